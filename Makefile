@@ -1,0 +1,122 @@
+# Everything sets itself up: as root, system packages that are missing are installed; else the apt line is printed.
+# Two environments: .venv/base is what a production host gets, .venv/full adds [train] and [dev].
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.ONESHELL:
+.DEFAULT_GOAL := help
+
+BASE := .venv/base
+FULL := .venv/full
+PIP_INSTALL := pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+PROJECT := pyproject.toml constraints.txt CMakeLists.txt
+ROOTS := agent env featurizer models native_pool pipelines serve
+NATIVE := $(shell find native_pool -type f -not -path 'native_pool/python/*' -not -path 'native_pool/tests/*')
+PACKAGED := $(shell find $(ROOTS) -type f -path '*/poolpilot/*' -not -name '*.pyc' -not -name '*.so')
+CPP := $(shell find native_pool -name '*.hpp' -o -name '*.cpp')
+
+.PHONY: help setup demo test lint bench sanitize format clean
+
+help: ## show this list
+	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
+
+setup: $(BASE)/.ready $(FULL)/.ready ## install system packages and both environments
+
+demo: $(BASE)/.ready ## predict, climb and compare on the embedded live pool; the report goes to demo-out (SEED=n)
+	@$(BASE)/bin/poolpilot demo $(if $(SEED),--seed $(SEED))
+
+test: $(BASE)/.ready $(FULL)/.ready ## C++ tests, then Python tests
+	@$(call native_tests,build/tests,)
+	export POOLPILOT_BASE_PYTHON=$(CURDIR)/$(BASE)/bin/python
+	$(FULL)/bin/pytest
+
+lint: $(FULL)/.ready ## style, formats, types, and the committed stub against the extension
+	@set -x
+	$(FULL)/bin/ruff check .
+	$(FULL)/bin/ruff format --check .
+	$(FULL)/bin/clang-format --dry-run -Werror $(CPP)
+	$(FULL)/bin/mypy
+	$(FULL)/bin/stubtest --mypy-config-file pyproject.toml poolpilot.native_pool._core
+
+bench: $(FULL)/.ready ## every benchmark (minutes; wants a quiet machine)
+	@for file in benchmarks/*.py; do echo "== $$file"; $(FULL)/bin/python "$$file"; done
+
+sanitize: $(FULL)/.ready ## C++ tests under ThreadSanitizer, then under AddressSanitizer with UBSan
+	@$(call native_tests,build/thread,thread)
+	$(call native_tests,build/address,address)
+
+format: $(FULL)/.ready ## rewrite the sources in the house format
+	@$(FULL)/bin/ruff check --fix --quiet . || true
+	$(FULL)/bin/ruff format .
+	$(FULL)/bin/clang-format -i $(CPP)
+
+clean: ## remove environments, builds and caches
+	@rm -rf .venv build demo-out .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+# Recent kernels randomise addresses more than ThreadSanitizer's map bears: switched off where that is permitted.
+define native_tests
+echo "== C++ tests in $(1)"
+PATH="$(CURDIR)/$(FULL)/bin:$$PATH" cmake -S . -B $(1) -G Ninja --log-level=WARNING -DPOOLPILOT_TESTS=ON \
+    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPOOLPILOT_SANITIZE=$(2)
+plain=; if setarch -R true 2>/dev/null; then plain='setarch -R'; fi
+$$plain $(FULL)/bin/cmake --build $(1) --parallel $$(nproc)
+$$plain $(FULL)/bin/ctest --test-dir $(1) --output-on-failure --no-tests=error
+endef
+
+# A regular installation, so that the demo and tests/test_base_install.py meet what a wheel holds.
+$(BASE)/.ready: $(PROJECT) $(NATIVE) $(PACKAGED) | system-base
+	@$(call new_environment,$(BASE))
+	echo "== installing poolpilot into $(BASE) (a minute or two the first time)"
+	$(BASE)/bin/$(PIP_INSTALL) .
+	touch $@
+
+# Editable with the build tools inside, so that a changed C++ file is compiled alone and Python files not at all.
+$(FULL)/.ready: $(PROJECT) $(NATIVE) | system-full
+	@$(call new_environment,$(FULL))
+	echo "== installing poolpilot[train,dev] into $(FULL) (several minutes the first time)"
+	$(FULL)/bin/$(PIP_INSTALL) scikit-build-core pybind11 cmake ninja
+	PATH="$(CURDIR)/$(FULL)/bin:$$PATH" $(FULL)/bin/$(PIP_INSTALL) --no-build-isolation --editable '.[train,dev]'
+	touch $@
+
+define new_environment
+if [ ! -x $(1)/bin/pip ]; then "$$($(find_python))" -m venv --clear $(1); fi
+endef
+
+# Prints the first Python that is new enough, or nothing.
+define find_python
+for candidate in $(PYTHON) python3.11 python3 python3.12 python3.13; do
+  if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo "$$candidate"; break; fi
+done
+endef
+
+# Lists the Debian packages without which a probe fails.
+define missing_packages
+python=$$($(find_python))
+if [ -z "$$python" ]; then command -v python3 >/dev/null || echo python3 python3-venv python3-dev; else
+  "$$python" -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
+  "$$python" -c 'import os, sys, sysconfig as s; sys.exit(not os.path.exists(s.get_path("include") + "/Python.h"))' \
+      || echo python3-dev
+fi
+command -v g++ >/dev/null || echo g++
+$(if $(filter full,$(1)),test -e /usr/include/gtest/gtest.h || echo libgtest-dev)
+endef
+
+.PHONY: system-base system-full
+system-base system-full: system-%:
+	@missing=$$($(call missing_packages,$*))
+	if [ -n "$$missing" ]; then
+	  line="apt-get install --yes --no-install-recommends $$(echo $$missing)"
+	  if [ "$$(id -u)" != 0 ]; then
+	    echo "Some system packages are missing. Run this as root, then make again:" >&2
+	    echo "  apt-get update && $$line" >&2
+	    exit 1
+	  fi
+	  echo "== $$line"
+	  export DEBIAN_FRONTEND=noninteractive
+	  $$line >/dev/null 2>&1 || { apt-get update && $$line; } >/dev/null
+	fi
+	if [ -z "$$($(find_python))" ]; then
+	  echo "PoolPilot needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.11 ..." >&2
+	  exit 1
+	fi

@@ -1,0 +1,191 @@
+"""The embedded live pool under its load generator, as a pool server."""
+
+import os
+import resource
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from poolpilot.env.knobs import STOCK_MAX_POOL_SIZE, KnobSpace
+from poolpilot.featurizer.errors import ServerError, SettingError
+from poolpilot.featurizer.histogram import Histogram
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import Snapshot
+from poolpilot.native_pool._core import LivePool
+from poolpilot.native_pool.load import LoadError, LoadProcess
+from poolpilot.native_pool.load_report import LoadReport
+from poolpilot.native_pool.workload import Workload
+
+SPARE_DESCRIPTORS = 64
+"""Descriptors besides those of connections and groups: the interpreter's files, libraries, the load's pipes."""
+
+
+class NativeServer:
+    """A live pool in this process and its load in another; both end with `close`.
+
+    Args:
+        workload: What is sent.
+        cpus: Processor numbers the pool's threads are pinned to; the first `workload.cpus` allowed ones if None.
+        load_cpus: Processor numbers the load generator is pinned to; not pinned if None.
+        address_kind: "unix" or "tcp" (loopback).
+        initial: Tuple in force at first; the default one if None.
+        max_pool_size: Largest pool size the pool can be set to.
+        pool_options: Further start-up options of `native_pool.LivePool`, such as `throttle` or `instrument`.
+
+    Raises:
+        SettingError: The initial tuple is outside the ranges, or an option is.
+        ServerError: Too few processors or descriptors, or the pool or the load did not start.
+    """
+
+    def __init__(
+        self,
+        workload: Workload,
+        *,
+        cpus: Sequence[int] | None = None,
+        load_cpus: Sequence[int] | None = None,
+        address_kind: Literal["unix", "tcp"] = "unix",
+        initial: PoolTuple | None = None,
+        max_pool_size: int = STOCK_MAX_POOL_SIZE,
+        **pool_options: Any,
+    ) -> None:
+        self.workload = workload
+        pinned = allowed_cpus(workload.cpus) if cpus is None else list(cpus)
+        self._knobs = KnobSpace.stock(len(pinned), max_pool_size)
+        first = self._knobs.default_tuple() if initial is None else initial
+        self._knobs.check(first)
+        reserve_descriptors(workload.connections + 2 * max_pool_size + SPARE_DESCRIPTORS)
+        with _told_apart(), ExitStack() as opened:
+            self._pool = LivePool(
+                address=_new_address(address_kind, opened),
+                cpus=pinned,
+                max_pool_size=max_pool_size,
+                class_names=[one.name for one in workload.classes],
+                **first.as_dict(),
+                **pool_options,
+            )
+            opened.callback(self._pool.close)
+            self._pool.start()
+            self._load = LoadProcess(self._pool.address, workload, cpus=load_cpus)
+            opened.callback(self._load.stop)
+            self._opened = opened.pop_all()
+
+    @property
+    def knobs(self) -> KnobSpace:
+        """The knobs and the processors the pool is pinned to."""
+        return self._knobs
+
+    def tuple_in_force(self) -> PoolTuple:
+        """The tuple as read from the pool."""
+        return self.snapshot().pool_tuple
+
+    def apply(self, pool_tuple: PoolTuple) -> PoolTuple:
+        """Sets a tuple and reads back what is in force.
+
+        Raises:
+            SettingError: The tuple is outside the ranges.
+            ServerError: The pool could not take it, for want of descriptors or threads.
+        """
+        self._knobs.check(pool_tuple)
+        with _told_apart():
+            return PoolTuple.from_dict(self._pool.set_tuple(**pool_tuple.as_dict()))
+
+    def snapshot(self) -> Snapshot:
+        """What the pool has counted since it started."""
+        return snapshot_of(self._pool.snapshot())
+
+    def run_for(self, seconds: float) -> None:
+        """Sleeps while the pool serves.
+
+        Raises:
+            ServerError: The load generator has died.
+        """
+        time.sleep(seconds)
+        self.load_report()
+
+    def load_report(self) -> LoadReport:
+        """What the load generator has sent and got back so far; after `close` the final account.
+
+        Raises:
+            ServerError: The load generator has died.
+        """
+        with _told_apart():
+            return self._load.report()
+
+    def close(self) -> None:
+        """Stops the load and the pool; a second call does nothing.
+
+        Raises:
+            ServerError: The load generator had died; everything is closed all the same.
+        """
+        with _told_apart():
+            self._opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+@contextmanager
+def _told_apart() -> Iterator[None]:
+    """Turns what the native code and the system raise into errors of our tree."""
+    try:
+        yield
+    except ValueError as error:
+        raise SettingError(str(error)) from error
+    except (LoadError, RuntimeError, OSError) as error:
+        raise ServerError(f"the live pool or its load failed: {error}") from error
+
+
+def snapshot_of(raw: dict[str, Any]) -> Snapshot:
+    """Turns the pool's raw counters into a snapshot."""
+    return Snapshot(
+        raw["time_s"],
+        raw["tuple_epoch"],
+        PoolTuple.from_dict(raw["pool_tuple"]),
+        raw["counters"],
+        raw["gauges"],
+        {name: Histogram(*moments) for name, moments in raw["histograms"].items()},
+    )
+
+
+def allowed_cpus(count: int) -> list[int]:
+    """The first `count` processors this process may run on.
+
+    Raises:
+        ServerError: There are fewer.
+    """
+    allowed = sorted(os.sched_getaffinity(0))
+    if not 1 <= count <= len(allowed):
+        raise ServerError(f"the workload wants {count} processors, but 1..{len(allowed)} may be used here")
+    return allowed[:count]
+
+
+def reserve_descriptors(wanted: int) -> None:
+    """Raises the soft limit of open files if needed.
+
+    Raises:
+        ServerError: The hard limit is lower; the text says how to raise it.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < wanted:
+        raise ServerError(
+            f"{wanted} open files are needed, but this process may have {hard}; "
+            f"run `ulimit -n {wanted}` as root first, or lower the workload's connections"
+        )
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _new_address(kind: Literal["unix", "tcp"], opened: ExitStack) -> str:
+    if kind == "tcp":
+        return "tcp:127.0.0.1:0"
+    folder = opened.enter_context(TemporaryDirectory(prefix="poolpilot-"))
+    return f"unix:{Path(folder) / 'pool.sock'}"

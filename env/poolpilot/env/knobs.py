@@ -1,0 +1,145 @@
+"""The knobs of a server: which there are, and their ranges here and now."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
+
+from poolpilot.featurizer.errors import SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+
+STOCK_MAX_POOL_SIZE = 128
+"""Largest pool size a running MariaDB accepts; more needs a restart."""
+
+CORE_KNOBS = ("pool_size", "oversubscribe", "timer_interval_ms")
+"""Knobs that every server has, else it has no pool to tune."""
+
+WHOLE_KNOBS = (*CORE_KNOBS, "create_thread_on_wait")
+"""Knobs whose values are whole numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """One knob and its range.
+
+    Attributes:
+        name: Field of `PoolTuple` it sets.
+        low: Smallest value allowed.
+        high: Largest value allowed.
+        default: Value of an untouched server.
+        unit: Unit of the values, in words.
+        restart_only: Whether a change needs a restart of the server.
+        per_session: Whether each session holds its own value.
+    """
+
+    name: str
+    low: float
+    high: float
+    default: float
+    unit: str
+    restart_only: bool = False
+    per_session: bool = False
+
+    def check(self, value: float) -> None:
+        """Refuses a value outside the range.
+
+        Raises:
+            SettingError: The value is out of range, not finite, or a fraction where whole numbers are wanted.
+        """
+        allowed = f"{self.low:g}..{self.high:g} ({self.unit})"
+        if not self.low <= value <= self.high:
+            raise SettingError(f"{self.name} is {value}, outside the allowed range {allowed}")
+        if self.name in WHOLE_KNOBS and int(value) != value:
+            raise SettingError(f"{self.name} is {value}, but must be a whole number in {allowed}")
+
+    @classmethod
+    def from_dict(cls, values: Any) -> Self:
+        """Builds a knob from its named fields.
+
+        Raises:
+            SettingError: A field is missing, unknown, or no finite number; or the default is outside the range.
+        """
+        known = {field.name for field in fields(PoolTuple)}
+        if not isinstance(values, Mapping) or values.get("name") not in known:
+            raise SettingError(f"a knob needs a name, one of {', '.join(sorted(known))}")
+        try:
+            knob = cls(**values)
+        except TypeError as error:
+            raise SettingError(f"knob {values['name']} has a missing or unknown field: {error}") from error
+        for end in ("low", "high", "default"):
+            value = getattr(knob, end)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+                raise SettingError(f"{end} of knob {knob.name} is {value!r}, but must be a finite number")
+        knob.check(knob.default)
+        return knob
+
+
+@dataclass(frozen=True, slots=True)
+class KnobSpace:
+    """The knobs of one server with their ranges, and the processors it may use.
+
+    Attributes:
+        cpus: Processors the server may use (affinity and cgroup, not those of the machine).
+        knobs: Knobs by name.
+    """
+
+    cpus: int
+    knobs: Mapping[str, Knob]
+
+    @classmethod
+    def stock(cls, cpus: int, max_pool_size: int = STOCK_MAX_POOL_SIZE) -> Self:
+        """The knobs of a stock MariaDB pool on `cpus` processors."""
+        knobs = (
+            Knob("pool_size", 1, max_pool_size, min(cpus, max_pool_size), "thread groups"),
+            Knob("oversubscribe", 1, 1000, 3, "threads a group"),
+            Knob("timer_interval_ms", 1, 3_600_000, 500, "milliseconds"),
+            Knob("create_thread_on_wait", 0, 1, 1, "0 = no, 1 = yes"),
+            Knob("idle_timeout_s", 0.01, 1e6, 60.0, "seconds"),
+        )
+        return cls(cpus, {knob.name: knob for knob in knobs})
+
+    def default_tuple(self) -> PoolTuple:
+        """The tuple of an untouched server."""
+        values: dict[str, Any] = {
+            name: int(knob.default) if name in WHOLE_KNOBS else knob.default for name, knob in self.knobs.items()
+        }
+        if "create_thread_on_wait" in values:
+            values["create_thread_on_wait"] = bool(values["create_thread_on_wait"])
+        return PoolTuple.from_dict(values)
+
+    def check(self, pool_tuple: PoolTuple) -> None:
+        """Refuses a tuple that the server would not accept.
+
+        Raises:
+            SettingError: A knob is outside its range; the text names the knob and the range.
+        """
+        for name, knob in self.knobs.items():
+            knob.check(getattr(pool_tuple, name))
+
+    def allows(self, pool_tuple: PoolTuple) -> bool:
+        """Whether every knob of the tuple is inside its range."""
+        try:
+            self.check(pool_tuple)
+        except SettingError:
+            return False
+        return True
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the fields, fit for JSON."""
+        return {"cpus": self.cpus, "knobs": [asdict(knob) for knob in self.knobs.values()]}
+
+    @classmethod
+    def from_dict(cls, values: Any) -> Self:
+        """Rebuilds a knob space from `as_dict`.
+
+        Raises:
+            SettingError: A field is missing or wrong, or one of the core knobs is not among the knobs.
+        """
+        cpus, listed = (values.get(name) if isinstance(values, Mapping) else None for name in ("cpus", "knobs"))
+        if not isinstance(cpus, int) or isinstance(cpus, bool) or cpus < 1 or not isinstance(listed, list):
+            raise SettingError("limits need 'cpus', a whole number of at least 1, and 'knobs', a list of named ranges")
+        knobs = {knob.name: knob for knob in map(Knob.from_dict, listed)}
+        missing = [name for name in CORE_KNOBS if name not in knobs]
+        if missing:
+            raise SettingError(f"limits need the knob {missing[0]}")
+        return cls(cpus, knobs)

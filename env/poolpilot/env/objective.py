@@ -1,0 +1,110 @@
+"""The objective J: what a window under a tuple is worth, constraints first."""
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from poolpilot.featurizer.window import ClassWindow, Window
+
+if TYPE_CHECKING:
+    from poolpilot.native_pool.workload import RequestClass
+
+
+Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+
+
+class Objective(BaseModel):
+    """J = ln(goodput) - price_of_thread * ln(pool_size), where goodput is what arrives within its target."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    targets_ms: dict[str, Positive] = Field(
+        default={}, description="Latency target of a class in milliseconds; without one every completion counts."
+    )
+    weights: dict[str, NotNegative] = Field(default={}, description="Weight of a class in the goodput; 1 if not named.")
+    price_of_thread: NotNegative = Field(
+        default=0.02, description="Per cent of goodput that one per cent more thread groups must buy."
+    )
+    min_share: dict[str, NotNegative] = Field(
+        default={}, description="Share of its throughput under the reference that a class must keep."
+    )
+    max_p99_ms: dict[str, Positive] = Field(
+        default={}, description="Limit on the 99th percentile of a class's latency in milliseconds."
+    )
+    goodput_floor_per_s: Positive = Field(
+        default=0.1, description="Goodput below this counts as this, so that the logarithm exists."
+    )
+
+    @classmethod
+    def of_classes(cls, classes: Iterable["RequestClass"]) -> Self:
+        """The objective that the targets and weights of a workload's classes state."""
+        listed = tuple(classes)
+        return cls(
+            targets_ms={one.name: one.target_ms for one in listed if one.target_ms is not None},
+            weights={one.name: one.weight for one in listed},
+        )
+
+    def goodput_per_s(self, window: Window) -> float:
+        """Weighted completions a second within their class's target, floored.
+
+        On a server that does not know classes it is the plain throughput.
+        """
+        total = sum(
+            self.weights.get(name, 1.0) * self._within_target_per_s(name, one, window.duration_s)
+            for name, one in window.classes.items()
+        )
+        return max(total if window.classes else window.throughput_per_s, self.goodput_floor_per_s)
+
+    def share_within_target(self, window: Window) -> float:
+        """Goodput over the weighted throughput, 0..1; 0 when nothing completed, 1 without classes."""
+        if not window.classes:
+            return 1.0
+        total = sum(self.weights.get(name, 1.0) * one.throughput_per_s for name, one in window.classes.items())
+        return min(self.goodput_per_s(window) / total, 1.0) if total > 0.0 else 0.0
+
+    def _within_target_per_s(self, name: str, one: ClassWindow, duration_s: float) -> float:
+        target_ms = self.targets_ms.get(name)
+        if target_ms is None:
+            return one.throughput_per_s
+        return one.latency.count_below(target_ms * 1000.0) / duration_s
+
+    def value(self, window: Window) -> float:
+        """J of a window under the tuple it was measured under."""
+        return math.log(self.goodput_per_s(window)) - self.price_of_thread * math.log(window.pool_tuple.pool_size)
+
+    def feasible(self, window: Window, reference: Window | None = None) -> bool:
+        """Whether the window keeps the constraints.
+
+        Args:
+            window: The window judged.
+            reference: What the classes had before; without it `min_share` is not judged.
+        """
+        classes = window.classes
+        late = any(
+            name in classes and classes[name].latency.quantile(0.99) > limit_ms * 1000.0
+            for name, limit_ms in self.max_p99_ms.items()
+        )
+        if late or reference is None:
+            return not late
+        return all(
+            classes[name].throughput_per_s >= share * reference.classes[name].throughput_per_s
+            if name in classes
+            else share <= 0.0
+            for name, share in self.min_share.items()
+            if name in reference.classes
+        )
+
+    def better(self, first: Window, second: Window, reference: Window | None = None) -> bool:
+        """Whether the first window beats the second: feasible beats infeasible, then J decides."""
+        return (self.feasible(first, reference), self.value(first)) > (
+            self.feasible(second, reference),
+            self.value(second),
+        )
+
+
+def regret(value: float, oracle_value: float) -> float:
+    """Share of the oracle's worth that is lost: 1 - exp(J - J of the oracle); negative only by noise."""
+    return 1.0 - math.exp(value - oracle_value)

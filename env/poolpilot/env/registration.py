@@ -1,0 +1,31 @@
+"""Registers the environments with gymnasium under `poolpilot/`; needs the extra `train`."""
+
+import gymnasium
+
+DETERMINISTIC = {
+    "poolpilot/CurvePool-v0": "poolpilot.env.environments.curve_pool:CurvePoolEnv",
+    "poolpilot/RecordedPool-v0": "poolpilot.env.environments.recorded_pool:RecordedPoolEnv",
+}
+"""The same seed gives the same episode."""
+
+LIVE = {
+    "poolpilot/LivePool-v0": "poolpilot.env.environments.live_pool:LivePoolEnv",
+}
+"""Real threads in real time; no seed repeats them."""
+
+EITHER = {
+    "poolpilot/Pool-v0": "poolpilot.env.environments.pool:PoolEnv",
+    "poolpilot/WarmStartClimb-v0": "poolpilot.env.environments.warm_start_climb:WarmStartClimbEnv",
+}
+"""As deterministic as the server they are given."""
+
+
+def register() -> None:
+    """Registers every environment; a second call does nothing."""
+    for nondeterministic, entries in ((False, DETERMINISTIC), (True, LIVE | EITHER)):
+        for name, entry_point in entries.items():
+            if name not in gymnasium.registry:
+                gymnasium.register(name, entry_point=entry_point, nondeterministic=nondeterministic)
+
+
+register()

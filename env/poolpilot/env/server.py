@@ -1,0 +1,65 @@
+"""What a pool server, a source of recorded windows and a controller must be able to do."""
+
+from types import TracebackType
+from typing import Protocol, Self, runtime_checkable
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import Snapshot
+from poolpilot.featurizer.window import Window
+
+
+class Tunable(Protocol):
+    """What every server has: knobs to set and time to pass."""
+
+    @property
+    def knobs(self) -> KnobSpace:
+        """The knobs and their ranges here and now."""
+
+    def tuple_in_force(self) -> PoolTuple:
+        """The tuple as read from the server."""
+
+    def apply(self, pool_tuple: PoolTuple) -> PoolTuple:
+        """Sets a tuple and reads back what is in force.
+
+        Raises:
+            SettingError: The tuple is outside the ranges.
+            ServerError: The server did not take it.
+        """
+
+    def run_for(self, seconds: float) -> None:
+        """Lets the server serve; real time on a live server, virtual time elsewhere."""
+
+    def close(self) -> None:
+        """Gives back every thread, process and socket; a second call does nothing."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class PoolServer(Tunable, Protocol):
+    """A server that counts: the difference of two snapshots is a window."""
+
+    def snapshot(self) -> Snapshot:
+        """What it has counted since it started."""
+
+
+@runtime_checkable
+class WindowSource(Tunable, Protocol):
+    """A server that has only whole windows to give, such as a replay of records."""
+
+    def observe(self, seconds: float) -> Window:
+        """Lets the server serve and returns the window of that time."""
+
+
+AnyServer = PoolServer | WindowSource
+
+
+class Controller(Protocol):
+    """Anything that looks at a window and says which tuple should come next."""
+
+    def propose(self, window: Window) -> PoolTuple:
+        """The tuple to set next; the one in force to leave things alone."""

@@ -1,0 +1,144 @@
+"""Measures: the raw, flat columns that the difference of two snapshots gives."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from poolpilot.featurizer.errors import ServerError
+from poolpilot.featurizer.histogram import Histogram
+from poolpilot.featurizer.snapshot import Snapshot
+
+Tier = Literal["core", "rich"]
+Measures = Mapping[str, float | None]
+"""Measure by name; None where the server cannot give it or nothing was observed."""
+
+CORE_COUNTERS = (
+    "completed",
+    "thread_creations",
+    "thread_creations_stall",
+    "wakes",
+    "wakes_stall",
+    "throttles",
+    "stalls",
+    "dequeues_listener",
+    "dequeues_worker",
+    "polls_listener",
+    "polls_worker",
+    "waits_sleep",
+    "waits_disk_io",
+    "waits_row_lock",
+    "waits_net",
+    "process_cpu_us",
+)
+"""Counters that every server gives, MariaDB included; a measure is their rise within the window."""
+
+RICH_COUNTERS = (
+    "failed",
+    "thread_us",
+    "active_thread_us",
+    "queue_length_us",
+    "sampled_requests",
+    "voluntary_switches",
+    "involuntary_switches",
+    "latch_waits",
+)
+"""Counters of servers that can give more; the `_us` ones integrate a number over time."""
+
+COUNTERS = CORE_COUNTERS + RICH_COUNTERS
+
+GAUGES = ("connections", "cpus", "threads", "active_threads", "queue_length")
+"""Values at the end of the window, all of the core tier."""
+
+HISTOGRAMS = (
+    "queue_wait_us",
+    "active_round_us",
+    "wait_round_us",
+    "think_us",
+    "thread_create_us",
+    "latch_wait_us",
+    "round_cpu_us",
+    "run_delay_us",
+    "active_rounds",
+)
+"""Histograms of the rich tier, in microseconds but `active_rounds`, which counts rounds per request."""
+
+STATISTICS = ("count", "mean", "p50", "p95", "cv")
+"""What a histogram is reduced to: column `<histogram>_<statistic>`; cv is standard deviation over mean."""
+
+MEASURE_NAMES = (
+    "duration_s",
+    *COUNTERS,
+    *GAUGES,
+    *(f"{name}_{statistic}" for name in HISTOGRAMS for statistic in STATISTICS),
+)
+"""All measures, in the order of a record's columns."""
+
+
+def measure_tier(name: str) -> Tier:
+    """Tells whether every server gives the measure (`core`) or only some (`rich`)."""
+    return "core" if name == "duration_s" or name in CORE_COUNTERS or name in GAUGES else "rich"
+
+
+def measures_between(before: Snapshot, after: Snapshot) -> dict[str, float | None]:
+    """Takes the difference of two snapshots of one server.
+
+    Args:
+        before: The snapshot at the window's start.
+        after: The snapshot at its end.
+
+    Returns:
+        Every name of `MEASURE_NAMES`, in that order; None where a snapshot lacks the name, and for the mean,
+        quantiles and variation of a histogram without observations in the window.
+
+    Raises:
+        ServerError: A counter fell, so the server started anew between the snapshots.
+    """
+    measures: dict[str, float | None] = {"duration_s": float(after.time_s - before.time_s)}
+    for name in COUNTERS:
+        measures[name] = _rise(name, before.counters.get(name), after.counters.get(name))
+    for name in GAUGES:
+        gauge = after.gauges.get(name)
+        measures[name] = None if gauge is None else float(gauge)
+    for name in HISTOGRAMS:
+        known = name in before.histograms and name in after.histograms
+        histogram = histogram_rise(name, before.histograms[name], after.histograms[name]) if known else None
+        measures.update(_statistics(name, histogram))
+    return measures
+
+
+def histogram_rise(name: str, before: Histogram, after: Histogram) -> Histogram:
+    """Takes the difference of two cumulative histograms.
+
+    Raises:
+        ServerError: A bucket fell, so the server started anew between the two.
+    """
+    rise = after - before
+    if bool((rise.counts < 0).any()):
+        raise _fell(f"histogram {name!r}")
+    return rise
+
+
+def _rise(name: str, before: float | None, after: float | None) -> float | None:
+    if before is None or after is None:
+        return None
+    if after < before:
+        raise _fell(f"counter {name!r} ({before:g} to {after:g})")
+    return float(after - before)
+
+
+def _fell(what: str) -> ServerError:
+    return ServerError(f"{what} fell between two snapshots, so the server was restarted: take both snapshots again")
+
+
+def _statistics(name: str, histogram: Histogram | None) -> dict[str, float | None]:
+    values: tuple[float | None, ...] = (None,) * len(STATISTICS)
+    if histogram is not None and not histogram.count:
+        values = (0.0, None, None, None, None)
+    elif histogram is not None:
+        values = (
+            float(histogram.count),
+            float(histogram.mean),
+            histogram.quantile(0.5),
+            histogram.quantile(0.95),
+            histogram.coefficient_of_variation,
+        )
+    return {f"{name}_{statistic}": value for statistic, value in zip(STATISTICS, values, strict=True)}

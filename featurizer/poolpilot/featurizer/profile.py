@@ -1,0 +1,64 @@
+"""The workload profile: what a window says about the workload, with the tuple it was measured under."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poolpilot.featurizer import refusal
+from poolpilot.featurizer.measures import Measures
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.schema import FEATURES, SCHEMA_VERSION, feature_names, features_of, scaled
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadProfile:
+    """Features of a workload under one tuple.
+
+    Attributes:
+        schema_version: Version of the feature schema.
+        pool_tuple: The tuple in force; it is no feature, but a profile depends on it.
+        features: Every feature of the schema in natural units; None where missing.
+    """
+
+    schema_version: int
+    pool_tuple: PoolTuple
+    features: Mapping[str, float | None]
+
+    @classmethod
+    def from_measures(cls, pool_tuple: PoolTuple, measures: Measures) -> Self:
+        """Computes the profile from flat measures."""
+        return cls(SCHEMA_VERSION, pool_tuple, features_of(measures))
+
+    def vector(self) -> NDArray[np.float32]:
+        """Features scaled to 0..1, zero where missing, shape (F,)."""
+        return np.nan_to_num(scaled(self.features), nan=0.0).astype(np.float32)
+
+    def mask(self) -> NDArray[np.float32]:
+        """One where a feature is present, zero where it is missing, shape (F,)."""
+        return np.array([self.features[feature.name] is not None for feature in FEATURES], dtype=np.float32)
+
+
+def checked_features(values: object) -> dict[str, float | None]:
+    """Checks features from outside against the schema.
+
+    Args:
+        values: The parsed JSON: an object of every feature's name to a number or null.
+
+    Returns:
+        The features in the schema's order.
+
+    Raises:
+        FeatureError: A feature is missing, unknown, no number, not finite or out of its range.
+    """
+    given = refusal.named("features", values, feature_names())
+    features: dict[str, float | None] = {}
+    for feature in FEATURES:
+        value = given[feature.name]
+        present = value is not None
+        unit = "" if feature.unit == "1" else feature.unit
+        checked = refusal.number(feature.name, value, feature.low, feature.high, unit) if present else None
+        features[feature.name] = checked
+    return features

@@ -1,0 +1,60 @@
+"""The feature schema: its version, and measures turned into features and the network's scale."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poolpilot.featurizer.catalogue import FEATURES
+from poolpilot.featurizer.measures import Measures
+
+__all__ = ["FEATURES", "SCHEMA_VERSION", "feature_names", "feature_table", "features_of", "scaled"]
+
+SCHEMA_VERSION = 1
+"""Rises whenever a feature is added, removed or redefined."""
+
+LOWS = np.array([feature.low for feature in FEATURES])
+SPANS = np.array([feature.high for feature in FEATURES]) - LOWS
+KNEES = np.array([feature.knee or 1.0 for feature in FEATURES])
+LOGARITHMIC = np.array([feature.log for feature in FEATURES])
+
+
+def feature_names() -> tuple[str, ...]:
+    """Names of all features in the order of the vector."""
+    return tuple(feature.name for feature in FEATURES)
+
+
+def features_of(measures: Measures) -> dict[str, float | None]:
+    """Computes every feature, in natural units, from flat measures.
+
+    Args:
+        measures: Every name of `MEASURE_NAMES`; None where missing.
+
+    Returns:
+        Every feature by name, within its range; None where an operand is missing or a divisor is zero.
+    """
+    return {feature.name: feature.evaluate(measures) for feature in FEATURES}
+
+
+def scaled(features: Mapping[str, float | None]) -> NDArray[np.float64]:
+    """Maps natural values to the network's 0..1: linearly, or by log(1 + value / knee).
+
+    Args:
+        features: Every feature in natural units, within its range.
+
+    Returns:
+        Values in the schema's order, NaN where missing, shape (len(FEATURES),).
+    """
+    values = np.array([features[name] for name in feature_names()], dtype=np.float64)
+    above = values - LOWS
+    result: NDArray[np.float64] = np.where(
+        LOGARITHMIC, np.log1p(above / KNEES) / np.log1p(SPANS / KNEES), above / SPANS
+    )
+    return result
+
+
+def feature_table() -> list[dict[str, Any]]:
+    """One row per feature: name, unit, tier, range, knee and derivation, fit for JSON and print."""
+    columns = ("name", "unit", "tier", "low", "high", "knee", "derived", "derivation")
+    return [{column: getattr(feature, column) for column in columns} for feature in FEATURES]

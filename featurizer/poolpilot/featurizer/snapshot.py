@@ -1,0 +1,33 @@
+"""A snapshot: what a server has counted since it started, at one instant."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from poolpilot.featurizer.histogram import Histogram
+from poolpilot.featurizer.pool_tuple import PoolTuple
+
+LATENCY_PREFIX = "latency_us/"
+"""Histograms named LATENCY_PREFIX + class hold the latency of that class, from send to completion."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Cumulative counters of a server; the difference of two is a window.
+
+    Names that a server cannot give are absent, never zero: absence is what the missing-mask is made of.
+
+    Attributes:
+        time_s: The server's monotonic clock.
+        tuple_epoch: Rises by one with every change of the tuple.
+        pool_tuple: The tuple in force, as read from the server.
+        counters: Monotonic counters by name; names ending in `_us` are integrals of time.
+        gauges: Values at this instant (connections, cpus, threads, ...).
+        histograms: Cumulative histograms by name, in microseconds unless the name says otherwise.
+    """
+
+    time_s: float
+    tuple_epoch: int
+    pool_tuple: PoolTuple
+    counters: Mapping[str, float]
+    gauges: Mapping[str, float]
+    histograms: Mapping[str, Histogram]

@@ -1,0 +1,160 @@
+"""A window: what a server did between two snapshots under one tuple; also the body of a prediction request."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Self
+
+from poolpilot.featurizer import refusal, untrusted
+from poolpilot.featurizer.errors import FeatureError, ServerError
+from poolpilot.featurizer.histogram import Histogram
+from poolpilot.featurizer.measures import histogram_rise, measures_between
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.profile import WorkloadProfile, checked_features
+from poolpilot.featurizer.schema import SCHEMA_VERSION
+from poolpilot.featurizer.snapshot import LATENCY_PREFIX, Snapshot
+
+MOST_CLASSES = 8
+LONGEST_CLASS_NAME = 64
+LONGEST_DURATION_S = 86_400.0
+SHORTEST_DURATION_S = 1e-6
+MOST_PER_S = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class ClassWindow:
+    """One request class within a window.
+
+    Attributes:
+        throughput_per_s: Requests completed per second.
+        latency: Time from the client's send to completion, in microseconds; its moments are those of the
+            buckets' middles, so that buckets alone restore it.
+    """
+
+    throughput_per_s: float
+    latency: Histogram
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the class fit for JSON."""
+        return {
+            "throughput_per_s": self.throughput_per_s,
+            "latency": [list(pair) for pair in self.latency.to_sparse()],
+        }
+
+    @classmethod
+    def from_dict(cls, name: str, values: object) -> Self:
+        """Checks and builds the class from parsed JSON.
+
+        Raises:
+            FeatureError: A field is missing, unknown or out of its range.
+        """
+        field = f"classes.{name}"
+        given = refusal.named(field, values, ("throughput_per_s", "latency"))
+        throughput = refusal.number(f"{field}.throughput_per_s", given["throughput_per_s"], 0.0, MOST_PER_S, "1/s")
+        return cls(throughput, untrusted.latency(f"{field}.latency", given["latency"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The difference of two snapshots of one server under one tuple.
+
+    Attributes:
+        schema_version: Version of the feature schema.
+        pool_tuple: The tuple in force throughout.
+        duration_s: Length of the window.
+        profile: What the window says about the workload.
+        classes: Request classes by name; empty where no client reported to the server.
+    """
+
+    schema_version: int
+    pool_tuple: PoolTuple
+    duration_s: float
+    profile: WorkloadProfile
+    classes: Mapping[str, ClassWindow]
+
+    @property
+    def throughput_per_s(self) -> float:
+        """Requests completed per second: of all classes or, where none is known, as the server counted."""
+        if self.classes:
+            return sum(window.throughput_per_s for window in self.classes.values())
+        return self.profile.features["completed_per_s"] or 0.0
+
+    @property
+    def p99_ms(self) -> float | None:
+        """Latency that 99 % of the requests of all classes do not exceed; None when none was seen."""
+        merged = reduce(lambda left, right: left + right, (each.latency for each in self.classes.values()), Histogram())
+        return merged.quantile(0.99) / 1000.0 if merged.count else None
+
+    @property
+    def threads(self) -> float | None:
+        """Threads of the pool: the mean over the window or, failing that, at its end; None when unknown."""
+        mean = self.profile.features["threads_mean"]
+        return self.profile.features["threads"] if mean is None else mean
+
+    @classmethod
+    def between(cls, before: Snapshot, after: Snapshot) -> Self:
+        """Takes the difference of two snapshots.
+
+        Raises:
+            ServerError: The tuple changed in between, time did not advance, or the server was restarted.
+        """
+        if after.tuple_epoch != before.tuple_epoch:
+            raise ServerError("the pool tuple changed between two snapshots: take both under one tuple")
+        duration_s = float(after.time_s - before.time_s)
+        if duration_s <= 0.0:
+            raise ServerError(f"the server's clock went {duration_s:g} s between two snapshots; it must advance")
+        profile = WorkloadProfile.from_measures(after.pool_tuple, measures_between(before, after))
+        classes = classes_between(before, after, duration_s)
+        return cls(SCHEMA_VERSION, after.pool_tuple, duration_s, profile, classes)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the window fit for JSON: the body of a prediction request."""
+        return {
+            "schema_version": self.schema_version,
+            "pool_tuple": self.pool_tuple.as_dict(),
+            "duration_s": self.duration_s,
+            "features": dict(self.profile.features),
+            "classes": {name: window.as_dict() for name, window in self.classes.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, values: object) -> Self:
+        """Checks and builds a window from parsed JSON.
+
+        Raises:
+            FeatureError: The version differs, or a field is missing, unknown or out of its range; the error
+                names the field and the sentence its range.
+        """
+        names = ("schema_version", "pool_tuple", "duration_s", "features", "classes")
+        given = refusal.named("window", values, names)
+        refusal.integer("schema_version", given["schema_version"], SCHEMA_VERSION, SCHEMA_VERSION)
+        pool_tuple = untrusted.pool_tuple(given["pool_tuple"])
+        profile = WorkloadProfile(SCHEMA_VERSION, pool_tuple, checked_features(given["features"]))
+        duration_s = refusal.number("duration_s", given["duration_s"], SHORTEST_DURATION_S, LONGEST_DURATION_S, "s")
+        return cls(SCHEMA_VERSION, pool_tuple, duration_s, profile, checked_classes(given["classes"]))
+
+
+def classes_between(before: Snapshot, after: Snapshot, duration_s: float) -> dict[str, ClassWindow]:
+    """Request classes between two snapshots, by name in alphabetical order; a class new in `after` counts whole."""
+    classes = {}
+    for key in sorted(name for name in after.histograms if name.startswith(LATENCY_PREFIX)):
+        rise = histogram_rise(key, before.histograms.get(key, Histogram()), after.histograms[key])
+        latency = Histogram.from_sparse(rise.to_sparse())
+        classes[key.removeprefix(LATENCY_PREFIX)] = ClassWindow(latency.count / duration_s, latency)
+    return classes
+
+
+def checked_classes(values: object) -> dict[str, ClassWindow]:
+    """Checks and builds request classes from parsed JSON.
+
+    Raises:
+        FeatureError: There are too many, or a field of one is missing, unknown or out of its range.
+    """
+    given = refusal.mapping("classes", values)
+    if len(given) > MOST_CLASSES:
+        raise FeatureError("classes", f"classes has {len(given)} entries; allowed are at most {MOST_CLASSES}")
+    for name in given:
+        if not 1 <= len(name) <= LONGEST_CLASS_NAME or not name.isprintable():
+            text = f"a class is named {refusal.shown(name)}; allowed are 1 to {LONGEST_CLASS_NAME} printable characters"
+            raise FeatureError("classes", text)
+    return {name: ClassWindow.from_dict(name, window) for name, window in given.items()}

@@ -1,0 +1,102 @@
+"""The model card: all that a set of weights means, as stored in `model.json`."""
+
+import json
+from importlib.metadata import PackageNotFoundError, version
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from poolpilot.env.ladder import Ladder
+from poolpilot.env.objective import Objective
+from poolpilot.featurizer.schema import SCHEMA_VERSION, feature_table
+from poolpilot.models.architecture import Architecture
+from poolpilot.models.out_of_distribution import OutOfDistribution
+
+
+def program() -> str:
+    """Name and version of this program."""
+    try:
+        return f"poolpilot {version('poolpilot')}"
+    except PackageNotFoundError:
+        return "poolpilot, not installed"
+
+
+class FeatureRow(BaseModel):
+    """One feature as the model was trained on it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(description="Name in the schema.")
+    unit: str = Field(description="Unit of the natural value.")
+    tier: str = Field(description="'core' where every server gives it, else 'rich'.")
+    low: float = Field(description="Smallest natural value accepted.")
+    high: float = Field(description="Largest natural value accepted.")
+    knee: float | None = Field(description="Where the logarithmic scale begins; None for a linear one.")
+    derived: bool = Field(description="Whether it is computed from other measures by an assumption.")
+    derivation: str = Field(description="That assumption in words.")
+
+    @property
+    def meaning(self) -> tuple[str, str, float, float, float | None]:
+        """The part that must agree for weights to mean the same."""
+        return (self.name, self.unit, self.low, self.high, self.knee)
+
+
+def current_features() -> tuple[FeatureRow, ...]:
+    """The feature schema of this program."""
+    return tuple(FeatureRow.model_validate(row) for row in feature_table())
+
+
+class PredictorSettings(BaseModel):
+    """When a predictor speaks up, and how it states its uncertainty."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    min_gain: float = Field(
+        default=0.01, ge=0.0, description="Lower bound of the gain in ln J that a change must exceed."
+    )
+    max_disagreement: float = Field(
+        default=0.3, gt=0.0, description="Standard deviation of the gain over members above which it abstains."
+    )
+    deviations: float = Field(
+        default=1.28, gt=0.0, description="Half width of the interval in standard deviations; 1.28 holds 80 %."
+    )
+    expires_s: float = Field(default=300.0, gt=0.0, description="Seconds after which a prediction is stale.")
+
+
+class ModelCard(BaseModel):
+    """What the weights beside it are, were trained on and may be used for."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    created_by: str = Field(default_factory=program, description="Program and version that wrote the artefact.")
+    architecture: Architecture = Field(description="Layer sizes of the network.")
+    schema_version: int = Field(default=SCHEMA_VERSION, description="Version of the feature schema.")
+    features: tuple[FeatureRow, ...] = Field(
+        default_factory=current_features, description="The features in the order of the vector."
+    )
+    ladder: Ladder = Field(description="The tuples it chooses from.")
+    training_digest: str = Field(description="Digest of the records it was trained on.")
+    metrics: dict[str, float] = Field(default={}, description="Results on the validation workloads.")
+    objective: Objective = Field(default=Objective(), description="The objective it was trained for.")
+    residual_std: float = Field(
+        ge=0.0, description="Standard deviation of measured less predicted gain on the validation workloads."
+    )
+    out_of_distribution: OutOfDistribution = Field(description="Statistics that tell unfamiliar windows.")
+    settings: PredictorSettings = Field(default=PredictorSettings(), description="When it speaks up.")
+
+    @model_validator(mode="after")
+    def _parts_agree(self) -> Self:
+        width = self.architecture.features
+        statistics = self.out_of_distribution
+        vectors = (self.features, statistics.low, statistics.high, statistics.spread, *statistics.references)
+        if any(len(vector) != width for vector in vectors):
+            raise ValueError(f"every vector of features must have {width} entries")
+        if self.architecture.candidates != len(self.ladder):
+            raise ValueError(f"the ladder has {len(self.ladder)} tuples, not {self.architecture.candidates}")
+        return self
+
+    def as_json(self) -> str:
+        """The card as stored: one line per field, in the order declared."""
+        fields = self.model_dump(mode="json").items()
+        lines = (f"{json.dumps(name)}: {json.dumps(value, allow_nan=False)}" for name, value in fields)
+        return "{\n" + ",\n".join(lines) + "\n}\n"

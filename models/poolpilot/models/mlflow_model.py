@@ -1,0 +1,50 @@
+"""The code that MLflow stores and runs as the model ("models from code"); `packaging.py` logs it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from mlflow.models import set_model
+from mlflow.pyfunc.model import PythonModel, PythonModelContext
+from typing_extensions import override
+
+from poolpilot.models.artefact import load
+from poolpilot.models.body import from_body
+from poolpilot.models.predictor import ScorePredictor
+
+BODY_COLUMN = "body"
+ARTEFACT = "artefact"
+
+
+class ScoreModel(PythonModel):
+    """A `ScorePredictor` over rows of request bodies."""
+
+    @override
+    def load_context(self, context: PythonModelContext) -> None:
+        """Loads the artefact folder that was logged with the model."""
+        self.predictor = ScorePredictor(load(Path(context.artifacts[ARTEFACT])))
+
+    @override
+    def predict(
+        self, context: PythonModelContext, model_input: pd.DataFrame, params: dict[str, Any] | None = None
+    ) -> pd.DataFrame:
+        """Answers each row's JSON text of a request body with one row of a prediction's fields."""
+        return pd.DataFrame([self._row(text) for text in model_input[BODY_COLUMN]])
+
+    def _row(self, text: str) -> dict[str, Any]:
+        request = from_body(json.loads(text))
+        prediction = self.predictor.predict(*request)
+        core = ("pool_size", "oversubscribe", "timer_interval_ms")
+        return {
+            **dict(zip(core, prediction.pool_tuple.core, strict=True)),
+            "abstained": prediction.abstained,
+            "expected_gain": prediction.expected_gain,
+            "gain_low": prediction.gain_low,
+            "gain_high": prediction.gain_high,
+            "reasons": "; ".join(prediction.reasons),
+            "model_digest": prediction.model_digest,
+        }
+
+
+set_model(ScoreModel())

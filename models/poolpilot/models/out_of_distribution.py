@@ -1,0 +1,196 @@
+"""Whether a window is like those a model was trained on: a box, a distance to stored windows, known servers."""
+
+from collections.abc import Collection, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+from poolpilot.featurizer.errors import SettingError
+from poolpilot.featurizer.schema import FEATURES
+from poolpilot.featurizer.window import Window
+
+SMALLEST_SPREAD = 0.02
+"""Spread of a scaled feature that hardly varied in training, so that noise is not taken for distance."""
+
+BOX_SHARES = (0.001, 0.999)
+"""Quantiles of the training windows that the box spans before its margin."""
+
+REFERENCE_DIGITS = 4
+"""Decimals kept of the stored vectors: far finer than the noise of a window."""
+
+
+class DistributionSettings(BaseModel):
+    """How the statistics are fitted."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    references: int = Field(default=256, ge=1, description="Training windows stored to measure distances to.")
+    neighbours: int = Field(default=3, ge=1, description="Nearest stored windows whose mean distance counts.")
+    margin: float = Field(default=0.25, ge=0.0, description="Share of its width by which the box grows on each side.")
+    quantile: float = Field(
+        default=0.99, gt=0.0, le=1.0, description="Share of the held-out windows that must count as familiar."
+    )
+    seed: int = Field(default=0, description="Seed of the choice of stored windows.")
+
+
+class Judgement(NamedTuple):
+    """What the statistics say of a window.
+
+    Attributes:
+        distance: Mean distance to the nearest stored windows, in spreads of a feature; infinite if no
+            feature is shared.
+        threshold: Distance above which a window counts as unfamiliar.
+        reasons: Why the window is unfamiliar, as sentences; empty when it is familiar.
+    """
+
+    distance: float
+    threshold: float
+    reasons: tuple[str, ...]
+
+
+class OutOfDistribution(BaseModel):
+    """Statistics of the training windows, in scaled features; None where a feature was missing."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    low: tuple[float | None, ...] = Field(description="Lower side of the box per feature.")
+    high: tuple[float | None, ...] = Field(description="Upper side of the box per feature.")
+    spread: tuple[float, ...] = Field(description="Standard deviation per feature, floored.")
+    references: tuple[tuple[float | None, ...], ...] = Field(description="Stored training windows.")
+    neighbours: int = Field(ge=1, description="Nearest stored windows whose mean distance counts.")
+    distance_threshold: float = Field(ge=0.0, description="Largest familiar distance.")
+    outside_threshold: int = Field(ge=0, description="Most features that may lie outside the box.")
+    cpus: tuple[int, ...] = Field(description="Processor counts measured in training.")
+
+    @classmethod
+    def fit(
+        cls,
+        training: Sequence[Window],
+        held_out: Sequence[Window],
+        cpus: Collection[int],
+        settings: DistributionSettings | None = None,
+    ) -> "OutOfDistribution":
+        """Fits the statistics; both thresholds are quantiles over windows of families not trained on.
+
+        Args:
+            training: Windows of the training workloads.
+            held_out: Windows of the validation families.
+            cpus: Processor counts of the servers of the training workloads.
+            settings: How to fit; the defaults if not given.
+
+        Raises:
+            SettingError: There are no training or no held-out windows.
+        """
+        chosen = settings or DistributionSettings()
+        if not training or not held_out:
+            raise SettingError("out-of-distribution statistics need training and held-out windows; collect both")
+        vectors = np.stack([vector_of(window) for window in training])
+        low, high = _box(vectors, chosen.margin)
+        present = ~np.isnan(vectors)
+        spread = np.where(present.any(axis=0), np.sqrt(_masked_variance(vectors)), 1.0)
+        count = min(chosen.references, len(vectors))
+        rows = np.sort(np.random.default_rng(chosen.seed).choice(len(vectors), size=count, replace=False))
+        unjudged = cls(
+            low=_optional(low),
+            high=_optional(high),
+            spread=tuple(np.maximum(spread, SMALLEST_SPREAD).tolist()),
+            references=tuple(_optional(vectors[row].round(REFERENCE_DIGITS)) for row in rows),
+            neighbours=min(chosen.neighbours, count),
+            distance_threshold=0.0,
+            outside_threshold=0,
+            cpus=tuple(sorted({int(number) for number in cpus})),
+        )
+        return unjudged._calibrated(held_out, chosen.quantile)
+
+    def judge(self, window: Window, cpus: int) -> Judgement:
+        """Compares a window of a server with `cpus` processors with the training windows."""
+        vector = vector_of(window)
+        distance = self.distance(vector)
+        outside = self.outside(vector)
+        reasons = []
+        if cpus not in self.cpus:
+            known = ", ".join(str(number) for number in self.cpus)
+            reasons.append(f"no training workload ran on {cpus} CPUs (known: {known})")
+        if distance > self.distance_threshold:
+            reasons.append(
+                "the workload is unlike every workload trained on: "
+                f"distance {distance:.2f}, familiar up to {self.distance_threshold:.2f}"
+            )
+        if len(outside) > self.outside_threshold:
+            reasons.append(_outside_sentence(window, outside, self.outside_threshold))
+        return Judgement(distance, self.distance_threshold, tuple(reasons))
+
+    def distance(self, vector: NDArray[np.float64]) -> float:
+        """Mean over the nearest stored windows of the root mean square difference, in spreads.
+
+        Args:
+            vector: Scaled features, NaN where missing, (F,); only features present on both sides count.
+        """
+        difference = (self._references - vector) / np.asarray(self.spread)
+        shared = ~np.isnan(difference)
+        count = shared.sum(axis=1)
+        squares = np.square(np.where(shared, difference, 0.0)).sum(axis=1)
+        distances = np.where(count > 0, np.sqrt(squares / np.maximum(count, 1)), np.inf)
+        return float(np.sort(distances)[: self.neighbours].mean())
+
+    def outside(self, vector: NDArray[np.float64]) -> list[int]:
+        """Indices of the features outside the box; a feature never present in training is outside if present."""
+        present = ~np.isnan(vector)
+        inside = (vector >= self._low) & (vector <= self._high)
+        return [int(index) for index in np.flatnonzero(present & ~inside)]
+
+    def _calibrated(self, held_out: Sequence[Window], quantile: float) -> "OutOfDistribution":
+        vectors = [vector_of(window) for window in held_out]
+        distance = float(np.quantile([self.distance(vector) for vector in vectors], quantile))
+        outside = int(np.ceil(np.quantile([len(self.outside(vector)) for vector in vectors], quantile)))
+        return self.model_copy(update={"distance_threshold": distance, "outside_threshold": outside})
+
+    @cached_property
+    def _references(self) -> NDArray[np.float64]:
+        return np.array(self.references, dtype=np.float64)
+
+    @cached_property
+    def _low(self) -> NDArray[np.float64]:
+        return np.array(self.low, dtype=np.float64)
+
+    @cached_property
+    def _high(self) -> NDArray[np.float64]:
+        return np.array(self.high, dtype=np.float64)
+
+
+def vector_of(window: Window) -> NDArray[np.float64]:
+    """Scaled features of a window, NaN where missing, (F,)."""
+    profile = window.profile
+    return np.where(profile.mask() > 0, profile.vector().astype(np.float64), np.nan)
+
+
+def _box(vectors: NDArray[np.float64], margin: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    low = np.full(vectors.shape[1], np.nan)
+    high = low.copy()
+    for index, column in enumerate(vectors.T):
+        known = column[~np.isnan(column)]
+        if len(known):
+            low[index], high[index] = np.quantile(known, BOX_SHARES)
+    grown = margin * np.maximum(high - low, SMALLEST_SPREAD)
+    return low - grown, high + grown
+
+
+def _masked_variance(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    present = ~np.isnan(vectors)
+    count = np.maximum(present.sum(axis=0), 1)
+    mean = np.where(present, vectors, 0.0).sum(axis=0) / count
+    variance: NDArray[np.float64] = np.where(present, np.square(vectors - mean), 0.0).sum(axis=0) / count
+    return variance
+
+
+def _optional(values: NDArray[np.float64]) -> tuple[float | None, ...]:
+    return tuple(None if np.isnan(value) else float(value) for value in values)
+
+
+def _outside_sentence(window: Window, outside: Sequence[int], allowed: int) -> str:
+    shown = [FEATURES[index] for index in outside[:3]]
+    values = ", ".join(f"{feature.name} = {window.profile.features[feature.name]:.4g}" for feature in shown)
+    return f"outside the range trained on: {values}; {len(outside)} in all, up to {allowed} would be familiar"

@@ -1,0 +1,197 @@
+"""What a predictor answers and how the score network answers it; numpy only."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.objective import Objective
+from poolpilot.env.observation import encode
+from poolpilot.featurizer.errors import SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+from poolpilot.models.artefact import Artefact
+from poolpilot.models.forward import forward
+from poolpilot.models.reasons import percent, reasons_for
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """Advice for one server at one time.
+
+    Attributes:
+        pool_tuple: The tuple to set; the one in force when it abstains or would leave things alone.
+        in_force: The tuple of the latest window.
+        abstained: Whether the predictor does not know; climb from the tuple in force, or leave it.
+        reasons: Why, as sentences for a DBA; the first is the main one.
+        model_digest: Digest of what answered.
+        expected_gain: J of `pool_tuple` minus J of the first window's tuple, about the logarithm of their ratio
+            of goodput; None where the predictor does not estimate it.
+        gain_low: Lower end of the gain's interval.
+        gain_high: Upper end of the gain's interval.
+        expires_s: Seconds after which the advice is stale.
+    """
+
+    pool_tuple: PoolTuple
+    in_force: PoolTuple
+    abstained: bool
+    reasons: tuple[str, ...]
+    model_digest: str
+    expected_gain: float | None = None
+    gain_low: float | None = None
+    gain_high: float | None = None
+    expires_s: float = 300.0
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the advice is to leave the core tuple as it is."""
+        return self.pool_tuple.core == self.in_force.core
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields and `keeps`, fit for JSON."""
+        return {**asdict(self), "reasons": list(self.reasons), "keeps": self.keeps}
+
+
+class Predictor(Protocol):
+    """Anything that names a tuple for a response set: the network and all its rivals."""
+
+    def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
+        """Names a tuple.
+
+        Args:
+            windows: Measured windows of one workload, oldest first, at least one; the latest is in force.
+            limits: The knobs of the server and their ranges.
+            objective: What counts.
+
+        Raises:
+            SettingError: There is no window, or the limits allow no tuple.
+        """
+
+
+class Estimate(NamedTuple):
+    """A gain in J with its interval and the members' disagreement."""
+
+    mean: float
+    low: float
+    high: float
+    disagreement: float
+
+
+class Preference(NamedTuple):
+    """The tuple of the highest expected J, however sure.
+
+    Attributes:
+        pool_tuple: That tuple.
+        over_in_force: Its gain over the tuple of the latest window.
+        over_first: Its gain over the tuple of the first window.
+        keeping_over_first: Gain of the tuple of the latest window over that of the first.
+    """
+
+    pool_tuple: PoolTuple
+    over_in_force: Estimate
+    over_first: Estimate
+    keeping_over_first: Estimate
+
+
+class ScorePredictor:
+    """The score network behind the `Predictor` interface.
+
+    It names the tuple of the highest expected J. It abstains when a window is unfamiliar or the members disagree
+    on that tuple, and leaves the tuple in force when the lower bound of the gain over it is too small.
+
+    Args:
+        artefact: The model.
+    """
+
+    def __init__(self, artefact: Artefact) -> None:
+        self.artefact = artefact
+
+    def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
+        """Names a tuple; see `Predictor.predict`."""
+        preference = self.prefer(windows, limits, objective)
+        latest, chosen = windows[-1], preference.pool_tuple
+        doubts = self._doubts(windows, limits, preference.over_in_force)
+        keep = doubts or self._leave(latest, chosen, preference.over_in_force)
+        estimate = preference.keeping_over_first if keep else preference.over_first
+        return Prediction(
+            pool_tuple=latest.pool_tuple if keep else chosen,
+            in_force=latest.pool_tuple,
+            abstained=bool(doubts),
+            reasons=keep or reasons_for(latest, chosen),
+            model_digest=self.artefact.digest,
+            expected_gain=estimate.mean,
+            gain_low=estimate.low,
+            gain_high=estimate.high,
+            expires_s=self.artefact.card.settings.expires_s,
+        )
+
+    def prefer(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Preference:
+        """Names the tuple of the highest expected J, without asking how sure that is; see `Predictor.predict`."""
+        if not windows:
+            raise SettingError("a prediction needs at least one window; measure the tuple in force first")
+        ladder = self.artefact.card.ladder
+        gains, latest_gain = self._member_gains(windows, limits, objective)
+        best = int(np.argmax(np.where(ladder.mask(limits), gains.mean(axis=0), -np.inf)))
+        first, in_force = windows[0].pool_tuple, windows[-1].pool_tuple
+        chosen = in_force.with_core(ladder.tuples[best].core)
+        return Preference(
+            chosen,
+            over_in_force=self._estimate(gains[:, best] - latest_gain, in_force, chosen),
+            over_first=self._estimate(gains[:, best], first, chosen),
+            keeping_over_first=self._estimate(latest_gain, first, in_force),
+        )
+
+    def _member_gains(
+        self, windows: Sequence[Window], limits: KnobSpace, objective: Objective
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Gains over the first window's tuple under `objective`: of the ladder (M, A), of the latest tuple (M,)."""
+        card = self.artefact.card
+        trained_price = card.objective.price_of_thread
+        trained = objective.model_copy(update={"price_of_thread": trained_price})
+        observation = encode(windows, limits, trained, card.ladder)
+        scores = forward(self.artefact.weights, {name: array[None] for name, array in observation.items()})
+        # J is linear in the price of a thread, so another price only shifts the trained gains.
+        cheaper = trained_price - objective.price_of_thread
+        first_log = math.log(windows[0].pool_tuple.pool_size)
+        logs = np.log([pool_tuple.pool_size for pool_tuple in card.ladder.tuples]) - first_log
+        latest_log = math.log(windows[-1].pool_tuple.pool_size) - first_log
+        return (
+            scores.member_gain[:, 0].astype(np.float64) + cheaper * logs,
+            scores.latest_gain[:, 0].astype(np.float64) + cheaper * latest_log,
+        )
+
+    def _estimate(self, member_gain: NDArray[np.float64], before: PoolTuple, after: PoolTuple) -> Estimate:
+        """Mean over members (M,), and an interval from their disagreement and the noise of outcomes."""
+        if before.core == after.core:
+            return Estimate(0.0, 0.0, 0.0, 0.0)
+        card = self.artefact.card
+        mean, disagreement = float(member_gain.mean()), float(member_gain.std())
+        half = card.settings.deviations * math.hypot(disagreement, card.residual_std)
+        return Estimate(mean, mean - half, mean + half, disagreement)
+
+    def _doubts(self, windows: Sequence[Window], limits: KnobSpace, gain: Estimate) -> tuple[str, ...]:
+        card = self.artefact.card
+        judged = [card.out_of_distribution.judge(window, limits.cpus).reasons for window in windows]
+        unfamiliar = max(judged, key=len)
+        if gain.disagreement <= card.settings.max_disagreement:
+            return unfamiliar
+        return (
+            *unfamiliar,
+            f"the members of the model disagree: the gain varies by a factor of {math.exp(gain.disagreement):.2f} "
+            f"between them, at most {math.exp(card.settings.max_disagreement):.2f} is trusted",
+        )
+
+    def _leave(self, latest: Window, chosen: PoolTuple, gain: Estimate) -> tuple[str, ...]:
+        in_force = latest.pool_tuple
+        if chosen.core == in_force.core:
+            return (f"leave it: {in_force} is the best tuple known for this workload", *reasons_for(latest, chosen))
+        if gain.low > self.artefact.card.settings.min_gain:
+            return ()
+        return (
+            f"leave it: {chosen} promises {percent(gain.mean)} over {in_force} (between {percent(gain.low)} and "
+            f"{percent(gain.high)}), which is not surely better",
+        )

@@ -1,0 +1,138 @@
+// LivePool for Python. The GIL is released around everything that takes time.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "live/server.hpp"
+
+namespace py = pybind11;
+
+namespace poolpilot {
+namespace {
+
+py::dict to_dict(const PoolTuple& tuple) {
+  py::dict fields;
+  fields["pool_size"] = tuple.pool_size;
+  fields["oversubscribe"] = tuple.oversubscribe;
+  fields["timer_interval_ms"] = tuple.timer_interval_ms;
+  fields["create_thread_on_wait"] = tuple.create_thread_on_wait;
+  fields["idle_timeout_s"] = tuple.idle_timeout_s;
+  return fields;
+}
+
+py::dict to_dict(const LiveSnapshot& snapshot) {
+  py::dict fields;
+  fields["time_s"] = snapshot.time_s;
+  fields["tuple_epoch"] = snapshot.tuple_epoch;
+  fields["pool_tuple"] = to_dict(snapshot.tuple);
+  fields["counters"] = snapshot.counters;
+  fields["gauges"] = snapshot.gauges;
+  py::dict histograms;
+  for (const auto& [name, histogram] : snapshot.histograms) {
+    const py::array_t<std::int64_t> counts(static_cast<py::ssize_t>(histogram.counts.size()),
+                                           histogram.counts.data());
+    histograms[py::str(name)] = py::make_tuple(counts, histogram.total, histogram.total_squares);
+  }
+  fields["histograms"] = histograms;
+  return fields;
+}
+
+ThrottlePolicy throttle_named(const std::string& name) {
+  if (name == "mariadb") return ThrottlePolicy::kMariaDb;
+  if (name == "percona") return ThrottlePolicy::kPercona;
+  throw std::invalid_argument("throttle '" + name + "' is neither mariadb nor percona");
+}
+
+}  // namespace
+
+void bind_live(py::module_& module) {
+  py::class_<LivePool>(module, "LivePool", "The live pool server on loopback.")
+      .def(py::init([](const std::string& address, const std::vector<int>& cpus, int pool_size,
+                       int oversubscribe, int timer_interval_ms, bool create_thread_on_wait,
+                       double idle_timeout_s, int queue_put_limit, int wake_top_limit,
+                       int listener_wake_limit, int listener_create_limit, bool dedicated_listener,
+                       const std::string& throttle, int max_pool_size, int max_connections,
+                       int max_threads, int prio_kickup_ms, bool instrument, int sample_every,
+                       double latch_timeout_s, const std::vector<std::string>& class_names,
+                       bool record_events) {
+             LivePoolSettings settings;
+             settings.address = address;
+             settings.cpus = cpus;
+             settings.tuple = {pool_size, oversubscribe, timer_interval_ms, create_thread_on_wait,
+                               idle_timeout_s};
+             settings.group.queue_put_limit = queue_put_limit;
+             settings.group.wake_top_limit = wake_top_limit;
+             settings.group.listener_wake_limit = listener_wake_limit;
+             settings.group.listener_create_limit = listener_create_limit;
+             settings.group.dedicated_listener = dedicated_listener;
+             settings.group.throttle = throttle_named(throttle);
+             settings.max_pool_size = max_pool_size;
+             settings.max_connections = max_connections;
+             settings.max_threads = max_threads;
+             settings.prio_kickup_ms = prio_kickup_ms;
+             settings.executor = {instrument, sample_every, latch_timeout_s};
+             settings.class_names = class_names;
+             settings.record_events = record_events;
+             return std::make_unique<LivePool>(settings);
+           }),
+           py::kw_only(), py::arg("address") = "tcp:127.0.0.1:0",
+           py::arg("cpus") = std::vector<int>{}, py::arg("pool_size") = 1,
+           py::arg("oversubscribe") = 3, py::arg("timer_interval_ms") = 500,
+           py::arg("create_thread_on_wait") = true, py::arg("idle_timeout_s") = 60.0,
+           py::arg("queue_put_limit") = 0, py::arg("wake_top_limit") = 0,
+           py::arg("listener_wake_limit") = 0, py::arg("listener_create_limit") = 0,
+           py::arg("dedicated_listener") = false, py::arg("throttle") = "mariadb",
+           py::arg("max_pool_size") = 128, py::arg("max_connections") = 2048,
+           py::arg("max_threads") = 65536, py::arg("prio_kickup_ms") = 1000,
+           py::arg("instrument") = true, py::arg("sample_every") = 16,
+           py::arg("latch_timeout_s") = 5.0, py::arg("class_names") = std::vector<std::string>{},
+           py::arg("record_events") = false)
+      .def("start", &LivePool::start, py::call_guard<py::gil_scoped_release>(),
+           "Binds, listens and starts to serve.")
+      .def("close", &LivePool::close, py::call_guard<py::gil_scoped_release>(),
+           "Ends every thread and closes every descriptor.")
+      .def_property_readonly("address", &LivePool::address, "Where clients connect.")
+      .def_property_readonly(
+          "pool_tuple", [](const LivePool& pool) { return to_dict(pool.tuple()); },
+          "The tuple in force, by field.")
+      .def(
+          "set_tuple",
+          [](LivePool& pool, int pool_size, int oversubscribe, int timer_interval_ms,
+             bool create_thread_on_wait, double idle_timeout_s) {
+            PoolTuple tuple{pool_size, oversubscribe, timer_interval_ms, create_thread_on_wait,
+                            idle_timeout_s};
+            {
+              const py::gil_scoped_release release;
+              tuple = pool.set_tuple(tuple);
+            }
+            return to_dict(tuple);
+          },
+          py::kw_only(), py::arg("pool_size"), py::arg("oversubscribe"),
+          py::arg("timer_interval_ms"), py::arg("create_thread_on_wait") = true,
+          py::arg("idle_timeout_s") = 60.0, "Puts a tuple in force and returns it.")
+      .def(
+          "snapshot",
+          [](const LivePool& pool) {
+            LiveSnapshot snapshot;
+            {
+              const py::gil_scoped_release release;
+              snapshot = pool.snapshot();
+            }
+            return to_dict(snapshot);
+          },
+          "Everything counted since the start.")
+      .def(
+          "replayed_events",
+          [](const LivePool& pool) {
+            std::size_t entries = 0;
+            std::size_t same = 0;
+            for (const EventLog& log : pool.event_logs()) {
+              entries += log.entries.size();
+              same += replay(log);
+            }
+            return py::make_tuple(entries, same);
+          },
+          "(recorded events, events a fresh machine answers alike); call after close.");
+}
+
+}  // namespace poolpilot

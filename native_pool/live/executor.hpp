@@ -1,0 +1,56 @@
+// Runs step programs on a worker thread: burns CPU, waits, takes latches, and measures the rounds.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "live/connection.hpp"
+#include "live/latch.hpp"
+#include "live/protocol.hpp"
+#include "live/worker_stats.hpp"
+
+namespace poolpilot {
+
+// The pool as a request sees it: where it reports that it is about to wait.
+class WaitReporter {
+ public:
+  virtual ~WaitReporter() = default;
+  virtual void wait_begin() = 0;
+  virtual void wait_end() = 0;
+};
+
+struct ExecutorSettings {
+  bool instrument = true;        // histograms and rounds; counters of completions always run
+  int sample_every = 16;         // one request in so many pays for CPU clocks and schedstat
+  double latch_timeout_s = 5.0;  // an Acquire fails after this, as innodb_lock_wait_timeout
+};
+
+class Executor {
+ public:
+  Executor(const ExecutorSettings& settings, const std::atomic<bool>& stopping)
+      : settings_(settings), stopping_(stopping) {}
+
+  // Runs one request to its end. Latches are kept only inside a transaction that goes on.
+  Status run(Connection& connection, WaitReporter& reporter, WorkerStats& stats);
+
+  // Gives back what a connection still holds.
+  void abandon(Connection& connection);
+
+  const ExecutorSettings& settings() const { return settings_; }
+
+ private:
+  class Rounds;
+
+  bool acquire(Connection& connection, const Step& step, WaitReporter& reporter, Rounds& rounds,
+               WorkerStats& stats);
+  void wait(const Step& step, WaitReporter& reporter, Rounds& rounds, WorkerStats& stats);
+  void burn(std::int64_t cpu_ns) const;
+  void sleep(std::int64_t wall_ns) const;
+
+  const ExecutorSettings settings_;
+  const std::atomic<bool>& stopping_;
+  std::array<Latch, kLatches> latches_;
+};
+
+}  // namespace poolpilot

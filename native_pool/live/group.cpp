@@ -1,0 +1,213 @@
+#include "live/group.hpp"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <system_error>
+
+#include "live/clock.hpp"
+
+namespace poolpilot {
+namespace {
+
+constexpr int kMaxEvents = 1024;
+constexpr std::uint32_t kArmed = EPOLLIN | EPOLLRDHUP | EPOLLET | EPOLLONESHOT;
+
+[[noreturn]] void throw_errno(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+}  // namespace
+
+void Group::open() {
+  const std::lock_guard lock(mutex_);
+  if (epoll_.valid()) return;
+  Descriptor epoll(epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll.valid()) throw_errno("cannot create the epoll of a thread group");
+  Descriptor stop_event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!stop_event.valid()) throw_errno("cannot create the stop event of a thread group");
+  epoll_event event{};
+  event.events = EPOLLIN;  // level-triggered: wakes every listener there will be
+  event.data.ptr = nullptr;
+  if (epoll_ctl(epoll.get(), EPOLL_CTL_ADD, stop_event.get(), &event) != 0) {
+    throw_errno("cannot watch the stop event of a thread group");
+  }
+  epoll_ = std::move(epoll);
+  stop_event_ = std::move(stop_event);
+}
+
+void Group::welcome(Connection& connection) {
+  const Lock lock(mutex_);
+  connection.group = this;
+  perform(apply(EventKind::kConnectionAdded).spawn);
+  connection.enqueued_ns = now_ns();
+  queue_.put(&connection, Priority::kHigh, connection.enqueued_ns / 1'000);
+  perform(apply(EventKind::kArrived).spawn);
+}
+
+void Group::adopt(Connection& connection) {
+  const Lock lock(mutex_);
+  connection.group = this;
+  perform(apply(EventKind::kConnectionAdded).spawn);
+  arm(connection);
+}
+
+void Group::remove(Connection& connection) {
+  const Lock lock(mutex_);
+  if (connection.watched) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, connection.fd, nullptr);
+  connection.watched = false;
+  apply(EventKind::kConnectionRemoved);
+}
+
+void Group::arm(Connection& connection) {
+  const int operation = connection.watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+  connection.watched = true;
+  epoll_event event{};
+  event.events = kArmed;
+  event.data.ptr = &connection;
+  epoll_ctl(epoll_.get(), operation, connection.fd, &event);
+}
+
+void Group::work(WorkerStats& stats) {
+  Lock lock(mutex_);
+  while (Connection* connection = next(lock)) {
+    lock.unlock();
+    host_.serve(*connection, stats);
+    lock.lock();
+  }
+}
+
+Connection* Group::next(Lock& lock) {
+  while (!stopping_) {
+    Decision decision = apply(EventKind::kWorkerIdle);
+    if (decision.self == Self::kPoll) {
+      decision = apply(EventKind::kPolled, poll(0, nullptr));
+    }
+    switch (decision.self) {
+      case Self::kTake:
+        return queue_.take();
+      case Self::kListen:
+        return listen(lock);
+      default:
+        if (!sleep(lock)) return nullptr;
+    }
+  }
+  return nullptr;
+}
+
+Connection* Group::listen(Lock& lock) {
+  while (!stopping_) {
+    const int arrived = poll(-1, &lock);
+    if (arrived == 0) continue;
+    const Decision decision = apply(EventKind::kListened, arrived);
+    perform(decision.spawn);
+    if (decision.self == Self::kTake) return queue_.take();
+  }
+  return nullptr;
+}
+
+int Group::poll(int timeout_ms, Lock* unlock_while_waiting) {
+  std::array<epoll_event, kMaxEvents> events;
+  if (unlock_while_waiting != nullptr) unlock_while_waiting->unlock();
+  const int ready = epoll_wait(epoll_.get(), events.data(), kMaxEvents, timeout_ms);
+  if (unlock_while_waiting != nullptr) unlock_while_waiting->lock();
+  if (stopping_) return 0;
+  const std::int64_t arrival_ns = now_ns();
+  int queued = 0;
+  for (int i = 0; i < ready; ++i) {
+    auto* connection = static_cast<Connection*>(events[static_cast<std::size_t>(i)].data.ptr);
+    if (connection == nullptr) continue;
+    connection->enqueued_ns = arrival_ns;
+    queue_.put(connection, connection->in_transaction ? Priority::kHigh : Priority::kLow,
+               arrival_ns / 1'000);
+    ++queued;
+  }
+  return queued;
+}
+
+bool Group::sleep(Lock& lock) {
+  Sleeper self;
+  sleepers_.push_front(&self);
+  const auto timeout = std::chrono::duration<double>(host_.idle_timeout_s());
+  self.awake.wait_for(lock, timeout, [this, &self] { return self.woken || stopping_; });
+  if (stopping_) {
+    if (!self.woken) sleepers_.remove(&self);
+    return false;
+  }
+  if (self.woken) {
+    apply(EventKind::kAwake);
+    return true;
+  }
+  sleepers_.remove(&self);
+  apply(EventKind::kIdleTimeout);
+  return false;
+}
+
+void Group::tick() {
+  const Lock lock(mutex_);
+  if (stopping_ || machine_.state().connection_count == 0) return;
+  queue_.kick_up(now_ns() / 1'000, host_.prio_kickup_us());
+  perform(apply(EventKind::kTick).spawn);
+}
+
+void Group::configure(const GroupSettings& settings) {
+  const Lock lock(mutex_);
+  machine_.configure(settings);
+}
+
+void Group::stop() {
+  const Lock lock(mutex_);
+  stopping_ = true;
+  for (Sleeper* sleeper : sleepers_) sleeper->awake.notify_one();
+  if (stop_event_.valid()) eventfd_write(stop_event_.get(), 1);
+}
+
+void Group::wait_begin() {
+  const Lock lock(mutex_);
+  perform(apply(EventKind::kWaitBegin).spawn);
+}
+
+void Group::wait_end() {
+  const Lock lock(mutex_);
+  apply(EventKind::kWaitEnd);
+}
+
+Decision Group::apply(EventKind kind, int n) {
+  const Event event{kind, now_ns() / 1'000, n, host_.pool_full()};
+  const Decision decision = machine_.apply(event);
+  if (log_ != nullptr) log_->entries.push_back({event, decision, machine_.settings()});
+  return decision;
+}
+
+void Group::perform(Spawn spawn) {
+  if (spawn == Spawn::kWake) {
+    Sleeper* sleeper = sleepers_.front();
+    sleepers_.pop_front();
+    sleeper->woken = true;
+    // Under the mutex: the sleeper's condition variable lives on its stack.
+    sleeper->awake.notify_one();
+  }
+  if (spawn == Spawn::kCreate && (stopping_ || !host_.start_worker(*this))) {
+    apply(EventKind::kCreateFailed);
+  }
+}
+
+GroupState Group::state() const {
+  const Lock lock(mutex_);
+  return machine_.state();
+}
+
+GroupCounters Group::counters() const {
+  const Lock lock(mutex_);
+  return machine_.counters_at(now_ns() / 1'000);
+}
+
+void Group::record(EventLog* log) {
+  const Lock lock(mutex_);
+  log_ = log;
+}
+
+}  // namespace poolpilot

@@ -1,0 +1,88 @@
+// A thread group of the live server: a GroupMachine with its mutex, queue, epoll and sleepers.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <list>
+#include <mutex>
+
+#include "live/connection.hpp"
+#include "live/descriptor.hpp"
+#include "live/executor.hpp"
+#include "live/worker_stats.hpp"
+#include "policy/group_machine.hpp"
+#include "queues/two_level_queue.hpp"
+
+namespace poolpilot {
+
+class Group;
+
+// What a group needs of its server.
+class GroupHost {
+ public:
+  virtual ~GroupHost() = default;
+  // Starts a worker of `group`; false when the system or the server refuses.
+  virtual bool start_worker(Group& group) = 0;
+  virtual bool pool_full() const = 0;
+  // One turn of a connection: its requests are run and it is armed again, moved or closed.
+  virtual void serve(Connection& connection, WorkerStats& stats) = 0;
+  virtual double idle_timeout_s() const = 0;
+  virtual std::int64_t prio_kickup_us() const = 0;
+};
+
+class Group final : public WaitReporter {
+ public:
+  Group(GroupHost& host, const GroupSettings& settings) : host_(host), machine_(settings) {}
+
+  // Makes the epoll; does nothing when there is one. Throws std::system_error.
+  void open();
+  bool is_open() const { return epoll_.valid(); }
+
+  // A new connection: queued before its first read, as a login is.
+  void welcome(Connection& connection);
+  // Takes over a connection of another group, armed.
+  void adopt(Connection& connection);
+  // Forgets a connection that is about to move or close.
+  void remove(Connection& connection);
+  // Waits for the connection's next request. The caller must not touch it afterwards.
+  void arm(Connection& connection);
+
+  void work(WorkerStats& stats);
+  void tick();
+  void configure(const GroupSettings& settings);
+  void stop();
+
+  void wait_begin() override;
+  void wait_end() override;
+
+  GroupState state() const;
+  GroupCounters counters() const;
+  // Records every event from now on into `log`, which must outlive the group; nullptr ends it.
+  void record(EventLog* log);
+
+ private:
+  struct Sleeper {
+    std::condition_variable awake;
+    bool woken = false;
+  };
+  using Lock = std::unique_lock<std::mutex>;
+
+  Decision apply(EventKind kind, int n = 0);
+  void perform(Spawn spawn);
+  Connection* next(Lock& lock);
+  Connection* listen(Lock& lock);
+  bool sleep(Lock& lock);
+  int poll(int timeout_ms, Lock* unlock_while_waiting);
+
+  GroupHost& host_;
+  mutable std::mutex mutex_;
+  GroupMachine machine_;
+  TwoLevelQueue<Connection*> queue_;
+  std::list<Sleeper*> sleepers_;  // last in, first out
+  Descriptor epoll_;
+  Descriptor stop_event_;
+  EventLog* log_ = nullptr;
+  bool stopping_ = false;
+};
+
+}  // namespace poolpilot

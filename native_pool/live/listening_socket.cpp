@@ -1,0 +1,85 @@
+#include "live/listening_socket.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <system_error>
+
+namespace poolpilot {
+namespace {
+
+constexpr int kBacklog = 1024;
+const std::string kTcp = "tcp:127.0.0.1:";
+const std::string kUnix = "unix:";
+
+[[noreturn]] void refuse(const std::string& address) {
+  throw std::system_error(errno, std::generic_category(), "cannot listen on " + address);
+}
+
+Descriptor open_socket(int family, const std::string& address) {
+  Descriptor socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket.valid()) refuse(address);
+  return socket;
+}
+
+}  // namespace
+
+ListeningSocket::ListeningSocket(const std::string& address) : address_(address) {
+  if (address.starts_with(kTcp)) {
+    bind_tcp(address.substr(kTcp.size()));
+  } else if (address.starts_with(kUnix)) {
+    bind_unix(address.substr(kUnix.size()));
+  } else {
+    throw std::invalid_argument("address '" + address +
+                                "' is neither tcp:127.0.0.1:PORT nor unix:PATH");
+  }
+}
+
+ListeningSocket::~ListeningSocket() {
+  if (!unix_path_.empty()) unlink(unix_path_.c_str());
+}
+
+void ListeningSocket::bind_tcp(const std::string& port) {
+  std::uint16_t number = 0;
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+  if (error != std::errc{} || end != port.data() + port.size()) {
+    throw std::invalid_argument("port '" + port + "' is outside its range 0..65535");
+  }
+  socket_ = open_socket(AF_INET, address_);
+  const int on = 1;
+  setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  sockaddr_in name{};
+  name.sin_family = AF_INET;
+  name.sin_port = htons(number);
+  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  auto* generic = reinterpret_cast<sockaddr*>(&name);
+  if (bind(socket_.get(), generic, sizeof(name)) != 0) refuse(address_);
+  if (listen(socket_.get(), kBacklog) != 0) refuse(address_);
+  socklen_t length = sizeof(name);
+  getsockname(socket_.get(), generic, &length);
+  address_ = kTcp + std::to_string(ntohs(name.sin_port));
+}
+
+void ListeningSocket::bind_unix(const std::string& path) {
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof(name.sun_path)) {
+    throw std::invalid_argument("the path of a Unix socket has 1.." +
+                                std::to_string(sizeof(name.sun_path) - 1) + " bytes, not " +
+                                std::to_string(path.size()));
+  }
+  std::memcpy(name.sun_path, path.c_str(), path.size());
+  socket_ = open_socket(AF_UNIX, address_);
+  if (bind(socket_.get(), reinterpret_cast<sockaddr*>(&name), sizeof(name)) != 0) refuse(address_);
+  unix_path_ = path;
+  if (listen(socket_.get(), kBacklog) != 0) refuse(address_);
+}
+
+}  // namespace poolpilot

@@ -1,0 +1,387 @@
+#include "live/server.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <stdexcept>
+#include <system_error>
+
+#include "live/clock.hpp"
+
+namespace poolpilot {
+
+LivePool::LivePool(const LivePoolSettings& settings)
+    : settings_(settings),
+      executor_(settings.executor, stopping_),
+      registry_(settings.cpus),
+      idle_timeout_s_(settings.tuple.idle_timeout_s),
+      tuple_(settings.tuple) {
+  check(settings_);
+  const auto capacity = static_cast<std::size_t>(settings_.max_pool_size);
+  groups_.reserve(capacity);
+  logs_.resize(settings_.record_events ? capacity : 0);
+  GroupHost& host = *this;
+  for (std::size_t i = 0; i < capacity; ++i) {
+    groups_.push_back(std::make_unique<Group>(host, group_settings(tuple_)));
+    if (settings_.record_events) groups_.back()->record(&logs_[i]);
+  }
+}
+
+LivePool::~LivePool() { close(); }
+
+void LivePool::start() {
+  if (started_) throw std::logic_error("a pool starts once");
+  listening_ = std::make_unique<ListeningSocket>(settings_.address);
+  accept_stop_ = Descriptor(eventfd(0, EFD_CLOEXEC));
+  if (!accept_stop_.valid()) {
+    throw std::system_error(errno, std::generic_category(), "cannot create the acceptor's event");
+  }
+  open_groups(tuple_.pool_size);
+  group_count_.store(tuple_.pool_size, std::memory_order_release);
+  started_ = true;
+  acceptor_ = std::thread([this] { accept_loop(); });
+  timer_ = std::thread([this] { timer_loop(); });
+}
+
+void LivePool::close() {
+  if (!started_ || stopping_.load(std::memory_order_relaxed)) return;
+  {
+    // Under the timer's mutex, or its wait could start between this store and the notification.
+    const std::lock_guard lock(tuple_mutex_);
+    stopping_.store(true, std::memory_order_relaxed);
+  }
+  timer_changed_.notify_all();
+  eventfd_write(accept_stop_.get(), 1);
+  acceptor_.join();
+  timer_.join();
+  for (auto& group : groups_) group->stop();
+  registry_.join_all();
+  for (auto& [id, connection] : connections_) {
+    executor_.abandon(*connection);
+    ::close(connection->fd);
+  }
+  connections_.clear();
+  groups_.clear();
+  listening_.reset();
+  accept_stop_ = Descriptor();
+}
+
+std::string LivePool::address() const {
+  if (!listening_) throw std::logic_error("the pool does not serve");
+  return listening_->address();
+}
+
+PoolTuple LivePool::tuple() const {
+  const std::lock_guard lock(tuple_mutex_);
+  return tuple_;
+}
+
+PoolTuple LivePool::set_tuple(const PoolTuple& tuple) {
+  check(tuple, settings_.max_pool_size);
+  if (!started_ || stopping_.load(std::memory_order_relaxed)) {
+    throw std::logic_error("the pool does not serve");
+  }
+  {
+    const std::lock_guard lock(tuple_mutex_);
+    open_groups(tuple.pool_size);
+    for (auto& group : groups_) group->configure(group_settings(tuple));
+    group_count_.store(tuple.pool_size, std::memory_order_release);
+    idle_timeout_s_.store(tuple.idle_timeout_s, std::memory_order_relaxed);
+    tuple_ = tuple;
+    ++tuple_epoch_;
+  }
+  timer_changed_.notify_all();
+  return tuple;
+}
+
+GroupSettings LivePool::group_settings(const PoolTuple& tuple) const {
+  GroupSettings group = settings_.group;
+  group.oversubscribe = tuple.oversubscribe;
+  group.timer_interval_ms = tuple.timer_interval_ms;
+  group.create_thread_on_wait = tuple.create_thread_on_wait;
+  return group;
+}
+
+void LivePool::open_groups(int count) {
+  for (int i = 0; i < count; ++i) groups_[static_cast<std::size_t>(i)]->open();
+}
+
+bool LivePool::start_worker(Group& group) {
+  return registry_.start([&group](WorkerStats& stats) { group.work(stats); });
+}
+
+bool LivePool::pool_full() const { return registry_.running() >= settings_.max_threads; }
+
+double LivePool::idle_timeout_s() const { return idle_timeout_s_.load(std::memory_order_relaxed); }
+
+std::int64_t LivePool::prio_kickup_us() const {
+  return std::int64_t{settings_.prio_kickup_ms} * 1'000;
+}
+
+void LivePool::serve(Connection& connection, WorkerStats& stats) {
+  if (turn(connection, stats)) {
+    arm_or_move(connection);
+  } else {
+    drop(connection);
+  }
+}
+
+bool LivePool::turn(Connection& connection, WorkerStats& stats) {
+  if (connection.fresh) {
+    connection.fresh = false;
+    return true;
+  }
+  try {
+    return receive(connection) && answer_frames(connection, stats);
+  } catch (const ProtocolError&) {
+    protocol_errors_.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+}
+
+bool LivePool::receive(Connection& connection) {
+  const ssize_t got = recv(connection.fd, connection.buffer.data() + connection.buffered,
+                           connection.buffer.size() - connection.buffered, 0);
+  if (got > 0) connection.buffered += static_cast<std::size_t>(got);
+  return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+bool LivePool::answer_frames(Connection& connection, WorkerStats& stats) {
+  std::size_t used = 0;
+  bool alive = true;
+  while (alive) {
+    const std::span<const std::byte> rest(connection.buffer.data() + used,
+                                          connection.buffered - used);
+    const std::size_t frame = decode_request(rest, connection.request);
+    if (frame == 0) break;
+    used += frame;
+    alive = answer(connection, stats);
+  }
+  connection.buffered -= used;
+  std::memmove(connection.buffer.data(), connection.buffer.data() + used, connection.buffered);
+  return alive;
+}
+
+bool LivePool::answer(Connection& connection, WorkerStats& stats) {
+  const RequestHeader header = connection.request.header;
+  const bool instrument = settings_.executor.instrument;
+  if (instrument) {
+    const std::int64_t start_ns = now_ns();
+    stats.queue_wait_us.record(
+        static_cast<std::uint64_t>((start_ns - connection.enqueued_ns) / 1'000));
+    if (connection.last_response_ns > 0) {
+      stats.think_us.record(static_cast<std::uint64_t>(
+          std::max<std::int64_t>(connection.enqueued_ns - connection.last_response_ns, 0) / 1'000));
+    }
+  }
+  const Status status = executor_.run(connection, *connection.group, stats);
+  connection.last_response_ns = now_ns();
+  if (instrument) {
+    const auto sent_ns = static_cast<std::int64_t>(header.sent_ns);
+    const bool trusted = sent_ns > 0 && sent_ns <= connection.last_response_ns;
+    const std::int64_t since_ns = trusted ? sent_ns : connection.enqueued_ns;
+    stats.latency_us[header.class_id].record(
+        static_cast<std::uint64_t>((connection.last_response_ns - since_ns) / 1'000));
+  }
+  (status == Status::kOk ? stats.completed : stats.failed).add();
+  std::array<std::byte, kResponseBytes> response;
+  encode_response({status, header.class_id, header.request_id}, response);
+  const ssize_t sent = send(connection.fd, response.data(), response.size(), MSG_NOSIGNAL);
+  if (sent == static_cast<ssize_t>(response.size())) return true;
+  // A full socket buffer means thousands of answers unread: that client must not hold a worker.
+  if (sent >= 0 || errno == EAGAIN) slow_readers_.fetch_add(1, std::memory_order_relaxed);
+  return false;
+}
+
+void LivePool::arm_or_move(Connection& connection) {
+  const auto count = static_cast<std::uint64_t>(group_count_.load(std::memory_order_acquire));
+  Group& target = *groups_[connection.id % count];
+  Group& current = *connection.group;
+  if (&target == &current) {
+    current.arm(connection);
+    return;
+  }
+  current.remove(connection);
+  target.adopt(connection);
+}
+
+void LivePool::drop(Connection& connection) {
+  connection.group->remove(connection);
+  executor_.abandon(connection);
+  ::close(connection.fd);
+  const std::lock_guard lock(connections_mutex_);
+  connections_.erase(connection.id);
+}
+
+void LivePool::accept_loop() {
+  pin_this_thread(settings_.cpus);
+  std::array<pollfd, 2> watched{pollfd{listening_->fd(), POLLIN, 0},
+                                pollfd{accept_stop_.get(), POLLIN, 0}};
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    poll(watched.data(), watched.size(), -1);
+    const int socket = accept4(listening_->fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (socket >= 0) {
+      welcome(socket);
+    } else if (errno != EAGAIN && errno != EINTR) {
+      refused_connections_.fetch_add(1, std::memory_order_relaxed);
+      // Out of descriptors: the client stays in the backlog, so do not spin on it.
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+}
+
+void LivePool::welcome(int socket) {
+  const int on = 1;
+  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));  // no effect on Unix sockets
+  Connection* connection = nullptr;
+  {
+    const std::lock_guard lock(connections_mutex_);
+    if (connections_.size() < static_cast<std::size_t>(settings_.max_connections)) {
+      const std::uint64_t id = next_connection_++;
+      auto& slot = connections_[id];
+      slot = std::make_unique<Connection>(socket, id);
+      connection = slot.get();
+    }
+  }
+  if (connection == nullptr) {
+    refused_connections_.fetch_add(1, std::memory_order_relaxed);
+    ::close(socket);
+    return;
+  }
+  const auto count = static_cast<std::uint64_t>(group_count_.load(std::memory_order_acquire));
+  groups_[connection->id % count]->welcome(*connection);
+}
+
+void LivePool::timer_loop() {
+  pin_this_thread(settings_.cpus);
+  std::unique_lock lock(tuple_mutex_);
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    const std::int64_t epoch = tuple_epoch_;
+    const auto interval = std::chrono::milliseconds(tuple_.timer_interval_ms);
+    const bool changed = timer_changed_.wait_for(lock, interval, [this, epoch] {
+      return tuple_epoch_ != epoch || stopping_.load(std::memory_order_relaxed);
+    });
+    if (changed) continue;
+    lock.unlock();
+    for (auto& group : groups_) group->tick();
+    registry_.reap();
+    lock.lock();
+  }
+}
+
+LiveSnapshot LivePool::snapshot() const {
+  if (groups_.empty()) throw std::logic_error("the pool is closed");
+  LiveSnapshot snapshot;
+  {
+    const std::lock_guard lock(tuple_mutex_);
+    snapshot.tuple = tuple_;
+    snapshot.tuple_epoch = tuple_epoch_;
+  }
+  add_group_counts(snapshot);
+  add_worker_counts(snapshot);
+  {
+    const std::lock_guard lock(connections_mutex_);
+    snapshot.gauges["connections"] = static_cast<double>(connections_.size());
+  }
+  snapshot.counters["process_cpu_us"] = static_cast<double>(registry_.cpu_ns()) / 1e3;
+  snapshot.counters["protocol_errors"] = static_cast<double>(protocol_errors_.load());
+  snapshot.counters["slow_readers"] = static_cast<double>(slow_readers_.load());
+  snapshot.counters["refused_connections"] = static_cast<double>(refused_connections_.load());
+  snapshot.time_s = static_cast<double>(now_ns()) / 1e9;
+  return snapshot;
+}
+
+void LivePool::add_group_counts(LiveSnapshot& snapshot) const {
+  GroupCounters sum;
+  GroupState state;
+  for (const auto& group : groups_) {
+    const GroupCounters one = group->counters();
+    sum.thread_creations += one.thread_creations;
+    sum.thread_creations_stall += one.thread_creations_stall;
+    sum.wakes += one.wakes;
+    sum.wakes_stall += one.wakes_stall;
+    sum.throttles += one.throttles;
+    sum.stalls += one.stalls;
+    sum.dequeues_listener += one.dequeues_listener;
+    sum.dequeues_worker += one.dequeues_worker;
+    sum.polls_listener += one.polls_listener;
+    sum.polls_worker += one.polls_worker;
+    sum.thread_us += one.thread_us;
+    sum.active_thread_us += one.active_thread_us;
+    sum.queue_length_us += one.queue_length_us;
+    const GroupState now = group->state();
+    state.thread_count += now.thread_count;
+    state.active_count += now.active_count;
+    state.queue_length += now.queue_length;
+  }
+  const std::pair<const char*, std::int64_t> counters[] = {
+      {"thread_creations", sum.thread_creations},
+      {"thread_creations_stall", sum.thread_creations_stall},
+      {"wakes", sum.wakes},
+      {"wakes_stall", sum.wakes_stall},
+      {"throttles", sum.throttles},
+      {"stalls", sum.stalls},
+      {"dequeues_listener", sum.dequeues_listener},
+      {"dequeues_worker", sum.dequeues_worker},
+      {"polls_listener", sum.polls_listener},
+      {"polls_worker", sum.polls_worker},
+      {"thread_us", sum.thread_us},
+      {"active_thread_us", sum.active_thread_us},
+      {"queue_length_us", sum.queue_length_us}};
+  for (const auto& [name, value] : counters) {
+    snapshot.counters[name] = static_cast<double>(value);
+  }
+  snapshot.gauges["threads"] = state.thread_count;
+  snapshot.gauges["active_threads"] = state.active_count;
+  snapshot.gauges["queue_length"] = state.queue_length;
+  cpu_set_t process;
+  CPU_ZERO(&process);
+  sched_getaffinity(0, sizeof(process), &process);
+  snapshot.gauges["cpus"] =
+      settings_.cpus.empty() ? CPU_COUNT(&process) : static_cast<double>(settings_.cpus.size());
+}
+
+void LivePool::add_worker_counts(LiveSnapshot& snapshot) const {
+  auto& counters = snapshot.counters;
+  auto& histograms = snapshot.histograms;
+  const char* wait_names[kWaitKinds] = {"waits_sleep", "waits_disk_io", "waits_row_lock",
+                                        "waits_net"};
+  registry_.add_create_us(histograms["thread_create_us"]);
+  const auto add = [&](const WorkerStats& stats) {
+    counters["completed"] += static_cast<double>(stats.completed.value());
+    counters["failed"] += static_cast<double>(stats.failed.value());
+    counters["latch_waits"] += static_cast<double>(stats.latch_waits.value());
+    counters["sampled_requests"] += static_cast<double>(stats.sampled_requests.value());
+    counters["voluntary_switches"] += static_cast<double>(stats.voluntary_switches.value());
+    counters["involuntary_switches"] += static_cast<double>(stats.involuntary_switches.value());
+    for (std::size_t i = 0; i < kWaitKinds; ++i) {
+      counters[wait_names[i]] += static_cast<double>(stats.waits[i].value());
+    }
+    if (!settings_.executor.instrument) return;
+    stats.queue_wait_us.add_to(histograms["queue_wait_us"]);
+    stats.active_round_us.add_to(histograms["active_round_us"]);
+    stats.wait_round_us.add_to(histograms["wait_round_us"]);
+    stats.think_us.add_to(histograms["think_us"]);
+    stats.latch_wait_us.add_to(histograms["latch_wait_us"]);
+    stats.round_cpu_us.add_to(histograms["round_cpu_us"]);
+    stats.run_delay_us.add_to(histograms["run_delay_us"]);
+    stats.active_rounds.add_to(histograms["active_rounds"]);
+    for (std::size_t i = 0; i < settings_.class_names.size(); ++i) {
+      stats.latency_us[i].add_to(histograms["latency_us/" + settings_.class_names[i]]);
+    }
+  };
+  // Every name stands in every snapshot, also before the first worker has started.
+  static const WorkerStats nothing;
+  add(nothing);
+  registry_.for_each_stats(add);
+}
+
+}  // namespace poolpilot

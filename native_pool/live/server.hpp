@@ -1,0 +1,110 @@
+// The live pool server: groups, their workers, one timer, one acceptor.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "live/connection.hpp"
+#include "live/executor.hpp"
+#include "live/group.hpp"
+#include "live/listening_socket.hpp"
+#include "live/settings.hpp"
+#include "live/thread_registry.hpp"
+
+namespace poolpilot {
+
+// Everything counted since the start; names are those of featurizer/measures.py.
+struct LiveSnapshot {
+  double time_s = 0.0;
+  std::int64_t tuple_epoch = 0;
+  PoolTuple tuple;
+  std::map<std::string, double> counters;
+  std::map<std::string, double> gauges;
+  std::map<std::string, HistogramCounts> histograms;
+};
+
+class LivePool final : private GroupHost {
+ public:
+  // Throws std::invalid_argument when a setting is outside its range.
+  explicit LivePool(const LivePoolSettings& settings);
+  ~LivePool() override;
+
+  // Binds, listens and starts to serve. Throws std::system_error when the system refuses.
+  void start();
+  // Ends every thread and closes every descriptor; safe to call twice.
+  void close();
+
+  // The address clients connect to.
+  std::string address() const;
+  PoolTuple tuple() const;
+  // Puts a tuple in force and returns it. Throws std::invalid_argument outside the ranges, and
+  // std::system_error when a group cannot be opened; the old tuple then stays.
+  PoolTuple set_tuple(const PoolTuple& tuple);
+  LiveSnapshot snapshot() const;
+  // Recorded events of every group that was ever open; empty unless record_events. Call after
+  // close.
+  const std::vector<EventLog>& event_logs() const { return logs_; }
+
+ private:
+  bool start_worker(Group& group) override;
+  bool pool_full() const override;
+  void serve(Connection& connection, WorkerStats& stats) override;
+  double idle_timeout_s() const override;
+  std::int64_t prio_kickup_us() const override;
+
+  GroupSettings group_settings(const PoolTuple& tuple) const;
+  void open_groups(int count);
+  bool turn(Connection& connection, WorkerStats& stats);
+  bool receive(Connection& connection);
+  bool answer_frames(Connection& connection, WorkerStats& stats);
+  bool answer(Connection& connection, WorkerStats& stats);
+  void arm_or_move(Connection& connection);
+  void drop(Connection& connection);
+  void accept_loop();
+  void welcome(int socket);
+  void timer_loop();
+  void add_group_counts(LiveSnapshot& snapshot) const;
+  void add_worker_counts(LiveSnapshot& snapshot) const;
+
+  const LivePoolSettings settings_;
+  // Set once by close(). Relaxed reads: it only ends loops, and joining the threads orders the
+  // rest.
+  std::atomic<bool> stopping_{false};
+  Executor executor_;
+  ThreadRegistry registry_;
+  std::vector<std::unique_ptr<Group>> groups_;
+  std::vector<EventLog> logs_;
+  // Release by set_tuple after the groups are open, acquire by workers that index groups_ with it.
+  std::atomic<int> group_count_{0};
+  std::atomic<double> idle_timeout_s_;
+
+  mutable std::mutex tuple_mutex_;
+  std::condition_variable timer_changed_;
+  PoolTuple tuple_;
+  std::int64_t tuple_epoch_ = 0;
+
+  mutable std::mutex connections_mutex_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
+  std::uint64_t next_connection_ = 0;
+
+  // Events of no single worker; relaxed, they order nothing.
+  std::atomic<std::int64_t> protocol_errors_{0};
+  std::atomic<std::int64_t> slow_readers_{0};
+  std::atomic<std::int64_t> refused_connections_{0};
+
+  std::unique_ptr<ListeningSocket> listening_;
+  Descriptor accept_stop_;
+  std::thread acceptor_;
+  std::thread timer_;
+  bool started_ = false;
+};
+
+}  // namespace poolpilot

@@ -1,0 +1,41 @@
+// One connection of the load generator: frames out, responses in, at most one request under way.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "live/descriptor.hpp"
+#include "live/protocol.hpp"
+#include "load/report.hpp"
+
+namespace poolpilot::load {
+
+class Connection {
+ public:
+  explicit Connection(Descriptor socket) : socket_(std::move(socket)) {}
+
+  bool is_open() const { return socket_.valid(); }
+  void close() { socket_ = Descriptor(); }
+
+  // Sends a whole frame or names what went wrong.
+  std::optional<Fault> send(std::span<const std::byte> frame);
+
+  // Reads once without blocking and appends the responses that are complete.
+  std::optional<Fault> receive(std::vector<Response>& responses);
+
+  std::uint16_t class_id = 0;  // closed loop: for good; open loop: of the request under way
+  bool waiting = false;
+  std::uint64_t request_id = 0;
+  std::int64_t sent_ns = 0;
+
+ private:
+  Descriptor socket_;
+  std::array<std::byte, 256> input_;
+  std::size_t filled_ = 0;
+};
+
+}  // namespace poolpilot::load

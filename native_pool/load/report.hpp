@@ -1,0 +1,77 @@
+// What a load generator has counted: written by its loop, read by any thread.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "live/histogram.hpp"
+
+namespace poolpilot::load {
+
+// Why a connection ended, or did not answer.
+enum class Fault : std::size_t { kClosedByServer = 0, kReset, kSocket, kMalformed, kUnanswered };
+inline constexpr std::array<const char*, 5> kFaultNames{
+    "closed_by_server", "connection_reset", "socket_error", "malformed_response", "unanswered"};
+
+// All cumulative. After the drain sent == completed + failed + lost; the latency, from send (open
+// loop: scheduled arrival) to response, holds the completed ones only.
+struct ClassReport {
+  std::string name;
+  std::uint64_t sent = 0;
+  std::uint64_t completed = 0;  // answered with status ok
+  std::uint64_t failed = 0;     // answered with another status
+  std::uint64_t lost = 0;       // never answered: the connection ended or the drain timed out
+  HistogramCounts latency_us;
+};
+
+struct Report {
+  double time_s = 0.0;           // CLOCK_MONOTONIC
+  std::uint64_t unexpected = 0;  // responses whose id nobody waits for
+  std::uint64_t backlog = 0;     // arrivals that wait for a connection now
+  std::uint64_t dropped = 0;     // arrivals refused because the backlog was full
+  std::uint64_t connections = 0;
+  double process_cpu_s = 0.0;
+  std::map<std::string, std::uint64_t> errors;  // those that happened, by name of the fault
+  std::vector<ClassReport> classes;
+};
+
+// A number written by one thread. Release and acquire, so that who reads answers first never sees
+// fewer requests sent than answered.
+class Counter {
+ public:
+  void set(std::uint64_t value) { value_.store(value, std::memory_order_release); }
+  void add_one() { set(value_.load(std::memory_order_relaxed) + 1); }
+  std::uint64_t get() const { return value_.load(std::memory_order_acquire); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+struct ClassTally {
+  Counter sent;
+  Counter completed;
+  Counter failed;
+  Counter lost;
+  Histogram latency_us;
+};
+
+struct Tally {
+  explicit Tally(std::size_t classes) : by_class(classes) {}
+
+  Counter unexpected;
+  Counter backlog;
+  Counter dropped;
+  Counter connections;
+  std::array<Counter, kFaultNames.size()> faults;
+  std::vector<ClassTally> by_class;
+};
+
+// A copy of the tally at this instant; `class_names` in the order of its classes.
+Report report_of(const Tally& tally, const std::vector<std::string>& class_names);
+
+}  // namespace poolpilot::load

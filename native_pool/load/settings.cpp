@@ -1,0 +1,111 @@
+#include "load/settings.hpp"
+
+#include <array>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+namespace poolpilot::load {
+namespace {
+
+constexpr int kMaxSpinUs = 0xFFFF >> kSpinShift;
+constexpr double kMaxWaiterCostUs = 4'294'967.0;  // the wire carries nanoseconds in 32 bits
+constexpr double kDaySeconds = 86'400.0;
+
+void check_range(const std::string& what, double value, double low, double high) {
+  if (value >= low && value <= high) return;
+  std::ostringstream sentence;
+  sentence.precision(10);
+  sentence << what << " is " << value << "; it must lie in " << low << ".." << high << ".";
+  throw std::invalid_argument(sentence.str());
+}
+
+void check_step(const StepSpec& step, const std::string& where) {
+  constexpr int kLatchCount = static_cast<int>(kLatches);
+  check_range(where + " us", step.us, 0, kMaxStepUs);
+  check_range(where + " variation", step.variation, 0, kMaxVariation);
+  check_range(where + " latch", step.latch, 0, kLatchCount - 1);
+  check_range(where + " spread", step.spread, 1, kLatchCount - step.latch);
+  check_range(where + " spin_us", step.spin_us, 0, kMaxSpinUs);
+  check_range(where + " waiter_cost_us", step.waiter_cost_us, 0, kMaxWaiterCostUs);
+}
+
+void check_class(const ClassSpec& spec) {
+  const std::string where = "class '" + spec.name + "'";
+  check_range(where + " share", spec.share, 0, 1e9);
+  check_range(where + " think_ms", spec.think_ms, 0, kDaySeconds * 1e3);
+  check_range(where + " number of steps", static_cast<double>(spec.steps.size()), 0, kMaxSteps);
+  double program_us = 0.0;
+  for (std::size_t i = 0; i < spec.steps.size(); ++i) {
+    check_step(spec.steps[i], where + " step " + std::to_string(i));
+    program_us += spec.steps[i].us;
+  }
+  check_range(where + " sum of us", program_us, 0, kMaxProgramUs);
+}
+
+void check_mix(const Settings& settings) {
+  std::set<std::string> names;
+  std::size_t sending = 0;
+  for (const ClassSpec& spec : settings.classes) {
+    check_class(spec);
+    sending += spec.share > 0.0 ? 1 : 0;
+    if (!names.insert(spec.name).second) {
+      throw std::invalid_argument("Two classes are named '" + spec.name + "'; names must differ.");
+    }
+  }
+  if (sending == 0) throw std::invalid_argument("No class has a share above 0; give one a share.");
+  if (!settings.rate_per_s && settings.connections < sending) {
+    throw std::invalid_argument("A closed loop of " + std::to_string(sending) +
+                                " classes needs at least as many connections; it has " +
+                                std::to_string(settings.connections) + ".");
+  }
+}
+
+template <typename Value, std::size_t N>
+Value named(const std::array<std::pair<std::string_view, Value>, N>& table, std::string_view name,
+            std::string_view what) {
+  std::string known;
+  for (const auto& [word, value] : table) {
+    if (word == name) return value;
+    known += (known.empty() ? "" : ", ") + std::string(word);
+  }
+  throw std::invalid_argument("'" + std::string(name) + "' is no " + std::string(what) +
+                              "; known are " + known + ".");
+}
+
+}  // namespace
+
+void check(const Settings& settings) {
+  check_range("number of connections", static_cast<double>(settings.connections), 1,
+              static_cast<double>(kMaxConnections));
+  check_range("number of classes", static_cast<double>(settings.classes.size()), 1, kClasses);
+  if (settings.rate_per_s) check_rate(*settings.rate_per_s);
+  check_mix(settings);
+  check_range("ramp_s", settings.ramp_s, 0, kDaySeconds);
+  check_range("drain_timeout_s", settings.drain_timeout_s, 0, kDaySeconds);
+  check_range("connect_timeout_s", settings.connect_timeout_s, 1e-3, kDaySeconds);
+}
+
+void check_rate(double rate_per_s) { check_range("rate_per_s", rate_per_s, 1e-3, kMaxRatePerS); }
+
+Op op_named(std::string_view name) {
+  static constexpr std::array<std::pair<std::string_view, Op>, 6> kOps{{{"cpu", Op::kCpu},
+                                                                        {"wait", Op::kWait},
+                                                                        {"acquire", Op::kAcquire},
+                                                                        {"release", Op::kRelease},
+                                                                        {"begin", Op::kBegin},
+                                                                        {"commit", Op::kCommit}}};
+  return named(kOps, name, "step");
+}
+
+WaitKind wait_kind_named(std::string_view name) {
+  static constexpr std::array<std::pair<std::string_view, WaitKind>, kWaitKinds> kKinds{
+      {{"sleep", WaitKind::kSleep},
+       {"disk_io", WaitKind::kDiskIo},
+       {"row_lock", WaitKind::kRowLock},
+       {"net", WaitKind::kNet}}};
+  return named(kKinds, name, "kind of wait");
+}
+
+}  // namespace poolpilot::load

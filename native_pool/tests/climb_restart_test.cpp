@@ -1,0 +1,122 @@
+// What makes the climber start again, pause or refuse.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/played_curve.hpp"
+
+namespace poolpilot {
+namespace {
+
+TEST(Restart, ManualChangeStartsFromTheNewSize) {
+  Held held;
+  held.size = held.curve.play(held.climber, 50);
+  EXPECT_EQ(held.climber.mode(), Mode::kUsual);
+  EXPECT_EQ(held.size, 50);
+  EXPECT_TRUE(logged(held.climber, "changed from outside to 50"));
+  held.curve.play_until_held(held.climber, held.size);
+  EXPECT_LE(held.curve.loss(held.size, 0.02), 0.05);
+}
+
+TEST(Restart, ManualChangeBeyondTheLimitIsBroughtBack) {
+  SpectralClimber climber(small_server(), 8, 1, 64);
+  EXPECT_LE(
+      climber.update({.throughput = 900.0, .connections = 64.0, .latency_s = 0.1, .size = 500}),
+      64);
+}
+
+TEST(Restart, CurveThatChangesUnderTheClimbIsNoticed) {
+  SpectralClimber climber(small_server(), 8, 1, 64);
+  PlayedCurve curve(arch(40, 0.3), 64, 0.02);
+  int size = climber.log().back().size;
+  for (int i = 0; i < 40; ++i) size = curve.play(climber, size);
+  ASSERT_NE(climber.mode(), Mode::kOptimized);
+  curve.change(arch(10, 0.3, 500.0));
+  curve.play_until_held(climber, size);
+  EXPECT_TRUE(logged(climber, "the curve has changed"));
+  EXPECT_LE(curve.loss(size, 0.02), 0.1);
+}
+
+TEST(Restart, NoConnectionsWaitsAndForgets) {
+  Held held;
+  const int size = held.size;
+  const Sample nobody{.throughput = 0.0, .connections = 0.0, .latency_s = 0.0, .size = size};
+  const int asked = held.climber.update(nobody);
+  EXPECT_EQ(held.climber.mode(), Mode::kUsual);
+  const auto entries = held.climber.log().size();
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(held.climber.update(
+                  {.throughput = 0.0, .connections = 0.0, .latency_s = 0.0, .size = asked}),
+              asked);
+  }
+  EXPECT_EQ(held.climber.log().size(), entries);
+}
+
+TEST(Restart, WarmStartBeforeTheFirstConnectionStaysWarm) {
+  SpectralClimber climber(small_server(), 32, 1, 64, true);
+  for (int i = 0; i < 5; ++i) {
+    climber.update({.throughput = 0.0, .connections = 0.0, .latency_s = 0.0, .size = 32});
+  }
+  EXPECT_EQ(climber.mode(), Mode::kOptimized);
+}
+
+TEST(Restart, CliffIsLeftAndNotVisitedAgain) {
+  const auto cliff = [](double size) { return size <= 20 ? 50.0 * size : 30.0; };
+  SpectralClimber climber(small_server(), 8, 1, 64);
+  PlayedCurve curve(cliff, 64, 0.0);
+  int size = climber.log().back().size;
+  int on_the_cliff = 0;
+  int played = 0;
+  while (climber.mode() != Mode::kOptimized && played < 500) {
+    if (size > 20) ++on_the_cliff;
+    size = curve.play(climber, size);
+    ++played;
+  }
+  EXPECT_TRUE(logged(climber, "steep decline"));
+  EXPECT_EQ(climber.mode(), Mode::kOptimized);
+  EXPECT_GE(size, 18);
+  EXPECT_LE(size, 20);
+  EXPECT_LE(on_the_cliff, 20);
+}
+
+TEST(Restart, LowThroughputPausesTheClimbWhereItIs) {
+  SpectralSettings settings;
+  SpectralClimber climber(settings, 8, 1, 64);
+  PlayedCurve curve(arch(32, 0.5, 250.0), 64, 0.0);
+  int size = climber.log().back().size;
+  for (int i = 0; i < 60; ++i) {
+    size = curve.play(climber, size);
+    ASSERT_EQ(size, 8);
+  }
+  curve.change(arch(32, 0.5, 2500.0));
+  curve.play_until_held(climber, size);
+  EXPECT_LE(curve.loss(size, 0.02), 0.05);
+}
+
+TEST(Refusal, JumpFarBeyondTheConnectionsIsFalse) {
+  SpectralClimber climber(small_server(), 8, 1, 1024);
+  PlayedCurve curve(roof(1024, 0.9, 0.5), 1024, 0.0);
+  curve.connections = 10.0;
+  int size = climber.log().back().size;
+  int largest = size;
+  for (int i = 0; i < 400; ++i) {
+    size = curve.play(climber, size);
+    largest = std::max(largest, size);
+  }
+  EXPECT_TRUE(logged(climber, "false jump"));
+  EXPECT_LE(largest, 50);
+}
+
+TEST(Refusal, OptimumFarAboveTheConnectionsIsFalse) {
+  SpectralClimber climber(small_server(), 200, 1, 1024);
+  PlayedCurve curve(roof(220, 0.9, 0.5), 1024, 0.0);
+  curve.connections = 100.0;
+  int size = climber.log().back().size;
+  for (int i = 0; i < 200 && !logged(climber, "false optimum"); ++i)
+    size = curve.play(climber, size);
+  EXPECT_TRUE(logged(climber, "false optimum"));
+  EXPECT_LE(climber.log().back().size, 100);
+}
+
+}  // namespace
+}  // namespace poolpilot

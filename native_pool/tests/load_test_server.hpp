@@ -1,0 +1,148 @@
+// A small server for tests of the load generator: decodes requests and answers as it is told.
+#pragma once
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "live/descriptor.hpp"
+#include "live/protocol.hpp"
+
+namespace poolpilot::load {
+
+using Bytes = std::vector<std::byte>;
+
+inline Bytes response_to(const Request& request, Status status = Status::kOk) {
+  Bytes frame(kResponseBytes);
+  encode_response({status, request.header.class_id, request.header.request_id},
+                  std::span<std::byte, kResponseBytes>(frame.data(), kResponseBytes));
+  return frame;
+}
+
+// Answers every request with what `behaviour` returns; without a value it closes the connection.
+class TestServer {
+ public:
+  using Behaviour = std::function<std::optional<Bytes>(const Request&)>;
+
+  explicit TestServer(Behaviour behaviour, bool local = false) : behaviour_(std::move(behaviour)) {
+    local ? listen_local() : listen_tcp();
+    thread_ = std::thread([this] { serve(); });
+  }
+  ~TestServer() {
+    const std::uint64_t one = 1;
+    EXPECT_EQ(write(stop_.get(), &one, sizeof(one)), static_cast<ssize_t>(sizeof(one)));
+    thread_.join();
+    if (!path_.empty()) unlink(path_.c_str());
+  }
+
+  const std::string& address() const { return address_; }
+
+  // Once this many requests have come in.
+  void await(std::size_t requests) {
+    std::unique_lock lock(mutex_);
+    arrived_.wait(lock, [&] { return requests_.size() >= requests; });
+  }
+  std::vector<Request> requests() {
+    const std::lock_guard lock(mutex_);
+    return requests_;
+  }
+
+ private:
+  struct Client {
+    Descriptor socket;
+    Bytes input;
+  };
+
+  void listen_on(const sockaddr* name, socklen_t length) {
+    listener_ = Descriptor(socket(name->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(bind(listener_.get(), name, length), 0);
+    ASSERT_EQ(listen(listener_.get(), 1024), 0);
+  }
+  void listen_tcp() {
+    sockaddr_in name{};
+    name.sin_family = AF_INET;
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    listen_on(reinterpret_cast<const sockaddr*>(&name), sizeof(name));
+    socklen_t length = sizeof(name);
+    getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&name), &length);
+    address_ = "tcp:127.0.0.1:" + std::to_string(ntohs(name.sin_port));
+  }
+  void listen_local() {
+    path_ = testing::TempDir() + "load_test_" + std::to_string(getpid()) + ".socket";
+    sockaddr_un name{};
+    name.sun_family = AF_UNIX;
+    path_.copy(name.sun_path, sizeof(name.sun_path) - 1);
+    listen_on(reinterpret_cast<const sockaddr*>(&name), sizeof(name));
+    address_ = "unix:" + path_;
+  }
+
+  void serve() {
+    while (true) {
+      std::vector<pollfd> watched{{stop_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
+      for (const Client& client : clients_) watched.push_back({client.socket.get(), POLLIN, 0});
+      poll(watched.data(), watched.size(), -1);
+      if (watched[0].revents != 0) return;
+      for (std::size_t i = clients_.size(); i-- > 0;) {
+        if (watched[i + 2].revents != 0 && !serve(clients_[i])) {
+          clients_.erase(clients_.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+      }
+      if (watched[1].revents != 0) {
+        clients_.push_back({Descriptor(accept(listener_.get(), nullptr, nullptr)), {}});
+      }
+    }
+  }
+
+  bool serve(Client& client) {
+    std::array<std::byte, 4096> bytes;
+    const ssize_t got = recv(client.socket.get(), bytes.data(), bytes.size(), 0);
+    if (got <= 0) return false;
+    client.input.insert(client.input.end(), bytes.begin(), bytes.begin() + got);
+    Request request;
+    while (const std::size_t used = decode_request(client.input, request)) {
+      client.input.erase(client.input.begin(),
+                         client.input.begin() + static_cast<std::ptrdiff_t>(used));
+      const std::optional<Bytes> answer = behaviour_(request);
+      remember(request);
+      if (!answer) return false;
+      send(client.socket.get(), answer->data(), answer->size(), MSG_NOSIGNAL);
+    }
+    return true;
+  }
+
+  void remember(const Request& request) {
+    const std::lock_guard lock(mutex_);
+    requests_.push_back(request);
+    arrived_.notify_all();
+  }
+
+  Behaviour behaviour_;
+  std::string address_;
+  std::string path_;
+  Descriptor listener_;
+  Descriptor stop_{eventfd(0, EFD_CLOEXEC)};
+  std::vector<Client> clients_;
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::vector<Request> requests_;
+  std::thread thread_;
+};
+
+inline std::optional<Bytes> echo(const Request& request) { return response_to(request); }
+
+}  // namespace poolpilot::load

@@ -1,0 +1,37 @@
+"""What tests of several folders share: a valid prediction request."""
+
+from typing import Any
+
+import pytest
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.featurizer.catalogue import FEATURES
+from poolpilot.featurizer.schema import SCHEMA_VERSION
+
+
+@pytest.fixture
+def window_values() -> dict[str, Any]:
+    """A valid window as the JSON of a request; every feature lies a tenth into its range."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "pool_tuple": {
+            "pool_size": 2,
+            "oversubscribe": 3,
+            "timer_interval_ms": 500,
+            "create_thread_on_wait": True,
+            "idle_timeout_s": 60.0,
+        },
+        "duration_s": 1.5,
+        "features": {feature.name: feature.low + 0.1 * (feature.high - feature.low) for feature in FEATURES},
+        "classes": {"read": {"throughput_per_s": 120.0, "latency": [[40, 100], [44, 80]]}},
+    }
+
+
+@pytest.fixture
+def request_values(window_values: dict[str, Any]) -> dict[str, Any]:
+    """A valid body of POST /v1/predict."""
+    return {
+        "windows": [window_values],
+        "limits": KnobSpace.stock(cpus=2).as_dict(),
+        "objective": {"targets_ms": {"read": 50.0}},
+    }

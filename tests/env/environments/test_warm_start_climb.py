@@ -1,0 +1,87 @@
+"""A warm start is rewarded by what the climb from it loses."""
+
+from collections.abc import Callable
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import poolpilot.env.registration  # noqa: F401 - registers the environments
+from poolpilot.env.climb import ClimbController
+from poolpilot.env.environments import OpenProblem, Problem, WarmStartClimbEnv, recorded_problems
+from poolpilot.env.ladder import DEFAULT_LADDER
+from poolpilot.env.server import Controller
+from poolpilot.env.sweep import WorkloadSweep
+from poolpilot.featurizer.errors import SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+
+MakeSweep = Callable[..., WorkloadSweep]
+
+
+class Doubling:
+    """Doubles the size up to sixteen."""
+
+    def update(self, throughput: float, connections: int, latency_s: float, size: int) -> int:
+        return min(2 * size, 16) if throughput > 0.0 and connections and latency_s > 0.0 else size
+
+
+def doubling(pool_tuple: PoolTuple, problem: Problem) -> Controller:
+    return ClimbController(Doubling(), pool_tuple, problem.objective)
+
+
+def action(size: int) -> np.int64:
+    return np.int64(DEFAULT_LADDER.index_of(PoolTuple(size, 3, 500)))
+
+
+@pytest.fixture
+def problems(make_sweep: MakeSweep) -> OpenProblem:
+    return recorded_problems([make_sweep()])
+
+
+def test_registered_id_passes_gymnasiums_checker_on_recorded_sweeps(make_sweep: MakeSweep) -> None:
+    env = gymnasium.make(
+        "poolpilot/WarmStartClimb-v0",
+        open_problem=recorded_problems([make_sweep(noise=0.05)]),
+        open_controller=doubling,
+        climb_s=2.0,
+    )
+    check_env(env.unwrapped)
+
+
+def test_start_at_the_summit_loses_least_and_one_decision_ends_the_episode(problems: OpenProblem) -> None:
+    env = WarmStartClimbEnv(problems, doubling, period_s=1.0, climb_s=10.0)
+    rewards = {}
+    for size in (1, 4, 16):
+        env.reset(seed=0)
+        _, rewards[size], terminated, _, info = env.step(action(size))
+        assert terminated
+        assert info["pool_tuple"]["pool_size"] == size
+    assert rewards[1] < rewards[4] < rewards[16]
+    assert rewards[16] == pytest.approx(0.0, abs=0.01)
+
+
+def test_trace_holds_the_whole_climb(problems: OpenProblem) -> None:
+    env = WarmStartClimbEnv(problems, doubling, period_s=1.0, climb_s=5.0)
+    env.reset(seed=0)
+    env.step(action(2))
+    assert env.trace is not None
+    assert [step.pool_tuple.pool_size for step in env.trace.steps] == [2, 4, 8, 16, 16]
+
+
+def test_without_an_oracle_the_best_window_stands_in(problems: OpenProblem) -> None:
+    def unlabelled(rng: np.random.Generator) -> Problem:
+        known = problems(rng)
+        return Problem(known.server, known.objective)
+
+    env = WarmStartClimbEnv(unlabelled, doubling, period_s=1.0, climb_s=5.0)
+    env.reset(seed=0)
+    reward = env.step(action(2))[1]
+    assert env.trace is not None
+    assert reward == pytest.approx(-env.trace.mean_regret(env.trace.best_value))
+    assert reward < -0.2
+
+
+def test_climb_shorter_than_a_window_is_refused(problems: OpenProblem) -> None:
+    with pytest.raises(SettingError, match="period_s is 2"):
+        WarmStartClimbEnv(problems, doubling, period_s=2.0, climb_s=1.0)

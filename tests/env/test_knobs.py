@@ -1,0 +1,76 @@
+"""Knobs refuse what is out of range, with the range in the message."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.featurizer.errors import SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+
+DEFAULT = PoolTuple(4, 3, 500)
+
+
+def test_default_tuple_is_a_group_per_processor_and_mariadbs_defaults(stock: KnobSpace) -> None:
+    assert stock.default_tuple() == DEFAULT
+    assert stock.allows(stock.default_tuple())
+
+
+@pytest.mark.parametrize(
+    ("pool_tuple", "message"),
+    [
+        (replace(DEFAULT, pool_size=0), r"pool_size is 0, outside the allowed range 1\.\.128 \(thread groups\)"),
+        (replace(DEFAULT, pool_size=129), r"pool_size is 129, outside .* 1\.\.128"),
+        (replace(DEFAULT, oversubscribe=0), r"oversubscribe is 0, outside .* 1\.\.1000"),
+        (replace(DEFAULT, timer_interval_ms=0), "timer_interval_ms is 0, outside"),
+        (replace(DEFAULT, idle_timeout_s=float("nan")), "idle_timeout_s is nan, outside"),
+        (PoolTuple(**(DEFAULT.as_dict() | {"pool_size": 2.5})), "pool_size is 2.5, but must be a whole number"),
+    ],
+)
+def test_tuple_out_of_range_is_refused_with_the_range(stock: KnobSpace, pool_tuple: PoolTuple, message: str) -> None:
+    assert not stock.allows(pool_tuple)
+    with pytest.raises(SettingError, match=message):
+        stock.check(pool_tuple)
+
+
+def test_default_size_never_exceeds_the_largest_size() -> None:
+    assert KnobSpace.stock(64, max_pool_size=16).default_tuple().pool_size == 16
+
+
+def test_json_restores_the_space(stock: KnobSpace) -> None:
+    assert KnobSpace.from_dict(json.loads(json.dumps(stock.as_dict()))) == stock
+
+
+@settings(deadline=None)
+@given(st.integers(1, 128), st.integers(1, 1000), st.integers(1, 3_600_000))
+def test_every_tuple_inside_the_ranges_is_allowed(size: int, oversubscribe: int, timer_interval_ms: int) -> None:
+    assert KnobSpace.stock(2).allows(PoolTuple(size, oversubscribe, timer_interval_ms))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"cpus": 0}, "'cpus', a whole number of at least 1"),
+        ({"cpus": True}, "'cpus', a whole number of at least 1"),
+        ({"knobs": 3}, "'knobs', a list"),
+        ({"knobs": []}, "need the knob pool_size"),
+        ({"knobs": [3]}, "a knob needs a name, one of"),
+        ({"knobs": [{"name": "colour"}]}, "a knob needs a name, one of"),
+        ({"knobs": [{"name": "pool_size"}]}, "knob pool_size has a missing or unknown field"),
+    ],
+)
+def test_malformed_limits_are_refused(stock: KnobSpace, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingError, match=message):
+        KnobSpace.from_dict(stock.as_dict() | change)
+
+
+@pytest.mark.parametrize("value", ["1", None, float("inf"), True])
+def test_range_that_is_no_number_is_refused(stock: KnobSpace, value: object) -> None:
+    values = stock.as_dict()
+    values["knobs"][0]["high"] = value
+    with pytest.raises(SettingError, match=r"high of knob pool_size is .* must be a finite number"):
+        KnobSpace.from_dict(values)

@@ -1,0 +1,123 @@
+"""Measurement settles, races, repeats, re-measures, and goes on after an interruption."""
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from poolpilot.env.backends.curve import CurveServer
+from poolpilot.env.backends.recorded import RecordedServer
+from poolpilot.env.ladder import DEFAULT_LADDER
+from poolpilot.env.measurement import Measured, MeasurementSettings, measure, observe, sweep
+from poolpilot.env.objective import Objective
+from poolpilot.env.sweep import AGAIN_ROUND, WorkloadSweep
+from poolpilot.featurizer.errors import SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+
+MakeSweep = Callable[..., WorkloadSweep]
+
+HUMP = ((1, 100.0), (4, 400.0), (16, 900.0), (64, 300.0))
+TUPLES = DEFAULT_LADDER.tuples
+SETTINGS = MeasurementSettings(keep_shares=(0.25, 0.5), finalists=2, final_repeats=3, oracle_repeats=4, window_s=10.0)
+
+
+def swept(
+    noise: float = 0.0, settings: MeasurementSettings = SETTINGS, done: tuple[Measured, ...] = ()
+) -> list[Measured]:
+    server = CurveServer(HUMP, noise=noise, seed=1)
+    return sweep(server, TUPLES, Objective(), settings, np.random.default_rng(2), done=done)
+
+
+def test_settling_adds_timer_intervals_up_to_its_bound() -> None:
+    settings = MeasurementSettings(settle_s=0.2, settle_timer_intervals=2.0, max_settle_s=1.0)
+    assert settings.settle_for(PoolTuple(4, 3, 10)) == pytest.approx(0.22)
+    assert settings.settle_for(PoolTuple(4, 3, 500)) == pytest.approx(1.0)
+
+
+def test_window_begins_after_rest_and_settling() -> None:
+    settings = MeasurementSettings(settle_s=0.5, settle_timer_intervals=0.0, window_s=2.0, rest_s=3.0)
+    server = CurveServer(HUMP)
+    measured = measure(server, PoolTuple(16, 3, 500), settings)
+    assert server.snapshot().time_s == pytest.approx(5.5)
+    assert measured.window.duration_s == pytest.approx(2.0)
+    assert measured.window.throughput_per_s == pytest.approx(900.0)
+    assert measured.settle_s == 0.5
+    assert measured.measures["completed"] == pytest.approx(1800.0)
+
+
+def test_replayed_window_has_no_measures(make_sweep: MakeSweep) -> None:
+    measured = observe(RecordedServer(make_sweep()), 3.0)
+    assert measured.measures == {}
+    assert measured.window.duration_s == 3.0
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, len(TUPLES)])
+def test_number_of_windows_is_known_beforehand(count: int) -> None:
+    server = CurveServer(HUMP)
+    results = sweep(server, TUPLES[:count], Objective(), SETTINGS, np.random.default_rng(0))
+    assert len(results) == SETTINGS.most_windows(count)
+
+
+def test_every_tuple_is_measured_and_losers_are_dropped_early() -> None:
+    results = swept()
+    rounds = Counter(one.round for one in results)
+    assert rounds == {0: len(TUPLES), 1: round(0.25 * len(TUPLES)), 2: 2, 3: 2, 4: 2, AGAIN_ROUND: 4}
+    assert {one.core for one in results} == {one.core for one in TUPLES}
+
+
+def test_best_size_wins_and_is_measured_afresh() -> None:
+    results = swept(noise=0.03)
+    again = {one.core for one in results if one.round == AGAIN_ROUND}
+    assert len(again) == 1
+    assert again.pop()[0] == 16
+
+
+def test_order_within_a_round_is_drawn() -> None:
+    first_round = [one.core for one in swept() if one.round == 0]
+    assert first_round != [one.core for one in TUPLES]
+
+
+def test_repeats_end_once_the_wanted_error_is_reached() -> None:
+    results = swept(settings=SETTINGS.model_copy(update={"wanted_error": 0.01}))
+    assert max(one.round for one in results) == 1
+
+
+@pytest.mark.parametrize("kept", [0, 1, 30, 50, 57, 60])
+def test_interrupted_sweep_measures_only_what_is_missing(kept: int) -> None:
+    whole = swept()
+    resumed = swept(done=tuple(whole[:kept]))
+    assert resumed[:kept] == whole[:kept]
+    assert Counter((one.round, one.core) for one in resumed) == Counter((one.round, one.core) for one in whole)
+
+
+def test_every_new_window_is_reported_and_no_old_one() -> None:
+    whole = swept()
+    reported: list[Measured] = []
+    server = CurveServer(HUMP, seed=1)
+    rng = np.random.default_rng(2)
+    sweep(server, TUPLES, Objective(), SETTINGS, rng, on_measured=reported.append, done=whole[:-3])
+    assert [one.round for one in reported] == [AGAIN_ROUND] * 3
+
+
+def test_tuple_out_of_range_is_refused_before_anything_is_measured() -> None:
+    reported: list[Measured] = []
+    with pytest.raises(SettingError, match="pool_size is 500"):
+        sweep(
+            CurveServer(HUMP),
+            [*TUPLES, PoolTuple(500, 3, 500)],
+            Objective(),
+            SETTINGS,
+            np.random.default_rng(0),
+            on_measured=reported.append,
+        )
+    assert reported == []
+
+
+@pytest.mark.parametrize(
+    ("tuples", "message"), [([], "at least one tuple"), ([PoolTuple(8, 3, 500)], "must hold the default tuple")]
+)
+def test_sweep_that_cannot_be_judged_is_refused(tuples: list[PoolTuple], message: str) -> None:
+    objective = Objective(min_share={"all": 0.5})
+    with pytest.raises(SettingError, match=message):
+        sweep(CurveServer(HUMP), tuples, objective, SETTINGS, np.random.default_rng(0))

@@ -1,0 +1,151 @@
+"""The live pool behind the server protocol: it serves, obeys tuples, and gives everything back."""
+
+import resource
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+from poolpilot.env.ladder import Ladder
+from poolpilot.env.measurement import MeasurementSettings, observe
+from poolpilot.featurizer.errors import ServerError, SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.native_pool.workload import RequestClass, Step, Workload
+
+pytest.importorskip(
+    "poolpilot.native_pool._core", reason="THE NATIVE EXTENSION IS NOT BUILT: the live pool is not tested"
+)
+
+from poolpilot.env.backends.native import NativeServer, allowed_cpus, reserve_descriptors
+from poolpilot.env.environments.live_pool import LivePoolEnv
+
+WORKLOAD = Workload(
+    name="pauses",
+    family="tests",
+    classes=(
+        RequestClass("quick", (Step("cpu", us=50.0),), share=0.5, target_ms=50.0),
+        RequestClass("slow", (Step("wait", us=2000.0, kind="disk_io", reported=True),), share=0.5),
+    ),
+    connections=8,
+    cpus=1,
+)
+SHORT = MeasurementSettings(settle_s=0.05, settle_timer_intervals=0.0, window_s=0.2)
+
+
+def descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def threads() -> int:
+    return len(list(Path("/proc/self/task").iterdir()))
+
+
+@pytest.mark.parametrize("kind", ["unix", "tcp"])
+def test_pool_serves_every_class_over_both_kinds_of_socket(kind: Literal["unix", "tcp"]) -> None:
+    with NativeServer(WORKLOAD, address_kind=kind) as server:
+        window = observe(server, 0.3).window
+    assert set(window.classes) == {"quick", "slow"}
+    assert all(one.throughput_per_s > 0.0 for one in window.classes.values())
+    assert window.profile.features["connections"] == 8.0
+
+
+def test_tuple_is_read_back_and_raises_the_epoch() -> None:
+    wanted = PoolTuple(7, 2, 20, create_thread_on_wait=False, idle_timeout_s=5.0)
+    with NativeServer(WORKLOAD, initial=PoolTuple(2, 1, 10)) as server:
+        assert server.tuple_in_force() == PoolTuple(2, 1, 10)
+        before = server.snapshot().tuple_epoch
+        assert server.apply(wanted) == server.tuple_in_force() == wanted
+        assert server.snapshot().tuple_epoch > before
+
+
+def test_default_tuple_is_a_group_per_pinned_processor() -> None:
+    with NativeServer(WORKLOAD) as server:
+        assert server.tuple_in_force() == server.knobs.default_tuple() == PoolTuple(1, 3, 500)
+
+
+def test_tuple_out_of_range_is_refused_and_the_old_one_stays() -> None:
+    with NativeServer(WORKLOAD, max_pool_size=16) as server:
+        with pytest.raises(SettingError, match=r"pool_size is 17, outside the allowed range 1\.\.16"):
+            server.apply(PoolTuple(17, 3, 500))
+        assert server.tuple_in_force() == PoolTuple(1, 3, 500)
+
+
+def test_nothing_sent_is_lost_and_close_gives_everything_back() -> None:
+    descriptors_before, threads_before = descriptors(), threads()
+    python_threads_before = threading.active_count()
+    server = NativeServer(WORKLOAD)
+    server.run_for(0.2)
+    server.close()
+    server.close()
+    classes = server.load_report().classes
+    assert sum(one.sent for one in classes.values()) == sum(one.completed for one in classes.values()) > 0
+    assert (descriptors(), threads(), threading.active_count()) == (
+        descriptors_before,
+        threads_before,
+        python_threads_before,
+    )
+
+
+@pytest.mark.parametrize(
+    ("workload", "options", "error"),
+    [
+        (replace(WORKLOAD, connections=0), {}, ServerError),
+        (WORKLOAD, {"throttle": "none"}, SettingError),
+        (WORKLOAD, {"initial": PoolTuple(500, 3, 500)}, SettingError),
+        (WORKLOAD, {"cpus": [5000]}, SettingError),
+    ],
+)
+def test_failed_start_leaves_nothing_behind(
+    workload: Workload, options: dict[str, Any], error: type[Exception]
+) -> None:
+    descriptors_before, threads_before = descriptors(), threads()
+    sockets_before = set(Path("/tmp").glob("poolpilot-*"))
+    with pytest.raises(error):
+        NativeServer(workload, **options)
+    assert (descriptors(), threads()) == (descriptors_before, threads_before)
+    assert set(Path("/tmp").glob("poolpilot-*")) == sockets_before
+
+
+def test_more_processors_than_there_are_is_refused() -> None:
+    with pytest.raises(ServerError, match=r"wants 4096 processors, but 1\.\."):
+        allowed_cpus(4096)
+
+
+def test_too_few_descriptors_is_one_sentence_with_the_remedy() -> None:
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if hard == resource.RLIM_INFINITY:
+        pytest.skip("the hard limit of open files is infinite here")
+    with pytest.raises(ServerError, match=f"ulimit -n {hard + 1}"):
+        reserve_descriptors(hard + 1)
+
+
+def test_soft_limit_of_descriptors_is_raised() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+    try:
+        reserve_descriptors(300)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (300, hard)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_live_environment_keeps_the_contract_and_gives_everything_back() -> None:
+    before = (descriptors(), threads())
+    env = LivePoolEnv([WORKLOAD], settings=SHORT, ladder=Ladder((1, 8), (3,), (10,)), horizon=2)
+    for seed in range(2):
+        observation, info = env.reset(seed=seed)
+        assert env.observation_space.contains(observation)
+        assert info["action_mask"].tolist() == [1, 1]
+        ends = []
+        for action in (0, 1):
+            observation, reward, terminated, truncated, info = env.step(np.int64(action))
+            assert env.observation_space.contains(observation)
+            assert np.isfinite(reward)
+            ends.append((terminated, truncated))
+        assert ends == [(False, False), (True, False)]
+        assert info["pool_tuple"]["pool_size"] == 8
+    env.close()
+    assert (descriptors(), threads()) == before

@@ -1,0 +1,89 @@
+"""J counts what arrives in time, charges for threads, and puts constraints first."""
+
+import math
+from collections.abc import Callable
+
+import pytest
+from pydantic import ValidationError
+
+from poolpilot.env.objective import Objective, regret
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+from poolpilot.native_pool.workload import RequestClass
+
+MakeWindow = Callable[..., Window]
+
+
+def test_without_targets_goodput_is_the_throughput(make_window: MakeWindow) -> None:
+    assert Objective().goodput_per_s(make_window({"a": {1.0: 100}}, duration_s=2.0)) == pytest.approx(50.0)
+
+
+def test_late_completions_of_a_class_with_a_target_do_not_count(make_window: MakeWindow) -> None:
+    window = make_window({"fast": {1.0: 60, 50.0: 40}, "slow": {50.0: 10}})
+    objective = Objective(targets_ms={"fast": 10.0})
+    assert objective.goodput_per_s(window) == pytest.approx(70.0)
+    assert objective.share_within_target(window) == pytest.approx(70.0 / 110.0)
+
+
+def test_weights_multiply_a_class(make_window: MakeWindow) -> None:
+    window = make_window({"a": {1.0: 10}, "b": {1.0: 10}})
+    assert Objective(weights={"b": 4.0}).goodput_per_s(window) == pytest.approx(50.0)
+
+
+def test_empty_window_has_a_finite_value(make_window: MakeWindow) -> None:
+    window = make_window({"a": {}}, PoolTuple(1, 3, 500))
+    assert Objective().value(window) == pytest.approx(math.log(0.1))
+    assert Objective().share_within_target(window) == 0.0
+
+
+def test_server_without_classes_is_judged_by_its_own_count(make_window: MakeWindow) -> None:
+    window = make_window({})
+    assert Objective().goodput_per_s(window) == pytest.approx(0.1)
+    assert Objective().share_within_target(window) == 1.0
+
+
+def test_a_thread_must_buy_its_price(make_window: MakeWindow) -> None:
+    objective = Objective(price_of_thread=0.1)
+    small = make_window({"a": {1.0: 1000}}, PoolTuple(4, 3, 500))
+    doubled = make_window({"a": {1.0: 1060}}, PoolTuple(8, 3, 500))
+    assert objective.better(small, doubled)
+    assert objective.value(small) - objective.value(doubled) == pytest.approx(0.1 * math.log(2.0) - math.log(1.06))
+
+
+def test_feasible_beats_better(make_window: MakeWindow) -> None:
+    quick = make_window({"a": {1.0: 10}})
+    rich = make_window({"a": {1.0: 900, 200.0: 100}})
+    objective = Objective(max_p99_ms={"a": 100.0})
+    assert objective.feasible(quick)
+    assert not objective.feasible(rich)
+    assert objective.better(quick, rich)
+    assert not objective.better(rich, quick)
+
+
+def test_class_must_keep_its_share_of_the_reference(make_window: MakeWindow) -> None:
+    reference = make_window({"a": {1.0: 100}, "b": {1.0: 100}})
+    starved = make_window({"a": {1.0: 900}, "b": {1.0: 40}})
+    gone = make_window({"a": {1.0: 900}})
+    objective = Objective(min_share={"b": 0.5})
+    assert objective.feasible(reference, reference)
+    assert not objective.feasible(starved, reference)
+    assert not objective.feasible(gone, reference)
+    assert objective.feasible(starved)
+
+
+def test_targets_and_weights_come_from_the_classes() -> None:
+    classes = [RequestClass("a", (), target_ms=20.0), RequestClass("b", (), weight=3.0)]
+    assert Objective.of_classes(classes) == Objective(targets_ms={"a": 20.0}, weights={"a": 1.0, "b": 3.0})
+
+
+def test_regret_is_the_share_lost() -> None:
+    assert regret(math.log(75.0), math.log(100.0)) == pytest.approx(0.25)
+    assert regret(1.0, 1.0) == 0.0
+
+
+@pytest.mark.parametrize(
+    "fields", [{"targets_ms": {"a": 0.0}}, {"weights": {"a": math.nan}}, {"price_of_thread": -1.0}, {"colour": 1}]
+)
+def test_nonsense_is_refused(fields: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        Objective.model_validate(fields)

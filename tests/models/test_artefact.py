@@ -1,0 +1,159 @@
+"""An artefact returns what was saved, and a damaged or foreign one is refused in one sentence."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from pydantic import ValidationError
+from safetensors.numpy import save as save_tensors
+
+from poolpilot.featurizer.errors import ArtefactError
+from poolpilot.models.artefact import CARD_FILE, MANIFEST_FILE, WEIGHTS_FILE, Artefact, load, save
+from poolpilot.models.card import ModelCard
+
+
+@pytest.fixture
+def folder(artefact: Artefact, tmp_path: Path) -> Path:
+    assert artefact.digest
+    return tmp_path / "random"
+
+
+def rewrite(folder: Path, name: str, content: bytes) -> None:
+    """Replaces a file and makes the manifest agree with it."""
+    (folder / name).write_bytes(content)
+    manifest = json.loads((folder / MANIFEST_FILE).read_bytes())
+    manifest["sha256"][name] = hashlib.sha256(content).hexdigest()
+    (folder / MANIFEST_FILE).write_text(json.dumps(manifest))
+
+
+def rewrite_card(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    card = json.loads((folder / CARD_FILE).read_bytes())
+    change(card)
+    rewrite(folder, CARD_FILE, json.dumps(card).encode())
+
+
+def test_load_returns_what_was_saved(artefact: Artefact, weights: dict[str, NDArray[np.float32]], folder: Path) -> None:
+    loaded = load(folder)
+    assert loaded.card == artefact.card
+    assert loaded.digest == artefact.digest == hashlib.sha256((folder / MANIFEST_FILE).read_bytes()).hexdigest()
+    assert set(loaded.weights) == set(weights)
+    assert all(np.array_equal(loaded.weights[name], weights[name]) for name in weights)
+
+
+def test_same_model_has_the_same_digest_and_another_another(artefact: Artefact, tmp_path: Path) -> None:
+    again = save(tmp_path / "again", artefact.weights, artefact.card)
+    changed = artefact.card.model_copy(update={"training_digest": "1" * 64})
+    assert again.digest == artefact.digest
+    assert save(tmp_path / "other", artefact.weights, changed).digest != artefact.digest
+
+
+@pytest.mark.parametrize("name", [WEIGHTS_FILE, CARD_FILE, MANIFEST_FILE])
+def test_missing_file_is_named_with_the_remedy(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    with pytest.raises(ArtefactError, match=rf"{name} \(No such file or directory\).*poolpilot train"):
+        load(folder)
+
+
+@pytest.mark.parametrize("name", [WEIGHTS_FILE, CARD_FILE])
+def test_one_flipped_bit_is_noticed(folder: Path, name: str) -> None:
+    content = bytearray((folder / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (folder / name).write_bytes(content)
+    with pytest.raises(ArtefactError, match=f"{name} does not match its digest"):
+        load(folder)
+
+
+@pytest.mark.parametrize("manifest", ["", "[]", "{}", '{"sha256": 3}', '{"sha256": {}}', "{nonsense"])
+def test_manifest_that_says_nothing_is_refused(folder: Path, manifest: str) -> None:
+    (folder / MANIFEST_FILE).write_text(manifest)
+    with pytest.raises(ArtefactError, match=MANIFEST_FILE):
+        load(folder)
+
+
+def test_unknown_architecture_names_the_program_that_wrote_it(folder: Path) -> None:
+    rewrite_card(folder, lambda card: card["architecture"].update(kind="transformer-7"))
+    with pytest.raises(ArtefactError, match=r"'transformer-7'.*install the version that wrote it \(poolpilot"):
+        load(folder)
+
+
+def test_other_schema_version_is_refused(folder: Path) -> None:
+    rewrite_card(folder, lambda card: card.update(schema_version=2))
+    with pytest.raises(ArtefactError, match="version 2 of the feature schema but this version reads 1"):
+        load(folder)
+
+
+def test_other_features_are_refused_by_name(folder: Path) -> None:
+    rewrite_card(folder, lambda card: card["features"][5].update(unit="fortnight"))
+    name = json.loads((folder / CARD_FILE).read_bytes())["features"][5]["name"]
+    with pytest.raises(ArtefactError, match=f"first difference: {name}"):
+        load(folder)
+
+
+def spoil(card: dict[str, Any]) -> None:
+    card["out_of_distribution"]["low"].pop()
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (lambda card: card.pop("ladder"), "ladder: Field required"),
+        (lambda card: card.update(mood="good"), "mood"),
+        (spoil, "every vector of features"),
+        (lambda card: card["ladder"].update(sizes=[1, 2]), "the ladder has"),
+        (lambda card: card.pop("architecture"), "architecture None"),
+    ],
+)
+def test_card_that_does_not_fit_is_refused(
+    folder: Path, change: Callable[[dict[str, Any]], object], place: str
+) -> None:
+    rewrite_card(folder, change)
+    with pytest.raises(ArtefactError, match=place):
+        load(folder)
+
+
+def test_file_that_is_no_safetensors_is_refused(folder: Path) -> None:
+    rewrite(folder, WEIGHTS_FILE, b"\x80\x04 certainly no tensors")
+    with pytest.raises(ArtefactError, match="not a safetensors file"):
+        load(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "sentence"),
+    [
+        ("score_in.weight", np.zeros((1, 2, 3), np.float32), r"score_in.weight is float32\(1, 2, 3\), not float32\("),
+        ("log_sharpness", np.array(np.nan, np.float32), "not finite"),
+        ("log_sharpness", np.array(1.0), "float64"),
+        ("backdoor", np.zeros(1, np.float32), "'backdoor' is missing or unknown"),
+    ],
+)
+def test_weights_that_do_not_fit_are_refused(
+    folder: Path, weights: dict[str, NDArray[np.float32]], name: str, array: NDArray[Any], sentence: str
+) -> None:
+    rewrite(folder, WEIGHTS_FILE, save_tensors({**weights, name: array}))
+    with pytest.raises(ArtefactError, match=sentence):
+        load(folder)
+
+
+def test_weights_of_another_ladder_are_not_saved(
+    tmp_path: Path, weights: dict[str, NDArray[np.float32]], artefact: Artefact
+) -> None:
+    moved = {**weights, "candidates": weights["candidates"] + 1}
+    with pytest.raises(ArtefactError, match="not those of the card's ladder"):
+        save(tmp_path / "moved", moved, artefact.card)
+    assert not (tmp_path / "moved").exists()
+
+
+def test_folder_that_cannot_be_made_is_named(tmp_path: Path, artefact: Artefact) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(ArtefactError, match=r"cannot write the model to .*file.*choose another folder"):
+        save(tmp_path / "file", artefact.weights, artefact.card)
+
+
+def test_card_cannot_be_changed(card_of: Callable[..., ModelCard]) -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        card_of().residual_std = 1.0

@@ -1,0 +1,95 @@
+"""Familiar windows pass, unfamiliar ones are named with their reason."""
+
+from collections.abc import Callable
+
+import pytest
+
+from poolpilot.featurizer.errors import SettingError
+from poolpilot.featurizer.schema import FEATURES, feature_names
+from poolpilot.featurizer.window import Window
+from poolpilot.models.out_of_distribution import DistributionSettings, OutOfDistribution, vector_of
+
+CORE = {feature.name for feature in FEATURES if feature.tier == "core"}
+RICH_MISSING = dict.fromkeys(set(feature_names()) - CORE)
+
+
+@pytest.fixture
+def statistics(window_of: Callable[..., Window]) -> OutOfDistribution:
+    training = [window_of(seed, failed_share=None) for seed in range(300)]
+    held_out = [window_of(seed, failed_share=None) for seed in range(300, 400)]
+    return OutOfDistribution.fit(training, held_out, {2, 4})
+
+
+def test_nearly_all_windows_like_the_held_out_ones_are_familiar(
+    statistics: OutOfDistribution, window_of: Callable[..., Window]
+) -> None:
+    judged = [statistics.judge(window_of(seed, failed_share=None), cpus=2) for seed in range(400, 500)]
+    assert sum(bool(judgement.reasons) for judgement in judged) <= 5
+    assert {judgement.threshold for judgement in judged} == {statistics.distance_threshold}
+
+
+def test_stored_windows_are_at_no_distance_to_themselves(window_of: Callable[..., Window]) -> None:
+    training = [window_of(seed) for seed in range(10)]
+    statistics = OutOfDistribution.fit(training, training, {2}, DistributionSettings(neighbours=1))
+    assert max(statistics.judge(window, cpus=2).distance for window in training) < 0.01
+
+
+def test_all_features_at_their_ends_are_unlike_and_outside(
+    statistics: OutOfDistribution, window_of: Callable[..., Window]
+) -> None:
+    extreme = window_of(0, **{feature.name: feature.high for feature in FEATURES})
+    judgement = statistics.judge(extreme, cpus=2)
+    assert judgement.distance > judgement.threshold
+    assert "unlike every workload trained on" in judgement.reasons[0]
+    assert judgement.reasons[1].startswith("outside the range trained on: ")
+
+
+def test_unmeasured_core_count_is_a_reason_of_its_own(
+    statistics: OutOfDistribution, window_of: Callable[..., Window]
+) -> None:
+    judgement = statistics.judge(window_of(5, failed_share=None), cpus=72)
+    assert judgement.reasons == ("no training workload ran on 72 CPUs (known: 2, 4)",)
+
+
+def test_missing_rich_features_do_not_make_a_window_unfamiliar(
+    statistics: OutOfDistribution, window_of: Callable[..., Window]
+) -> None:
+    judgement = statistics.judge(window_of(5, **RICH_MISSING), cpus=2)
+    assert judgement.distance > 0.0
+    assert judgement.reasons == ()
+
+
+def test_window_without_any_feature_is_infinitely_far(
+    statistics: OutOfDistribution, window_of: Callable[..., Window]
+) -> None:
+    judgement = statistics.judge(window_of(5, **dict.fromkeys(feature_names())), cpus=2)
+    assert judgement.distance == float("inf")
+    assert len(judgement.reasons) == 1
+
+
+def test_feature_never_seen_in_training_is_outside_when_present(
+    statistics: OutOfDistribution, window_of: Callable[..., Window]
+) -> None:
+    index = feature_names().index("failed_share")
+    assert index in statistics.outside(vector_of(window_of(5, failed_share=0.5)))
+    assert index not in statistics.outside(vector_of(window_of(5, failed_share=None)))
+
+
+def test_features_outside_the_box_are_named_with_their_value(window_of: Callable[..., Window]) -> None:
+    steady = [window_of(seed, utilisation=0.5) for seed in range(50)]
+    statistics = OutOfDistribution.fit(steady, steady, {2}).model_copy(
+        update={"distance_threshold": 100.0, "outside_threshold": 0}
+    )
+    (reason,) = statistics.judge(window_of(3, utilisation=1.25), cpus=2).reasons
+    assert reason == "outside the range trained on: utilisation = 1.25; 1 in all, up to 0 would be familiar"
+
+
+def test_statistics_survive_json(statistics: OutOfDistribution, window_of: Callable[..., Window]) -> None:
+    restored = OutOfDistribution.model_validate_json(statistics.model_dump_json())
+    assert restored == statistics
+    assert restored.judge(window_of(6), cpus=2) == statistics.judge(window_of(6), cpus=2)
+
+
+def test_fit_needs_training_and_held_out_windows(window_of: Callable[..., Window]) -> None:
+    with pytest.raises(SettingError, match="collect both"):
+        OutOfDistribution.fit([window_of(0)], [], {2})

@@ -1,0 +1,78 @@
+"""An artefact logged to MLflow comes back as a version that predicts the same tuple."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import mlflow
+import pandas as pd
+import pytest
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.objective import Objective
+from poolpilot.featurizer.errors import ArtefactError
+from poolpilot.featurizer.window import Window
+from poolpilot.models.artefact import Artefact, load
+from poolpilot.models.body import as_body
+from poolpilot.models.packaging import REGISTERED_NAME, log_artefact_model
+from poolpilot.models.predictor import ScorePredictor
+
+# MLflow and its dependencies warn about their own deprecations.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture
+def _registry(tmp_path: Path) -> Iterator[None]:
+    before = mlflow.get_tracking_uri(), mlflow.get_registry_uri()
+    uri = f"sqlite:///{tmp_path / 'mlflow.db'}"
+    mlflow.set_tracking_uri(uri)
+    mlflow.set_registry_uri(uri)
+    experiment = mlflow.create_experiment("packaging", artifact_location=(tmp_path / "store").as_uri())
+    with mlflow.start_run(experiment_id=experiment):
+        yield
+    mlflow.set_tracking_uri(before[0])
+    mlflow.set_registry_uri(before[1])
+
+
+@pytest.mark.usefixtures("_registry")
+def test_registered_version_predicts_the_same_tuple(
+    unanimous: Artefact, tmp_path: Path, window_of: Callable[..., Window], limits: KnobSpace
+) -> None:
+    windows = [window_of(1)]
+    info = log_artefact_model(tmp_path / "unanimous", windows, limits, Objective())
+    uri = f"models:/{REGISTERED_NAME}/{info.registered_model_version}"
+    model = mlflow.pyfunc.load_model(uri)
+    bodies = pd.DataFrame({"body": [json.dumps(as_body([window_of(seed)], limits, Objective())) for seed in range(3)]})
+    answered = model.predict(bodies)
+    predictor = ScorePredictor(unanimous)
+    for row, seed in zip(answered.to_dict("records"), range(3), strict=True):
+        expected = predictor.predict([window_of(seed)], limits, Objective())
+        assert (row["pool_size"], row["oversubscribe"], row["timer_interval_ms"]) == expected.pool_tuple.core
+        assert row["abstained"] == expected.abstained
+        assert row["model_digest"] == unanimous.digest
+    assert model.metadata.signature.inputs.input_names() == ["body"]
+    assert model.input_example is not None
+    folder = Path(mlflow.artifacts.download_artifacts(uri, dst_path=str(tmp_path / "back")))
+    assert load(folder / "artifacts" / "unanimous").digest == unanimous.digest
+
+
+@pytest.mark.usefixtures("_registry")
+def test_input_of_another_shape_is_refused_by_the_signature(
+    unanimous: Artefact, tmp_path: Path, window_of: Callable[..., Window], limits: KnobSpace
+) -> None:
+    info = log_artefact_model(tmp_path / "unanimous", [window_of(1)], limits, Objective())
+    assert info.signature is not None
+    with pytest.raises(mlflow.exceptions.MlflowException, match="body"):
+        mlflow.pyfunc.load_model(info.model_uri).predict(pd.DataFrame({"features": [1.0]}))
+    assert (info.metadata or {})["digest"] == unanimous.digest
+
+
+@pytest.mark.usefixtures("_registry")
+def test_damaged_artefact_is_not_logged(
+    artefact: Artefact, tmp_path: Path, window_of: Callable[..., Window], limits: KnobSpace
+) -> None:
+    assert artefact.digest
+    (tmp_path / "random" / "model.json").write_text("{}")
+    with pytest.raises(ArtefactError, match="digest"):
+        log_artefact_model(tmp_path / "random", [window_of(1)], limits, Objective())
+    assert mlflow.search_logged_models(output_format="list") == []

@@ -1,0 +1,158 @@
+"""The predictor stays inside the limits, knows when it does not know, and says why."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.ladder import DEFAULT_LADDER
+from poolpilot.env.objective import Objective
+from poolpilot.featurizer.errors import SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+from poolpilot.models.artefact import Artefact
+from poolpilot.models.predictor import Prediction, Predictor, ScorePredictor
+
+
+def with_settings(artefact: Artefact, **settings: float) -> ScorePredictor:
+    changed = artefact.card.settings.model_copy(update=settings)
+    return ScorePredictor(replace(artefact, card=artefact.card.model_copy(update={"settings": changed})))
+
+
+def predict(predictor: Predictor, window: Window, limits: KnobSpace) -> Prediction:
+    return predictor.predict([window], limits, Objective())
+
+
+@pytest.fixture
+def poor(window_of: Callable[..., Window], unanimous: Artefact, limits: KnobSpace) -> Window:
+    """A familiar window under a tuple whose size the model would change."""
+    predictor = ScorePredictor(unanimous)
+    windows = (window_of(seed, PoolTuple(size, 3, 500)) for seed in range(50) for size in DEFAULT_LADDER.sizes)
+    return next(
+        one for one in windows if predict(predictor, one, limits).pool_tuple.pool_size != one.pool_tuple.pool_size
+    )
+
+
+def test_sure_prediction_names_the_best_tuple_with_gain_and_digest(
+    unanimous: Artefact, poor: Window, limits: KnobSpace
+) -> None:
+    predictor = ScorePredictor(unanimous)
+    prediction = predict(predictor, poor, limits)
+    preferred = predictor.prefer([poor], limits, Objective())
+    assert prediction.pool_tuple == preferred.pool_tuple
+    assert prediction.in_force == poor.pool_tuple
+    assert not prediction.abstained
+    assert prediction.expected_gain == pytest.approx(preferred.over_in_force.mean, abs=1e-6)
+    assert preferred.over_in_force.mean > 0.0
+    assert prediction.model_digest == unanimous.digest
+    assert prediction.reasons
+
+
+def test_other_knobs_keep_their_value(unanimous: Artefact, poor: Window, limits: KnobSpace) -> None:
+    special = replace(poor.pool_tuple, create_thread_on_wait=False, idle_timeout_s=7.0)
+    prediction = predict(ScorePredictor(unanimous), replace(poor, pool_tuple=special), limits)
+    assert not prediction.keeps
+    assert (prediction.pool_tuple.create_thread_on_wait, prediction.pool_tuple.idle_timeout_s) == (False, 7.0)
+
+
+@pytest.mark.parametrize("largest", [1, 4, 128])
+def test_no_prediction_leaves_the_limits(unanimous: Artefact, window_of: Callable[..., Window], largest: int) -> None:
+    limits = KnobSpace.stock(2, max_pool_size=largest)
+    for seed in range(20):
+        prediction = predict(ScorePredictor(unanimous), window_of(seed, PoolTuple(1, 1, 10)), limits)
+        limits.check(prediction.pool_tuple)
+
+
+def test_limits_that_allow_no_tuple_are_an_error(unanimous: Artefact, window_of: Callable[..., Window]) -> None:
+    stock = KnobSpace.stock(2)
+    far = KnobSpace(2, {**stock.knobs, "pool_size": replace(stock.knobs["pool_size"], low=100, default=100)})
+    with pytest.raises(SettingError, match="no tuple of the ladder"):
+        predict(ScorePredictor(unanimous), window_of(0), far)
+
+
+def test_no_window_is_an_error(unanimous: Artefact, limits: KnobSpace) -> None:
+    with pytest.raises(SettingError, match="at least one window"):
+        ScorePredictor(unanimous).predict([], limits, Objective())
+
+
+def test_unknown_core_count_makes_it_abstain_and_keep(unanimous: Artefact, poor: Window) -> None:
+    prediction = predict(ScorePredictor(unanimous), poor, KnobSpace.stock(72))
+    assert prediction.abstained
+    assert prediction.keeps
+    assert prediction.pool_tuple == poor.pool_tuple
+    assert "72 CPUs" in prediction.reasons[0]
+    assert (prediction.expected_gain, prediction.gain_low, prediction.gain_high) == (0.0, 0.0, 0.0)
+
+
+def test_disagreement_of_the_members_makes_it_abstain(
+    artefact: Artefact, window_of: Callable[..., Window], limits: KnobSpace
+) -> None:
+    trusting, wary = ScorePredictor(artefact), with_settings(artefact, max_disagreement=1e-6)
+    window = next(
+        one
+        for one in map(window_of, range(50))
+        if trusting.prefer([one], limits, Objective()).over_in_force.disagreement > 1e-6
+    )
+    assert not predict(trusting, window, limits).abstained
+    prediction = predict(wary, window, limits)
+    assert prediction.abstained
+    assert prediction.keeps
+    assert "members of the model disagree" in prediction.reasons[-1]
+
+
+def test_gain_below_the_wanted_one_leaves_it_without_abstaining(
+    unanimous: Artefact, poor: Window, limits: KnobSpace
+) -> None:
+    prediction = predict(with_settings(unanimous, min_gain=50.0), poor, limits)
+    assert not prediction.abstained
+    assert prediction.keeps
+    assert prediction.reasons[0].startswith("leave it: ")
+
+
+def test_noise_of_outcomes_widens_the_interval(unanimous: Artefact, poor: Window, limits: KnobSpace) -> None:
+    sure = predict(ScorePredictor(unanimous), poor, limits)
+    assert sure.expected_gain is not None
+    noise = sure.expected_gain / 4.0
+    noisy = replace(unanimous, card=unanimous.card.model_copy(update={"residual_std": noise}))
+    prediction = predict(ScorePredictor(noisy), poor, limits)
+    assert prediction.expected_gain == pytest.approx(sure.expected_gain, abs=1e-6)
+    assert prediction.gain_low == pytest.approx(sure.expected_gain - 1.28 * noise, abs=1e-6)
+    assert prediction.gain_high == pytest.approx(sure.expected_gain + 1.28 * noise, abs=1e-6)
+
+
+def test_another_price_of_threads_shifts_the_gain_by_exactly_that(
+    unanimous: Artefact, poor: Window, limits: KnobSpace
+) -> None:
+    predictor = ScorePredictor(unanimous)
+    trained, dearer, dearest = (
+        predictor.prefer([poor], limits, Objective(price_of_thread=price)) for price in (0.02, 0.021, 1000.0)
+    )
+    assert dearer.pool_tuple == trained.pool_tuple
+    change = -0.001 * np.log(trained.pool_tuple.pool_size / poor.pool_tuple.pool_size)
+    assert dearer.over_first.mean - trained.over_first.mean == pytest.approx(change, abs=1e-6)
+    assert abs(change) > 1e-4
+    assert dearest.pool_tuple.pool_size == min(DEFAULT_LADDER.sizes)
+
+
+def test_gain_counts_from_the_first_window(
+    unanimous: Artefact, window_of: Callable[..., Window], limits: KnobSpace
+) -> None:
+    first, second = window_of(3, PoolTuple(4, 3, 500)), window_of(3, PoolTuple(64, 10, 10))
+    preference = ScorePredictor(unanimous).prefer([first, second], limits, Objective())
+    assert preference.over_first.mean == pytest.approx(
+        preference.over_in_force.mean + preference.keeping_over_first.mean, abs=1e-5
+    )
+    assert preference.keeping_over_first.mean != 0.0
+
+
+def test_prediction_is_fit_for_json(unanimous: Artefact, poor: Window, limits: KnobSpace) -> None:
+    fields = predict(ScorePredictor(unanimous), poor, limits).as_dict()
+    assert fields["pool_tuple"]["pool_size"] in DEFAULT_LADDER.sizes
+    assert fields["keeps"] is False
+    assert isinstance(fields["reasons"], list)
+
+
+def test_advice_expires_as_the_card_says(unanimous: Artefact, poor: Window, limits: KnobSpace) -> None:
+    assert predict(with_settings(unanimous, expires_s=7.0), poor, limits).expires_s == 7.0
