@@ -76,6 +76,9 @@ class ModelCard(BaseModel):
     )
     ladder: Ladder = Field(description="The tuples it chooses from.")
     training_digest: str = Field(description="Digest of the records it was trained on.")
+    static_tuple: tuple[int, int, int] | None = Field(
+        default=None, description="Core of the single best static tuple of the training workloads, to compare with."
+    )
     metrics: dict[str, float] = Field(default={}, description="Results on the validation workloads.")
     objective: Objective = Field(default=Objective(), description="The objective it was trained for.")
     residual_std: float = Field(

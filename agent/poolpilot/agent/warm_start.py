@@ -1,0 +1,110 @@
+"""The warm start: look, predict, set, look again, then let the climber hold and watch."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from poolpilot.env.climb import ClimbController, ClimbStep, ClimbTrace, run_climb
+from poolpilot.env.measurement import observe
+from poolpilot.env.objective import Objective
+from poolpilot.env.observation import ENTRIES
+from poolpilot.env.server import AnyServer
+from poolpilot.env.spectral import ClimbSettings, spectral_climber
+from poolpilot.featurizer.window import Window
+from poolpilot.models.predictor import Prediction, Predictor
+
+
+class WarmStartSettings(BaseModel):
+    """How long a predictor looks and how often it may decide."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    settle_s: float = Field(default=0.25, ge=0.0, description="Seconds after a change that are not looked at.")
+    look_s: float = Field(default=0.5, gt=0.0, description="Length of a window that is looked at, in seconds.")
+    decisions: int = Field(
+        default=2, ge=1, le=ENTRIES - 1, description="Predictions at most; the first is one-shot, later ones refine it."
+    )
+
+
+@dataclass
+class WarmStart:
+    """One run from the workload's first second: the predictions, then a warm climb (a cold one if it abstains).
+
+    Attributes:
+        server: The server under load.
+        predictor: What is asked.
+        objective: What counts.
+        settings: How it looks.
+        climb: How the climb that follows samples.
+        on_step: Called after every window, for a live screen.
+        steps: All windows so far, those that settle included: users feel them too.
+        predictions: What the predictor said, in order.
+    """
+
+    server: AnyServer
+    predictor: Predictor
+    objective: Objective
+    settings: WarmStartSettings
+    climb: ClimbSettings
+    on_step: Callable[[ClimbStep], None] | None = None
+    steps: list[ClimbStep] = field(default_factory=list)
+    predictions: list[Prediction] = field(default_factory=list)
+
+    def run(self, horizon_s: float) -> ClimbTrace:
+        """Looks, decides and climbs until the horizon.
+
+        Raises:
+            SettingError: The server's limits allow no tuple.
+            ServerError: The server stopped.
+        """
+        looked = self._decide()
+        best = max(
+            looked, key=lambda window: (self.objective.feasible(window, looked[0]), self.objective.value(window))
+        )
+        in_force = self.server.apply(best.pool_tuple)
+        warm = not self.predictions[-1].abstained
+        climber = spectral_climber(self.climb, self.server.knobs, in_force.pool_size, warm=warm)
+        controller = ClimbController(climber, in_force, self.objective)
+        begun_s = self._now_s
+        run_climb(
+            self.server,
+            controller,
+            self.climb.period_s,
+            horizon_s - begun_s,
+            self.objective,
+            lambda step: self._add(step, begun_s + step.end_s),
+        )
+        return ClimbTrace(tuple(self.steps))
+
+    def _decide(self) -> list[Window]:
+        looked = [self._look()]
+        for _ in range(self.settings.decisions):
+            prediction = self.predictor.predict(looked, self.server.knobs, self.objective)
+            self.predictions.append(prediction)
+            if prediction.abstained or prediction.keeps:
+                break
+            self.server.apply(prediction.pool_tuple)
+            looked.append(self._look())
+        return looked
+
+    def _look(self) -> Window:
+        if self.settings.settle_s > 0.0:
+            self._observe(self.settings.settle_s)
+        return self._observe(self.settings.look_s)
+
+    def _observe(self, seconds: float) -> Window:
+        measured = observe(self.server, seconds)
+        window = measured.window
+        goodput_per_s, value = self.objective.goodput_per_s(window), self.objective.value(window)
+        self._add(ClimbStep(0.0, measured, goodput_per_s, value), self._now_s + window.duration_s)
+        return window
+
+    def _add(self, step: ClimbStep, end_s: float) -> None:
+        self.steps.append(ClimbStep(end_s, step.measured, step.goodput_per_s, step.value))
+        if self.on_step is not None:
+            self.on_step(self.steps[-1])
+
+    @property
+    def _now_s(self) -> float:
+        return self.steps[-1].end_s if self.steps else 0.0

@@ -1,0 +1,81 @@
+"""1,024 connections held for a minute while the tuple is changed 1,000 times: nothing lost, nothing left.
+
+How to run: `python benchmarks/hold.py [--seconds 60] [--changes 1000] [--json PATH]`. Results to expect: sent equals
+completed at the client and at the server, no duplicates, the descriptors and threads of before, every recorded
+decision of a group replayed alike.
+"""
+
+import argparse
+import json
+import random
+import sys
+import time
+from pathlib import Path
+
+from poolpilot.native_pool import LivePool
+from poolpilot.native_pool.load import LoadProcess
+from poolpilot.native_pool.workload import RequestClass, Step, Workload
+
+STEPS = (
+    Step("cpu", us=50, variation=0.5),
+    Step("wait", us=4000, variation=0.5, reported=True),
+    Step("acquire", latch=0, spread=8, spin_us=50, waiter_cost_us=2),
+    Step("cpu", us=30),
+    Step("release", latch=0, spread=8),
+    Step("wait", us=500),
+)
+WORKLOAD = Workload("hold", "benchmark", (RequestClass("all", STEPS),), connections=1024)
+
+
+def left_open() -> tuple[int, int]:
+    """Descriptors and threads of this process."""
+    return len(list(Path("/proc/self/fd").iterdir())), len(list(Path("/proc/self/task").iterdir()))
+
+
+def main() -> int:
+    """Runs once; returns 1 when anything was lost or left."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--changes", type=int, default=1000)
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    rng = random.Random(1)
+    before = left_open()
+    pool = LivePool(pool_size=2, class_names=["all"], record_events=True)
+    pool.start()
+    with LoadProcess(pool.address, WORKLOAD) as load:
+        for _ in range(arguments.changes):
+            pool.set_tuple(
+                pool_size=rng.randint(1, 128),
+                oversubscribe=rng.choice([1, 3, 10]),
+                timer_interval_ms=rng.choice([1, 10, 500]),
+                idle_timeout_s=rng.choice([0.1, 1.0, 60.0]),
+            )
+            time.sleep(arguments.seconds / arguments.changes)
+        report = load.stop()
+    server_completed = int(pool.snapshot()["counters"]["completed"])
+    pool.close()
+    recorded, same = pool.replayed_events()
+    result = {
+        "connections": WORKLOAD.connections,
+        "changes": arguments.changes,
+        "sent": report.sent,
+        "completed": report.completed,
+        "completed_at_server": server_completed,
+        "unexpected": report.unexpected,
+        "lost": report.lost,
+        "descriptors_threads_before": before,
+        "descriptors_threads_after": left_open(),
+        "events_recorded": recorded,
+        "events_replayed_alike": same,
+    }
+    for name, value in result.items():
+        print(f"{name:28s} {value}")
+    if arguments.json:
+        arguments.json.write_text(json.dumps(result, indent=2) + "\n")
+    conserved = report.sent == report.completed == server_completed and not report.unexpected and not report.lost
+    return 0 if conserved and recorded == same and before == left_open() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

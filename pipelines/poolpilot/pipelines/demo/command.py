@@ -1,0 +1,62 @@
+"""`poolpilot demo`: the main job on the embedded live pool."""
+
+import json
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from poolpilot.featurizer.errors import ArtefactError
+from poolpilot.models.artefact import Artefact
+from poolpilot.models.champion import load_champion
+from poolpilot.models.predictor import ScorePredictor
+from poolpilot.pipelines.command_options import as_command
+from poolpilot.pipelines.demo.phases import WorkloadDemo, WorkloadRun
+from poolpilot.pipelines.demo.picture import draw_picture
+from poolpilot.pipelines.demo.report import report_of, story_of, workload_report, workload_table
+from poolpilot.pipelines.demo.screen import DemoScreen
+from poolpilot.pipelines.demo.settings import DemoSettings
+from poolpilot.pipelines.demo.workloads import demo_workloads
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    description = (
+        "Show the main job: on workloads the model was not trained on, set its tuple within the first seconds and "
+        "compare with the default, the best static tuple, a cold climb and the oracle."
+    )
+    app.command("demo", rich_help_panel="Look")(as_command(DemoSettings, demo, description))
+
+
+def demo(settings: DemoSettings, json_path: Path | None = None) -> None:
+    """Runs the demonstration and writes report.json and the pictures.
+
+    Raises:
+        ArtefactError: The model is missing, damaged or names no static tuple.
+        ServerError: The pool or its load failed.
+    """
+    console = Console()
+    artefact = load_champion(settings.model)
+    static_tuple = _static_tuple(artefact)
+    settings.output.mkdir(parents=True, exist_ok=True)
+    runs: list[WorkloadRun] = []
+    for workload in demo_workloads(settings.seed):
+        screen = DemoScreen(console)
+        with screen.shown():
+            run = WorkloadDemo(workload, settings, ScorePredictor(artefact), static_tuple, screen).run()
+        runs.append(run)
+        part = workload_report(run, static_tuple)
+        console.print(workload_table(part, settings.horizon_s))
+        console.print(story_of(part), "")
+        draw_picture(run, settings.output / f"{workload.family}.png")
+        # Written anew after every workload: an interrupted demonstration leaves what it has shown.
+        report = report_of(settings.seed, settings.horizon_s, static_tuple, runs)
+        for path in filter(None, (settings.output / "report.json", json_path)):
+            path.write_text(json.dumps(report, indent=2) + "\n")
+    console.print(f"Noise of a window: {100 * report['noise']:.1f} %. Report and pictures: {settings.output}/")
+
+
+def _static_tuple(artefact: Artefact) -> tuple[int, int, int]:
+    if artefact.card.static_tuple is None:
+        raise ArtefactError("the model names no single best static tuple to compare with; train it anew")
+    return artefact.card.static_tuple

@@ -1,0 +1,173 @@
+"""One workload of the demonstration: the prediction, the cold climb, the sweep, and the comparison of their tuples."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from poolpilot.agent.warm_start import WarmStart
+from poolpilot.env.backends.native import NativeServer
+from poolpilot.env.climb import ClimbController, ClimbStep, ClimbTrace, run_climb
+from poolpilot.env.measurement import Measured, MeasurementSettings, measure, sweep
+from poolpilot.env.objective import Objective
+from poolpilot.env.spectral import spectral_climber
+from poolpilot.env.sweep import Core, WorkloadSweep
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+from poolpilot.models.predictor import Prediction, ScorePredictor
+from poolpilot.native_pool.workload import Workload
+from poolpilot.pipelines.demo.settings import DemoSettings
+
+
+class Watcher:
+    """Is told what happens, for a live screen; this one ignores it."""
+
+    def phase(self, workload: Workload, name: str) -> None:
+        """A phase of a workload begins."""
+
+    def step(self, step: ClimbStep) -> None:
+        """A window of a climb was measured."""
+
+    def measured(self, one: Measured) -> None:
+        """A window of the sweep or of the comparison was measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadRun:
+    """What was measured of one workload.
+
+    Attributes:
+        workload: The workload.
+        objective: What counts for it.
+        oracle: The best tuple of the sweep.
+        default: The tuple a server starts with.
+        predictions: What the model said, in order.
+        predicted: The run that starts with the prediction.
+        cold: The cold climb.
+        judged: Windows of the comparison by core tuple.
+    """
+
+    workload: Workload
+    objective: Objective
+    oracle: PoolTuple
+    default: PoolTuple
+    predictions: tuple[Prediction, ...]
+    predicted: ClimbTrace
+    cold: ClimbTrace
+    judged: dict[Core, list[Window]]
+
+
+@dataclass(frozen=True)
+class WorkloadDemo:
+    """Runs the phases of one workload, each on a pool of its own.
+
+    Attributes:
+        workload: The workload.
+        settings: For how long.
+        predictor: The model.
+        static_tuple: Single best static tuple of the training workloads.
+        watcher: Is told of every window.
+    """
+
+    workload: Workload
+    settings: DemoSettings
+    predictor: ScorePredictor
+    static_tuple: Core
+    watcher: Watcher
+
+    def run(self) -> WorkloadRun:
+        """Runs all phases.
+
+        Raises:
+            ServerError: The pool or its load failed.
+        """
+        objective = Objective.of_classes(self.workload.classes)
+        predictions, predicted = self._predicted(objective)
+        cold = self._cold(objective)
+        with self._server("sweep") as server:
+            default = server.tuple_in_force()
+            oracle = self._sweep(server, objective)
+            tuples = [default, oracle, *(default.with_core(core) for core in self._compared(predicted, cold))]
+            judged = self._judge(server, list({one.core: one for one in tuples}.values()))
+        return WorkloadRun(self.workload, objective, oracle, default, predictions, predicted, cold, judged)
+
+    def _compared(self, predicted: ClimbTrace, cold: ClimbTrace) -> tuple[Core, ...]:
+        return (self.static_tuple, predicted.final_tuple.core, cold.final_tuple.core)
+
+    def _predicted(self, objective: Objective) -> tuple[tuple[Prediction, ...], ClimbTrace]:
+        with self._server("prediction and warm climb") as server:
+            run = WarmStart(
+                server,
+                self.predictor,
+                objective,
+                self.settings.warm_start,
+                self.settings.climb,
+                self.watcher.step,
+            )
+            trace = run.run(self.settings.horizon_s)
+        return tuple(run.predictions), trace
+
+    def _cold(self, objective: Objective) -> ClimbTrace:
+        with self._server("cold climb") as server:
+            climber = spectral_climber(self.settings.climb, server.knobs)
+            return run_climb(
+                server,
+                ClimbController(climber, server.tuple_in_force(), objective),
+                self.settings.climb.period_s,
+                self.settings.horizon_s,
+                objective,
+                self.watcher.step,
+            )
+
+    def _sweep(self, server: NativeServer, objective: Objective) -> PoolTuple:
+        ladder = self.predictor.artefact.card.ladder
+        in_force = server.tuple_in_force()
+        tuples = [
+            in_force.with_core(one.core)
+            for one, allowed in zip(ladder.tuples, ladder.mask(server.knobs), strict=True)
+            if allowed
+        ]
+        measured = sweep(
+            server, tuples, objective, self.settings.racing, self._rng(0), on_measured=self.watcher.measured
+        )
+        swept = WorkloadSweep.build(
+            [(one.round, one.window) for one in measured],
+            workload_id=self.workload.name,
+            family=self.workload.family,
+            split="test",
+            limits=server.knobs,
+            objective=objective,
+        )
+        return in_force.with_core(swept.oracle_tuple.core)
+
+    def _judge(self, server: NativeServer, tuples: list[PoolTuple]) -> dict[Core, list[Window]]:
+        """Measures the tuples in interleaved random order, so that drift of the machine strikes all alike."""
+        self.watcher.phase(self.workload, "comparison")
+        racing = self.settings.racing
+        settings = MeasurementSettings(
+            settle_s=racing.settle_s,
+            settle_timer_intervals=racing.settle_timer_intervals,
+            max_settle_s=racing.max_settle_s,
+            window_s=self.settings.judged_window_s,
+        )
+        rng = self._rng(1)
+        judged: dict[Core, list[Window]] = {one.core: [] for one in tuples}
+        for _ in range(self.settings.judged_repeats):
+            for place in rng.permutation(len(tuples)):
+                measured = measure(server, tuples[place], settings)
+                judged[measured.core].append(measured.window)
+                self.watcher.measured(measured)
+        return judged
+
+    @contextmanager
+    def _server(self, phase: str) -> Iterator[NativeServer]:
+        self.watcher.phase(self.workload, phase)
+        others = sorted(os.sched_getaffinity(0))[self.workload.cpus :]
+        default = PoolTuple(self.workload.cpus, 3, 500, idle_timeout_s=self.settings.idle_timeout_s)
+        with NativeServer(self.workload, load_cpus=others or None, initial=default) as server:
+            yield server
+
+    def _rng(self, stream: int) -> np.random.Generator:
+        return np.random.default_rng([self.settings.seed, self.workload.seed, stream])

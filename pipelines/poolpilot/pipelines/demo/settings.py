@@ -1,0 +1,37 @@
+"""What the demonstration runs and for how long."""
+
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
+
+from poolpilot.agent.warm_start import WarmStartSettings
+from poolpilot.env.measurement import MeasurementSettings
+from poolpilot.env.spectral import ClimbSettings
+from poolpilot.pipelines.command_settings import CommandSettings
+
+
+class DemoSettings(CommandSettings):
+    """Settings of `poolpilot demo`."""
+
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_DEMO_")
+
+    seed: int = Field(default=1, ge=0, description="Draws the workloads from the held-out families.")
+    output: Path = Field(default=Path("demo-out"), description="Folder for the report and the pictures.")
+    model: Path | None = Field(default=None, description="Folder of a model artefact instead of the champion.")
+    horizon_s: float = Field(default=16.0, gt=2.0, description="Seconds that every climb is watched.")
+    idle_timeout_s: float = Field(default=1.0, gt=0.0, description="Life of a surplus thread.")
+    warm_start: WarmStartSettings = WarmStartSettings()
+    climb: ClimbSettings = ClimbSettings()
+    racing: MeasurementSettings = MeasurementSettings(
+        settle_s=0.15,
+        settle_timer_intervals=0.5,
+        max_settle_s=0.5,
+        window_s=0.3,
+        keep_shares=(0.32, 0.4),
+        finalists=3,
+        final_repeats=1,
+        oracle_repeats=0,
+    )
+    judged_repeats: int = Field(default=4, ge=2, description="Interleaved windows by which the tuples are compared.")
+    judged_window_s: float = Field(default=0.6, gt=0.0, description="Length of such a window in seconds.")

@@ -1,0 +1,71 @@
+"""A warm start looks, sets what it is told, looks again, ends on the best it saw, and then holds."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from poolpilot.agent.warm_start import WarmStart, WarmStartSettings
+from poolpilot.env.backends.curve import CurveServer
+from poolpilot.env.climb import ClimbStep
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.objective import Objective
+from poolpilot.env.spectral import ClimbSettings
+from poolpilot.featurizer.window import Window
+from poolpilot.models.predictor import Prediction
+
+ARCH = ((1, 100.0), (16, 1200.0), (32, 1300.0), (64, 600.0))
+
+
+class Scripted:
+    """Predicts the sizes of a script, one a call; None abstains."""
+
+    def __init__(self, *sizes: int | None) -> None:
+        self.sizes = list(sizes)
+        self.seen: list[list[int]] = []
+
+    def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
+        self.seen.append([window.pool_tuple.pool_size for window in windows])
+        size = self.sizes[len(self.seen) - 1]
+        in_force = windows[-1].pool_tuple
+        chosen = in_force if size is None else in_force.with_core((size, 3, 10))
+        return Prediction(chosen, in_force, size is None, ("scripted",), "digest")
+
+
+def started(predictor: Scripted, decisions: int = 2) -> tuple[WarmStart, list[ClimbStep]]:
+    server = CurveServer(ARCH, connections=64, cpus=2)
+    shown: list[ClimbStep] = []
+    settings = WarmStartSettings(settle_s=0.25, look_s=0.5, decisions=decisions)
+    run = WarmStart(server, predictor, Objective(), settings, ClimbSettings(), shown.append)
+    run.run(8.0)
+    return run, shown
+
+
+def test_prediction_is_in_force_after_one_look() -> None:
+    run, shown = started(Scripted(32), decisions=1)
+    assert [step.pool_tuple.pool_size for step in run.steps[:4]] == [2, 2, 32, 32]
+    assert run.steps[1].end_s == pytest.approx(0.75)
+    assert shown == run.steps
+    assert run.steps[-1].end_s == pytest.approx(8.0, abs=0.25)
+    assert {step.pool_tuple.pool_size for step in run.steps[2:]} == {32}
+
+
+def test_later_decisions_see_the_responses_and_the_best_seen_stays() -> None:
+    predictor = Scripted(32, 64)
+    run, _ = started(predictor)
+    assert predictor.seen == [[2], [2, 32]]
+    assert run.steps[-1].pool_tuple.pool_size == 32
+
+
+def test_keeping_the_tuple_ends_the_looking() -> None:
+    predictor = Scripted(32, 32, 64)
+    run, _ = started(predictor, decisions=3)
+    assert len(run.predictions) == 2
+    assert run.steps[-1].pool_tuple.pool_size == 32
+
+
+def test_abstaining_climbs_cold_from_where_it_is() -> None:
+    run, _ = started(Scripted(None))
+    assert run.predictions[-1].abstained
+    sizes = [step.pool_tuple.pool_size for step in run.steps]
+    assert sizes[0] == 2
+    assert len(set(sizes)) > 1

@@ -1,0 +1,142 @@
+"""The live pool through Python, under the load generator: nothing lost, nothing left, every decision replayed."""
+
+import random
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from poolpilot.native_pool import LivePool
+from poolpilot.native_pool.load import LoadProcess
+from poolpilot.native_pool.workload import RequestClass, Step, Workload
+
+MIXED = (
+    RequestClass(
+        "mixed",
+        (
+            Step("cpu", us=20),
+            Step("wait", us=1500, reported=True),
+            Step("acquire", latch=1, spread=4, spin_us=20, reported=True),
+            Step("cpu", us=10),
+            Step("release", latch=1, spread=4),
+        ),
+        share=0.7,
+    ),
+    RequestClass("transaction", (Step("begin"), Step("wait", us=500), Step("commit")), share=0.3),
+)
+
+
+def entries(folder: str) -> int:
+    return sum(1 for _ in Path(folder).iterdir())
+
+
+def change_at_random(pool: LivePool, changes: int, pause_s: float) -> None:
+    rng = random.Random(1)
+    for _ in range(changes):
+        pool.set_tuple(
+            pool_size=rng.randint(1, 128),
+            oversubscribe=rng.choice([1, 3, 10]),
+            timer_interval_ms=rng.choice([1, 10, 500]),
+            create_thread_on_wait=rng.random() < 0.8,
+            idle_timeout_s=rng.choice([0.05, 1.0, 60.0]),
+        )
+        time.sleep(pause_s)
+
+
+@pytest.mark.parametrize("kind", ["tcp", "unix"])
+def test_1024_connections_survive_a_thousand_changes_of_the_tuple(kind: str, tmp_path: Path) -> None:
+    address = "tcp:127.0.0.1:0" if kind == "tcp" else f"unix:{tmp_path / 'pool.sock'}"
+    descriptors, threads = entries("/proc/self/fd"), entries("/proc/self/task")
+    pool = LivePool(address=address, pool_size=2, class_names=["mixed", "transaction"], record_events=True)
+    pool.start()
+    with LoadProcess(pool.address, Workload("changes", "test", MIXED, connections=1024)) as load:
+        change_at_random(pool, 1000, pause_s=0.003)
+        pool.set_tuple(pool_size=16, oversubscribe=3, timer_interval_ms=10)
+        report = load.stop()
+    completed = pool.snapshot()["counters"]["completed"]
+    pool.close()
+    assert report.sent == report.completed == completed > 1000
+    assert (report.unexpected, report.lost, report.failed) == (0, 0, 0)
+    recorded, same = pool.replayed_events()
+    assert recorded == same > 10_000
+    assert entries("/proc/self/fd") == descriptors
+    assert entries("/proc/self/task") == threads
+
+
+def test_waiting_for_the_pool_leaves_python_free() -> None:
+    pool = LivePool(pool_size=1)
+    pool.start()
+    counted = 0
+    stop = threading.Event()
+
+    def count() -> None:
+        nonlocal counted
+        while not stop.is_set():
+            counted += 1
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    try:
+        for size in range(1, 100):
+            pool.set_tuple(pool_size=size, oversubscribe=3, timer_interval_ms=500)
+            pool.snapshot()
+    finally:
+        stop.set()
+        counter.join()
+        pool.close()
+    assert counted > 0
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [
+        ("pool_size", 129, "pool_size = 129 is outside its range 1..128"),
+        ("oversubscribe", 0, "oversubscribe = 0 is outside its range 1..1000"),
+        ("timer_interval_ms", 0, "timer_interval_ms = 0 is outside its range 1..3600000"),
+        ("idle_timeout_s", float("nan"), "idle_timeout_s = nan is outside its range"),
+    ],
+)
+def test_refused_tuple_names_its_range_and_changes_nothing(field: str, value: float, expected: str) -> None:
+    pool = LivePool(pool_size=2)
+    pool.start()
+    try:
+        before = pool.pool_tuple
+        tuple_: dict[str, float] = {"pool_size": 2, "oversubscribe": 3, "timer_interval_ms": 500, field: value}
+        with pytest.raises(ValueError, match=expected):
+            pool.set_tuple(**tuple_)  # type: ignore[arg-type]
+        assert pool.pool_tuple == before
+    finally:
+        pool.close()
+
+
+def test_settings_that_cannot_be_are_refused() -> None:
+    with pytest.raises(ValueError, match="throttle 'oracle' is neither mariadb nor percona"):
+        LivePool(throttle="oracle")
+    with pytest.raises(ValueError, match=r"is neither tcp:127\.0\.0\.1:PORT nor unix:PATH"):
+        LivePool(address="tcp:192.0.2.1:80").start()
+
+
+def test_port_in_use_is_one_sentence() -> None:
+    first = LivePool()
+    first.start()
+    try:
+        with pytest.raises(RuntimeError, match=f"cannot listen on {first.address}: Address already in use"):
+            LivePool(address=first.address).start()
+    finally:
+        first.close()
+
+
+def test_histograms_hold_what_the_clients_sent() -> None:
+    pool = LivePool(class_names=["mixed", "transaction"])
+    pool.start()
+    with LoadProcess(pool.address, Workload("short", "test", MIXED, connections=8)) as load:
+        time.sleep(0.2)
+        report = load.stop()
+    snapshot = pool.snapshot()
+    pool.close()
+    for name, one in report.classes.items():
+        counts, total_us, _ = snapshot["histograms"][f"latency_us/{name}"]
+        assert counts.sum() == one.completed
+        # The client's latency holds the way back as well.
+        assert 0 < total_us <= one.latency_total_us

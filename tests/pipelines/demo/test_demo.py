@@ -1,0 +1,71 @@
+"""The whole demonstration, shortened, on live pools with the shipped champion."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poolpilot.env.measurement import MeasurementSettings
+from poolpilot.featurizer.errors import ArtefactError
+from poolpilot.pipelines.demo.command import demo
+from poolpilot.pipelines.demo.settings import DemoSettings
+
+QUICK = MeasurementSettings(
+    settle_s=0.0, settle_timer_intervals=0.0, window_s=0.05, keep_shares=(0.2,), oracle_repeats=0
+)
+METHODS = {"oracle", "default", "sbs", "cold", "predicted"}
+COMMON = {"tuple", "goodput", "p99_ms", "threads", "regret"}
+
+
+@pytest.fixture(scope="module")
+def output(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("demo")
+    demo(
+        DemoSettings(seed=5, output=folder, horizon_s=3.0, racing=QUICK, judged_repeats=2, judged_window_s=0.1),
+        folder / "copy.json",
+    )
+    yield folder
+
+
+@pytest.fixture(scope="module")
+def report(output: Path) -> dict[str, Any]:
+    values = json.loads((output / "report.json").read_text())
+    assert isinstance(values, dict)
+    return values
+
+
+def test_report_has_the_documented_fields(report: dict[str, Any]) -> None:
+    assert report.keys() == {"seed", "noise", "horizon_s", "workloads"}
+    assert (report["seed"], report["horizon_s"]) == (5, 3.0)
+    assert report["noise"] >= 0.0
+    assert len(report["workloads"]) == 3
+    for workload in report["workloads"]:
+        assert workload.keys() == METHODS | {"name"}
+        for method in METHODS:
+            assert workload[method].keys() >= COMMON
+        assert workload["cold"].keys() == COMMON | {"time_to_95_s", "lost"}
+        assert workload["predicted"].keys() >= COMMON | {"time_to_95_s", "lost", "abstained"}
+
+
+def test_figures_are_those_of_a_pool_that_worked(report: dict[str, Any]) -> None:
+    for workload in report["workloads"]:
+        assert workload["oracle"]["regret"] == 0.0
+        assert workload["default"]["tuple"][1:] == [3, 500]
+        assert workload["oracle"]["goodput"] > 1.0
+        assert all(workload[method]["threads"] >= 1.0 for method in METHODS)
+        assert workload["predicted"]["lost"] >= 0.0
+        assert workload["predicted"]["reasons"]
+
+
+def test_pictures_and_the_copy_are_written(output: Path, report: dict[str, Any]) -> None:
+    pictures = sorted(path.name for path in output.glob("*.png"))
+    assert pictures == ["hot_counter.png", "page_faults.png", "reports.png"]
+    assert all((output / name).read_bytes().startswith(b"\x89PNG") for name in pictures)
+    assert json.loads((output / "copy.json").read_text()) == report
+
+
+def test_missing_model_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ArtefactError, match="model"):
+        demo(DemoSettings(output=tmp_path, model=tmp_path / "nowhere"))
