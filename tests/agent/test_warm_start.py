@@ -23,7 +23,7 @@ class Scripted:
         self.sizes = list(sizes)
         self.seen: list[list[int]] = []
 
-    def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
+    def predict(self, windows: Sequence[Window], *_: KnobSpace | Objective) -> Prediction:
         self.seen.append([window.pool_tuple.pool_size for window in windows])
         size = self.sizes[len(self.seen) - 1]
         in_force = windows[-1].pool_tuple

@@ -25,7 +25,7 @@ def test_set_holds_what_was_asked_dealt_evenly_and_split_by_family() -> None:
 
 
 def test_affinity_varies_in_every_family() -> None:
-    planned = workload_set(1, {"train": 20, "validation": 6, "test": 8})
+    planned = workload_set(1, {"train": 24, "validation": 6, "test": 8})
     for family in FAMILIES:
         assert {one.workload.cpus for one in planned if one.workload.family == family} == {1, 2}
 

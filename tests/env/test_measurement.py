@@ -19,7 +19,16 @@ MakeSweep = Callable[..., WorkloadSweep]
 
 HUMP = ((1, 100.0), (4, 400.0), (16, 900.0), (64, 300.0))
 TUPLES = DEFAULT_LADDER.tuples
-SETTINGS = MeasurementSettings(keep_shares=(0.25, 0.5), finalists=2, final_repeats=3, oracle_repeats=4, window_s=10.0)
+SETTINGS = MeasurementSettings(
+    keep_shares=(0.25, 0.5),
+    finalists=2,
+    final_repeats=3,
+    oracle_repeats=4,
+    window_s=10.0,
+    settle_s=0.2,
+    settle_timer_intervals=2.0,
+    max_settle_s=2.0,
+)
 
 
 def swept(

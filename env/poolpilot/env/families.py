@@ -174,6 +174,44 @@ def _latch_beside_cpu(rng: np.random.Generator, _: Population) -> Classes:
     return classes, drawn
 
 
+def _mixture_steps(rng: np.random.Generator) -> tuple[Step, ...]:
+    """A random program; what the held-out families are made of (two latches, two silent waits) never comes up."""
+    waits = [(), (_silent(_log_uniform(rng, 500, 12_000)),), (_reported(_log_uniform(rng, 500, 12_000)),)]
+    latch = _draw_latch(rng)
+    latches = [_latched_by(latch, number) for number in range(int(rng.choice([0, 0, 1, 3])))]
+    blocks = [waits[int(rng.integers(len(waits)))], *latches]
+    order = rng.permutation(len(blocks))
+    steps = [_cpu(_log_uniform(rng, 50, 1500), rng.uniform(0, 1))]
+    for place in order:
+        steps.extend((*blocks[int(place)], _cpu(_log_uniform(rng, 20, 200))))
+    return tuple(steps)
+
+
+def _cpu_us_of(steps: tuple[Step, ...]) -> float:
+    return sum(step.us for step in steps if step.op == "cpu")
+
+
+def _mixture(rng: np.random.Generator, classes: int) -> Classes:
+    programs = [_mixture_steps(rng) for _ in range(classes)]
+    cheapest_us = min(map(_cpu_us_of, programs))
+    drawn: dict[str, float] = {"classes": float(classes)}
+    made = []
+    for number, steps in enumerate(programs):
+        cpu_us = _cpu_us_of(steps)
+        drawn[f"cpu_us_{number}"] = cpu_us
+        weight = max(1.0, 0.5 * cpu_us / cheapest_us)
+        made.append(RequestClass(f"class{number}", steps, share=rng.uniform(0.2, 1.0), weight=weight))
+    return tuple(made), drawn
+
+
+def _mixture_of_one(rng: np.random.Generator, _: Population) -> Classes:
+    return _mixture(rng, 1)
+
+
+def _mixture_of_classes(rng: np.random.Generator, _: Population) -> Classes:
+    return _mixture(rng, int(rng.integers(2, 4)))
+
+
 def _silent_and_reported(rng: np.random.Generator, _: Population) -> Classes:
     drawn = {
         "cpu_us": _log_uniform(rng, 100, 500),
@@ -258,6 +296,8 @@ FAMILIES: Mapping[str, Family] = {
         Family("cpu_with_think", "train", "other", "CPU with pauses of the clients", _cpu_with_think),
         Family("silent_beside_cpu", "train", "silent", "a silent class beside a CPU class", _silent_beside_cpu),
         Family("latch_beside_cpu", "train", "latch", "a locking class beside a CPU class", _latch_beside_cpu),
+        Family("mixture_of_one", "train", "other", "one random program", _mixture_of_one),
+        Family("mixture_of_classes", "train", "other", "two or three random programs", _mixture_of_classes),
         Family("silent_and_reported", "validation", "silent", "both kinds of wait", _silent_and_reported),
         Family("two_latches", "validation", "latch", "two latches in a row", _two_latches),
         Family("short_beside_silent_long", "validation", "cpu", "short CPU beside long waiting",

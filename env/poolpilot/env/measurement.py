@@ -22,20 +22,20 @@ class MeasurementSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    settle_s: float = Field(default=0.2, ge=0.0, description="Seconds dropped after every change of the tuple.")
+    settle_s: float = Field(default=0.15, ge=0.0, description="Seconds dropped after every change of the tuple.")
     settle_timer_intervals: float = Field(
-        default=2.0, ge=0.0, description="Timer intervals dropped on top, since stalls show only then."
+        default=0.5, ge=0.0, description="Timer intervals dropped on top, since stalls show only then."
     )
-    max_settle_s: float = Field(default=2.0, ge=0.0, description="Upper bound of the two together.")
-    window_s: float = Field(default=1.0, gt=0.0, description="Length of a window in seconds.")
+    max_settle_s: float = Field(default=0.5, ge=0.0, description="Upper bound of the two together.")
+    window_s: float = Field(default=0.3, gt=0.0, description="Length of a window in seconds.")
     rest_s: float = Field(default=0.0, ge=0.0, description="Seconds between two measurements under the old tuple.")
     keep_shares: tuple[float, ...] = Field(
-        default=(0.4, 0.5),
+        default=(0.32, 0.4),
         min_length=1,
         description="Share of the tuples that survives each racing round; its length is the rounds.",
     )
     finalists: int = Field(default=3, ge=1, description="Tuples that are repeated after the race.")
-    final_repeats: int = Field(default=3, ge=0, description="Further windows of each finalist at most.")
+    final_repeats: int = Field(default=1, ge=0, description="Further windows of each finalist at most.")
     wanted_error: float = Field(
         default=0.0, ge=0.0, description="Standard error of mean J under which the finalists need no further windows."
     )

@@ -15,6 +15,7 @@ from poolpilot.featurizer.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.artefact import Artefact
+from poolpilot.models.card import PredictorSettings
 from poolpilot.models.forward import forward
 from poolpilot.models.reasons import percent, reasons_for
 
@@ -105,10 +106,12 @@ class ScorePredictor:
 
     Args:
         artefact: The model.
+        settings: When it speaks up; as its card says if None.
     """
 
-    def __init__(self, artefact: Artefact) -> None:
+    def __init__(self, artefact: Artefact, settings: PredictorSettings | None = None) -> None:
         self.artefact = artefact
+        self.settings = settings or artefact.card.settings
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`."""
@@ -126,7 +129,7 @@ class ScorePredictor:
             expected_gain=estimate.mean,
             gain_low=estimate.low,
             gain_high=estimate.high,
-            expires_s=self.artefact.card.settings.expires_s,
+            expires_s=self.settings.expires_s,
         )
 
     def prefer(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Preference:
@@ -170,26 +173,26 @@ class ScorePredictor:
             return Estimate(0.0, 0.0, 0.0, 0.0)
         card = self.artefact.card
         mean, disagreement = float(member_gain.mean()), float(member_gain.std())
-        half = card.settings.deviations * math.hypot(disagreement, card.residual_std)
+        half = self.settings.deviations * math.hypot(disagreement, card.residual_std)
         return Estimate(mean, mean - half, mean + half, disagreement)
 
     def _doubts(self, windows: Sequence[Window], limits: KnobSpace, gain: Estimate) -> tuple[str, ...]:
         card = self.artefact.card
         judged = [card.out_of_distribution.judge(window, limits.cpus).reasons for window in windows]
         unfamiliar = max(judged, key=len)
-        if gain.disagreement <= card.settings.max_disagreement:
+        if gain.disagreement <= self.settings.max_disagreement:
             return unfamiliar
         return (
             *unfamiliar,
             f"the members of the model disagree: the gain varies by a factor of {math.exp(gain.disagreement):.2f} "
-            f"between them, at most {math.exp(card.settings.max_disagreement):.2f} is trusted",
+            f"between them, at most {math.exp(self.settings.max_disagreement):.2f} is trusted",
         )
 
     def _leave(self, latest: Window, chosen: PoolTuple, gain: Estimate) -> tuple[str, ...]:
         in_force = latest.pool_tuple
         if chosen.core == in_force.core:
             return (f"leave it: {in_force} is the best tuple known for this workload", *reasons_for(latest, chosen))
-        if gain.low > self.artefact.card.settings.min_gain:
+        if gain.low > self.settings.min_gain:
             return ()
         return (
             f"leave it: {chosen} promises {percent(gain.mean)} over {in_force} (between {percent(gain.low)} and "

@@ -1,7 +1,6 @@
 """The whole demonstration, shortened, on live pools with the shipped champion."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +19,13 @@ COMMON = {"tuple", "goodput", "p99_ms", "threads", "regret"}
 
 
 @pytest.fixture(scope="module")
-def output(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
     demo(
         DemoSettings(seed=5, output=folder, horizon_s=3.0, racing=QUICK, judged_repeats=2, judged_window_s=0.1),
         folder / "copy.json",
     )
-    yield folder
+    return folder
 
 
 @pytest.fixture(scope="module")

@@ -38,12 +38,14 @@ def demo(settings: DemoSettings, json_path: Path | None = None) -> None:
     console = Console()
     artefact = load_champion(settings.model)
     static_tuple = _static_tuple(artefact)
+    # The warm start measures what follows a prediction and goes back to what was better.
+    predictor = ScorePredictor(artefact, artefact.card.settings.for_verified_use())
     settings.output.mkdir(parents=True, exist_ok=True)
     runs: list[WorkloadRun] = []
     for workload in demo_workloads(settings.seed):
         screen = DemoScreen(console)
         with screen.shown():
-            run = WorkloadDemo(workload, settings, ScorePredictor(artefact), static_tuple, screen).run()
+            run = WorkloadDemo(workload, settings, predictor, static_tuple, screen).run()
         runs.append(run)
         part = workload_report(run, static_tuple)
         console.print(workload_table(part, settings.horizon_s))

@@ -23,15 +23,6 @@ class DemoSettings(CommandSettings):
     idle_timeout_s: float = Field(default=1.0, gt=0.0, description="Life of a surplus thread.")
     warm_start: WarmStartSettings = WarmStartSettings()
     climb: ClimbSettings = ClimbSettings()
-    racing: MeasurementSettings = MeasurementSettings(
-        settle_s=0.15,
-        settle_timer_intervals=0.5,
-        max_settle_s=0.5,
-        window_s=0.3,
-        keep_shares=(0.32, 0.4),
-        finalists=3,
-        final_repeats=1,
-        oracle_repeats=0,
-    )
+    racing: MeasurementSettings = MeasurementSettings(oracle_repeats=0)
     judged_repeats: int = Field(default=4, ge=2, description="Interleaved windows by which the tuples are compared.")
     judged_window_s: float = Field(default=0.6, gt=0.0, description="Length of such a window in seconds.")

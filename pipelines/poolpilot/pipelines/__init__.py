@@ -1,0 +1,1 @@
+"""Staging: collect, store, learn, judge and promote."""

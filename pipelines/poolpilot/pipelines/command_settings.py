@@ -1,0 +1,66 @@
+"""One settings model is at once a command's flags, its environment, its file and a run's MLflow parameters."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+from poolpilot.featurizer.errors import SettingError
+
+
+class CommandSettings(BaseSettings):
+    """Settings of a sub-command; flags win over the environment, the environment over the file.
+
+    A subclass sets `env_prefix`, such as POOLPILOT_TRAIN_; nested names are joined by `__` there and by `.` in flags.
+    """
+
+    model_config = SettingsConfigDict(frozen=True, extra="forbid", env_nested_delimiter="__")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Orders the sources: flags, environment, file."""
+        from_toml = TomlConfigSettingsSource(settings_cls)
+        return init_settings, env_settings, dotenv_settings, file_secret_settings, from_toml
+
+    @classmethod
+    def load(cls, file: Path | None, flags: Mapping[str, Any]) -> Self:
+        """Merges the file, the environment and the flags that are not None.
+
+        Args:
+            file: TOML file whose top level holds fields of this model.
+            flags: Values by name, nested names joined by dots.
+
+        Raises:
+            SettingError: The file is missing or broken, or a value is refused.
+        """
+        if file is not None and not file.is_file():
+            raise SettingError(f"there is no settings file {file}")
+        from_file: type[Self] = type(cls.__name__, (cls,), {"model_config": SettingsConfigDict(toml_file=file)})
+        try:
+            return from_file(**_nested({name: value for name, value in flags.items() if value is not None}))
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = ".".join(map(str, first["loc"]))
+            raise SettingError(f"setting {name!r}: {first['msg']}; it is {first['input']!r}") from error
+        except ValueError as error:
+            raise SettingError(f"the settings file {file} is not TOML: {error}") from error
+
+
+def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
+    nested: dict[str, Any] = {}
+    for name, value in flat.items():
+        *parents, last = name.split(".")
+        place = nested
+        for parent in parents:
+            place = place.setdefault(parent, {})
+        place[last] = value
+    return nested

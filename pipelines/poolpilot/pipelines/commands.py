@@ -1,0 +1,183 @@
+"""The sub-commands of staging: collect, train, evaluate and promote.
+
+Their options are settings models that need torch, Ray and others, so a command is built when it is called: the help
+of `poolpilot` stays quick, and a base installation can show it.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from poolpilot.pipelines.command_options import as_command
+
+if TYPE_CHECKING:
+    from poolpilot.pipelines.collect_settings import CollectSettings
+    from poolpilot.pipelines.evaluate import EvaluateSettings
+    from poolpilot.pipelines.promote import PromoteSettings, Promotion
+    from poolpilot.pipelines.train import TrainReport
+    from poolpilot.pipelines.train_settings import TrainSettings
+
+PANEL = "Learn"
+"""Group of these commands in the help."""
+
+REFUSED = 3
+"""Exit code of a promotion that the gate refuses."""
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
+
+COLLECT_HELP = "Measure generated workloads on live pools into the record store; run it again to go on."
+TRAIN_HELP = "Train a model on the records and log it as a version in MLflow."
+EVALUATE_HELP = "Compare a model with its rivals on workloads it has never seen."
+PROMOTE_HELP = "Make a trained model the champion, if it passes the gate."
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the sub-commands to the command `poolpilot`."""
+    for name, description, build in (
+        ("collect", COLLECT_HELP, build_collect),
+        ("train", TRAIN_HELP, build_train),
+        ("evaluate", EVALUATE_HELP, build_evaluate),
+        ("promote", PROMOTE_HELP, build_promote),
+    ):
+        app.command(
+            name,
+            help=description,
+            rich_help_panel=PANEL,
+            add_help_option=False,
+            context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+        )(_when_called(build))
+
+
+def _when_called(build: Callable[[], Callable[..., None]]) -> Callable[[typer.Context], None]:
+    def command(context: typer.Context) -> None:
+        built = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+        built.command()(build())
+        built(args=context.args, prog_name=context.command_path)
+
+    return command
+
+
+def build_collect() -> Callable[..., None]:
+    """The command `poolpilot collect`."""
+    from poolpilot.pipelines.collect_settings import CollectSettings
+
+    return as_command(CollectSettings, run_collect, COLLECT_HELP)
+
+
+def run_collect(settings: "CollectSettings", json_path: Path | None) -> None:
+    """Collects; the exit code is 1 when a workload failed and 130 when interrupted."""
+    from poolpilot.pipelines.collect import collect
+
+    report = collect(settings)
+    Console().print(report.table())
+    write_json(json_path, {**asdict(report), "store": str(report.store)})
+    if report.stopped == "interrupted":
+        raise typer.Exit(INTERRUPTED)
+    if report.failed:
+        raise typer.Exit(1)
+
+
+def build_train() -> Callable[..., None]:
+    """The command `poolpilot train`."""
+    from poolpilot.pipelines.train_settings import TrainSettings
+
+    return as_command(TrainSettings, run_train, TRAIN_HELP)
+
+
+def run_train(settings: "TrainSettings", json_path: Path | None) -> None:
+    """Trains and shows how the model does on the validation workloads."""
+    from poolpilot.pipelines.presentation import evaluation_table
+    from poolpilot.pipelines.train import train
+
+    console = Console()
+    report = train(settings, console)
+    console.print(evaluation_table(report.evaluation))
+    console.print(train_table(report))
+    write_json(json_path, {**train_summary(report), **report.evaluation.as_dict()})
+
+
+def train_summary(report: "TrainReport") -> dict[str, Any]:
+    """What a training run made, fit for JSON."""
+    return {
+        "folder": str(report.folder),
+        "model_digest": report.artefact.digest,
+        "dataset_digest": report.artefact.card.training_digest,
+        "variant": report.variant,
+        "validation_scores": report.scores,
+        "version": report.version,
+        "run_id": report.run_id,
+    }
+
+
+def train_table(report: "TrainReport") -> Table:
+    """What a training run made, as people read it."""
+    table = Table(title="Model", show_header=False, title_justify="left")
+    table.add_row("folder", str(report.folder))
+    for name, score in sorted(report.scores.items(), key=lambda one: one[1]):
+        chosen = ", chosen" if name == report.variant else ""
+        table.add_row(f"validation score of {name}", f"{score:.4f}{chosen}")
+    table.add_row("version in the registry", report.version)
+    table.add_row("digest", report.artefact.digest[:12])
+    return table
+
+
+def build_evaluate() -> Callable[..., None]:
+    """The command `poolpilot evaluate`."""
+    from poolpilot.pipelines.evaluate import EvaluateSettings
+
+    return as_command(EvaluateSettings, run_evaluate, EVALUATE_HELP)
+
+
+def run_evaluate(settings: "EvaluateSettings", json_path: Path | None) -> None:
+    """Evaluates and shows the table of methods."""
+    from poolpilot.pipelines.evaluate import evaluate
+    from poolpilot.pipelines.presentation import evaluation_table
+
+    evaluation, artefact, dataset = evaluate(settings)
+    Console().print(evaluation_table(evaluation))
+    digests = {"model_digest": artefact.digest, "dataset_digest": dataset.digest}
+    write_json(json_path, {**digests, **evaluation.as_dict()})
+
+
+def build_promote() -> Callable[..., None]:
+    """The command `poolpilot promote`."""
+    from poolpilot.pipelines.promote import PromoteSettings
+
+    return as_command(PromoteSettings, run_promote, PROMOTE_HELP)
+
+
+def run_promote(settings: "PromoteSettings", json_path: Path | None) -> None:
+    """Promotes; the exit code is 3 when the gate refuses."""
+    from poolpilot.pipelines.promote import promote
+
+    promotion = promote(settings)
+    Console().print(promotion_table(promotion))
+    write_json(json_path, asdict(promotion))
+    if promotion.objections:
+        raise typer.Exit(REFUSED)
+
+
+def promotion_table(promotion: "Promotion") -> Table:
+    """What the gate said, as people read it."""
+    table = Table(title="Promotion", show_header=False, title_justify="left")
+    for name, value in promotion.regrets.items():
+        table.add_row(f"mean regret of the {name}", f"{value:.2%}")
+    for objection in promotion.objections:
+        table.add_row("refused", objection)
+    passed = "is now the champion" if promotion.promoted else "would become the champion (dry run)"
+    if not promotion.objections:
+        table.add_row("candidate", f"{promotion.candidate[:12]} {passed}")
+    return table
+
+
+def write_json(path: Path | None, values: Mapping[str, Any]) -> None:
+    """Writes a table for machines, where one is asked for."""
+    if path is not None:
+        path.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,168 @@
+"""The dataset: stored records as sweeps per split, with a digest of exactly the rows that were read."""
+
+import hashlib
+import json
+import logging
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from poolpilot.env.families import Split
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.ladder import Ladder
+from poolpilot.env.objective import Objective
+from poolpilot.env.sweep import AGAIN_ROUND, WorkloadSweep
+from poolpilot.featurizer.errors import StoreError
+from poolpilot.featurizer.record import window_of
+from poolpilot.featurizer.schema import SCHEMA_VERSION
+from poolpilot.pipelines.records import StagingStore
+
+_LOG = logging.getLogger(__name__)
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class SweepDataset:
+    """Swept workloads of some splits.
+
+    Attributes:
+        source: Folder of the store.
+        digest: SHA-256 of the rows read, however they are cut into segments.
+        ladder: The ladder they were measured on.
+        sweeps: The sweeps, by workload.
+        unfinished: Workloads left out because their sweep is not complete.
+    """
+
+    source: Path
+    digest: str
+    ladder: Ladder
+    sweeps: tuple[WorkloadSweep, ...]
+    unfinished: tuple[str, ...] = ()
+
+    def of_split(self, split: Split) -> list[WorkloadSweep]:
+        """The sweeps of one split.
+
+        Raises:
+            StoreError: There is none.
+        """
+        found = [sweep for sweep in self.sweeps if sweep.split == split]
+        if not found:
+            raise StoreError(
+                f"the store {self.source} holds no complete workload of the split {split!r}; "
+                f"collect some: poolpilot collect --store {self.source} --splits {split}"
+            )
+        return found
+
+    def summary(self) -> list[dict[str, Any]]:
+        """One row per workload: what was read of it."""
+        return [
+            {
+                "workload_id": sweep.workload_id,
+                "family": sweep.family,
+                "split": sweep.split,
+                "cpus": float(sweep.limits.cpus),
+                "tuples": float(len(sweep.entries)),
+                "windows": float(sum(len(entry.windows) for entry in sweep.entries.values())),
+                "oracle": str(sweep.oracle_tuple),
+                "oracle_value": sweep.oracle_value,
+                "noise": sweep.noise,
+            }
+            for sweep in self.sweeps
+        ]
+
+
+def read_dataset(directory: Path, *splits: Split) -> SweepDataset:
+    """Reads the complete sweeps of some splits; the windows of the other splits are not looked at.
+
+    Args:
+        directory: Folder of the store.
+        splits: Splits to read.
+
+    Raises:
+        StoreError: The store is empty, mixes versions or ladders, or has one family in two splits.
+    """
+    store = StagingStore(directory)
+    definitions = store.workload_rows()
+    if not definitions:
+        raise StoreError(
+            f"the store {directory} holds no workloads; collect some: poolpilot collect --store {directory}"
+        )
+    refuse_leakage(definitions.values())
+    wanted = {name: row for name, row in definitions.items() if row["split"] in splits}
+    grouped: dict[str, list[Row]] = defaultdict(list)
+    for row in store.window_rows(wanted):
+        if row["kind"] == "sweep":
+            grouped[row["workload_id"]].append(row)
+    complete = {name for name, rows in grouped.items() if any(row["round"] == AGAIN_ROUND for row in rows)}
+    unfinished = tuple(sorted(set(wanted) - complete))
+    if unfinished:
+        _LOG.warning("%d of %d workloads are not completely swept and left out", len(unfinished), len(wanted))
+    return SweepDataset(
+        directory,
+        digest_of([*grouped[name], wanted[name]] for name in sorted(complete)),
+        one_ladder(directory, wanted.values()),
+        tuple(sweep_of(wanted[name], grouped[name]) for name in sorted(complete)),
+        unfinished,
+    )
+
+
+def sweep_of(definition: Row, rows: Iterable[Row]) -> WorkloadSweep:
+    """The sweep of one workload from its definition and the rows of kind `sweep`.
+
+    Raises:
+        StoreError: A row was measured under another version of the feature schema.
+    """
+    observed = []
+    for row in rows:
+        if row["schema_version"] != SCHEMA_VERSION:
+            raise StoreError(
+                f"workload {row['workload_id']!r} was measured under version {row['schema_version']} of the feature "
+                f"schema, this is version {SCHEMA_VERSION}; collect into a new directory"
+            )
+        observed.append((int(row["round"]), window_of(row)))
+    return WorkloadSweep.build(
+        observed,
+        workload_id=definition["workload_id"],
+        family=definition["family"],
+        split=definition["split"],
+        limits=KnobSpace.from_dict(json.loads(definition["limits"])),
+        objective=Objective.model_validate_json(definition["objective"]),
+    )
+
+
+def refuse_leakage(definitions: Iterable[Row]) -> None:
+    """Refuses a store in which a family is both learned from and judged on.
+
+    Raises:
+        StoreError: A family has workloads in two splits.
+    """
+    split_of: dict[str, str] = {}
+    for row in definitions:
+        first = split_of.setdefault(row["family"], row["split"])
+        if first != row["split"]:
+            raise StoreError(
+                f"family {row['family']!r} is in the splits {first!r} and {row['split']!r}: what is judged on it "
+                "would have been learned from it; remove one or collect into a new directory"
+            )
+
+
+def one_ladder(directory: Path, definitions: Iterable[Row]) -> Ladder:
+    """The ladder that all workloads share.
+
+    Raises:
+        StoreError: They were measured on several.
+    """
+    found = sorted({row["ladder"] for row in definitions})
+    if len(found) != 1:
+        raise StoreError(f"the store {directory} mixes {len(found)} ladders of tuples; collect into a new directory")
+    return Ladder.from_dict(json.loads(found[0]))
+
+
+def digest_of(groups: Iterable[Iterable[Row]]) -> str:
+    """SHA-256 over the sorted SHA-256 of all rows."""
+    rows = (json.dumps(dict(row), sort_keys=True, default=str) for group in groups for row in group)
+    each = sorted(hashlib.sha256(text.encode()).hexdigest() for text in rows)
+    return hashlib.sha256("".join(each).encode()).hexdigest()

@@ -1,0 +1,27 @@
+"""The live servers and climbers that staging measures with."""
+
+import os
+
+from poolpilot.env.climb import Climber
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.server import PoolServer
+from poolpilot.native_pool.workload import Workload
+
+
+def open_native(workload: Workload) -> PoolServer:
+    """Starts the embedded pool on the first processors and its load on the others, where there are any.
+
+    Raises:
+        ServerError: There are too few processors or descriptors, or the pool or the load did not start.
+    """
+    from poolpilot.env.backends.native import NativeServer
+
+    others = sorted(os.sched_getaffinity(0))[workload.cpus :]
+    return NativeServer(workload, load_cpus=others or None)
+
+
+def new_spectral_climber(knobs: KnobSpace) -> Climber:
+    """A cold spectral climber from the default size, over the whole range of the server."""
+    from poolpilot.env.spectral import ClimbSettings, spectral_climber
+
+    return spectral_climber(ClimbSettings(), knobs)

@@ -1,0 +1,1 @@
+"""Production: the command and the prediction service."""

@@ -1,0 +1,211 @@
+"""From records to a champion: train, evaluate and promote on small data, with MLflow beside it."""
+
+import io
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import mlflow
+import pytest
+import typer
+from mlflow import MlflowClient
+from rich.console import Console
+from typer.testing import CliRunner
+
+from poolpilot.featurizer.errors import ArtefactError, StoreError
+from poolpilot.models.artefact import load, save
+from poolpilot.models.champion import load_champion
+from poolpilot.models.packaging import REGISTERED_NAME
+from poolpilot.pipelines.commands import REFUSED, register
+from poolpilot.pipelines.dataset import read_dataset
+from poolpilot.pipelines.evaluate import EvaluateSettings, evaluate
+from poolpilot.pipelines.promote import PromoteSettings, objections_to, promote
+from poolpilot.pipelines.records import StagingStore
+from poolpilot.pipelines.tracking import use_tracking
+from poolpilot.pipelines.train import TrainReport, train
+from poolpilot.pipelines.train_settings import TrainSettings
+from poolpilot.pipelines.views import connect
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The ``noload``"),  # SQLAlchemy warns of what MLflow still uses
+    pytest.mark.filterwarnings("ignore:Operation with range is deprecated"),  # pandas warns of what MLflow does
+    pytest.mark.filterwarnings("ignore:.*Any type hint is inferred"),  # MLflow's own base class has such a hint
+]
+
+SMALL: Mapping[str, object] = {
+    "use_ppo": False,
+    "use_marwil": False,
+    "all_action.epochs": 60,
+    "all_action.members": 2,
+    "all_action.hidden": 16,
+    "predictor.deviations": 0.01,
+    "predictor.max_disagreement": 100.0,
+    "rivals.trees.iterations": 10,
+    "comparison.resamples": 100,
+}
+"""A network that learns the two training families in seconds and is bold enough to act on what it has learned."""
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a trained artefact and its MLflow store."""
+    return tmp_path_factory.mktemp("workplace")
+
+
+@pytest.fixture(autouse=True)
+def _local_tracking(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    use_tracking(workplace / "tracking")
+
+
+@pytest.fixture(scope="module")
+def trained(recorded_store: Path, workplace: Path) -> TrainReport:
+    """A small model trained on the recorded store."""
+    patch = pytest.MonkeyPatch()
+    patch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    settings = TrainSettings.load(
+        None, {**SMALL, "store": recorded_store, "output": workplace / "artefact", "tracking": workplace / "tracking"}
+    )
+    report = train(settings, Console(file=io.StringIO()))
+    patch.undo()
+    return report
+
+
+def test_training_makes_a_sound_artefact_of_the_records(trained: TrainReport, recorded_store: Path) -> None:
+    dataset = read_dataset(recorded_store, "train", "validation")
+    card = load(trained.folder).card
+    assert card.training_digest == dataset.digest
+    assert card.ladder == dataset.ladder
+    assert card.out_of_distribution.cpus == (2,)
+    assert card.residual_std > 0.0
+    assert card.metrics["validation.predicted.regret_median"] == pytest.approx(
+        trained.evaluation.methods()["predicted"]["regret_median"]
+    )
+    assert trained.variant == "all_action"
+
+
+def test_the_trained_model_beats_the_best_static_tuple(trained: TrainReport) -> None:
+    methods = trained.evaluation.methods()
+    assert set(methods) == {
+        "predicted", "refined", "unguarded", "default", "sbs", "nearest", "trees", "wait_ratio", "little",
+        "oracle_again",
+    }  # fmt: skip
+    assert trained.evaluation.paired_vs("sbs")["predicted"].mean_difference < 0.0
+    assert trained.evaluation.paired_vs("sbs")["oracle_again"].mean_difference < 0.0
+
+
+def test_the_run_is_tracked(trained: TrainReport) -> None:
+    run = mlflow.get_run(trained.run_id)
+    assert run.data.params["all_action.epochs"] == "60"
+    assert run.data.tags["dataset_digest"] == trained.artefact.card.training_digest
+    assert run.data.tags["artefact_digest"] == trained.artefact.digest
+    client = MlflowClient()
+    history = client.get_metric_history(trained.run_id, "all_action.validation_regret_mean")
+    assert [one.step for one in history] == list(range(len(history)))
+    assert len(history) > 1
+    artefacts = {one.path for one in client.list_artifacts(trained.run_id)}
+    assert {"all_action.png", "regrets.png", "risk_coverage.png", "evaluation.json"} <= artefacts
+
+
+def test_the_version_has_signature_and_example_and_answers(trained: TrainReport) -> None:
+    version = MlflowClient().get_model_version(REGISTERED_NAME, trained.version)
+    assert version.tags["artefact_digest"] == trained.artefact.digest
+    model = mlflow.pyfunc.load_model(f"models:/{REGISTERED_NAME}/{trained.version}")
+    assert model.metadata.signature is not None
+    answer = model.predict(model.input_example)
+    assert answer["model_digest"][0] == trained.artefact.digest
+
+
+def test_evaluation_judges_the_test_split_and_writes_json(
+    trained: TrainReport, recorded_store: Path, workplace: Path
+) -> None:
+    app = typer.Typer(add_completion=False)
+    app.callback()(lambda: None)
+    register(app)
+    path = workplace / "evaluation.json"
+    flags = [
+        "--store", str(recorded_store), "--model", str(trained.folder), "--tracking", str(workplace / "tracking"),
+        "--json", str(path), "--rivals.trees.iterations", "10", "--comparison.resamples", "100",
+    ]  # fmt: skip
+    result = CliRunner().invoke(app, ["evaluate", *flags], env={"COLUMNS": "150"}, catch_exceptions=False)
+    assert result.exit_code == 0
+    assert "6 workloads of 2 families, split test" in result.stdout
+    report = json.loads(path.read_text())
+    assert report["model_digest"] == trained.artefact.digest
+    for name in ("predicted", "refined", "default", "sbs", "nearest", "trees", "oracle_again"):
+        assert {"regret_median", "regret_p90", "within_5pct"} <= set(report["methods"][name])
+    assert report["paired_vs_sbs"]["predicted"]["low"] <= report["paired_vs_sbs"]["predicted"]["high"]
+
+
+def test_evaluation_refuses_what_does_not_fit(trained: TrainReport, recorded_store: Path, tmp_path: Path) -> None:
+    settings = {"store": recorded_store, "tracking": tmp_path / "tracking"}
+    with pytest.raises(ArtefactError, match="there is no champion"):
+        evaluate(EvaluateSettings.load(None, {**settings, "model": tmp_path / "none"}))
+    with pytest.raises(StoreError, match="holds no workloads"):
+        evaluate(EvaluateSettings.load(None, {"store": tmp_path / "none", "model": trained.folder}))
+    with connect(StagingStore(recorded_store)) as connection:
+        assert connection.sql("SELECT count(*) FROM features WHERE split = 'test'").fetchall() == [(6 * 46,)]
+
+
+def promotion_settings(trained: TrainReport, store: Path, champion: Path, **values: object) -> PromoteSettings:
+    common = {
+        "candidate": trained.folder,
+        "champion": champion,
+        "store": store,
+        "tracking": trained.folder.parent / "tracking",
+        "rivals.trees.iterations": 10,
+        "comparison.resamples": 100,
+    }
+    return PromoteSettings.load(None, {**common, **values})
+
+
+def test_a_dry_run_changes_nothing(trained: TrainReport, recorded_store: Path, tmp_path: Path) -> None:
+    promotion = promote(promotion_settings(trained, recorded_store, tmp_path / "champion", dry_run=True))
+    assert (promotion.objections, promotion.promoted) == ((), False)
+    assert not (tmp_path / "champion").exists()
+    assert MlflowClient().get_model_version(REGISTERED_NAME, trained.version).aliases == []
+
+
+def test_a_better_model_becomes_the_champion(trained: TrainReport, recorded_store: Path, tmp_path: Path) -> None:
+    first = promote(promotion_settings(trained, recorded_store, tmp_path / "champion"))
+    assert (first.promoted, first.champion) == (True, None)
+    assert load_champion(tmp_path / "champion").digest == trained.artefact.digest
+    version = MlflowClient().get_model_version_by_alias(REGISTERED_NAME, "champion")
+    assert str(version.version) == trained.version
+    assert version.tags["validation_status"] == "passed"
+    again = promote(promotion_settings(trained, recorded_store, tmp_path / "champion"))
+    assert again.champion == trained.artefact.digest
+    assert again.regrets["champion"] == pytest.approx(again.regrets["candidate"])
+
+
+def test_a_model_that_loses_to_the_static_tuple_is_refused(
+    trained: TrainReport, recorded_store: Path, tmp_path: Path
+) -> None:
+    timid = trained.artefact.card.settings.model_copy(update={"min_gain": 1000.0})
+    card = trained.artefact.card.model_copy(update={"settings": timid})
+    save(tmp_path / "timid", trained.artefact.weights, card)
+    shutil.copytree(trained.folder, tmp_path / "champion")
+    app = typer.Typer(add_completion=False)
+    app.callback()(lambda: None)
+    register(app)
+    flags = [
+        "--candidate", str(tmp_path / "timid"), "--champion", str(tmp_path / "champion"), "--store",
+        str(recorded_store), "--tracking", str(tmp_path / "tracking"), "--rivals.trees.iterations", "10",
+    ]  # fmt: skip
+    result = CliRunner().invoke(app, ["promote", *flags], env={"COLUMNS": "150"}, catch_exceptions=False)
+    assert result.exit_code == REFUSED
+    assert "not below the" in result.stdout
+    assert "of the champion" in result.stdout
+    assert load_champion(tmp_path / "champion").digest == trained.artefact.digest
+    (version,) = MlflowClient().search_model_versions(f"name = '{REGISTERED_NAME}'")
+    assert version.tags["validation_status"] == "refused"
+
+
+def test_the_gate_in_words() -> None:
+    assert objections_to({"candidate": 0.1, "sbs": 0.2, "champion": 0.095}, margin=0.01) == ()
+    (worse,) = objections_to({"candidate": 0.1, "sbs": 0.2, "champion": 0.05}, margin=0.01)
+    assert worse == (
+        "its mean regret on the validation workloads is 10.0%, more than 1.0% above the 5.0% of the champion"
+    )
+    assert len(objections_to({"candidate": 0.3, "sbs": 0.2, "champion": 0.05}, margin=0.01)) == 2

@@ -1,0 +1,83 @@
+"""Every run carries its settings and the digest of its data, in local SQLite unless a server is named."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import mlflow
+import pandas as pd
+import pytest
+from pydantic import BaseModel
+
+from poolpilot.pipelines.tracking import TrackedData, flattened, tracked_run, use_tracking
+
+# SQLAlchemy, which MLflow stores with, warns of a loader strategy that MLflow still uses.
+pytestmark = pytest.mark.filterwarnings("ignore:The ``noload``")
+
+
+class Inner(BaseModel):
+    """A nested model."""
+
+    rate: float = 0.5
+
+
+class Settings(BaseModel):
+    """A model of settings."""
+
+    name: str = "x"
+    inner: Inner = Inner()
+
+
+@pytest.fixture(autouse=True)
+def _no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+
+
+def test_a_run_carries_settings_data_and_metrics(tmp_path: Path) -> None:
+    data = TrackedData(tmp_path / "records", "ab" * 32, pd.DataFrame({"workload_id": ["w"]}), "training")
+    with tracked_run("train", Settings(), tmp_path, data) as run:
+        mlflow.log_metric("regret", 0.1, step=3)
+        mlflow.log_text("hello", "note.txt")
+    stored = mlflow.get_run(run.info.run_id)
+    assert stored.data.params == {"name": "x", "inner.rate": "0.5"}
+    assert stored.data.metrics == {"regret": 0.1}
+    assert stored.data.tags["dataset_digest"] == "ab" * 32
+    assert stored.inputs is not None
+    (used,) = stored.inputs.dataset_inputs
+    assert used.dataset.digest == "ab" * 18
+    assert stored.info.status == "FINISHED"
+    assert next(tmp_path.glob("artefacts/*/artifacts/note.txt")).read_text() == "hello"
+    assert (tmp_path / "mlflow.db").is_file()
+
+
+@pytest.mark.parametrize(("error", "status"), [(KeyboardInterrupt, "KILLED"), (ValueError, "FAILED")])
+def test_a_run_that_does_not_end_well_says_so(tmp_path: Path, error: type[BaseException], status: str) -> None:
+    with pytest.raises(error), tracked_run("train", Settings(), tmp_path) as run:
+        raise error
+    assert mlflow.get_run(run.info.run_id).info.status == status
+
+
+def test_a_named_server_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    uri = f"sqlite:///{tmp_path / 'server.db'}"
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
+    assert use_tracking(tmp_path / "local") == uri
+    assert mlflow.get_tracking_uri() == uri
+    assert not (tmp_path / "local").exists()
+
+
+def test_first_uses_at_once_do_not_race(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from poolpilot.env.objective import Objective;"
+        "from poolpilot.pipelines.tracking import tracked_run\n"
+        "with tracked_run('race', Objective(), Path(sys.argv[1])): pass"
+    )
+    racers = [subprocess.Popen([sys.executable, "-c", script, str(tmp_path)]) for _ in range(3)]
+    assert [racer.wait() for racer in racers] == [0, 0, 0]
+    use_tracking(tmp_path)
+    assert len(mlflow.search_runs(output_format="list")) == 3
+
+
+def test_nested_settings_are_joined_by_dots() -> None:
+    found: Callable[..., object] = flattened
+    assert found({"a": {"b": {"c": 1}}, "d": [2]}) == {"a.b.c": 1, "d": [2]}

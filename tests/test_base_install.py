@@ -1,0 +1,95 @@
+"""The base installation alone: what a production host gets, without the extra [train].
+
+POOLPILOT_BASE_PYTHON names its interpreter; `make test` prepares it and says so.
+"""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+COMMANDS = ("climb", "collect", "demo", "evaluate", "predict", "promote", "serve", "train", "version")
+
+EXTRA_MODULES = ("botorch", "duckdb", "gymnasium", "mlflow", "pandas", "pyarrow", "ray", "scipy", "sklearn", "torch")
+
+ANSWER_ONCE = """
+import asyncio, sys
+from pathlib import Path
+unpickled = []
+sys.addaudithook(lambda event, _: unpickled.append(event) if event.startswith("pickle.") else None)
+import httpx, structlog
+from poolpilot.models.champion import load_champion
+from poolpilot.models.predictor import ScorePredictor
+from poolpilot.serve.application import create_app
+structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+
+async def ask():
+    transport = httpx.ASGITransport(create_app(ScorePredictor(load_champion())))
+    async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+        body, headers = Path(sys.argv[1]).read_bytes(), {"content-type": "application/json"}
+        return await client.post("/v1/predict", content=body, headers=headers)
+
+print(asyncio.run(ask()).status_code, len(unpickled))
+"""
+
+
+@pytest.fixture(scope="module")
+def base_python() -> Path:
+    path = Path(os.environ.get("POOLPILOT_BASE_PYTHON", ROOT / ".venv/base/bin/python"))
+    assert path.exists(), f"there is no base installation at {path}: run `make test`, which prepares it"
+    return path
+
+
+def run(base_python: Path, directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [str(base_python), *arguments]
+    return subprocess.run(
+        command, cwd=directory, env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def poolpilot(base_python: Path, directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return run(base_python, directory, str(base_python.parent / "poolpilot"), *arguments)
+
+
+@pytest.mark.parametrize("module", EXTRA_MODULES)
+def test_base_lacks_the_extra(base_python: Path, tmp_path: Path, module: str) -> None:
+    script = f"import importlib.util; print(importlib.util.find_spec({module!r}))"
+    assert run(base_python, tmp_path, "-c", script).stdout.strip() == "None"
+
+
+def test_help_shows_every_command(base_python: Path, tmp_path: Path) -> None:
+    result = poolpilot(base_python, tmp_path, "--help")
+    assert result.returncode == 0, result.stderr
+    assert [command for command in COMMANDS if command not in result.stdout] == []
+
+
+@pytest.fixture
+def body(tmp_path: Path, request_values: dict[str, Any]) -> Path:
+    path = tmp_path / "body.json"
+    path.write_text(json.dumps(request_values), encoding="utf-8")
+    return path
+
+
+def test_predicts(base_python: Path, tmp_path: Path, body: Path) -> None:
+    answer = tmp_path / "answer.json"
+    result = poolpilot(base_python, tmp_path, "predict", "--windows", str(body), "--json", str(answer))
+    assert result.returncode == 0, result.stderr
+    assert json.loads(answer.read_text(encoding="utf-8"))["pool_tuple"]["pool_size"] >= 1
+
+
+def test_service_answers_without_unpickling_anything(base_python: Path, tmp_path: Path, body: Path) -> None:
+    result = run(base_python, tmp_path, "-c", ANSWER_ONCE, str(body))
+    assert (result.returncode, result.stdout.split()) == (0, ["200", "0"]), result.stderr
+
+
+def test_learning_command_says_what_to_install(base_python: Path, tmp_path: Path) -> None:
+    result = poolpilot(base_python, tmp_path, "train")
+    assert result.returncode == 1
+    assert "pip install 'poolpilot[train]'" in result.stderr
+    assert "Traceback" not in result.stderr
