@@ -156,3 +156,15 @@ def test_prediction_is_fit_for_json(unanimous: Artefact, poor: Window, limits: K
 
 def test_advice_expires_as_the_card_says(unanimous: Artefact, poor: Window, limits: KnobSpace) -> None:
     assert predict(with_settings(unanimous, expires_s=7.0), poor, limits).expires_s == 7.0
+
+
+def test_verified_use_tries_what_is_not_surely_better_but_still_abstains_when_unfamiliar(
+    artefact: Artefact, unanimous: Artefact, poor: Window, limits: KnobSpace
+) -> None:
+    cautious = with_settings(unanimous, min_gain=50.0)
+    assert predict(cautious, poor, limits).keeps
+    bold = ScorePredictor(cautious.artefact, cautious.settings.for_verified_use())
+    assert predict(bold, poor, limits).pool_tuple == bold.prefer([poor], limits, Objective()).pool_tuple
+    divided = with_settings(artefact, max_disagreement=1e-9)
+    assert not predict(ScorePredictor(artefact, divided.settings.for_verified_use()), poor, limits).abstained
+    assert predict(bold, poor, KnobSpace.stock(96)).abstained
