@@ -40,8 +40,13 @@ lint: $(FULL)/.ready ## style, formats, types, and the committed stub against th
 	$(FULL)/bin/stubtest --mypy-config-file pyproject.toml --allowlist native_pool/bindings/stub_differences.txt \
 	    poolpilot.native_pool._core
 
-bench: $(FULL)/.ready ## every benchmark (minutes; wants a quiet machine)
-	@for file in benchmarks/*.py; do echo "== $$file"; $(FULL)/bin/python "$$file"; done
+bench: $(FULL)/.ready ## measure for docs/results.md and rewrite it (an hour; wants a quiet machine; resumes)
+	@mkdir -p benchmarks/reports
+	$(FULL)/bin/python benchmarks/instruments.py --json benchmarks/reports/instruments.json
+	$(FULL)/bin/python benchmarks/hold.py --json benchmarks/reports/hold.json
+	$(FULL)/bin/poolpilot evaluate --json benchmarks/reports/evaluation.json
+	$(FULL)/bin/python benchmarks/demo_seeds.py
+	$(FULL)/bin/python benchmarks/results_page.py
 
 sanitize: $(FULL)/.ready ## C++ tests under ThreadSanitizer, then under AddressSanitizer with UBSan
 	@$(call native_tests,build/thread,thread)

@@ -1,16 +1,19 @@
 """One local Ray, started for a training run and always shut down."""
 
 import functools
-import gc
 import logging
 import os
 import secrets
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import ray
 from pydantic import BaseModel, ConfigDict, Field
+
+KILLED_TIMEOUT_S = 60.0
+"""How long the end of a killed process is waited for."""
 
 
 class RaySettings(BaseModel):
@@ -67,11 +70,12 @@ def _quiet() -> Iterator[None]:
 
 
 def _shut_down() -> None:
-    """Stops Ray and drops its handles of processes, which it kills but does not wait for: Python would warn of each."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=r"subprocess \d+ is still running", category=ResourceWarning)
-        ray.shutdown()
-        gc.collect()
+    """Stops Ray and waits until its processes are gone; on a busy machine Ray itself kills them and leaves zombies."""
+    node: Any = ray._private.worker._global_node
+    processes = [] if node is None else [one.process for kind in node.all_processes.values() for one in kind]
+    ray.shutdown()
+    for process in processes:
+        process.wait(KILLED_TIMEOUT_S)
 
 
 @contextmanager

@@ -43,6 +43,7 @@ def serve(
         server = uvicorn.Server(
             uvicorn.Config(
                 application,
+                log_config=None,  # uvicorn would close the handlers of whoever embeds it
                 log_level="warning",
                 access_log=False,
                 server_header=False,

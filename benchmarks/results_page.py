@@ -1,0 +1,131 @@
+"""Writes the tables of docs/results.md from the JSON that the other benchmarks and `poolpilot evaluate` leave.
+
+How to run: `python benchmarks/results_page.py [--reports benchmarks/reports] [--page docs/results.md]` after
+`poolpilot evaluate --json benchmarks/reports/evaluation.json`, `instruments.py`, `hold.py` (`--json` likewise) and
+`demo_seeds.py`. Results to expect: the parts of the page between its markers are written anew; a part without a file
+stays as it is.
+"""
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+MATTERS = 0.2
+HEADING = (
+    "| seed | workload | oracle | default loses | static best loses | cold: loses, to 95 % s, lost | "
+    "predicted: tuple, loses, to 95 % s, lost | kept |\n|---|---|---|---|---|---|---|---|\n"
+)
+
+
+def keeps_promise(workload: dict[str, Any], noise: float, horizon_s: float) -> bool:
+    """Whether the prediction of one workload kept the promises."""
+    default, predicted, cold = workload["default"], workload["predicted"], workload["cold"]
+    if default["regret"] <= MATTERS:
+        return bool(predicted["regret"] <= max(default["regret"], 0.0) + noise)
+    arrived_s, cold_s = predicted["time_to_95_s"], cold["time_to_95_s"]
+    return bool(
+        predicted["regret"] <= 0.10
+        and predicted["regret"]
+        < workload["sbs"]["regret"] + (1e-9 if predicted["tuple"] == workload["sbs"]["tuple"] else 0)
+        and arrived_s is not None
+        and 5 * arrived_s <= (horizon_s if cold_s is None else cold_s)
+        and predicted["lost"] <= cold["lost"] / 5
+    )
+
+
+def workload_row(seed: int, workload: dict[str, Any], kept: bool, horizon_s: float) -> str:
+    """One line of the table."""
+
+    def seconds(value: float | None) -> str:
+        return f"> {horizon_s:.0f}" if value is None else f"{value:.1f}"
+
+    def climbed(one: dict[str, Any]) -> str:
+        return f"{100 * one['regret']:.1f} %, {seconds(one['time_to_95_s'])}, {one['lost']:.0f}"
+
+    predicted = workload["predicted"]
+    said = "abstained, " if predicted["abstained"] else ""
+    return (
+        f"| {seed} | {workload['name'].rsplit('-', 2)[0]} | {tuple(workload['oracle']['tuple'])} | "
+        f"{100 * workload['default']['regret']:.1f} % | {100 * workload['sbs']['regret']:.1f} % | "
+        f"{climbed(workload['cold'])} | {said}{tuple(predicted['tuple'])}, {climbed(predicted)} | "
+        f"{'yes' if kept else 'no'} |\n"
+    )
+
+
+def demo_section(reports: list[dict[str, Any]]) -> str:
+    """The table of all seeds with a closing sentence."""
+    rows, good = "", 0
+    for report in reports:
+        kept = [keeps_promise(one, report["noise"], report["horizon_s"]) for one in report["workloads"]]
+        good += all(kept)
+        rows += "".join(
+            workload_row(report["seed"], one, well, report["horizon_s"])
+            for one, well in zip(report["workloads"], kept, strict=True)
+        )
+    return f"{HEADING}{rows}\n{good} of {len(reports)} runs keep every promise.\n"
+
+
+def evaluation_section(evaluation: dict[str, Any]) -> str:
+    """The methods on the sealed test workloads, least median regret first."""
+    rows = "| method | median | p90 | within 5 % | difference to SBS (95 % interval) |\n|---|---|---|---|---|\n"
+    methods = evaluation["methods"]
+    for name in sorted(methods, key=lambda one: methods[one]["regret_median"]):
+        one, paired = methods[name], evaluation["paired_vs_sbs"].get(name)
+        difference = ""
+        if paired is not None:
+            low, high = paired["low"], paired["high"]
+            difference = f"{100 * paired['mean_difference']:+.1f} ({100 * low:+.1f} .. {100 * high:+.1f})"
+        rows += (
+            f"| {name} | {100 * one['regret_median']:.1f} % | {100 * one['regret_p90']:.1f} % | "
+            f"{100 * one['within_5pct']:.0f} % | {difference} |\n"
+        )
+    return rows
+
+
+def instruments_section(result: dict[str, Any]) -> str:
+    """The cost of the instruments."""
+    return (
+        f"Throughput with instruments over without, {result['pairs']} interleaved pairs of requests of 20 us: "
+        f"{result['ratio_on_off']:.3f} (95 % interval {result['low']:.3f} .. {result['high']:.3f}).\n"
+    )
+
+
+def hold_section(result: dict[str, Any]) -> str:
+    """The minute of 1,024 connections."""
+    rows = "".join(f"| {name.replace('_', ' ')} | {value} |\n" for name, value in result.items())
+    return f"| what | count |\n|---|---|\n{rows}"
+
+
+def replaced(page: str, name: str, text: str) -> str:
+    """The page with the part between the markers of `name` replaced."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    before, after = page.split(begin)[0], page.split(end)[1]
+    return f"{before}{begin}\n{text}{end}{after}"
+
+
+def main() -> None:
+    """Rewrites every part whose file there is."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--reports", type=Path, default=Path("benchmarks/reports"))
+    parser.add_argument("--page", type=Path, default=Path("docs/results.md"))
+    arguments = parser.parse_args()
+    page = arguments.page.read_text()
+    single: dict[str, Callable[[dict[str, Any]], str]] = {
+        "evaluation": evaluation_section,
+        "instruments": instruments_section,
+        "hold": hold_section,
+    }
+    for name, section in single.items():
+        path = arguments.reports / f"{name}.json"
+        if path.exists():
+            page = replaced(page, name, section(json.loads(path.read_text())))
+    demos = [json.loads(path.read_text()) for path in (arguments.reports / "demo").glob("seed-*.json")]
+    if demos:
+        page = replaced(page, "demo", demo_section(sorted(demos, key=lambda one: int(one["seed"]))))
+    arguments.page.write_text(page)
+
+
+if __name__ == "__main__":
+    main()
