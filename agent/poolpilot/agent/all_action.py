@@ -31,22 +31,22 @@ class AllActionSettings(BaseModel):
 
     members: int = Field(default=5, ge=1, description="Members of the ensemble.")
     hidden: int = Field(default=64, ge=1, description="Width of every hidden layer.")
-    sharpness: float = Field(default=10.0, gt=0.0, description="Inverse temperature the policy starts with.")
-    epochs: int = Field(default=200, ge=1, description="Epochs at most.")
-    patience: int = Field(default=30, ge=1, description="Epochs without a better validation regret before it stops.")
+    sharpness: float = Field(default=3.0, gt=0.0, description="Inverse temperature the policy starts with.")
+    epochs: int = Field(default=100, ge=1, description="Epochs at most.")
+    patience: int = Field(default=20, ge=1, description="Epochs without a better validation regret before it stops.")
     sets_per_sweep: int = Field(default=32, ge=1, description="Response sets drawn from every sweep in an epoch.")
     most_windows: int = Field(default=3, ge=1, le=ENTRIES, description="Windows of a response set at most.")
     batch_size: int = Field(default=128, ge=1, description="Response sets of one step.")
-    learning_rate: float = Field(default=3e-3, gt=0.0, description="Step size of Adam.")
+    learning_rate: float = Field(default=5e-4, gt=0.0, description="Step size of Adam.")
     weight_decay: float = Field(
-        default=1e-2, ge=0.0, description="Decoupled weight decay; biases and sharpness have none."
+        default=0.1, ge=0.0, description="Decoupled weight decay; biases and sharpness have none."
     )
-    policy_weight: float = Field(default=1.0, ge=0.0, description="Weight of the policy's expected regret.")
+    policy_weight: float = Field(default=0.1, ge=0.0, description="Weight of the policy's expected regret.")
     gain_weight: float = Field(default=1.0, ge=0.0, description="Weight of the regression of the gain.")
     value_weight: float = Field(default=0.5, ge=0.0, description="Weight of the regression of the critic.")
     huber_delta: float = Field(default=0.3, gt=0.0, description="Error of the gain from which its loss is linear.")
     hide_rich_share: float = Field(default=0.25, ge=0.0, le=1.0, description="Share of sets that lose the rich tier.")
-    hide_feature_share: float = Field(default=0.05, ge=0.0, lt=1.0, description="Share of single features hidden.")
+    hide_feature_share: float = Field(default=0.2, ge=0.0, lt=1.0, description="Share of single features hidden.")
     bootstrap: Literal["none", "workloads", "families"] = Field(
         default="workloads", description="What each member weights at random, so that members disagree off the data."
     )

@@ -37,7 +37,7 @@ class PpoSettings(BaseModel):
     minibatch_size: int = Field(default=256, ge=1, description="Decisions of one step of the optimiser.")
     passes: int = Field(default=4, ge=1, description="Passes over the sample of an iteration.")
     environments: int = Field(default=16, ge=1, description="Episodes sampled side by side.")
-    learning_rate: float = Field(default=1e-4, gt=0.0, description="Step size of Adam.")
+    learning_rate: float = Field(default=5e-5, gt=0.0, description="Step size of Adam.")
     clip: float = Field(default=0.2, gt=0.0, description="How far the policy's ratio may move.")
     entropy: float = Field(default=0.003, ge=0.0, description="Weight of the policy's entropy.")
     gradient_clip: float = Field(default=1.0, gt=0.0, description="Greatest global norm of a gradient.")

@@ -53,10 +53,13 @@ class PredictorSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     min_gain: float = Field(
-        default=0.01, ge=0.0, description="Lower bound of the gain in ln J that a change must exceed."
+        default=0.02, description="Gain in ln J that a change must promise, after what caution takes off."
+    )
+    caution: float = Field(
+        default=0.0, ge=0.0, description="Standard deviations taken off the gain first; 1 or more where none verifies."
     )
     max_disagreement: float = Field(
-        default=0.3, gt=0.0, description="Standard deviation of the gain over members above which it abstains."
+        default=1.0, gt=0.0, description="Standard deviation of the gain over members above which it abstains."
     )
     deviations: float = Field(
         default=1.28, gt=0.0, description="Half width of the interval in standard deviations; 1.28 holds 80 %."
