@@ -20,8 +20,8 @@ class WarmStartSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    settle_s: float = Field(default=0.25, ge=0.0, description="Seconds after a change that are not looked at.")
-    look_s: float = Field(default=0.5, gt=0.0, description="Length of a window that is looked at, in seconds.")
+    settle_s: float = Field(default=0.1, ge=0.0, description="Seconds after a change that are not looked at.")
+    look_s: float = Field(default=0.3, gt=0.0, description="Length of a window that is looked at, in seconds.")
     decisions: int = Field(
         default=2, ge=1, le=ENTRIES - 1, description="Predictions at most; the first is one-shot, later ones refine it."
     )

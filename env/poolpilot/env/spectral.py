@@ -11,12 +11,12 @@ class ClimbSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    period_s: float = Field(default=0.25, gt=0.0, description="Seconds from one sample to the next (hcm_period).")
+    period_s: float = Field(default=0.1, gt=0.0, description="Seconds from one sample to the next (hcm_period).")
     samples_to_wave_period_ratio: int = Field(
         default=8, ge=2, description="Periods of the wave in the history that decides."
     )
     min_thread_wave_magnitude: float = Field(
-        default=10.0, gt=0.0, description="Smallest swing of the wave in threads, on a pool of 72."
+        default=36.0, gt=0.0, description="Smallest swing of the wave in threads, on a pool of 72."
     )
     min_accepted_throughput: float = Field(
         default=1.0, ge=0.0, description="Goodput a second under which the climber pauses; the seed's 300 suit 72 CPUs."

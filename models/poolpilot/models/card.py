@@ -61,6 +61,9 @@ class PredictorSettings(BaseModel):
     max_disagreement: float = Field(
         default=1.0, gt=0.0, description="Standard deviation of the gain over members above which it abstains."
     )
+    tolerance: float = Field(
+        default=1.0, ge=1.0, description="Multiple of the familiar distance beyond which it abstains."
+    )
     deviations: float = Field(
         default=1.28, gt=0.0, description="Half width of the interval in standard deviations; 1.28 holds 80 %."
     )
@@ -68,7 +71,8 @@ class PredictorSettings(BaseModel):
 
     def for_verified_use(self) -> Self:
         """The same for a caller who measures what follows and goes back: it may try what is not surely better."""
-        return self.model_copy(update={"min_gain": -math.inf, "max_disagreement": math.inf})
+        tried = {"min_gain": -math.inf, "max_disagreement": math.inf, "tolerance": 2.0 * self.tolerance}
+        return self.model_copy(update=tried)
 
 
 class ModelCard(BaseModel):

@@ -105,8 +105,14 @@ class OutOfDistribution(BaseModel):
         )
         return unjudged._calibrated(held_out, chosen.quantile)
 
-    def judge(self, window: Window, cpus: int) -> Judgement:
-        """Compares a window of a server with `cpus` processors with the training windows."""
+    def judge(self, window: Window, cpus: int, tolerance: float = 1.0) -> Judgement:
+        """Compares a window of a server with `cpus` processors with the training windows.
+
+        Args:
+            window: The window.
+            cpus: Processors of its server.
+            tolerance: Multiple of the thresholds up to which a window still counts as familiar.
+        """
         vector = vector_of(window)
         distance = self.distance(vector)
         outside = self.outside(vector)
@@ -114,12 +120,12 @@ class OutOfDistribution(BaseModel):
         if cpus not in self.cpus:
             known = ", ".join(str(number) for number in self.cpus)
             reasons.append(f"no training workload ran on {cpus} CPUs (known: {known})")
-        if distance > self.distance_threshold:
+        if distance > tolerance * self.distance_threshold:
             reasons.append(
                 "the workload is unlike every workload trained on: "
                 f"distance {distance:.2f}, familiar up to {self.distance_threshold:.2f}"
             )
-        if len(outside) > self.outside_threshold:
+        if len(outside) > tolerance * self.outside_threshold:
             reasons.append(_outside_sentence(window, outside, self.outside_threshold))
         return Judgement(distance, self.distance_threshold, tuple(reasons))
 

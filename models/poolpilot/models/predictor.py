@@ -178,7 +178,8 @@ class ScorePredictor:
 
     def _doubts(self, windows: Sequence[Window], limits: KnobSpace, gain: Estimate) -> tuple[str, ...]:
         card = self.artefact.card
-        judged = [card.out_of_distribution.judge(window, limits.cpus).reasons for window in windows]
+        statistics, tolerance = card.out_of_distribution, self.settings.tolerance
+        judged = [statistics.judge(window, limits.cpus, tolerance).reasons for window in windows]
         unfamiliar = max(judged, key=len)
         if gain.disagreement <= self.settings.max_disagreement:
             return unfamiliar
