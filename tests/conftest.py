@@ -1,5 +1,7 @@
 """What tests of several folders share: a valid prediction request."""
 
+import signal
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -7,6 +9,14 @@ import pytest
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.featurizer.catalogue import FEATURES
 from poolpilot.featurizer.schema import SCHEMA_VERSION
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _interrupts_reach_python() -> Iterator[None]:
+    """A shell that starts the tests in the background makes them ignore Ctrl-C; tests of interrupts need it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

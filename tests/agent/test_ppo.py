@@ -31,7 +31,7 @@ def test_ppo_tells_two_workloads_apart_and_leaves_no_ray_behind(
     waiting_sweep: WorkloadSweep, contended_sweep: WorkloadSweep, ladder: Ladder
 ) -> None:
     sweeps = [waiting_sweep, contended_sweep]
-    untrained = new_network(AllActionSettings(members=1, hidden=16, seed=1), ladder)
+    untrained = new_network(AllActionSettings(members=1, hidden=16, sharpness=10.0, seed=1), ladder)
     initial = untrained.state_to_numpy()
     reported: dict[int, Mapping[str, float]] = {}
     variables = dict(os.environ)

@@ -40,7 +40,7 @@ def _environment() -> Iterator[None]:
     into the home.
     """
     session = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DATA_DISABLE_PROGRESS_BARS": "1", "RAY_AUTH_TOKEN": _token()}
-    before = {name: os.environ.get(name) for name in (*session, "RAY_AUTH_MODE")}
+    before = {name: os.environ.get(name) for name in (*session, "RAY_AUTH_MODE", "PYTHONBREAKPOINT")}
     os.environ.update({name: value for name, value in session.items() if before[name] is None})
     try:
         yield
