@@ -68,7 +68,9 @@ void Group::arm(Connection& connection) {
   epoll_event event{};
   event.events = kArmed;
   event.data.ptr = &connection;
-  epoll_ctl(epoll_.get(), operation, connection.fd, &event);
+  const int fd = connection.fd;
+  connection.armed.fetch_add(1, std::memory_order_release);
+  epoll_ctl(epoll_.get(), operation, fd, &event);
 }
 
 void Group::work(WorkerStats& stats) {
@@ -120,6 +122,7 @@ int Group::poll(int timeout_ms, Lock* unlock_while_waiting) {
   for (int i = 0; i < ready; ++i) {
     auto* connection = static_cast<Connection*>(events[static_cast<std::size_t>(i)].data.ptr);
     if (connection == nullptr) continue;
+    connection->armed.load(std::memory_order_acquire);
     connection->enqueued_ns = arrival_ns;
     queue_.put(connection, connection->in_transaction ? Priority::kHigh : Priority::kLow,
                arrival_ns / 1'000);
