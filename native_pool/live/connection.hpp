@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
@@ -13,17 +12,13 @@ namespace poolpilot {
 
 class Group;
 
-// Touched by one worker at a time: the one that took it from a group's queue. The group's mutex and
-// `armed` order these turns.
+// Touched by one worker at a time: the one that took it from a group's queue. The group's mutex
+// orders these turns: a connection is armed under it, and taken out of the poll's answer under it.
 struct Connection {
   Connection(int socket, std::uint64_t number) : fd(socket), id(number) {}
 
   int fd;
   std::uint64_t id;
-  // Counts the turns that ended. Release when a worker arms the connection, acquire when a poll
-  // brings it back: one-shot epoll passes it on, but the language knows no order through the
-  // kernel.
-  std::atomic<std::uint64_t> armed{0};
   Group* group = nullptr;
   bool fresh = true;     // its first turn only arms it, as a login would
   bool watched = false;  // the epoll of its group knows it

@@ -52,7 +52,7 @@ void Group::adopt(Connection& connection) {
   const Lock lock(mutex_);
   connection.group = this;
   perform(apply(EventKind::kConnectionAdded).spawn);
-  arm(connection);
+  watch(connection);
 }
 
 void Group::remove(Connection& connection) {
@@ -63,14 +63,18 @@ void Group::remove(Connection& connection) {
 }
 
 void Group::arm(Connection& connection) {
+  // Under the mutex, or the next worker could close the socket while epoll_ctl still returns.
+  const Lock lock(mutex_);
+  watch(connection);
+}
+
+void Group::watch(Connection& connection) {
   const int operation = connection.watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
   connection.watched = true;
   epoll_event event{};
   event.events = kArmed;
   event.data.ptr = &connection;
-  const int fd = connection.fd;
-  connection.armed.fetch_add(1, std::memory_order_release);
-  epoll_ctl(epoll_.get(), operation, fd, &event);
+  epoll_ctl(epoll_.get(), operation, connection.fd, &event);
 }
 
 void Group::work(WorkerStats& stats) {
@@ -122,7 +126,6 @@ int Group::poll(int timeout_ms, Lock* unlock_while_waiting) {
   for (int i = 0; i < ready; ++i) {
     auto* connection = static_cast<Connection*>(events[static_cast<std::size_t>(i)].data.ptr);
     if (connection == nullptr) continue;
-    connection->armed.load(std::memory_order_acquire);
     connection->enqueued_ns = arrival_ns;
     queue_.put(connection, connection->in_transaction ? Priority::kHigh : Priority::kLow,
                arrival_ns / 1'000);

@@ -67,6 +67,7 @@ class Group final : public WaitReporter {
   };
   using Lock = std::unique_lock<std::mutex>;
 
+  void watch(Connection& connection);
   Decision apply(EventKind kind, int n = 0);
   void perform(Spawn spawn);
   Connection* next(Lock& lock);
