@@ -23,15 +23,13 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 @pytest.fixture
 def _registry(tmp_path: Path) -> Iterator[None]:
-    before = mlflow.get_tracking_uri(), mlflow.get_registry_uri()
+    before = mlflow.get_tracking_uri()
     uri = f"sqlite:///{tmp_path / 'mlflow.db'}"
     mlflow.set_tracking_uri(uri)
-    mlflow.set_registry_uri(uri)
     experiment = mlflow.create_experiment("packaging", artifact_location=(tmp_path / "store").as_uri())
     with mlflow.start_run(experiment_id=experiment):
         yield
-    mlflow.set_tracking_uri(before[0])
-    mlflow.set_registry_uri(before[1])
+    mlflow.set_tracking_uri(before)
 
 
 @pytest.mark.usefixtures("_registry")
