@@ -8,12 +8,10 @@ workload; the highest mean is what `ClimbSettings` should hold.
 import argparse
 import itertools
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 
-from poolpilot.env.backends.native import NativeServer
 from poolpilot.env.climb import ClimbController, run_climb
 from poolpilot.env.families import workload_set
 from poolpilot.env.objective import Objective
@@ -21,6 +19,7 @@ from poolpilot.env.spectral import ClimbSettings, spectral_climber
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.demo.timeline import mean_goodput
+from poolpilot.pipelines.servers import open_native
 
 PERIODS_S = (0.1, 0.2, 0.4)
 WAVES = (10.0, 36.0)
@@ -30,9 +29,8 @@ FAMILIES = ("silent_single", "latch_single", "short_beside_long", "silent_then_l
 def climbed_goodput(workload: Workload, settings: ClimbSettings, horizon_s: float) -> float:
     """Mean goodput of a cold climb from the default, on a fresh pool."""
     objective = Objective.of_classes(workload.classes)
-    others = sorted(os.sched_getaffinity(0))[workload.cpus :]
     default = PoolTuple(workload.cpus, 3, 500, idle_timeout_s=1.0)
-    with NativeServer(workload, load_cpus=others or None, initial=default) as server:
+    with open_native(workload, default) as server:
         climber = spectral_climber(settings, server.knobs)
         controller = ClimbController(climber, server.tuple_in_force(), objective)
         return mean_goodput(run_climb(server, controller, settings.period_s, horizon_s, objective).steps)

@@ -5,11 +5,16 @@ import os
 from poolpilot.env.climb import Climber
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.server import PoolServer
+from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.workload import Workload
 
 
-def open_native(workload: Workload) -> PoolServer:
+def open_native(workload: Workload, initial: PoolTuple | None = None) -> PoolServer:
     """Starts the embedded pool on the first processors and its load on the others, where there are any.
+
+    Args:
+        workload: What is sent.
+        initial: Tuple in force at first; the default one if None.
 
     Raises:
         ServerError: There are too few processors or descriptors, or the pool or the load did not start.
@@ -17,7 +22,7 @@ def open_native(workload: Workload) -> PoolServer:
     from poolpilot.env.backends.native import NativeServer
 
     others = sorted(os.sched_getaffinity(0))[workload.cpus :]
-    return NativeServer(workload, load_cpus=others or None)
+    return NativeServer(workload, load_cpus=others or None, initial=initial)
 
 
 def new_spectral_climber(knobs: KnobSpace) -> Climber:

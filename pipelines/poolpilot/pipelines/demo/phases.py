@@ -1,6 +1,5 @@
 """One workload of the demonstration: the prediction, the cold climb, the sweep, and the comparison of their tuples."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -8,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from poolpilot.agent.warm_start import WarmStart
-from poolpilot.env.backends.native import NativeServer
 from poolpilot.env.climb import ClimbController, ClimbStep, ClimbTrace, run_climb
 from poolpilot.env.measurement import Measured, MeasurementSettings, measure, sweep
 from poolpilot.env.objective import Objective
+from poolpilot.env.server import PoolServer
 from poolpilot.env.spectral import spectral_climber
 from poolpilot.env.sweep import Core, WorkloadSweep
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -19,6 +18,7 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction, ScorePredictor
 from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.demo.settings import DemoSettings
+from poolpilot.pipelines.servers import open_native
 
 
 class Watcher:
@@ -121,7 +121,7 @@ class WorkloadDemo:
                 self.watcher.step,
             )
 
-    def _sweep(self, server: NativeServer, objective: Objective) -> PoolTuple:
+    def _sweep(self, server: PoolServer, objective: Objective) -> PoolTuple:
         ladder = self.predictor.artefact.card.ladder
         in_force = server.tuple_in_force()
         tuples = [
@@ -142,7 +142,7 @@ class WorkloadDemo:
         )
         return in_force.with_core(swept.oracle_tuple.core)
 
-    def _judge(self, server: NativeServer, tuples: list[PoolTuple]) -> dict[Core, list[Window]]:
+    def _judge(self, server: PoolServer, tuples: list[PoolTuple]) -> dict[Core, list[Window]]:
         """Measures the tuples in interleaved random order, so that drift of the machine strikes all alike."""
         self.watcher.phase(self.workload, "comparison")
         racing = self.settings.racing
@@ -162,11 +162,10 @@ class WorkloadDemo:
         return judged
 
     @contextmanager
-    def _server(self, phase: str) -> Iterator[NativeServer]:
+    def _server(self, phase: str) -> Iterator[PoolServer]:
         self.watcher.phase(self.workload, phase)
-        others = sorted(os.sched_getaffinity(0))[self.workload.cpus :]
         default = PoolTuple(self.workload.cpus, 3, 500, idle_timeout_s=self.settings.idle_timeout_s)
-        with NativeServer(self.workload, load_cpus=others or None, initial=default) as server:
+        with open_native(self.workload, default) as server:
             yield server
 
     def _rng(self, stream: int) -> np.random.Generator:
