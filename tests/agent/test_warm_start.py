@@ -17,24 +17,25 @@ ARCH = ((1, 100.0), (16, 1200.0), (32, 1300.0), (64, 600.0))
 
 
 class Scripted:
-    """Predicts the sizes of a script, one a call; None abstains."""
+    """Predicts the sizes of a script, one for each window seen; None abstains."""
 
-    def __init__(self, *sizes: int | None) -> None:
+    def __init__(self, *sizes: int | None, gain: float | None = None) -> None:
         self.sizes = list(sizes)
+        self.gain = gain
         self.seen: list[list[int]] = []
 
     def predict(self, windows: Sequence[Window], *_: KnobSpace | Objective) -> Prediction:
         self.seen.append([window.pool_tuple.pool_size for window in windows])
-        size = self.sizes[len(self.seen) - 1]
+        size = self.sizes[len(windows) - 1]
         in_force = windows[-1].pool_tuple
         chosen = in_force if size is None else in_force.with_core((size, 3, 10))
-        return Prediction(chosen, in_force, size is None, ("scripted",), "digest")
+        return Prediction(chosen, in_force, size is None, ("scripted",), "digest", expected_gain=self.gain)
 
 
 def started(predictor: Scripted, decisions: int = 2) -> tuple[WarmStart, list[ClimbStep]]:
     server = CurveServer(ARCH, connections=64, cpus=2)
     shown: list[ClimbStep] = []
-    settings = WarmStartSettings(settle_s=0.25, look_s=0.5, decisions=decisions)
+    settings = WarmStartSettings(settle_s=0.25, glance_s=0.125, look_s=0.5, decisions=decisions)
     run = WarmStart(server, predictor, Objective(), settings, ClimbSettings(), shown.append)
     run.run(8.0)
     return run, shown
@@ -42,17 +43,36 @@ def started(predictor: Scripted, decisions: int = 2) -> tuple[WarmStart, list[Cl
 
 def test_prediction_is_in_force_after_one_look() -> None:
     run, shown = started(Scripted(32), decisions=1)
-    assert [step.pool_tuple.pool_size for step in run.steps[:4]] == [2, 2, 32, 32]
-    assert run.steps[1].end_s == pytest.approx(0.75)
+    assert [step.pool_tuple.pool_size for step in run.steps[:4]] == [2, 2, 2, 32]
+    assert run.steps[2].end_s == pytest.approx(0.875)
     assert shown == run.steps
     assert run.steps[-1].end_s == pytest.approx(8.0, abs=0.25)
-    assert {step.pool_tuple.pool_size for step in run.steps[2:]} == {32}
+    assert {step.pool_tuple.pool_size for step in run.steps[3:]} == {32}
+
+
+@pytest.mark.parametrize(("gain", "seconds"), [(0.16, 0.375), (0.14, 0.875)])
+def test_decisive_promise_needs_only_a_glance(gain: float, seconds: float) -> None:
+    run, _ = started(Scripted(32, gain=gain), decisions=1)
+    before = [step for step in run.steps if step.pool_tuple.pool_size == 2]
+    assert before[-1].end_s == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(("size", "windows"), [(32, [0.25, 0.125, 0.1]), (3, [0.25, 0.125, 0.5])])
+def test_decisive_change_needs_only_a_glance(size: int, windows: list[float]) -> None:
+    run, _ = started(Scripted(size), decisions=1)
+    after = [step.duration_s for step in run.steps[3:]]
+    assert after[:3] == pytest.approx(windows)
+
+
+def test_abstaining_at_a_glance_looks_longer() -> None:
+    run, _ = started(Scripted(None, gain=1.0))
+    assert run.steps[2].duration_s == pytest.approx(0.5)
 
 
 def test_later_decisions_see_the_responses_and_the_best_seen_stays() -> None:
     predictor = Scripted(32, 64)
     run, _ = started(predictor)
-    assert predictor.seen == [[2], [2, 32]]
+    assert predictor.seen == [[2], [2], [2, 32]]
     assert run.steps[-1].pool_tuple.pool_size == 32
 
 

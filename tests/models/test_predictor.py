@@ -168,3 +168,27 @@ def test_verified_use_tries_what_is_not_surely_better_but_still_abstains_when_un
     divided = with_settings(artefact, max_disagreement=1e-9)
     assert not predict(ScorePredictor(artefact, divided.settings.for_verified_use()), poor, limits).abstained
     assert predict(bold, poor, KnobSpace.stock(96)).abstained
+
+
+def test_no_more_groups_are_advised_than_there_are_connections(
+    unanimous: Artefact, window_of: Callable[..., Window], limits: KnobSpace
+) -> None:
+    predictor = with_settings(unanimous, indifference=0.0)
+    many = window_of(3, PoolTuple(1, 3, 500), connections=64.0)
+    # A price below zero makes the largest pool the best.
+    eager = Objective.model_construct(**{**Objective().model_dump(), "price_of_thread": -100.0})
+    for connections, size in ((64.0, 64), (13.0, 16), (1.0, 1)):
+        features = {**many.profile.features, "connections": connections}
+        window = replace(many, profile=replace(many.profile, features=features))
+        assert predictor.prefer([window], limits, eager).pool_tuple.pool_size == size
+
+
+def test_of_equals_the_smallest_pool_is_advised(unanimous: Artefact, poor: Window, limits: KnobSpace) -> None:
+    # At this price the network's favourite is a large pool.
+    dear = Objective.model_construct(**{**Objective().model_dump(), "price_of_thread": -100.0})
+    exact, frugal = (
+        with_settings(unanimous, indifference=indifference).prefer([poor], limits, dear)
+        for indifference in (0.0, 1000.0)
+    )
+    assert frugal.pool_tuple.pool_size == min(DEFAULT_LADDER.sizes) < exact.pool_tuple.pool_size
+    assert frugal.over_first.mean < exact.over_first.mean

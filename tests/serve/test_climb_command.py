@@ -53,7 +53,8 @@ def test_a_warm_climb_starts_at_the_prediction(
     outcome = climbed(server, screen, tellable(pool_tuple=SUMMIT), horizon_s=5.0)
     assert outcome.before.window.pool_tuple == server.knobs.default_tuple()
     assert [prediction.pool_tuple for prediction in outcome.predictions] == [SUMMIT, SUMMIT]
-    looked = WarmStartSettings().settle_s + WarmStartSettings().look_s
+    settings = WarmStartSettings()
+    looked = settings.settle_s + settings.glance_s + settings.look_s
     assert {step.pool_tuple for step in outcome.trace.steps if step.end_s > looked} == {SUMMIT}
 
 

@@ -16,12 +16,23 @@ from poolpilot.models.predictor import Prediction, Predictor
 
 
 class WarmStartSettings(BaseModel):
-    """How long a predictor looks and how often it may decide."""
+    """How long a predictor looks and how often it may decide.
+
+    It glances first: where the gain that the model promises, or the change that a new tuple has brought, is far beyond
+    the noise of so short a window, it goes on at once, since every moment under a bad tuple costs; else it looks.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    settle_s: float = Field(default=0.1, ge=0.0, description="Seconds after a change that are not looked at.")
-    look_s: float = Field(default=0.3, gt=0.0, description="Length of a window that is looked at, in seconds.")
+    settle_s: float = Field(default=0.05, ge=0.0, description="Seconds after a change that are not looked at.")
+    glance_s: float = Field(default=0.1, gt=0.0, description="Length of the first window looked at, in seconds.")
+    decisive_promise: float = Field(
+        default=0.15, ge=0.0, description="Gain in ln J that the model must promise for the first glance to be enough."
+    )
+    decisive_change: float = Field(
+        default=0.4, ge=0.0, description="Change in ln J that a new tuple must have brought for a glance to be enough."
+    )
+    look_s: float = Field(default=0.3, gt=0.0, description="Length of the window that follows where it is not.")
     decisions: int = Field(
         default=2, ge=1, le=ENTRIES - 1, description="Predictions at most; the first is one-shot, later ones refine it."
     )
@@ -78,20 +89,30 @@ class WarmStart:
         return ClimbTrace(tuple(self.steps))
 
     def _decide(self) -> list[Window]:
-        looked = [self._look()]
+        looked = [self._look([])]
         for _ in range(self.settings.decisions):
             prediction = self.predictor.predict(looked, self.server.knobs, self.objective)
             self.predictions.append(prediction)
             if prediction.abstained or prediction.keeps:
                 break
             self.server.apply(prediction.pool_tuple)
-            looked.append(self._look())
+            looked.append(self._look(looked))
         return looked
 
-    def _look(self) -> Window:
+    def _look(self, before: list[Window]) -> Window:
         if self.settings.settle_s > 0.0:
             self._observe(self.settings.settle_s)
-        return self._observe(self.settings.look_s)
+        glance = self._observe(self.settings.glance_s)
+        enough = self._is_change(before[0], glance) if before else self._is_promising(glance)
+        return glance if enough else self._observe(self.settings.look_s)
+
+    def _is_change(self, first: Window, glance: Window) -> bool:
+        change = self.objective.value(glance) - self.objective.value(first)
+        return abs(change) >= self.settings.decisive_change
+
+    def _is_promising(self, glance: Window) -> bool:
+        prediction = self.predictor.predict([glance], self.server.knobs, self.objective)
+        return not prediction.abstained and (prediction.expected_gain or 0.0) >= self.settings.decisive_promise
 
     def _observe(self, seconds: float) -> Window:
         measured = observe(self.server, seconds)

@@ -58,6 +58,9 @@ class PredictorSettings(BaseModel):
     caution: float = Field(
         default=0.0, ge=0.0, description="Standard deviations taken off the gain first; 1 or more where none verifies."
     )
+    indifference: float = Field(
+        default=0.01, ge=0.0, description="Gain in ln J below the best that is given up for a smaller pool."
+    )
     max_disagreement: float = Field(
         default=1.0, gt=0.0, description="Standard deviation of the gain over members above which it abstains."
     )

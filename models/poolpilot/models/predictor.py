@@ -101,8 +101,9 @@ class Preference(NamedTuple):
 class ScorePredictor:
     """The score network behind the `Predictor` interface.
 
-    It names the tuple of the highest expected J. It abstains when a window is unfamiliar or the members disagree
-    on that tuple, and leaves the tuple in force when the lower bound of the gain over it is too small.
+    It names the tuple of the highest expected J, of almost equals the one of the smallest pool. It abstains when a
+    window is unfamiliar or the members disagree on that tuple, and leaves the tuple in force when the lower bound of
+    the gain over it is too small.
 
     Args:
         artefact: The model.
@@ -138,7 +139,7 @@ class ScorePredictor:
             raise SettingError("a prediction needs at least one window; measure the tuple in force first")
         ladder = self.artefact.card.ladder
         gains, latest_gain = self._member_gains(windows, limits, objective)
-        best = int(np.argmax(np.where(ladder.mask(limits), gains.mean(axis=0), -np.inf)))
+        best = self._best(np.where(ladder.mask(limits), gains.mean(axis=0), -np.inf), windows[-1])
         first, in_force = windows[0].pool_tuple, windows[-1].pool_tuple
         chosen = in_force.with_core(ladder.tuples[best].core)
         return Preference(
@@ -166,6 +167,18 @@ class ScorePredictor:
             scores.member_gain[:, 0].astype(np.float64) + cheaper * logs,
             scores.latest_gain[:, 0].astype(np.float64) + cheaper * latest_log,
         )
+
+    def _best(self, gain: NDArray[np.float64], latest: Window) -> int:
+        """The smallest pool that is as good as the best, of the gains (A,): what is not needed is not advised."""
+        sizes = np.array([pool_tuple.pool_size for pool_tuple in self.artefact.card.ladder.tuples])
+        connections = latest.profile.features.get("connections")
+        if connections is not None:
+            # A group serves at least one connection; the groups beyond the last of them stay empty.
+            needed = sizes[(sizes >= connections) & np.isfinite(gain)].min(initial=sizes.max())
+            gain = np.where(sizes <= needed, gain, -np.inf)
+        as_good = gain >= gain.max() - self.settings.indifference
+        smallest = as_good & (sizes == sizes[as_good].min())
+        return int(np.argmax(np.where(smallest, gain, -np.inf)))
 
     def _estimate(self, member_gain: NDArray[np.float64], before: PoolTuple, after: PoolTuple) -> Estimate:
         """Mean over members (M,), and an interval from their disagreement and the noise of outcomes."""
