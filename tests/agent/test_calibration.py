@@ -1,4 +1,4 @@
-"""Calibration changes the scale of the gains and nothing else."""
+"""Calibration changes the scale of the gains and nothing else; the error of the advice is measured."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from poolpilot.agent.all_action import AllActionSettings, new_network
-from poolpilot.agent.calibration import calibrate_gain, gain_slope
+from poolpilot.agent.calibration import advice_error, calibrate_gain, gain_slope
 from poolpilot.agent.encoded_sweeps import EncodedSweeps
 from poolpilot.env.ladder import DEFAULT_LADDER
 from poolpilot.env.sweep import WorkloadSweep
@@ -39,3 +39,14 @@ def test_gains_that_point_the_wrong_way_are_left_alone(training: Sequence[Worklo
     weights = network.state_to_numpy()
     assert calibrate_gain(network, training) <= 0.0
     assert all(np.array_equal(weights[name], array) for name, array in network.state_to_numpy().items())
+
+
+def test_the_error_of_the_advice_is_that_of_the_advised_tuples_alone(training: Sequence[WorkloadSweep]) -> None:
+    network = new_network(AllActionSettings(members=2, hidden=8, seed=3), DEFAULT_LADDER)
+    encoded = EncodedSweeps.of(training, DEFAULT_LADDER)
+    squares = []
+    for window, sweep in enumerate(encoded.sweep_of):
+        gain = forward(network.state_to_numpy(), encoded.observation(np.array([[window]]))).gain[0]
+        advised = max(np.flatnonzero(encoded.measured[sweep]), key=lambda action: gain[action])
+        squares.append((encoded.outcome[sweep, advised] - encoded.reference[window] - gain[advised]) ** 2)
+    assert advice_error(network, training) == pytest.approx(np.sqrt(np.mean(squares)), rel=1e-4)

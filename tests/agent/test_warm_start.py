@@ -13,7 +13,8 @@ from poolpilot.env.spectral import ClimbSettings
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction
 
-ARCH = ((1, 100.0), (16, 1200.0), (32, 1300.0), (64, 600.0))
+Curve = tuple[tuple[int, float], ...]
+ARCH: Curve = ((1, 100.0), (16, 1200.0), (32, 1300.0), (64, 600.0))
 
 
 class Scripted:
@@ -32,8 +33,8 @@ class Scripted:
         return Prediction(chosen, in_force, size is None, ("scripted",), "digest", expected_gain=self.gain)
 
 
-def started(predictor: Scripted, decisions: int = 2) -> tuple[WarmStart, list[ClimbStep]]:
-    server = CurveServer(ARCH, connections=64, cpus=2)
+def started(predictor: Scripted, decisions: int = 2, curve: Curve = ARCH) -> tuple[WarmStart, list[ClimbStep]]:
+    server = CurveServer(curve, connections=64, cpus=2)
     shown: list[ClimbStep] = []
     settings = WarmStartSettings(settle_s=0.25, glance_s=0.125, look_s=0.5, decisions=decisions)
     run = WarmStart(server, predictor, Objective(), settings, ClimbSettings(), shown.append)
@@ -89,3 +90,9 @@ def test_abstaining_climbs_cold_from_where_it_is() -> None:
     sizes = [step.pool_tuple.pool_size for step in run.steps]
     assert sizes[0] == 2
     assert len(set(sizes)) > 1
+
+
+@pytest.mark.parametrize(("scale", "size"), [(1.0, 32), (100.0, 2)])
+def test_an_earlier_tuple_is_set_again_only_if_it_was_better_than_the_noise(scale: float, size: int) -> None:
+    run, _ = started(Scripted(32), decisions=1, curve=((1, 20.0 * scale), (2, 20.0 * scale), (32, 18.0 * scale)))
+    assert run.steps[6].pool_tuple.pool_size == size

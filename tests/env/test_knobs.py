@@ -60,6 +60,7 @@ def test_every_tuple_inside_the_ranges_is_allowed(size: int, oversubscribe: int,
         ({"knobs": []}, "need the knob pool_size"),
         ({"knobs": [3]}, "a knob needs a name, one of"),
         ({"knobs": [{"name": "colour"}]}, "a knob needs a name, one of"),
+        ({"knobs": [{"name": []}]}, "a knob needs a name, one of"),
         ({"knobs": [{"name": "pool_size"}]}, "knob pool_size has a missing or unknown field"),
     ],
 )

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from pydantic import ValidationError
 
@@ -34,6 +35,26 @@ def test_empty_window_has_a_finite_value(make_window: MakeWindow) -> None:
     window = make_window({"a": {}}, PoolTuple(1, 3, 500))
     assert Objective().value(window) == pytest.approx(math.log(0.1))
     assert Objective().share_within_target(window) == 0.0
+
+
+@pytest.mark.parametrize("weights", [{}, {"light": 0.5, "heavy": 40.0}])
+def test_error_is_that_of_poisson_counts(make_window: MakeWindow, weights: dict[str, float]) -> None:
+    objective = Objective(weights=weights, price_of_thread=0.0)
+    counts = np.random.default_rng(3).poisson((400, 12), size=(1500, 2))
+    windows = [make_window({"light": {1.0: int(light)}, "heavy": {1.0: int(heavy)}}) for light, heavy in counts]
+    spread = float(np.std([objective.value(window) for window in windows]))
+    assert np.median([objective.error(window) for window in windows]) == pytest.approx(spread, rel=0.1)
+
+
+def test_error_of_nothing_is_finite_and_large(make_window: MakeWindow) -> None:
+    assert Objective().error(make_window({"a": {}})) == pytest.approx(1.0)
+    assert Objective().error(make_window({})) == pytest.approx(1.0)
+
+
+def test_late_completions_do_not_make_a_window_surer(make_window: MakeWindow) -> None:
+    punctual, late = make_window({"a": {1.0: 100}}), make_window({"a": {1.0: 100, 50.0: 900}})
+    objective = Objective(targets_ms={"a": 10.0})
+    assert objective.error(late) == objective.error(punctual)
 
 
 def test_server_without_classes_is_judged_by_its_own_count(make_window: MakeWindow) -> None:

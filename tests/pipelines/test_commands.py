@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic_settings import SettingsConfigDict
 from typer.testing import CliRunner
 
+from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.featurizer.errors import SettingError
 from poolpilot.pipelines.command_options import as_command
-from poolpilot.pipelines.command_settings import CommandSettings
 from poolpilot.pipelines.commands import register, write_json
 
 
@@ -26,7 +26,7 @@ class Oven(BaseModel):
     minutes: tuple[int, ...] = Field(default=(10, 20), description="How long, in steps.")
 
 
-class BakeSettings(CommandSettings):
+class BakeSettings(ProgramSettings):
     """Settings of a made-up command."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_BAKE_")

@@ -5,22 +5,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import mlflow
-import numpy as np
 import pytest
 from rich.console import Console
 
 from poolpilot.agent.all_action import AllActionSettings, new_network, train_all_action
-from poolpilot.agent.encoded_sweeps import EncodedSweeps
 from poolpilot.agent.progress import Progress
 from poolpilot.env.ladder import Ladder
 from poolpilot.env.sweep import WorkloadSweep
-from poolpilot.models.forward import forward
 from poolpilot.models.network import ScoreNetwork
 from poolpilot.pipelines import training
 from poolpilot.pipelines.dataset import SweepDataset, read_dataset
 from poolpilot.pipelines.tracking import tracked_run
 from poolpilot.pipelines.train_settings import TrainSettings
-from poolpilot.pipelines.training import Trainer, advice_error
+from poolpilot.pipelines.training import Trainer
 
 # SQLAlchemy, which MLflow stores with, warns of a loader strategy that MLflow still uses.
 pytestmark = pytest.mark.filterwarnings("ignore:The ``noload``")
@@ -68,15 +65,3 @@ def test_the_best_variant_on_validation_workloads_is_chosen(
     assert stored.tags["variant"] == "ppo"
     assert stored.metrics["ppo.validation_score"] == 0.5
     assert "ppo.policy_loss" not in stored.metrics
-
-
-def test_the_error_of_the_advice_is_that_of_the_advised_tuples_alone(dataset: SweepDataset) -> None:
-    sweeps = dataset.of_split("validation")
-    network = new_network(WELL_TRAINED, dataset.ladder)
-    encoded = EncodedSweeps.of(sweeps, dataset.ladder)
-    squares = []
-    for window, sweep in enumerate(encoded.sweep_of):
-        gain = forward(network.state_to_numpy(), encoded.observation(np.array([[window]]))).gain[0]
-        advised = max(np.flatnonzero(encoded.measured[sweep]), key=lambda action: gain[action])
-        squares.append((encoded.outcome[sweep, advised] - encoded.reference[window] - gain[advised]) ** 2)
-    assert advice_error(network, sweeps, dataset.ladder) == pytest.approx(np.sqrt(np.mean(squares)), rel=1e-4)

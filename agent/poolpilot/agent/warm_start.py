@@ -1,5 +1,6 @@
 """The warm start: look, predict, set, look again, then let the climber hold and watch."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -30,9 +31,12 @@ class WarmStartSettings(BaseModel):
         default=0.15, ge=0.0, description="Gain in ln J that the model must promise for the first glance to be enough."
     )
     decisive_change: float = Field(
-        default=0.4, ge=0.0, description="Change in ln J that a new tuple must have brought for a glance to be enough."
+        default=2.0, ge=0.0, description="Standard errors a new tuple must have changed J by for a glance to be enough."
     )
     look_s: float = Field(default=0.3, gt=0.0, description="Length of the window that follows where it is not.")
+    returning_change: float = Field(
+        default=1.0, ge=0.0, description="Standard errors an earlier tuple must be better by for it to be set again."
+    )
     decisions: int = Field(
         default=2, ge=1, le=ENTRIES - 1, description="Predictions at most; the first is one-shot, later ones refine it."
     )
@@ -70,10 +74,7 @@ class WarmStart:
             ServerError: The server stopped.
         """
         looked = self._decide()
-        best = max(
-            looked, key=lambda window: (self.objective.feasible(window, looked[0]), self.objective.value(window))
-        )
-        in_force = self.server.apply(best.pool_tuple)
+        in_force = self.server.apply(self._chosen(looked).pool_tuple)
         warm = not self.predictions[-1].abstained
         climber = spectral_climber(self.climb, self.server.knobs, in_force.pool_size, warm=warm)
         controller = ClimbController(climber, in_force, self.objective)
@@ -103,16 +104,28 @@ class WarmStart:
         if self.settings.settle_s > 0.0:
             self._observe(self.settings.settle_s)
         glance = self._observe(self.settings.glance_s)
-        enough = self._is_change(before[0], glance) if before else self._is_promising(glance)
+        if before:
+            enough = self._standard_errors(before[0], glance) >= self.settings.decisive_change
+        else:
+            enough = self._is_promising(glance)
         return glance if enough else self._observe(self.settings.look_s)
-
-    def _is_change(self, first: Window, glance: Window) -> bool:
-        change = self.objective.value(glance) - self.objective.value(first)
-        return abs(change) >= self.settings.decisive_change
 
     def _is_promising(self, glance: Window) -> bool:
         prediction = self.predictor.predict([glance], self.server.knobs, self.objective)
         return not prediction.abstained and (prediction.expected_gain or 0.0) >= self.settings.decisive_promise
+
+    def _chosen(self, looked: list[Window]) -> Window:
+        """The latest tuple, which the model prefers knowing all windows, unless an earlier one was clearly better."""
+        latest = looked[-1]
+        kept = {id(window): self.objective.feasible(window, looked[0]) for window in looked}
+        best = max(looked, key=lambda window: (kept[id(window)], self.objective.value(window)))
+        clearly = self._standard_errors(latest, best) >= self.settings.returning_change
+        return best if clearly or kept[id(best)] > kept[id(latest)] else latest
+
+    def _standard_errors(self, first: Window, second: Window) -> float:
+        """Difference of J between two windows in its standard errors by counting."""
+        error = math.hypot(self.objective.error(first), self.objective.error(second))
+        return abs(self.objective.value(second) - self.objective.value(first)) / error
 
     def _observe(self, seconds: float) -> Window:
         measured = observe(self.server, seconds)

@@ -60,12 +60,13 @@ class Knob:
             SettingError: A field is missing, unknown, or no finite number; or the default is outside the range.
         """
         known = {field.name for field in fields(PoolTuple)}
-        if not isinstance(values, Mapping) or values.get("name") not in known:
+        name = values.get("name") if isinstance(values, Mapping) else None
+        if not isinstance(name, str) or name not in known:
             raise SettingError(f"a knob needs a name, one of {', '.join(sorted(known))}")
         try:
             knob = cls(**values)
         except TypeError as error:
-            raise SettingError(f"knob {values['name']} has a missing or unknown field: {error}") from error
+            raise SettingError(f"knob {name} has a missing or unknown field: {error}") from error
         for end in ("low", "high", "default"):
             value = getattr(knob, end)
             if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):

@@ -71,6 +71,22 @@ class Objective(BaseModel):
             return one.throughput_per_s
         return one.latency.count_below(target_ms * 1000.0) / duration_s
 
+    def error(self, window: Window) -> float:
+        """Standard error of J by counting alone, had the completions of every class come as a Poisson process.
+
+        A few heavy completions make a window noisy, however many light ones there are. One is added to every count,
+        since a class that completed nothing is not known to complete nothing.
+        """
+        seconds = window.duration_s
+        counted = [
+            (self.weights.get(name, 1.0), self._within_target_per_s(name, one, seconds) * seconds + 1.0)
+            for name, one in window.classes.items()
+        ] or [(1.0, window.throughput_per_s * seconds + 1.0)]
+        total = sum(weight * count for weight, count in counted)
+        return math.sqrt(sum(weight**2 * count for weight, count in counted)) / max(
+            total, self.goodput_floor_per_s * seconds
+        )
+
     def value(self, window: Window) -> float:
         """J of a window under the tuple it was measured under."""
         return math.log(self.goodput_per_s(window)) - self.price_of_thread * math.log(window.pool_tuple.pool_size)

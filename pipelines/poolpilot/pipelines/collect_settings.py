@@ -11,10 +11,10 @@ from pydantic_settings import SettingsConfigDict
 
 from poolpilot.env.families import PlannedWorkload, Split, workload_set
 from poolpilot.env.measurement import MeasurementSettings
-from poolpilot.pipelines.command_settings import CommandSettings
+from poolpilot.env.program_settings import ProgramSettings
 
 
-class CollectSettings(CommandSettings):
+class CollectSettings(ProgramSettings):
     """Settings of `poolpilot collect`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_COLLECT_")

@@ -9,9 +9,9 @@ import typer
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from poolpilot.pipelines.command_settings import CommandSettings
+from poolpilot.env.program_settings import ProgramSettings
 
-Settings = TypeVar("Settings", bound=CommandSettings)
+Settings = TypeVar("Settings", bound=ProgramSettings)
 
 
 def as_command(

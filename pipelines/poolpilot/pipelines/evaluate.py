@@ -9,10 +9,10 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from poolpilot.env.observation import ENTRIES
+from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.featurizer.errors import ArtefactError
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.champion import load_champion
-from poolpilot.pipelines.command_settings import CommandSettings
 from poolpilot.pipelines.dataset import SweepDataset, read_dataset
 from poolpilot.pipelines.evaluation import Evaluation, EvaluationSettings, evaluate_methods
 from poolpilot.pipelines.presentation import regret_figure, risk_coverage_figure
@@ -20,7 +20,7 @@ from poolpilot.pipelines.rivals import UNGUARDED, RivalSettings, fit_rivals, met
 from poolpilot.pipelines.tracking import TrackedData, tracked_run
 
 
-class EvaluateSettings(CommandSettings):
+class EvaluateSettings(ProgramSettings):
     """Settings of `poolpilot evaluate`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_EVALUATE_")

@@ -8,10 +8,10 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from poolpilot.env.observation import ENTRIES
+from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.featurizer.errors import ArtefactError
 from poolpilot.models.artefact import CARD_FILE, MANIFEST_FILE, WEIGHTS_FILE, Artefact, load
 from poolpilot.models.champion import champion_folder
-from poolpilot.pipelines.command_settings import CommandSettings
 from poolpilot.pipelines.dataset import read_dataset
 from poolpilot.pipelines.evaluate import check_ladder, log_evaluation, tracked_data
 from poolpilot.pipelines.evaluation import SBS, Evaluation, EvaluationSettings, evaluate_methods
@@ -23,7 +23,7 @@ from poolpilot.pipelines.tracking import tracked_run
 PREDICTED = "predicted"
 
 
-class PromoteSettings(CommandSettings):
+class PromoteSettings(ProgramSettings):
     """Settings of `poolpilot promote`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_PROMOTE_")

@@ -7,7 +7,7 @@ from pathlib import Path
 import mlflow
 from rich.console import Console
 
-from poolpilot.agent.calibration import calibrate_gain
+from poolpilot.agent.calibration import advice_error, calibrate_gain
 from poolpilot.agent.sbs import SingleBestStatic
 from poolpilot.env.sweep import WorkloadSweep
 from poolpilot.featurizer.window import Window
@@ -22,7 +22,7 @@ from poolpilot.pipelines.registry import register
 from poolpilot.pipelines.rivals import fit_rivals, methods_of
 from poolpilot.pipelines.tracking import tracked_run
 from poolpilot.pipelines.train_settings import TrainSettings
-from poolpilot.pipelines.training import Trainer, advice_error
+from poolpilot.pipelines.training import Trainer
 
 UNSAVED = "not saved yet"
 

@@ -10,14 +10,14 @@ from poolpilot.agent.marwil import MarwilSettings
 from poolpilot.agent.ppo import PpoSettings
 from poolpilot.agent.validation import ValidationSettings
 from poolpilot.env.observation import ENTRIES
+from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.models.card import PredictorSettings
 from poolpilot.models.out_of_distribution import DistributionSettings
-from poolpilot.pipelines.command_settings import CommandSettings
 from poolpilot.pipelines.evaluation import EvaluationSettings
 from poolpilot.pipelines.rivals import RivalSettings
 
 
-class TrainSettings(CommandSettings):
+class TrainSettings(ProgramSettings):
     """Settings of `poolpilot train`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_TRAIN_")

@@ -10,20 +10,15 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from poolpilot.agent.all_action import train_all_action
-from poolpilot.agent.encoded_sweeps import EncodedSweeps
 from poolpilot.agent.marwil import imitate
 from poolpilot.agent.ppo import refine
 from poolpilot.agent.progress import Progress as Report
 from poolpilot.agent.validation import judge
 from poolpilot.env.ladder import Ladder
 from poolpilot.env.sweep import WorkloadSweep
-from poolpilot.models.forward import forward
 from poolpilot.models.network import ScoreNetwork
 from poolpilot.pipelines.presentation import curve_figure
 from poolpilot.pipelines.train_settings import TrainSettings
-
-CHUNK = 512
-"""Windows scored at once."""
 
 
 @dataclass
@@ -81,25 +76,6 @@ class Trainer:
         best = min(self.scores, key=self.scores.__getitem__)
         mlflow.set_tag("variant", best)
         return best, variants[best]
-
-
-def advice_error(network: ScoreNetwork, sweeps: Sequence[WorkloadSweep], ladder: Ladder) -> float:
-    """Root mean square error of the predicted gain of the tuple advised after one window.
-
-    Only advised tuples count: how wrong the network is about tuples it would never set is of no concern to the
-    interval it states.
-    """
-    encoded = EncodedSweeps.of(sweeps, ladder)
-    weights = network.state_to_numpy()
-    errors = []
-    for start in range(0, len(encoded.sweep_of), CHUNK):
-        windows = np.arange(start, min(start + CHUNK, len(encoded.sweep_of)))
-        gain = forward(weights, encoded.observation(windows[:, None])).gain
-        sweep_of = encoded.sweep_of[windows]
-        advised = np.where(encoded.measured[sweep_of] > 0.0, gain, -np.inf).argmax(axis=1)
-        outcome = encoded.outcome[sweep_of, advised] - encoded.reference[windows]
-        errors.append(outcome - gain[np.arange(len(windows)), advised])
-    return float(np.sqrt(np.mean(np.square(np.concatenate(errors)))))
 
 
 @contextmanager

@@ -29,7 +29,7 @@ def serve(
     config: Annotated[Path | None, typer.Option(help="TOML file of settings; flags and environment win.")] = None,
 ) -> None:
     """Answer POST /v1/predict with the tuple to set, on loopback only."""
-    settings = ServeSettings.load(config, host=host, port=port, model=model)
+    settings = ServeSettings.load(config, {"host": host, "port": port, "model": model})
     structlog.configure(
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),

@@ -2,23 +2,17 @@
 
 import ipaddress
 from pathlib import Path
-from typing import Any
 
-from pydantic import Field, ValidationError, field_validator
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
-)
+from pydantic import Field, field_validator
+from pydantic_settings import SettingsConfigDict
 
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.env.program_settings import ProgramSettings
 
 
-class ServeSettings(BaseSettings):
+class ServeSettings(ProgramSettings):
     """Where the prediction service listens and what it bears."""
 
-    model_config = SettingsConfigDict(env_prefix="POOLPILOT_SERVE_", frozen=True, extra="forbid")
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_SERVE_")
 
     host: str = Field(default="127.0.0.1", description="Loopback address to listen on.")
     port: int = Field(default=8750, ge=0, le=65_535, description="TCP port; 0 takes a free one.")
@@ -41,40 +35,3 @@ class ServeSettings(BaseSettings):
                 "127.0.0.1, ::1 or localhost alone"
             )
         return host
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Orders the sources: flags, environment, file."""
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
-
-    @classmethod
-    def load(cls, file: Path | None, **flags: Any) -> "ServeSettings":
-        """Merges the file, the environment and the flags that are not None.
-
-        Args:
-            file: TOML file whose top level holds fields of this model.
-            flags: Fields given on the command line.
-
-        Raises:
-            SettingError: The file is missing or broken, or a value is refused.
-        """
-        if file is not None and not file.is_file():
-            raise SettingError(f"there is no settings file {file}")
-        from_file = type(cls.__name__, (cls,), {"model_config": SettingsConfigDict(toml_file=file)})
-        try:
-            settings: ServeSettings = from_file(**{name: flag for name, flag in flags.items() if flag is not None})
-        except ValidationError as error:
-            first = error.errors()[0]
-            name = ".".join(map(str, first["loc"]))
-            reason = first["msg"].removeprefix("Value error, ")
-            raise SettingError(f"setting {name!r} of the service: {reason}") from error
-        except ValueError as error:
-            raise SettingError(f"the settings file {file} is not TOML: {error}") from error
-        return settings

@@ -7,11 +7,11 @@ from pydantic_settings import SettingsConfigDict
 
 from poolpilot.agent.warm_start import WarmStartSettings
 from poolpilot.env.measurement import MeasurementSettings
+from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.spectral import ClimbSettings
-from poolpilot.pipelines.command_settings import CommandSettings
 
 
-class DemoSettings(CommandSettings):
+class DemoSettings(ProgramSettings):
     """Settings of `poolpilot demo`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_DEMO_")

@@ -1,4 +1,4 @@
-"""One settings model is at once a command's flags, its environment, its file and a run's MLflow parameters."""
+"""One settings model is at once a program's flags, its environment, its file and a run's MLflow parameters."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,8 +10,8 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from poolpilot.featurizer.errors import SettingError
 
 
-class CommandSettings(BaseSettings):
-    """Settings of a sub-command; flags win over the environment, the environment over the file.
+class ProgramSettings(BaseSettings):
+    """Settings of a program; flags win over the environment, the environment over the file.
 
     A subclass sets `env_prefix`, such as POOLPILOT_TRAIN_; nested names are joined by `__` there and by `.` in flags.
     """
@@ -50,7 +50,8 @@ class CommandSettings(BaseSettings):
         except ValidationError as error:
             first = error.errors()[0]
             name = ".".join(map(str, first["loc"]))
-            raise SettingError(f"setting {name!r}: {first['msg']}; it is {first['input']!r}") from error
+            reason = first["msg"].removeprefix("Value error, ")
+            raise SettingError(f"setting {name!r}: {reason}; it is {first['input']!r}") from error
         except ValueError as error:
             raise SettingError(f"the settings file {file} is not TOML: {error}") from error
 
