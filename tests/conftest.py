@@ -1,7 +1,9 @@
-"""What tests of several folders share: a valid prediction request."""
+"""What tests of several folders share: a valid prediction request, and a look at what a test left open."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +19,24 @@ def _interrupts_reach_python() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def left_open() -> Callable[[], set[str]]:
+    """Gives the descriptors and threads of this process that were not there when the test began.
+
+    Counting would not do: threads of libraries that other tests used may end at any time.
+    """
+    before = _open_now()
+    return lambda: _open_now() - before
+
+
+def _open_now() -> set[str]:
+    opened = {f"thread {path.name}" for path in Path("/proc/self/task").iterdir()}
+    for path in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):  # the descriptor that lists the folder is gone by now
+            opened.add(f"descriptor {path.name}: {path.readlink()}")
+    return opened
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 from poolpilot.env.measurement import MeasurementSettings
 from poolpilot.featurizer.errors import ArtefactError
 from poolpilot.pipelines.demo.command import demo
+from poolpilot.pipelines.demo.report import foreign_story
 from poolpilot.pipelines.demo.settings import DemoSettings
 
 QUICK = MeasurementSettings(
@@ -41,11 +42,20 @@ def test_report_has_the_documented_fields(report: dict[str, Any]) -> None:
     assert report["noise"] >= 0.0
     assert len(report["workloads"]) == 3
     for workload in report["workloads"]:
-        assert workload.keys() == METHODS | {"name"}
+        assert workload.keys() == METHODS | {"name", "under_others_best"}
         for method in METHODS:
             assert workload[method].keys() >= COMMON
         assert workload["cold"].keys() == COMMON | {"time_to_95_s", "lost"}
         assert workload["predicted"].keys() >= COMMON | {"time_to_95_s", "lost", "abstained"}
+
+
+def test_each_workload_is_judged_under_the_best_tuple_of_every_other(report: dict[str, Any]) -> None:
+    names = {workload["name"] for workload in report["workloads"]}
+    for workload in report["workloads"]:
+        assert workload["under_others_best"].keys() == names - {workload["name"]}
+        assert all(regret < 1.0 for regret in workload["under_others_best"].values())
+    told = foreign_story(report)
+    assert all(name in told for name in names)
 
 
 def test_figures_are_those_of_a_pool_that_worked(report: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from poolpilot.models.predictor import ScorePredictor
 from poolpilot.pipelines.command_options import as_command
 from poolpilot.pipelines.demo.phases import WorkloadDemo, WorkloadRun
 from poolpilot.pipelines.demo.picture import draw_picture
-from poolpilot.pipelines.demo.report import report_of, story_of, workload_report, workload_table
+from poolpilot.pipelines.demo.report import foreign_story, report_of, story_of, workload_report, workload_table
 from poolpilot.pipelines.demo.screen import DemoScreen
 from poolpilot.pipelines.demo.settings import DemoSettings
 from poolpilot.pipelines.demo.workloads import demo_workloads
@@ -55,6 +55,7 @@ def demo(settings: DemoSettings, json_path: Path | None = None) -> None:
         report = report_of(settings.seed, settings.horizon_s, static_tuple, runs)
         for path in filter(None, (settings.output / "report.json", json_path)):
             path.write_text(json.dumps(report, indent=2) + "\n")
+    console.print(foreign_story(report))
     console.print(f"Noise of a window: {100 * report['noise']:.1f} %. Report and pictures: {settings.output}/")
 
 

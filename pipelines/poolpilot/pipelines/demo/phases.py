@@ -41,7 +41,7 @@ class WorkloadRun:
     Attributes:
         workload: The workload.
         objective: What counts for it.
-        oracle: The best tuple of the sweep.
+        swept: The sweep over the ladder.
         default: The tuple a server starts with.
         predictions: What the model said, in order.
         predicted: The run that starts with the prediction.
@@ -51,12 +51,17 @@ class WorkloadRun:
 
     workload: Workload
     objective: Objective
-    oracle: PoolTuple
+    swept: WorkloadSweep
     default: PoolTuple
     predictions: tuple[Prediction, ...]
     predicted: ClimbTrace
     cold: ClimbTrace
     judged: dict[Core, list[Window]]
+
+    @property
+    def oracle(self) -> Core:
+        """The best tuple of the sweep."""
+        return self.swept.oracle_tuple.core
 
 
 @dataclass(frozen=True)
@@ -88,13 +93,16 @@ class WorkloadDemo:
         cold = self._cold(objective)
         with self._server("sweep") as server:
             default = server.tuple_in_force()
-            oracle = self._sweep(server, objective)
-            tuples = [default, oracle, *(default.with_core(core) for core in self._compared(predicted, cold))]
-            judged = self._judge(server, list({one.core: one for one in tuples}.values()))
-        return WorkloadRun(self.workload, objective, oracle, default, predictions, predicted, cold, judged)
-
-    def _compared(self, predicted: ClimbTrace, cold: ClimbTrace) -> tuple[Core, ...]:
-        return (self.static_tuple, predicted.final_tuple.core, cold.final_tuple.core)
+            swept = self._sweep(server, objective)
+            compared = (
+                default.core,
+                swept.oracle_tuple.core,
+                self.static_tuple,
+                predicted.final_tuple.core,
+                cold.final_tuple.core,
+            )
+            judged = self._judge(server, [default.with_core(core) for core in dict.fromkeys(compared)])
+        return WorkloadRun(self.workload, objective, swept, default, predictions, predicted, cold, judged)
 
     def _predicted(self, objective: Objective) -> tuple[tuple[Prediction, ...], ClimbTrace]:
         with self._server("prediction and warm climb") as server:
@@ -121,7 +129,7 @@ class WorkloadDemo:
                 self.watcher.step,
             )
 
-    def _sweep(self, server: PoolServer, objective: Objective) -> PoolTuple:
+    def _sweep(self, server: PoolServer, objective: Objective) -> WorkloadSweep:
         ladder = self.predictor.artefact.card.ladder
         in_force = server.tuple_in_force()
         tuples = [
@@ -132,7 +140,7 @@ class WorkloadDemo:
         measured = sweep(
             server, tuples, objective, self.settings.racing, self._rng(0), on_measured=self.watcher.measured
         )
-        swept = WorkloadSweep.build(
+        return WorkloadSweep.build(
             [(one.round, one.window) for one in measured],
             workload_id=self.workload.name,
             family=self.workload.family,
@@ -140,7 +148,6 @@ class WorkloadDemo:
             limits=server.knobs,
             objective=objective,
         )
-        return in_force.with_core(swept.oracle_tuple.core)
 
     def _judge(self, server: PoolServer, tuples: list[PoolTuple]) -> dict[Core, list[Window]]:
         """Measures the tuples in interleaved random order, so that drift of the machine strikes all alike."""

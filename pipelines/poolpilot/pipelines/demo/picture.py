@@ -17,7 +17,9 @@ def draw_picture(run: WorkloadRun, path: Path) -> None:
         seconds, values, sizes = _series(trace)
         goodput.stairs(values, seconds, label=name, color=colour, baseline=None)
         size.stairs(sizes, seconds, label=name, color=colour, baseline=None)
-    goodput.axhline(goodput_of(run, run.oracle.core), linestyle=":", color="tab:green", label=f"oracle {run.oracle}")
+    goodput.axhline(
+        goodput_of(run, run.oracle), linestyle=":", color="tab:green", label=f"oracle {run.swept.oracle_tuple}"
+    )
     goodput.axhline(goodput_of(run, run.default.core), linestyle=":", color="tab:red", label=f"default {run.default}")
     goodput.set(title=run.workload.name, ylabel="goodput (1/s)", ylim=(0, None))
     goodput.legend(loc="lower right", fontsize="small")

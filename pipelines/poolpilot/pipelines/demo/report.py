@@ -19,22 +19,26 @@ METHODS = ("default", "sbs", "cold", "predicted", "oracle")
 def report_of(seed: int, horizon_s: float, static_tuple: Core, runs: Sequence[WorkloadRun]) -> dict[str, Any]:
     """The whole report, fit for JSON.
 
+    `under_others_best` of a workload is its regret, in its own sweep, under the best tuple of each other workload:
+    where it is large, no tuple serves both.
     `noise` is the standard deviation of J between windows of the same tuple, averaged over the workloads. Regrets
     compare means of interleaved windows, so within the noise they may be negative.
     """
-    workloads = [workload_report(run, static_tuple) for run in runs]
+    workloads = [
+        workload_report(run, static_tuple) | {"under_others_best": _under_others_best(run, runs)} for run in runs
+    ]
     noise = float(np.mean([noise_of(run) for run in runs])) if runs else 0.0
     return {"seed": seed, "noise": noise, "horizon_s": horizon_s, "workloads": workloads}
 
 
 def workload_report(run: WorkloadRun, static_tuple: Core) -> dict[str, Any]:
     """One workload: each method's tuple with what it is worth, and what the two climbs cost on the way."""
-    oracle_per_s = goodput_of(run, run.oracle.core)
+    oracle_per_s = goodput_of(run, run.oracle)
     cold = outcome_of(run, run.cold.final_tuple.core) | _on_the_way(run.cold, oracle_per_s)
     predicted = outcome_of(run, run.predicted.final_tuple.core) | _on_the_way(run.predicted, oracle_per_s)
     return {
         "name": run.workload.name,
-        "oracle": outcome_of(run, run.oracle.core),
+        "oracle": outcome_of(run, run.oracle),
         "default": outcome_of(run, run.default.core),
         "sbs": outcome_of(run, static_tuple),
         "cold": cold,
@@ -55,7 +59,7 @@ def outcome_of(run: WorkloadRun, core: Core) -> dict[str, Any]:
         "goodput": goodput_of(run, core),
         "p99_ms": float(np.mean([window.p99_ms or 0.0 for window in windows])),
         "threads": float(np.mean([window.threads or 0.0 for window in windows])),
-        "regret": regret(value_of(run, core), value_of(run, run.oracle.core)),
+        "regret": regret(value_of(run, core), value_of(run, run.oracle)),
     }
 
 
@@ -73,6 +77,12 @@ def noise_of(run: WorkloadRun) -> float:
     """Standard deviation of J between windows of one tuple, pooled over the tuples compared."""
     variances = [np.var([run.objective.value(one) for one in windows], ddof=1) for windows in run.judged.values()]
     return float(np.sqrt(np.mean(variances)))
+
+
+def _under_others_best(run: WorkloadRun, runs: Sequence[WorkloadRun]) -> dict[str, float]:
+    return {
+        other.workload.name: run.swept.regret(run.default.with_core(other.oracle)) for other in runs if other is not run
+    }
 
 
 def _on_the_way(trace: ClimbTrace, oracle_per_s: float) -> dict[str, Any]:
@@ -114,6 +124,13 @@ def story_of(report: dict[str, Any]) -> str:
         f"{after['p99_ms']:.0f} ms, threads {before['threads']:.0f} -> {after['threads']:.0f}."
     )
     return f"{said} {change} Why: {'; '.join(after['reasons'])}."
+
+
+def foreign_story(report: dict[str, Any]) -> str:
+    """In words, what each workload loses under the best tuple of another."""
+    worst = {one["name"]: max(one["under_others_best"].values(), default=0.0) for one in report["workloads"]}
+    losses = ", ".join(f"{name} up to {100 * max(loss, 0.0):.0f} %" for name, loss in worst.items())
+    return f"Under the best tuple of another workload they lose: {losses}."
 
 
 def _arrival(row: dict[str, Any], horizon_s: float) -> str:
