@@ -116,11 +116,11 @@ class WarmStart:
 
     def _chosen(self, looked: list[Window]) -> Window:
         """The latest tuple, which the model prefers knowing all windows, unless an earlier one was clearly better."""
-        latest = looked[-1]
-        kept = {id(window): self.objective.feasible(window, looked[0]) for window in looked}
-        best = max(looked, key=lambda window: (kept[id(window)], self.objective.value(window)))
-        clearly = self._standard_errors(latest, best) >= self.settings.returning_change
-        return best if clearly or kept[id(best)] > kept[id(latest)] else latest
+        first, latest = looked[0], looked[-1]
+        best = max(looked, key=lambda window: (self.objective.feasible(window, first), self.objective.value(window)))
+        if self.objective.feasible(best, first) and not self.objective.feasible(latest, first):
+            return best
+        return best if self._standard_errors(latest, best) >= self.settings.returning_change else latest
 
     def _standard_errors(self, first: Window, second: Window) -> float:
         """Difference of J between two windows in its standard errors by counting."""
