@@ -90,29 +90,36 @@ class WarmStart:
         return ClimbTrace(tuple(self.steps))
 
     def _decide(self) -> list[Window]:
-        looked = [self._look([])]
-        for _ in range(self.settings.decisions):
-            prediction = self.predictor.predict(looked, self.server.knobs, self.objective)
-            self.predictions.append(prediction)
-            if prediction.abstained or prediction.keeps:
-                break
+        looked = [self._glance()]
+        prediction = self._ask(looked)
+        if not self._is_decisive(prediction):
+            looked = [self._observe(self.settings.look_s)]
+            prediction = self._ask(looked)
+        self.predictions.append(prediction)
+        while not (prediction.abstained or prediction.keeps):
             self.server.apply(prediction.pool_tuple)
-            looked.append(self._look(looked))
+            looked.append(self._look_at_change(looked[0]))
+            if len(self.predictions) == self.settings.decisions:
+                break
+            prediction = self._ask(looked)
+            self.predictions.append(prediction)
         return looked
 
-    def _look(self, before: list[Window]) -> Window:
-        if self.settings.settle_s > 0.0:
-            self._observe(self.settings.settle_s)
-        glance = self._observe(self.settings.glance_s)
-        if before:
-            enough = self._standard_errors(before[0], glance) >= self.settings.decisive_change
-        else:
-            enough = self._is_promising(glance)
+    def _ask(self, looked: list[Window]) -> Prediction:
+        return self.predictor.predict(looked, self.server.knobs, self.objective)
+
+    def _is_decisive(self, prediction: Prediction) -> bool:
+        return not prediction.abstained and (prediction.expected_gain or 0.0) >= self.settings.decisive_promise
+
+    def _look_at_change(self, before: Window) -> Window:
+        glance = self._glance()
+        enough = self._standard_errors(before, glance) >= self.settings.decisive_change
         return glance if enough else self._observe(self.settings.look_s)
 
-    def _is_promising(self, glance: Window) -> bool:
-        prediction = self.predictor.predict([glance], self.server.knobs, self.objective)
-        return not prediction.abstained and (prediction.expected_gain or 0.0) >= self.settings.decisive_promise
+    def _glance(self) -> Window:
+        if self.settings.settle_s > 0.0:
+            self._observe(self.settings.settle_s)
+        return self._observe(self.settings.glance_s)
 
     def _chosen(self, looked: list[Window]) -> Window:
         """The latest tuple, which the model prefers knowing all windows, unless an earlier one was clearly better."""

@@ -22,7 +22,7 @@ class CollectSettings(ProgramSettings):
     store: Path = Field(
         default=Path("pipelines/records"), description="Folder of the record store; a second run continues it."
     )
-    train_workloads: int = Field(default=120, ge=0, description="Workloads of the training families.")
+    train_workloads: int = Field(default=180, ge=0, description="Workloads of the training families.")
     validation_workloads: int = Field(default=15, ge=0, description="Workloads of the validation families.")
     test_workloads: int = Field(default=20, ge=0, description="Workloads of the sealed test families.")
     splits: tuple[Literal["train", "validation", "test"], ...] = Field(
