@@ -277,9 +277,9 @@ void LivePool::timer_loop() {
   }
 }
 
-LiveSnapshot LivePool::snapshot() const {
+PoolSnapshot LivePool::snapshot() const {
   if (groups_.empty()) throw std::logic_error("the pool is closed");
-  LiveSnapshot snapshot;
+  PoolSnapshot snapshot;
   {
     const std::lock_guard lock(tuple_mutex_);
     snapshot.tuple = tuple_;
@@ -299,49 +299,14 @@ LiveSnapshot LivePool::snapshot() const {
   return snapshot;
 }
 
-void LivePool::add_group_counts(LiveSnapshot& snapshot) const {
-  GroupCounters sum;
+void LivePool::add_group_counts(PoolSnapshot& snapshot) const {
+  GroupCounters counters;
   GroupState state;
   for (const auto& group : groups_) {
-    const GroupCounters one = group->counters();
-    sum.thread_creations += one.thread_creations;
-    sum.thread_creations_stall += one.thread_creations_stall;
-    sum.wakes += one.wakes;
-    sum.wakes_stall += one.wakes_stall;
-    sum.throttles += one.throttles;
-    sum.stalls += one.stalls;
-    sum.dequeues_listener += one.dequeues_listener;
-    sum.dequeues_worker += one.dequeues_worker;
-    sum.polls_listener += one.polls_listener;
-    sum.polls_worker += one.polls_worker;
-    sum.thread_us += one.thread_us;
-    sum.active_thread_us += one.active_thread_us;
-    sum.queue_length_us += one.queue_length_us;
-    const GroupState now = group->state();
-    state.thread_count += now.thread_count;
-    state.active_count += now.active_count;
-    state.queue_length += now.queue_length;
+    add(counters, group->counters());
+    add(state, group->state());
   }
-  const std::pair<const char*, std::int64_t> counters[] = {
-      {"thread_creations", sum.thread_creations},
-      {"thread_creations_stall", sum.thread_creations_stall},
-      {"wakes", sum.wakes},
-      {"wakes_stall", sum.wakes_stall},
-      {"throttles", sum.throttles},
-      {"stalls", sum.stalls},
-      {"dequeues_listener", sum.dequeues_listener},
-      {"dequeues_worker", sum.dequeues_worker},
-      {"polls_listener", sum.polls_listener},
-      {"polls_worker", sum.polls_worker},
-      {"thread_us", sum.thread_us},
-      {"active_thread_us", sum.active_thread_us},
-      {"queue_length_us", sum.queue_length_us}};
-  for (const auto& [name, value] : counters) {
-    snapshot.counters[name] = static_cast<double>(value);
-  }
-  snapshot.gauges["threads"] = state.thread_count;
-  snapshot.gauges["active_threads"] = state.active_count;
-  snapshot.gauges["queue_length"] = state.queue_length;
+  put_group_counts(snapshot, counters, state);
   cpu_set_t process;
   CPU_ZERO(&process);
   sched_getaffinity(0, sizeof(process), &process);
@@ -349,39 +314,16 @@ void LivePool::add_group_counts(LiveSnapshot& snapshot) const {
       settings_.cpus.empty() ? CPU_COUNT(&process) : static_cast<double>(settings_.cpus.size());
 }
 
-void LivePool::add_worker_counts(LiveSnapshot& snapshot) const {
-  auto& counters = snapshot.counters;
-  auto& histograms = snapshot.histograms;
-  const char* wait_names[kWaitKinds] = {"waits_sleep", "waits_disk_io", "waits_row_lock",
-                                        "waits_net"};
-  registry_.add_create_us(histograms["thread_create_us"]);
-  const auto add = [&](const WorkerStats& stats) {
-    counters["completed"] += static_cast<double>(stats.completed.value());
-    counters["failed"] += static_cast<double>(stats.failed.value());
-    counters["latch_waits"] += static_cast<double>(stats.latch_waits.value());
-    counters["sampled_requests"] += static_cast<double>(stats.sampled_requests.value());
-    counters["voluntary_switches"] += static_cast<double>(stats.voluntary_switches.value());
-    counters["involuntary_switches"] += static_cast<double>(stats.involuntary_switches.value());
-    for (std::size_t i = 0; i < kWaitKinds; ++i) {
-      counters[wait_names[i]] += static_cast<double>(stats.waits[i].value());
-    }
-    if (!settings_.executor.instrument) return;
-    stats.queue_wait_us.add_to(histograms["queue_wait_us"]);
-    stats.active_round_us.add_to(histograms["active_round_us"]);
-    stats.wait_round_us.add_to(histograms["wait_round_us"]);
-    stats.think_us.add_to(histograms["think_us"]);
-    stats.latch_wait_us.add_to(histograms["latch_wait_us"]);
-    stats.round_cpu_us.add_to(histograms["round_cpu_us"]);
-    stats.run_delay_us.add_to(histograms["run_delay_us"]);
-    stats.active_rounds.add_to(histograms["active_rounds"]);
-    for (std::size_t i = 0; i < settings_.class_names.size(); ++i) {
-      stats.latency_us[i].add_to(histograms["latency_us/" + settings_.class_names[i]]);
-    }
+void LivePool::add_worker_counts(PoolSnapshot& snapshot) const {
+  registry_.add_create_us(snapshot.histograms["thread_create_us"]);
+  const auto add_one = [&](const WorkerStats& stats) {
+    poolpilot::add_worker_counts(snapshot, stats, settings_.class_names,
+                                 settings_.executor.instrument);
   };
   // Every name stands in every snapshot, also before the first worker has started.
   static const WorkerStats nothing;
-  add(nothing);
-  registry_.for_each_stats(add);
+  add_one(nothing);
+  registry_.for_each_stats(add_one);
 }
 
 }  // namespace poolpilot

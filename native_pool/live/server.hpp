@@ -4,7 +4,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -17,19 +16,10 @@
 #include "live/group.hpp"
 #include "live/listening_socket.hpp"
 #include "live/settings.hpp"
+#include "live/snapshot.hpp"
 #include "live/thread_registry.hpp"
 
 namespace poolpilot {
-
-// Everything counted since the start; names are those of featurizer/measures.py.
-struct LiveSnapshot {
-  double time_s = 0.0;
-  std::int64_t tuple_epoch = 0;
-  PoolTuple tuple;
-  std::map<std::string, double> counters;
-  std::map<std::string, double> gauges;
-  std::map<std::string, HistogramCounts> histograms;
-};
 
 class LivePool final : private GroupHost {
  public:
@@ -48,7 +38,7 @@ class LivePool final : private GroupHost {
   // Puts a tuple in force and returns it. Throws std::invalid_argument outside the ranges, and
   // std::system_error when a group cannot be opened; the old tuple then stays.
   PoolTuple set_tuple(const PoolTuple& tuple);
-  LiveSnapshot snapshot() const;
+  PoolSnapshot snapshot() const;
   // Recorded events of every group that was ever open; empty unless record_events. Call after
   // close.
   const std::vector<EventLog>& event_logs() const { return logs_; }
@@ -71,8 +61,8 @@ class LivePool final : private GroupHost {
   void accept_loop();
   void welcome(int socket);
   void timer_loop();
-  void add_group_counts(LiveSnapshot& snapshot) const;
-  void add_worker_counts(LiveSnapshot& snapshot) const;
+  void add_group_counts(PoolSnapshot& snapshot) const;
+  void add_worker_counts(PoolSnapshot& snapshot) const;
 
   const LivePoolSettings settings_;
   // Set once by close(). Relaxed reads: it only ends loops, and joining the threads orders the

@@ -44,24 +44,6 @@ void check_class(const ClassSpec& spec) {
   check_range(where + " sum of us", program_us, 0, kMaxProgramUs);
 }
 
-void check_mix(const Settings& settings) {
-  std::set<std::string> names;
-  std::size_t sending = 0;
-  for (const ClassSpec& spec : settings.classes) {
-    check_class(spec);
-    sending += spec.share > 0.0 ? 1 : 0;
-    if (!names.insert(spec.name).second) {
-      throw std::invalid_argument("Two classes are named '" + spec.name + "'; names must differ.");
-    }
-  }
-  if (sending == 0) throw std::invalid_argument("No class has a share above 0; give one a share.");
-  if (!settings.rate_per_s && settings.connections < sending) {
-    throw std::invalid_argument("A closed loop of " + std::to_string(sending) +
-                                " classes needs at least as many connections; it has " +
-                                std::to_string(settings.connections) + ".");
-  }
-}
-
 template <typename Value, std::size_t N>
 Value named(const std::array<std::pair<std::string_view, Value>, N>& table, std::string_view name,
             std::string_view what) {
@@ -79,12 +61,30 @@ Value named(const std::array<std::pair<std::string_view, Value>, N>& table, std:
 void check(const Settings& settings) {
   check_range("number of connections", static_cast<double>(settings.connections), 1,
               static_cast<double>(kMaxConnections));
-  check_range("number of classes", static_cast<double>(settings.classes.size()), 1, kClasses);
   if (settings.rate_per_s) check_rate(*settings.rate_per_s);
-  check_mix(settings);
+  check_classes(settings.classes, settings.connections, settings.rate_per_s.has_value());
   check_range("ramp_s", settings.ramp_s, 0, kDaySeconds);
   check_range("drain_timeout_s", settings.drain_timeout_s, 0, kDaySeconds);
   check_range("connect_timeout_s", settings.connect_timeout_s, 1e-3, kDaySeconds);
+}
+
+void check_classes(const std::vector<ClassSpec>& classes, std::size_t connections, bool open_loop) {
+  check_range("number of classes", static_cast<double>(classes.size()), 1, kClasses);
+  std::set<std::string> names;
+  std::size_t sending = 0;
+  for (const ClassSpec& spec : classes) {
+    check_class(spec);
+    sending += spec.share > 0.0 ? 1 : 0;
+    if (!names.insert(spec.name).second) {
+      throw std::invalid_argument("Two classes are named '" + spec.name + "'; names must differ.");
+    }
+  }
+  if (sending == 0) throw std::invalid_argument("No class has a share above 0; give one a share.");
+  if (!open_loop && connections < sending) {
+    throw std::invalid_argument("A closed loop of " + std::to_string(sending) +
+                                " classes needs at least as many connections; it has " +
+                                std::to_string(connections) + ".");
+  }
 }
 
 void check_rate(double rate_per_s) { check_range("rate_per_s", rate_per_s, 1e-3, kMaxRatePerS); }

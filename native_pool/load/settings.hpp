@@ -50,6 +50,7 @@ struct Settings {
 // Throw std::invalid_argument with one sentence that names the field and its range.
 void check(const Settings& settings);
 void check_rate(double rate_per_s);
+void check_classes(const std::vector<ClassSpec>& classes, std::size_t connections, bool open_loop);
 Op op_named(std::string_view name);
 WaitKind wait_kind_named(std::string_view name);
 

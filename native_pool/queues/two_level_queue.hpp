@@ -3,8 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <utility>
+
+#include "queues/ring.hpp"
 
 namespace poolpilot {
 
@@ -41,8 +42,8 @@ class TwoLevelQueue {
     Item item;
     std::int64_t since_us;
   };
-  std::deque<Entry> high_;
-  std::deque<Entry> low_;
+  Ring<Entry> high_;
+  Ring<Entry> low_;
 };
 
 }  // namespace poolpilot

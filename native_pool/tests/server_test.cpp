@@ -83,7 +83,7 @@ TEST_F(ServerTest, SnapshotHoldsTheRoundsOfARequest) {
   const LiveClient client(pool->address());
   client.call(1, {cpu(10), reported(2'000), cpu(10), reported(2'000)});
   client.call(2, {silent(3'000)});
-  const LiveSnapshot snapshot = pool->snapshot();
+  const PoolSnapshot snapshot = pool->snapshot();
   const auto count = [&](const char* name) {
     const auto& counts = snapshot.histograms.at(name).counts;
     return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
@@ -282,7 +282,7 @@ TEST_F(ServerTest, WithoutInstrumentsItStillCountsCompletions) {
   start(settings);
   const LiveClient client(pool->address());
   client.call(1, {cpu(1), reported(10)});
-  const LiveSnapshot snapshot = pool->snapshot();
+  const PoolSnapshot snapshot = pool->snapshot();
   EXPECT_EQ(snapshot.counters.at("completed"), 1);
   EXPECT_FALSE(snapshot.histograms.contains("active_round_us"));
 }

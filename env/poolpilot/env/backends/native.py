@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from poolpilot.env.backends.raw_snapshot import snapshot_of
 from poolpilot.env.knobs import STOCK_MAX_POOL_SIZE, KnobSpace
 from poolpilot.featurizer.errors import ServerError, SettingError
-from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import Snapshot
 from poolpilot.native_pool._core import LivePool
@@ -142,18 +142,6 @@ def _told_apart() -> Iterator[None]:
         raise SettingError(str(error)) from error
     except (LoadError, RuntimeError, OSError) as error:
         raise ServerError(f"the live pool or its load failed: {error}") from error
-
-
-def snapshot_of(raw: dict[str, Any]) -> Snapshot:
-    """Turns the pool's raw counters into a snapshot."""
-    return Snapshot(
-        raw["time_s"],
-        raw["tuple_epoch"],
-        PoolTuple.from_dict(raw["pool_tuple"]),
-        raw["counters"],
-        raw["gauges"],
-        {name: Histogram(*moments) for name, moments in raw["histograms"].items()},
-    )
 
 
 def allowed_cpus(count: int) -> list[int]:

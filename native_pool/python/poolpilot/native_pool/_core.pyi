@@ -84,6 +84,121 @@ class LoadGenerator:
     def set_rate(self, rate_per_s: float) -> None: ...
     def request_stop(self) -> None: ...
 
+class SimulatedMachine:
+    def __init__(
+        self,
+        *,
+        cpus: int = ...,
+        law: str = ...,
+        switch_us: float = ...,
+        quantum_us: float = ...,
+        cache_loss: float = ...,
+        seed_loss: float = ...,
+        overhead_us: float = ...,
+        wake_us: float = ...,
+        wake_cost_us: float = ...,
+        create_us: float = ...,
+        client_us: float = ...,
+        disks: int = ...,
+        disk_channels: int = ...,
+        flush_us: float = ...,
+        flush_reported: bool = ...,
+    ) -> None: ...
+
+class SimulatedLoadChange:
+    def __init__(
+        self,
+        *,
+        at_s: float,
+        rate_per_s: float | None = ...,
+        connections: int | None = ...,
+        think_factor: float | None = ...,
+        shares: Sequence[float] = ...,
+    ) -> None: ...
+
+class SimulatedLoad:
+    def __init__(
+        self,
+        *,
+        classes: Sequence[LoadClass],
+        connections: int,
+        rate_per_s: float | None = ...,
+        seed: int = ...,
+        ramp_s: float = ...,
+        backlog_limit: int = ...,
+        changes: Sequence[SimulatedLoadChange] = ...,
+    ) -> None: ...
+
+class SimulatedDeadlock(RuntimeError): ...
+
+class SimulatedPool:
+    def __init__(
+        self,
+        *,
+        machine: SimulatedMachine,
+        load: SimulatedLoad,
+        pool_size: int = ...,
+        oversubscribe: int = ...,
+        timer_interval_ms: int = ...,
+        create_thread_on_wait: bool = ...,
+        idle_timeout_s: float = ...,
+        queue_put_limit: int = ...,
+        wake_top_limit: int = ...,
+        listener_wake_limit: int = ...,
+        listener_create_limit: int = ...,
+        dedicated_listener: bool = ...,
+        throttle: str = ...,
+        max_pool_size: int = ...,
+        max_threads: int = ...,
+        prio_kickup_ms: int = ...,
+        latch_timeout_s: float = ...,
+        record_events: bool = ...,
+    ) -> None: ...
+    @property
+    def pool_tuple(self) -> dict[str, Any]: ...
+    @property
+    def now_s(self) -> float: ...
+    @property
+    def events(self) -> int: ...
+    @property
+    def sent(self) -> int: ...
+    @property
+    def answered(self) -> int: ...
+    def run(self, seconds: float, requests: int | None = ...) -> None: ...
+    def set_tuple(
+        self,
+        *,
+        pool_size: int,
+        oversubscribe: int,
+        timer_interval_ms: int,
+        create_thread_on_wait: bool = ...,
+        idle_timeout_s: float = ...,
+    ) -> dict[str, Any]: ...
+    def snapshot(self) -> dict[str, Any]: ...
+    def replayed_events(self) -> tuple[int, int]: ...
+
+class SimulatedStation:
+    def __init__(
+        self,
+        *,
+        discipline: str = ...,
+        channels: int = ...,
+        mean_s: Sequence[float],
+        variation: float = ...,
+        next: Sequence[float] = ...,
+    ) -> None: ...
+
+class SimulatedNetwork:
+    def __init__(
+        self,
+        *,
+        stations: Sequence[SimulatedStation],
+        rate_per_s: Sequence[float] = ...,
+        population: Sequence[int] = ...,
+        seed: int = ...,
+    ) -> None: ...
+    def run(self, services: int) -> dict[str, Any]: ...
+
 class SpectralDecision(TypedDict):
     sample: int
     mode: str

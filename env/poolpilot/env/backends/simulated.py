@@ -1,0 +1,121 @@
+"""The simulated pool as a pool server: the live one's snapshots, in virtual time."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Self
+
+from poolpilot.env.backends.raw_snapshot import snapshot_of
+from poolpilot.env.knobs import STOCK_MAX_POOL_SIZE, KnobSpace
+from poolpilot.featurizer.errors import ServerError, SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import Snapshot
+from poolpilot.native_pool._core import SimulatedDeadlock
+from poolpilot.native_pool.simulation import LoadChange, Machine, simulated_pool
+from poolpilot.native_pool.workload import Workload
+
+
+class SimulatedServer:
+    """A pool under load in virtual time: the same seed gives the same run.
+
+    Args:
+        workload: What is sent; `workload.cpus` are the processors of the machine.
+        machine: What the machine and the pool's own work cost.
+        changes: Changes of the load, in order of time.
+        initial: Tuple in force at first; the default one if None.
+        max_pool_size: Largest pool size the pool can be set to.
+        **pool_options: Further start-up options of `native_pool.SimulatedPool`, such as `throttle`.
+
+    Raises:
+        SettingError: The initial tuple, the workload or an option is outside its range.
+    """
+
+    def __init__(
+        self,
+        workload: Workload,
+        machine: Machine | None = None,
+        *,
+        changes: Sequence[LoadChange] = (),
+        initial: PoolTuple | None = None,
+        max_pool_size: int = STOCK_MAX_POOL_SIZE,
+        **pool_options: Any,
+    ) -> None:
+        self.workload = workload
+        self._knobs = KnobSpace.stock(workload.cpus, max_pool_size)
+        first = self._knobs.default_tuple() if initial is None else initial
+        self._knobs.check(first)
+        with _told_apart():
+            self._pool = simulated_pool(
+                workload, machine, changes, max_pool_size=max_pool_size, **first.as_dict(), **pool_options
+            )
+
+    @property
+    def knobs(self) -> KnobSpace:
+        """The knobs and the processors of the machine."""
+        return self._knobs
+
+    def tuple_in_force(self) -> PoolTuple:
+        """The tuple in force."""
+        return PoolTuple.from_dict(self._pool.pool_tuple)
+
+    def apply(self, pool_tuple: PoolTuple) -> PoolTuple:
+        """Sets a tuple.
+
+        Raises:
+            SettingError: The tuple is outside the ranges.
+        """
+        self._knobs.check(pool_tuple)
+        with _told_apart():
+            return PoolTuple.from_dict(self._pool.set_tuple(**pool_tuple.as_dict()))
+
+    def snapshot(self) -> Snapshot:
+        """What the pool has counted since it started."""
+        return snapshot_of(self._pool.snapshot())
+
+    def run_for(self, seconds: float) -> None:
+        """Simulates so many seconds.
+
+        Raises:
+            ServerError: Nothing can happen any more: the text names who waits for whom.
+            SettingError: The time is negative.
+        """
+        if seconds < 0.0:
+            raise SettingError(f"a server cannot run for {seconds} s; the time must be at least 0")
+        with _told_apart():
+            self._pool.run(seconds)
+
+    def run_requests(self, requests: int, most_s: float = 1e6) -> None:
+        """Simulates until so many more requests are answered, for `most_s` seconds at most.
+
+        Raises:
+            ServerError: Nothing can happen any more: the text names who waits for whom.
+        """
+        with _told_apart():
+            self._pool.run(most_s, requests)
+
+    @property
+    def events(self) -> int:
+        """Events simulated so far."""
+        return self._pool.events
+
+    def close(self) -> None:
+        """Does nothing: a simulation holds neither threads nor sockets."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+@contextmanager
+def _told_apart() -> Iterator[None]:
+    """Turns what the native code raises into errors of our tree."""
+    try:
+        yield
+    except ValueError as error:
+        raise SettingError(str(error)) from error
+    except SimulatedDeadlock as error:
+        raise ServerError(f"the simulated pool cannot go on: {error}") from error

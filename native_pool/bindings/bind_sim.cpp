@@ -1,0 +1,247 @@
+// The simulator for Python. It runs in slices, so that Ctrl-C ends it between two of them.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "bindings/to_dict.hpp"
+#include "sim/network.hpp"
+#include "sim/pool.hpp"
+
+namespace py = pybind11;
+
+namespace poolpilot {
+namespace {
+
+using load::ClassSpec;
+using sim::Contention;
+using sim::Discipline;
+using sim::Load;
+using sim::LoadChange;
+using sim::Machine;
+using sim::Network;
+using sim::NetworkCount;
+using sim::NetworkSpec;
+using sim::RunLimits;
+using sim::SimulatedPool;
+using sim::SimulationSettings;
+using sim::StationSpec;
+
+constexpr std::int64_t kSliceEvents = 500'000;  // some tens of milliseconds
+
+Contention::Law law_named(const std::string& name) {
+  if (name == "cost") return Contention::Law::kCost;
+  if (name == "seed") return Contention::Law::kSeed;
+  throw std::invalid_argument("contention law '" + name + "' is neither cost nor seed");
+}
+
+Discipline discipline_named(const std::string& name) {
+  if (name == "delay") return Discipline::kDelay;
+  if (name == "fifo") return Discipline::kFifo;
+  if (name == "priority") return Discipline::kPriority;
+  if (name == "sharing") return Discipline::kSharing;
+  throw std::invalid_argument("discipline '" + name +
+                              "' is none of delay, fifo, priority and sharing");
+}
+
+void bind_machine(py::module_& module) {
+  const Machine machine;
+  const Contention contention;
+  py::class_<Machine>(module, "SimulatedMachine", "The machine, as simulation.Machine.")
+      .def(py::init([](int cpus, const std::string& law, double switch_us, double quantum_us,
+                       double cache_loss, double seed_loss, double overhead_us, double wake_us,
+                       double wake_cost_us, double create_us, double client_us, int disks,
+                       int disk_channels, double flush_us, bool flush_reported) {
+             return Machine{
+                 cpus,          {law_named(law), switch_us, quantum_us, cache_loss, seed_loss},
+                 overhead_us,   wake_us,
+                 wake_cost_us,  create_us,
+                 client_us,     disks,
+                 disk_channels, flush_us,
+                 flush_reported};
+           }),
+           py::kw_only(), py::arg("cpus") = machine.cpus, py::arg("law") = "cost",
+           py::arg("switch_us") = contention.switch_us,
+           py::arg("quantum_us") = contention.quantum_us,
+           py::arg("cache_loss") = contention.cache_loss,
+           py::arg("seed_loss") = contention.seed_loss,
+           py::arg("overhead_us") = machine.overhead_us, py::arg("wake_us") = machine.wake_us,
+           py::arg("wake_cost_us") = machine.wake_cost_us, py::arg("create_us") = machine.create_us,
+           py::arg("client_us") = machine.client_us, py::arg("disks") = machine.disks,
+           py::arg("disk_channels") = machine.disk_channels, py::arg("flush_us") = machine.flush_us,
+           py::arg("flush_reported") = machine.flush_reported);
+}
+
+void bind_load_of_simulation(py::module_& module) {
+  py::class_<LoadChange>(module, "SimulatedLoadChange", "A change of the load at a time.")
+      .def(
+          py::init([](double at_s, std::optional<double> rate_per_s, std::optional<int> connections,
+                      std::optional<double> think_factor, const std::vector<double>& shares) {
+            return LoadChange{at_s, rate_per_s, connections, think_factor, shares};
+          }),
+          py::kw_only(), py::arg("at_s"), py::arg("rate_per_s") = py::none(),
+          py::arg("connections") = py::none(), py::arg("think_factor") = py::none(),
+          py::arg("shares") = std::vector<double>{});
+  const Load load;
+  py::class_<Load>(module, "SimulatedLoad", "Who sends what, as workload.Workload.")
+      .def(py::init([](const std::vector<ClassSpec>& classes, int connections,
+                       std::optional<double> rate_per_s, std::uint64_t seed, double ramp_s,
+                       int backlog_limit, const std::vector<LoadChange>& changes) {
+             return Load{classes, connections, rate_per_s, seed, ramp_s, backlog_limit, changes};
+           }),
+           py::kw_only(), py::arg("classes"), py::arg("connections"),
+           py::arg("rate_per_s") = py::none(), py::arg("seed") = load.seed,
+           py::arg("ramp_s") = load.ramp_s, py::arg("backlog_limit") = load.backlog_limit,
+           py::arg("changes") = load.changes);
+}
+
+std::unique_ptr<SimulatedPool> make_pool(const Machine& machine, const Load& load, int pool_size,
+                                         int oversubscribe, int timer_interval_ms,
+                                         bool create_thread_on_wait, double idle_timeout_s,
+                                         int queue_put_limit, int wake_top_limit,
+                                         int listener_wake_limit, int listener_create_limit,
+                                         bool dedicated_listener, const std::string& throttle,
+                                         int max_pool_size, int max_threads, int prio_kickup_ms,
+                                         double latch_timeout_s, bool record_events) {
+  SimulationSettings settings;
+  settings.machine = machine;
+  settings.load = load;
+  settings.tuple = {pool_size, oversubscribe, timer_interval_ms, create_thread_on_wait,
+                    idle_timeout_s};
+  settings.group.queue_put_limit = queue_put_limit;
+  settings.group.wake_top_limit = wake_top_limit;
+  settings.group.listener_wake_limit = listener_wake_limit;
+  settings.group.listener_create_limit = listener_create_limit;
+  settings.group.dedicated_listener = dedicated_listener;
+  settings.group.throttle = throttle_named(throttle);
+  settings.max_pool_size = max_pool_size;
+  settings.max_threads = max_threads;
+  settings.prio_kickup_ms = prio_kickup_ms;
+  settings.latch_timeout_s = latch_timeout_s;
+  settings.record_events = record_events;
+  return std::make_unique<SimulatedPool>(settings);
+}
+
+void run(SimulatedPool& pool, double seconds, std::optional<std::int64_t> requests) {
+  RunLimits limits;
+  limits.until_s = pool.now_s() + seconds;
+  if (requests) limits.until_answered = pool.answered() + *requests;
+  limits.events = kSliceEvents;
+  while (true) {
+    bool done = false;
+    {
+      const py::gil_scoped_release release;
+      done = pool.run(limits);
+    }
+    if (done) return;
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  }
+}
+
+void bind_pool(py::module_& module) {
+  py::register_exception<sim::Deadlock>(module, "SimulatedDeadlock", PyExc_RuntimeError);
+  const SimulationSettings settings;
+  py::class_<SimulatedPool>(module, "SimulatedPool", "The pool in virtual time.")
+      .def(py::init(&make_pool), py::kw_only(), py::arg("machine"), py::arg("load"),
+           py::arg("pool_size") = 1, py::arg("oversubscribe") = 3,
+           py::arg("timer_interval_ms") = 500, py::arg("create_thread_on_wait") = true,
+           py::arg("idle_timeout_s") = 60.0, py::arg("queue_put_limit") = 0,
+           py::arg("wake_top_limit") = 0, py::arg("listener_wake_limit") = 0,
+           py::arg("listener_create_limit") = 0, py::arg("dedicated_listener") = false,
+           py::arg("throttle") = "mariadb", py::arg("max_pool_size") = settings.max_pool_size,
+           py::arg("max_threads") = settings.max_threads,
+           py::arg("prio_kickup_ms") = settings.prio_kickup_ms,
+           py::arg("latch_timeout_s") = settings.latch_timeout_s,
+           py::arg("record_events") = settings.record_events)
+      .def("run", &run, py::arg("seconds"), py::arg("requests") = py::none(),
+           "Runs for a virtual time, or until so many more requests are answered.")
+      .def_property_readonly(
+          "pool_tuple", [](const SimulatedPool& pool) { return to_dict(pool.tuple()); },
+          "The tuple in force, by field.")
+      .def(
+          "set_tuple",
+          [](SimulatedPool& pool, int pool_size, int oversubscribe, int timer_interval_ms,
+             bool create_thread_on_wait, double idle_timeout_s) {
+            return to_dict(pool.set_tuple({pool_size, oversubscribe, timer_interval_ms,
+                                           create_thread_on_wait, idle_timeout_s}));
+          },
+          py::kw_only(), py::arg("pool_size"), py::arg("oversubscribe"),
+          py::arg("timer_interval_ms"), py::arg("create_thread_on_wait") = true,
+          py::arg("idle_timeout_s") = 60.0, "Puts a tuple in force and returns it.")
+      .def(
+          "snapshot", [](const SimulatedPool& pool) { return to_dict(pool.snapshot()); },
+          "Everything counted since the start.")
+      .def_property_readonly("now_s", &SimulatedPool::now_s, "Virtual time.")
+      .def_property_readonly("events", &SimulatedPool::events, "Events that have happened.")
+      .def_property_readonly("sent", &SimulatedPool::sent, "Requests sent.")
+      .def_property_readonly("answered", &SimulatedPool::answered, "Requests answered.")
+      .def(
+          "replayed_events",
+          [](const SimulatedPool& pool) {
+            std::size_t entries = 0;
+            std::size_t same = 0;
+            for (const EventLog& log : pool.event_logs()) {
+              entries += log.entries.size();
+              same += replay(log);
+            }
+            return py::make_tuple(entries, same);
+          },
+          "(recorded events, events a fresh machine answers alike).");
+}
+
+py::dict to_dict(const NetworkCount& count) {
+  py::dict fields;
+  fields["seconds"] = count.seconds;
+  fields["events"] = count.events;
+  py::list stations;
+  for (const sim::StationCount& one : count.stations) {
+    py::dict station;
+    station["visits"] = one.visits;
+    station["class_visits"] = one.class_visits;
+    station["class_stay_s"] = one.class_stay_s;
+    station["class_wait_s"] = one.class_wait_s;
+    station["busy_s"] = one.busy_s;
+    stations.append(station);
+  }
+  fields["stations"] = stations;
+  return fields;
+}
+
+void bind_network(py::module_& module) {
+  py::class_<StationSpec>(module, "SimulatedStation", "A textbook station of a network.")
+      .def(py::init([](const std::string& discipline, int channels,
+                       const std::vector<double>& mean_s, double variation,
+                       const std::vector<double>& next) {
+             return StationSpec{discipline_named(discipline), channels, mean_s, variation, next};
+           }),
+           py::kw_only(), py::arg("discipline") = "fifo", py::arg("channels") = 1,
+           py::arg("mean_s"), py::arg("variation") = 1.0, py::arg("next") = std::vector<double>{});
+  py::class_<Network>(module, "SimulatedNetwork", "A queueing network on the simulator's engine.")
+      .def(py::init([](const std::vector<StationSpec>& stations,
+                       const std::vector<double>& rate_per_s, const std::vector<int>& population,
+                       std::uint64_t seed) {
+             return std::make_unique<Network>(NetworkSpec{stations, rate_per_s, population, seed});
+           }),
+           py::kw_only(), py::arg("stations"), py::arg("rate_per_s") = std::vector<double>{},
+           py::arg("population") = std::vector<int>{}, py::arg("seed") = 0)
+      .def(
+          "run",
+          [](Network& network, std::int64_t services) {
+            NetworkCount count;
+            {
+              const py::gil_scoped_release release;
+              count = network.run(services);
+            }
+            return to_dict(count);
+          },
+          py::arg("services"), "Runs until so many services have ended, counting from nothing.");
+}
+
+}  // namespace
+
+void bind_sim(py::module_& module) {
+  bind_machine(module);
+  bind_load_of_simulation(module);
+  bind_pool(module);
+  bind_network(module);
+}
+
+}  // namespace poolpilot

@@ -1,0 +1,38 @@
+// What a pool has counted since it started, live or simulated; names are those of
+// featurizer/measures.py.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "live/histogram.hpp"
+#include "live/settings.hpp"
+#include "live/worker_stats.hpp"
+#include "policy/group_machine.hpp"
+
+namespace poolpilot {
+
+struct PoolSnapshot {
+  double time_s = 0.0;
+  std::int64_t tuple_epoch = 0;
+  PoolTuple tuple;
+  std::map<std::string, double> counters;
+  std::map<std::string, double> gauges;
+  std::map<std::string, HistogramCounts> histograms;
+};
+
+// Add up the groups of a pool.
+void add(GroupCounters& sum, const GroupCounters& one);
+void add(GroupState& sum, const GroupState& one);
+
+void put_group_counts(PoolSnapshot& snapshot, const GroupCounters& counters,
+                      const GroupState& state);
+
+// Adds what one thread has counted; `class_names` are those of the latency histograms, which only
+// an instrumented server has.
+void add_worker_counts(PoolSnapshot& snapshot, const WorkerStats& stats,
+                       const std::vector<std::string>& class_names, bool instrument);
+
+}  // namespace poolpilot

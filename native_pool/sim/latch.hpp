@@ -1,0 +1,39 @@
+// A contended latch of the simulator: spinners first, then sleepers in FIFO order, as
+// live/latch.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "sim/event_heap.hpp"
+
+namespace poolpilot::sim {
+
+inline constexpr std::uint32_t kNobody = UINT32_MAX;
+
+// Owned by a connection, as in the live server: a transaction holds latches between its requests.
+struct Latch {
+  std::uint32_t owner = kNobody;
+  bool check_due = false;               // somebody's time-out is scheduled
+  int waiters = 0;                      // threads that spin, sleep, or have been woken to try
+  std::vector<std::uint32_t> spinners;  // in order of their arrival
+  std::vector<std::uint32_t> sleepers;  // the last is the head of the queue
+
+  bool free_for(std::uint32_t connection) const { return owner == kNobody || owner == connection; }
+
+  void sleep_at_tail(std::uint32_t thread) { sleepers.insert(sleepers.begin(), thread); }
+  void sleep_at_head(std::uint32_t thread) { sleepers.push_back(thread); }
+
+  std::uint32_t wake_head() {
+    const std::uint32_t thread = sleepers.back();
+    sleepers.pop_back();
+    return thread;
+  }
+
+  static void forget(std::vector<std::uint32_t>& threads, std::uint32_t thread) {
+    threads.erase(std::remove(threads.begin(), threads.end(), thread), threads.end());
+  }
+};
+
+}  // namespace poolpilot::sim

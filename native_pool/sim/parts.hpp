@@ -1,0 +1,101 @@
+// What a simulated pool is made of: connections, threads, groups, and the kinds of its events.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "live/protocol.hpp"
+#include "policy/group_machine.hpp"
+#include "queues/ring.hpp"
+#include "queues/two_level_queue.hpp"
+#include "sim/event_heap.hpp"
+#include "sim/latch.hpp"
+#include "sim/random.hpp"
+
+namespace poolpilot::sim {
+
+struct Connection {
+  Random random;  // its own, so that its n-th request is the same under every tuple
+  TimeNs enqueued_ns = 0;
+  TimeNs last_response_ns = 0;
+  TimeNs sent_ns = 0;
+  std::uint64_t held_latches = 0;  // a bit each
+  std::uint32_t group = 0;
+  std::uint32_t thread = kNobody;  // that serves it
+  std::uint16_t class_id = 0;
+  bool fresh = true;  // its first turn only arms it, as a login would
+  bool in_transaction = false;
+};
+
+// What a thread's next event means.
+enum class Phase : std::uint8_t {
+  kCreated,   // runs for the first time: looks for work
+  kWorker,    // woken: looks for work
+  kListener,  // woken by its poll
+  kLogin,     // its burst of processor time for a new connection ends
+  kRunning,   // its burst of processor time ends: the program goes on
+  kSpinning,  // its spin ends without the latch
+  kWaiting,   // its wait ends: the program goes on
+  kAtDisk,    // its service at the disk ends
+  kFlushing,  // the log is flushed up to its commit
+  kLatch,     // woken to try the latch again
+  kSleeping,  // no event: idle, or asleep for a latch
+};
+
+struct Thread {
+  std::uint32_t group = 0;
+  std::uint32_t connection = kNobody;
+  Phase phase = Phase::kCreated;
+  bool wait_reported = false;
+  std::uint8_t latch = 0;  // that it waits for
+  std::uint16_t step = 0;  // that the program does next
+  std::uint16_t disk = 0;
+  TimeNs waiting_since_ns = 0;  // for a latch
+  TimeNs idle_until_ns = 0;
+  double service_ns = 0.0;  // at the disk
+  double owed_ns = 0.0;     // processor time to pay before its next work
+  // The active round under way.
+  TimeNs round_begin_ns = 0;
+  TimeNs off_since_ns = 0;  // a silent wait began
+  double round_cpu_ns = 0.0;
+  double round_off_ns = 0.0;  // waited silently
+  double burst_begin_cpu_ns = 0.0;
+  double run_delay_ns = 0.0;  // of the whole request
+  std::int64_t rounds = 0;
+  std::int64_t switches = 0;                   // of its own will, in this request
+  std::array<std::uint8_t, kLatches> drawn{};  // latch drawn by the last Acquire from a base
+};
+
+struct Group {
+  explicit Group(const GroupSettings& settings) : machine(settings) {}
+
+  GroupMachine machine;
+  TwoLevelQueue<std::uint32_t> queue;
+  Ring<std::uint32_t> ready;            // connections that the next poll finds
+  std::vector<std::uint32_t> sleepers;  // the last fell asleep last
+  std::uint32_t listener = kNobody;     // the thread blocked in the poll
+  bool listener_woken = false;
+  bool idle_check_due = false;
+};
+
+// An event is its kind in the high bits and a number in the others.
+enum class EventIs : std::uint32_t {
+  kThread,      // of a thread, see Phase
+  kLeave,       // the pause of a connection is over
+  kSend,        // its request reaches the server
+  kArrival,     // of an open loop
+  kTick,        // of the timer, with the epoch of the tuple it belongs to
+  kIdleCheck,   // of a group
+  kLatchCheck,  // of a latch: who has waited for too long
+  kChange,      // of the load
+  kFlushed,     // the log has been flushed
+};
+inline constexpr std::uint32_t kNumberBits = 28;
+inline constexpr std::uint32_t kNumberMask = (1U << kNumberBits) - 1;
+
+constexpr std::uint32_t event_of(EventIs kind, std::uint32_t number) {
+  return (static_cast<std::uint32_t>(kind) << kNumberBits) | (number & kNumberMask);
+}
+
+}  // namespace poolpilot::sim

@@ -1,0 +1,252 @@
+#include "sim/pool.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace poolpilot::sim {
+namespace {
+
+constexpr std::uint64_t kDiskStream = 2;
+constexpr int kEventsBetweenLooks = 4096;  // at the stop flag
+constexpr int kMostIdleTicks = 3;
+
+const SimulationSettings& checked(const SimulationSettings& settings) {
+  check(settings);
+  return settings;
+}
+
+}  // namespace
+
+SimulatedPool::SimulatedPool(const SimulationSettings& settings)
+    : settings_(checked(settings)),
+      tuple_(settings.tuple),
+      cpu_(settings.machine.cpus, settings.machine.contention),
+      client_(settings.load, settings.machine.client_us),
+      connections_(static_cast<std::size_t>(settings.load.connections)),
+      disks_(static_cast<std::size_t>(settings.machine.disks),
+             Station(settings.machine.disk_channels)),
+      disk_random_(settings.load.seed, kDiskStream) {
+  for (const load::ClassSpec& spec : settings_.load.classes) class_names_.push_back(spec.name);
+  open_groups(tuple_.pool_size);
+  for (std::uint32_t i = 0; i < connections_.size(); ++i) welcome(i);
+  client_.begin(events_, connections_);
+  events_.push(std::int64_t{tuple_.timer_interval_ms} * 1'000'000, event_of(EventIs::kTick, 0));
+}
+
+GroupSettings SimulatedPool::group_settings() const {
+  GroupSettings group = settings_.group;
+  group.oversubscribe = tuple_.oversubscribe;
+  group.timer_interval_ms = tuple_.timer_interval_ms;
+  group.create_thread_on_wait = tuple_.create_thread_on_wait;
+  return group;
+}
+
+void SimulatedPool::open_groups(int count) {
+  while (groups_.size() < static_cast<std::size_t>(count)) groups_.emplace_back(group_settings());
+  if (settings_.record_events) logs_.resize(groups_.size());
+}
+
+PoolTuple SimulatedPool::set_tuple(const PoolTuple& tuple) {
+  poolpilot::check(tuple, settings_.max_pool_size);
+  tuple_ = tuple;
+  open_groups(tuple.pool_size);
+  for (Group& group : groups_) group.machine.configure(group_settings());
+  ++tuple_epoch_;
+  // The timer begins its interval anew; ticks of the older epoch are void.
+  events_.push(now_ns_ + std::int64_t{tuple.timer_interval_ms} * 1'000'000,
+               event_of(EventIs::kTick, tuple_epoch_));
+  return tuple_;
+}
+
+bool SimulatedPool::run(const RunLimits& limits) {
+  const auto until_ns = static_cast<TimeNs>(std::llround(limits.until_s * 1e9));
+  const std::int64_t last_event =
+      limits.events == INT64_MAX ? INT64_MAX : events_done_ + limits.events;
+  while (answered() < limits.until_answered) {
+    if (events_done_ >= last_event) return false;
+    if (events_done_ % kEventsBetweenLooks == 0 && limits.stop != nullptr &&
+        limits.stop->load(std::memory_order_relaxed)) {
+      return false;
+    }
+    const TimeNs event_ns = events_.next_ns();
+    const TimeNs burst_ns = cpu_.next_ns();
+    const TimeNs next_ns = std::min(event_ns, burst_ns);
+    if (next_ns > until_ns) {
+      now_ns_ = std::max(now_ns_, until_ns);
+      return true;
+    }
+    now_ns_ = next_ns;
+    ++events_done_;
+    if (burst_ns <= event_ns) {
+      burst_over(cpu_.finish());
+    } else {
+      happen(events_.pop().what);
+    }
+  }
+  return true;
+}
+
+void SimulatedPool::burst_over(std::uint32_t number) {
+  end_burst(number);
+  switch (threads_[number].phase) {
+    case Phase::kSpinning:
+      return spun(number);
+    case Phase::kLogin: {
+      Thread& thread = threads_[number];
+      const std::uint32_t connection = thread.connection;
+      connections_[connection].thread = kNobody;
+      thread.connection = kNobody;
+      arm(connection);
+      return look_for_work(number);
+    }
+    default:
+      return go_on(number);
+  }
+}
+
+void SimulatedPool::happen(std::uint32_t what) {
+  const std::uint32_t number = what & kNumberMask;
+  switch (static_cast<EventIs>(what >> kNumberBits)) {
+    case EventIs::kThread:
+      return thread_event(number);
+    case EventIs::kLeave:
+      return client_.leave(number, now_ns_, events_, connections_);
+    case EventIs::kSend:
+      return receive(number);
+    case EventIs::kArrival:
+      if (client_.is_current(number)) client_.arrive(now_ns_, events_, connections_);
+      return;
+    case EventIs::kTick:
+      return tick(number);
+    case EventIs::kIdleCheck:
+      return expire_sleepers(number);
+    case EventIs::kLatchCheck:
+      return give_up(number);
+    case EventIs::kChange:
+      return client_.change(number, now_ns_, events_, connections_);
+    case EventIs::kFlushed:
+      return flushed();
+  }
+}
+
+void SimulatedPool::thread_event(std::uint32_t number) {
+  Thread& thread = threads_[number];
+  switch (thread.phase) {
+    case Phase::kCreated:
+      return look_for_work(number);
+    case Phase::kWorker:
+      thread.owed_ns += settings_.machine.wake_cost_us * 1e3;
+      apply(thread.group, EventKind::kAwake);
+      return look_for_work(number);
+    case Phase::kListener:
+      thread.owed_ns += settings_.machine.wake_cost_us * 1e3;
+      return listen(number);
+    case Phase::kAtDisk: {
+      std::uint32_t next = 0;
+      if (disks_[thread.disk].leave(next)) {
+        schedule(static_cast<TimeNs>(std::llround(threads_[next].service_ns)), next);
+      }
+      unblock(number);
+      return go_on(number);
+    }
+    case Phase::kWaiting:
+      unblock(number);
+      return go_on(number);
+    case Phase::kLatch:
+      return try_again(number);
+    default:
+      return;
+  }
+}
+
+void SimulatedPool::schedule(TimeNs delay_ns, std::uint32_t thread) {
+  events_.push(now_ns_ + delay_ns, event_of(EventIs::kThread, thread));
+}
+
+void SimulatedPool::tick(std::uint32_t epoch) {
+  if (epoch != (tuple_epoch_ & kNumberMask)) return;
+  detect_standstill();
+  const std::int64_t kickup_us = std::int64_t{settings_.prio_kickup_ms} * 1'000;
+  for (std::uint32_t i = 0; i < groups_.size(); ++i) {
+    Group& group = groups_[i];
+    if (group.machine.state().connection_count == 0) continue;
+    group.queue.kick_up(now_ns_ / 1'000, kickup_us);
+    perform(apply(i, EventKind::kTick).spawn, i);
+  }
+  events_.push(now_ns_ + std::int64_t{tuple_.timer_interval_ms} * 1'000'000,
+               event_of(EventIs::kTick, epoch));
+}
+
+// Nothing but naps that end and ticks of the timer can happen, and the ticks change nothing: those
+// who wait will wait for ever.
+void SimulatedPool::detect_standstill() {
+  std::size_t naps = 0;
+  for (const Group& group : groups_) naps += group.idle_check_due ? 1 : 0;
+  const bool still = cpu_.runnable() == 0 && events_.size() <= naps && in_flight() > 0;
+  idle_ticks_ = still ? idle_ticks_ + 1 : 0;
+  if (idle_ticks_ >= kMostIdleTicks) throw Deadlock("The pool stands still: " + waits_text());
+}
+
+// Follows who waits for whom from a thread that has just gone to sleep for a latch.
+void SimulatedPool::check_cycle(std::uint32_t first) const {
+  std::uint32_t number = first;
+  for (std::size_t steps = 0; steps <= threads_.size(); ++steps) {
+    const Thread& thread = threads_[number];
+    const std::uint32_t owner = latches_[thread.latch].owner;
+    if (owner == kNobody) return;
+    const std::uint32_t holder = connections_[owner].thread;
+    if (holder == first) throw Deadlock("Threads wait for each other: " + waits_text());
+    if (holder == kNobody || !sleeps_for_latch(holder)) return;
+    number = holder;
+  }
+}
+
+bool SimulatedPool::sleeps_for_latch(std::uint32_t number) const {
+  const auto& sleepers = latches_[threads_[number].latch].sleepers;
+  return std::find(sleepers.begin(), sleepers.end(), number) != sleepers.end();
+}
+
+std::string SimulatedPool::waits_text() const {
+  std::string text;
+  for (std::uint32_t i = 0; i < latches_.size(); ++i) {
+    const Latch& latch = latches_[i];
+    for (auto sleeper = latch.sleepers.rbegin(); sleeper != latch.sleepers.rend(); ++sleeper) {
+      if (text.size() > 1000) return text + "and more.";
+      text += "thread " + std::to_string(*sleeper) + " of connection " +
+              std::to_string(threads_[*sleeper].connection) + " waits for latch " +
+              std::to_string(i);
+      text += latch.owner == kNobody
+                  ? ", which is free; "
+                  : ", which connection " + std::to_string(latch.owner) + " holds; ";
+    }
+  }
+  std::size_t queued = 0;
+  for (const Group& group : groups_) queued += group.queue.size() + group.ready.size();
+  return text + std::to_string(queued) + " requests are queued.";
+}
+
+PoolSnapshot SimulatedPool::snapshot() const {
+  PoolSnapshot snapshot;
+  snapshot.tuple = tuple_;
+  snapshot.tuple_epoch = tuple_epoch_;
+  snapshot.time_s = now_s();
+  GroupCounters counters;
+  GroupState state;
+  for (const Group& group : groups_) {
+    add(counters, group.machine.counters_at(now_ns_ / 1'000));
+    add(state, group.machine.state());
+  }
+  put_group_counts(snapshot, counters, state);
+  create_us_.add_to(snapshot.histograms["thread_create_us"]);
+  add_worker_counts(snapshot, stats_, class_names_, true);
+  snapshot.gauges["connections"] = static_cast<double>(connections_.size());
+  snapshot.gauges["cpus"] = settings_.machine.cpus;
+  snapshot.counters["process_cpu_us"] = cpu_.busy_ns(now_ns_) / 1e3;
+  for (const char* name : {"protocol_errors", "slow_readers", "refused_connections"}) {
+    snapshot.counters[name] = 0.0;
+  }
+  return snapshot;
+}
+
+}  // namespace poolpilot::sim

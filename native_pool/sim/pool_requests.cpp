@@ -1,0 +1,353 @@
+#include <algorithm>
+#include <cmath>
+
+#include "sim/pool.hpp"
+
+namespace poolpilot::sim {
+namespace {
+
+std::uint64_t whole_us(double ns) { return static_cast<std::uint64_t>(std::max(ns, 0.0) / 1e3); }
+
+TimeNs whole_ns(double ns) { return static_cast<TimeNs>(std::llround(ns)); }
+
+}  // namespace
+
+// The step that a thread does now: its counter stands after it.
+const ProgramStep& SimulatedPool::step_under_way(const Thread& thread) const {
+  return client_.program(connections_[thread.connection].class_id).steps[thread.step - 1U];
+}
+
+void SimulatedPool::serve(std::uint32_t number, std::uint32_t served) {
+  Thread& thread = threads_[number];
+  Connection& connection = connections_[served];
+  thread.connection = served;
+  connection.thread = number;
+  if (connection.fresh) {
+    connection.fresh = false;
+    thread.phase = Phase::kLogin;
+    thread.owed_ns += settings_.machine.overhead_us * 1e3;
+    return burst(number, 0.0, Phase::kLogin);
+  }
+  stats_.queue_wait_us.record(whole_us(static_cast<double>(now_ns_ - connection.enqueued_ns)));
+  if (connection.last_response_ns > 0) {
+    const TimeNs think_ns = connection.enqueued_ns - connection.last_response_ns;
+    stats_.think_us.record(whole_us(static_cast<double>(think_ns)));
+  }
+  thread.step = 0;
+  thread.rounds = 0;
+  thread.switches = 0;
+  thread.run_delay_ns = 0.0;
+  begin_round(thread);
+  thread.owed_ns += settings_.machine.overhead_us * 1e3;
+  go_on(number);
+}
+
+// Runs the program until it takes time or ends. Processor time owed goes before the next step that
+// does not run on a processor, and together with the next that does: one event for both.
+void SimulatedPool::go_on(std::uint32_t number) {
+  while (true) {
+    Thread& thread = threads_[number];
+    const Program& program = client_.program(connections_[thread.connection].class_id);
+    if (thread.step >= program.steps.size()) {
+      if (thread.owed_ns > 0.0) return burst(number, 0.0);
+      return finish(number, true);
+    }
+    const ProgramStep& step = program.steps[thread.step];
+    if (step.op == Op::kCpu) {
+      ++thread.step;
+      thread.owed_ns += step.draw_ns(connections_[thread.connection].random);
+      continue;
+    }
+    if (thread.owed_ns > 0.0) return burst(number, 0.0);
+    ++thread.step;
+    if (!do_step(number, step)) return;
+  }
+}
+
+// True when the step took no time.
+bool SimulatedPool::do_step(std::uint32_t number, const ProgramStep& step) {
+  Thread& thread = threads_[number];
+  Connection& connection = connections_[thread.connection];
+  switch (step.op) {
+    case Op::kCpu:
+      return true;
+    case Op::kWait:
+      return wait(number, step);
+    case Op::kAcquire:
+      return acquire(number, step);
+    case Op::kRelease:
+      release(thread.connection, step.release_drawn ? thread.drawn[step.latch] : step.latch);
+      return true;
+    case Op::kBegin:
+      connection.in_transaction = true;
+      return true;
+    case Op::kCommit:
+      return commit(number);
+  }
+  return true;
+}
+
+void SimulatedPool::burst(std::uint32_t number, double cpu_ns, Phase phase) {
+  Thread& thread = threads_[number];
+  thread.phase = phase;
+  thread.burst_begin_cpu_ns = cpu_.thread_cpu_ns(now_ns_);
+  cpu_.start(now_ns_, number, thread.owed_ns + cpu_ns);
+  thread.owed_ns = 0.0;
+}
+
+// The thread leaves the processor until an event of its own.
+void SimulatedPool::block(std::uint32_t number, bool reported) {
+  Thread& thread = threads_[number];
+  ++thread.switches;
+  thread.off_since_ns = now_ns_;
+  thread.wait_reported = reported;
+  if (!reported) return;
+  end_round(thread);
+  const std::uint32_t group = thread.group;
+  perform(apply(group, EventKind::kWaitBegin).spawn, group);
+}
+
+void SimulatedPool::unblock(std::uint32_t number) {
+  Thread& thread = threads_[number];
+  thread.owed_ns += settings_.machine.wake_cost_us * 1e3;
+  const auto off_ns = static_cast<double>(now_ns_ - thread.off_since_ns);
+  if (!thread.wait_reported) {
+    thread.round_off_ns += off_ns;
+    return;
+  }
+  thread.wait_reported = false;
+  apply(thread.group, EventKind::kWaitEnd);
+  stats_.wait_round_us.record(whole_us(off_ns));
+  begin_round(thread);
+}
+
+bool SimulatedPool::wait(std::uint32_t number, const ProgramStep& step) {
+  Thread& thread = threads_[number];
+  const double wait_ns = step.draw_ns(connections_[thread.connection].random);
+  if (wait_ns <= 0.0) return true;
+  if (step.reported) stats_.waits[static_cast<std::size_t>(step.kind)].add();
+  block(number, step.reported);
+  Thread& blocked = threads_[number];
+  if (step.kind != WaitKind::kDiskIo || disks_.empty()) {
+    blocked.phase = Phase::kWaiting;
+    schedule(whole_ns(wait_ns), number);
+    return false;
+  }
+  blocked.phase = Phase::kAtDisk;
+  blocked.disk = static_cast<std::uint16_t>(disk_random_.below(disks_.size()));
+  blocked.service_ns = wait_ns;
+  if (disks_[blocked.disk].enter(number)) schedule(whole_ns(wait_ns), number);
+  return false;
+}
+
+bool SimulatedPool::commit(std::uint32_t number) {
+  if (settings_.machine.flush_us <= 0.0) {
+    abandon(threads_[number].connection);
+    return true;
+  }
+  block(number, settings_.machine.flush_reported);
+  threads_[number].phase = Phase::kFlushing;
+  next_flush_.push_back(number);
+  if (!flushing_) flush();
+  return false;
+}
+
+// One flush serves every commit that waits when it begins.
+void SimulatedPool::flush() {
+  flushing_ = !next_flush_.empty();
+  if (!flushing_) return;
+  committing_.swap(next_flush_);
+  events_.push(now_ns_ + whole_ns(settings_.machine.flush_us * 1e3),
+               event_of(EventIs::kFlushed, 0));
+}
+
+void SimulatedPool::flushed() {
+  committed_.swap(committing_);
+  committing_.clear();
+  flush();
+  for (const std::uint32_t number : committed_) {
+    unblock(number);
+    abandon(threads_[number].connection);
+    go_on(number);
+  }
+  committed_.clear();
+}
+
+bool SimulatedPool::acquire(std::uint32_t number, const ProgramStep& step) {
+  Thread& thread = threads_[number];
+  Connection& connection = connections_[thread.connection];
+  const std::uint64_t offset = step.spread > 1 ? connection.random.below(step.spread) : 0;
+  const auto chosen = static_cast<std::uint8_t>(step.latch + offset);
+  thread.drawn[step.latch] = chosen;
+  thread.latch = chosen;
+  Latch& latch = latches_[chosen];
+  if (latch.free_for(thread.connection)) {
+    take_latch(number);
+    return true;
+  }
+  ++latch.waiters;
+  thread.waiting_since_ns = now_ns_;
+  latch.spinners.push_back(number);
+  if (step.spin_ns > 0.0) {
+    burst(number, step.spin_ns, Phase::kSpinning);
+  } else {
+    spun(number);
+  }
+  return false;
+}
+
+// The latch is the thread's. A holder walks the list of those who wait, as a deadlock check does.
+void SimulatedPool::take_latch(std::uint32_t number) {
+  Thread& thread = threads_[number];
+  Latch& latch = latches_[thread.latch];
+  const ProgramStep& step = step_under_way(thread);
+  latch.owner = thread.connection;
+  connections_[thread.connection].held_latches |= std::uint64_t{1} << thread.latch;
+  thread.owed_ns += step.waiter_cost_ns * latch.waiters;
+}
+
+void SimulatedPool::end_latch_wait(std::uint32_t number) {
+  Thread& thread = threads_[number];
+  --latches_[thread.latch].waiters;
+  stats_.latch_waits.add();
+  stats_.latch_wait_us.record(whole_us(static_cast<double>(now_ns_ - thread.waiting_since_ns)));
+}
+
+// The spin was in vain: the thread sleeps at the tail of the queue.
+void SimulatedPool::spun(std::uint32_t number) {
+  Thread& thread = threads_[number];
+  Latch& latch = latches_[thread.latch];
+  Latch::forget(latch.spinners, number);
+  const ProgramStep& step = step_under_way(thread);
+  if (step.reported) stats_.waits[static_cast<std::size_t>(WaitKind::kRowLock)].add();
+  block(number, step.reported);
+  threads_[number].phase = Phase::kSleeping;
+  latch.sleep_at_tail(number);
+  if (settings_.latch_timeout_s > 0.0) {
+    if (latch.check_due) return;
+    latch.check_due = true;
+    const TimeNs timeout_ns = whole_ns(settings_.latch_timeout_s * 1e9);
+    events_.push(threads_[number].waiting_since_ns + timeout_ns,
+                 event_of(EventIs::kLatchCheck, threads_[number].latch));
+  } else {
+    check_cycle(number);
+  }
+}
+
+// A woken sleeper that finds the latch taken by a spinner keeps its place at the head.
+void SimulatedPool::try_again(std::uint32_t number) {
+  Thread& thread = threads_[number];
+  Latch& latch = latches_[thread.latch];
+  if (!latch.free_for(thread.connection)) {
+    thread.phase = Phase::kSleeping;
+    latch.sleep_at_head(number);
+    return;
+  }
+  end_latch_wait(number);
+  take_latch(number);
+  unblock(number);
+  go_on(number);
+}
+
+// Those who have slept for a latch longer than the timeout fail.
+void SimulatedPool::give_up(std::uint32_t index) {
+  Latch& latch = latches_[index];
+  const TimeNs timeout_ns = whole_ns(settings_.latch_timeout_s * 1e9);
+  latch.check_due = false;
+  TimeNs next_ns = kNever;
+  failing_.clear();
+  for (const std::uint32_t number : latch.sleepers) {
+    const TimeNs deadline_ns = threads_[number].waiting_since_ns + timeout_ns;
+    if (deadline_ns <= now_ns_) {
+      failing_.push_back(number);
+    } else {
+      next_ns = std::min(next_ns, deadline_ns);
+    }
+  }
+  if (next_ns != kNever) {
+    latch.check_due = true;
+    events_.push(next_ns, event_of(EventIs::kLatchCheck, index));
+  }
+  for (const std::uint32_t number : failing_) Latch::forget(latch.sleepers, number);
+  for (const std::uint32_t number : failing_) {
+    end_latch_wait(number);
+    unblock(number);
+    threads_[number].owed_ns = 0.0;
+    finish(number, false);
+  }
+}
+
+void SimulatedPool::release(std::uint32_t connection, std::uint8_t index) {
+  Latch& latch = latches_[index];
+  if (latch.owner != connection) return;
+  connections_[connection].held_latches &= ~(std::uint64_t{1} << index);
+  latch.owner = kNobody;
+  if (!latch.spinners.empty()) {
+    const std::uint32_t winner = latch.spinners.front();
+    latch.spinners.erase(latch.spinners.begin());
+    cpu_.cancel(now_ns_, winner);
+    end_burst(winner);
+    end_latch_wait(winner);
+    take_latch(winner);
+    // Its program goes on in an event of its own, not inside that of the thread that released.
+    return burst(winner, 0.0);
+  }
+  if (latch.sleepers.empty()) return;
+  const std::uint32_t woken = latch.wake_head();
+  threads_[woken].phase = Phase::kLatch;
+  schedule(whole_ns(settings_.machine.wake_us * 1e3), woken);
+}
+
+void SimulatedPool::abandon(std::uint32_t number) {
+  Connection& connection = connections_[number];
+  connection.in_transaction = false;
+  for (std::uint8_t index = 0; connection.held_latches != 0 && index < kLatches; ++index) {
+    if ((connection.held_latches >> index & 1U) != 0) release(number, index);
+  }
+}
+
+void SimulatedPool::finish(std::uint32_t number, bool ok) {
+  Thread& thread = threads_[number];
+  const std::uint32_t answered = thread.connection;
+  Connection& connection = connections_[answered];
+  if (!ok || !connection.in_transaction) abandon(answered);
+  end_round(thread);
+  stats_.active_rounds.record(static_cast<std::uint64_t>(thread.rounds));
+  stats_.sampled_requests.add();
+  stats_.voluntary_switches.add(thread.switches);
+  // A runnable thread that waits for a processor was put off it at the end of its quantum.
+  const double quantum_ns = settings_.machine.contention.quantum_us * 1e3;
+  stats_.involuntary_switches.add(static_cast<std::int64_t>(thread.run_delay_ns / quantum_ns));
+  connection.last_response_ns = now_ns_;
+  const auto latency_ns = static_cast<double>(now_ns_ - connection.sent_ns);
+  stats_.latency_us[connection.class_id].record(whole_us(latency_ns));
+  (ok ? stats_.completed : stats_.failed).add();
+  connection.thread = kNobody;
+  thread.connection = kNobody;
+  client_.answered(answered, now_ns_, events_, connections_);
+  arm(answered);
+  look_for_work(number);
+}
+
+void SimulatedPool::begin_round(Thread& thread) {
+  thread.round_begin_ns = now_ns_;
+  thread.round_cpu_ns = 0.0;
+  thread.round_off_ns = 0.0;
+}
+
+void SimulatedPool::end_burst(std::uint32_t number) {
+  Thread& thread = threads_[number];
+  thread.round_cpu_ns += cpu_.thread_cpu_ns(now_ns_) - thread.burst_begin_cpu_ns;
+}
+
+void SimulatedPool::end_round(Thread& thread) {
+  const auto wall_ns = static_cast<double>(now_ns_ - thread.round_begin_ns);
+  const double delay_ns = std::max(wall_ns - thread.round_cpu_ns - thread.round_off_ns, 0.0);
+  ++thread.rounds;
+  thread.run_delay_ns += delay_ns;
+  stats_.active_round_us.record(whole_us(wall_ns));
+  stats_.round_cpu_us.record(whole_us(thread.round_cpu_ns));
+  stats_.run_delay_us.record(whole_us(delay_ns));
+}
+
+}  // namespace poolpilot::sim
