@@ -8,6 +8,7 @@ import argparse
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,7 @@ def models() -> list[Model]:
         Model(
             f"M/G/1-PS at 0.7, variation {variation}",
             "Kleinrock 1976",
-            lambda seed, variation=variation: open_station(seed, [0.7], discipline="sharing", variation=variation),
+            partial(open_station, rates=[0.7], discipline="sharing", variation=variation),
             mean_stay_s,
             1.0 / (1.0 - 0.7),
         )

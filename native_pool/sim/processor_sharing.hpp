@@ -94,10 +94,10 @@ class ProcessorSharing {
   void advance(TimeNs now_ns) {
     const auto span = static_cast<double>(now_ns - last_ns_);
     last_ns_ = now_ns;
+    shared_ns_ += span * share();
     if (runnable_ == 0) return;
     virtual_ns_ += span * speed_;
     busy_ns_ += span * std::min(runnable_, cpus_);
-    shared_ns_ += span * share();
   }
 
   void reschedule() {

@@ -93,6 +93,16 @@ TEST(ProcessorSharing, SharesEquallyBeyondTheCores) {
   EXPECT_DOUBLE_EQ(cpu.thread_cpu_ns(200), 50.0 + 50.0 + 50.0);
 }
 
+TEST(ProcessorSharing, ThreadsTimeCountsFromAnyReading) {
+  ProcessorSharing cpu(1, {});
+  cpu.start(0, 1, 100.0);
+  cpu.finish();
+  const double before = cpu.thread_cpu_ns(500);
+  cpu.start(500, 2, 40.0);
+  EXPECT_EQ(cpu.finish(), 2U);
+  EXPECT_DOUBLE_EQ(cpu.thread_cpu_ns(540) - before, 40.0);
+}
+
 TEST(ProcessorSharing, CancelledThreadLeavesItsShareToTheOthers) {
   ProcessorSharing cpu(1, {});
   cpu.start(0, 1, 100.0);

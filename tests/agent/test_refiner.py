@@ -54,3 +54,21 @@ def test_refiner_decides_no_more_often_than_allowed(waiting_sweep: WorkloadSweep
     predictor = ScriptedPredictor([4, 8, 16])
     refine_recorded(Refiner(predictor, RefinerSettings(decisions=2)), waiting_sweep, START, seed=0)
     assert predictor.seen == [1, 2]
+
+
+@dataclass
+class Prober(ScriptedPredictor):
+    """Probes a size of its own wherever it has no other to name."""
+
+    hunch: int = 16
+
+    def probe(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> PoolTuple | None:  # noqa: ARG002
+        return windows[-1].pool_tuple.with_core((self.hunch, 3, 500))
+
+
+def test_refiner_probes_where_the_predictor_has_no_other_tuple(waiting_sweep: WorkloadSweep) -> None:
+    predictor = Prober([2, 2])
+    done = refine_recorded(Refiner(predictor, RefinerSettings(decisions=1)), waiting_sweep, START, seed=0)
+    assert [window.pool_tuple.pool_size for window in done.windows] == [2, 16]
+    assert done.one_shot.pool_size == 2
+    assert done.pool_tuple.pool_size == 16

@@ -1,5 +1,6 @@
 """A warm start looks, sets what it is told, looks again, ends on the best it saw, and then holds."""
 
+import itertools
 from collections.abc import Sequence
 
 import pytest
@@ -10,6 +11,7 @@ from poolpilot.env.climb import ClimbStep
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.env.spectral import ClimbSettings
+from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction
 
@@ -18,19 +20,23 @@ ARCH: Curve = ((1, 100.0), (16, 1200.0), (32, 1300.0), (64, 600.0))
 
 
 class Scripted:
-    """Predicts the sizes of a script, one for each window seen; None abstains."""
+    """Predicts the sizes of a script, one for each window seen, the last for all others; None abstains."""
 
-    def __init__(self, *sizes: int | None, gain: float | None = None) -> None:
+    def __init__(self, *sizes: int | None, gain: float | None = None, probes: Sequence[int] = ()) -> None:
         self.sizes = list(sizes)
         self.gain = gain
+        self.probes = list(probes)
         self.seen: list[list[int]] = []
 
     def predict(self, windows: Sequence[Window], *_: KnobSpace | Objective) -> Prediction:
         self.seen.append([window.pool_tuple.pool_size for window in windows])
-        size = self.sizes[len(windows) - 1]
+        size = self.sizes[min(len(windows), len(self.sizes)) - 1]
         in_force = windows[-1].pool_tuple
-        chosen = in_force if size is None else in_force.with_core((size, 3, 10))
+        chosen = in_force if size is None else in_force.with_core((size, 3, 10 if size != 2 else 500))
         return Prediction(chosen, in_force, size is None, ("scripted",), "digest", expected_gain=self.gain)
+
+    def probe(self, windows: Sequence[Window], *_: KnobSpace | Objective) -> PoolTuple | None:
+        return windows[-1].pool_tuple.with_core((self.probes.pop(0), 3, 10)) if self.probes else None
 
 
 def started(predictor: Scripted, decisions: int = 2, curve: Curve = ARCH) -> tuple[WarmStart, list[ClimbStep]]:
@@ -40,6 +46,11 @@ def started(predictor: Scripted, decisions: int = 2, curve: Curve = ARCH) -> tup
     run = WarmStart(server, predictor, Objective(), settings, ClimbSettings(), shown.append)
     run.run(8.0)
     return run, shown
+
+
+def tried(run: WarmStart) -> list[int]:
+    """Sizes in the order in which they were in force."""
+    return [size for size, _ in itertools.groupby(step.pool_tuple.pool_size for step in run.steps)]
 
 
 def test_prediction_is_in_force_after_one_look() -> None:
@@ -73,15 +84,30 @@ def test_abstaining_at_a_glance_looks_longer() -> None:
 def test_later_decisions_see_the_responses_and_the_best_seen_stays() -> None:
     predictor = Scripted(32, 64)
     run, _ = started(predictor)
-    assert predictor.seen == [[2], [2], [2, 32]]
+    assert predictor.seen == [[2], [2], [2, 32], [2, 32, 64]]
     assert run.steps[-1].pool_tuple.pool_size == 32
 
 
-def test_keeping_the_tuple_ends_the_looking() -> None:
-    predictor = Scripted(32, 32, 64)
-    run, _ = started(predictor, decisions=3)
+def test_a_model_that_is_done_probes_and_the_better_tuple_stays() -> None:
+    run, _ = started(Scripted(4, gain=3.0, probes=[32, 64]), decisions=3)
+    assert tried(run) == [2, 4, 32, 64, 32]
+
+
+def test_a_model_that_keeps_the_first_tuple_is_put_to_the_proof() -> None:
+    run, _ = started(Scripted(2, probes=[32]))
+    assert tried(run) == [2, 32]
+
+
+def test_without_a_probe_to_make_the_looking_ends() -> None:
+    run, _ = started(Scripted(32), decisions=3)
+    assert tried(run) == [2, 32]
     assert len(run.predictions) == 2
-    assert run.steps[-1].pool_tuple.pool_size == 32
+
+
+@pytest.mark.parametrize(("promised", "sizes"), [(1.7, [2, 32]), (3.0, [2, 32, 16, 32])])
+def test_a_promise_that_was_kept_ends_the_probing(promised: float, sizes: list[int]) -> None:
+    run, _ = started(Scripted(32, gain=promised, probes=[16, 32]), decisions=2)
+    assert tried(run) == sizes
 
 
 def test_abstaining_climbs_cold_from_where_it_is() -> None:

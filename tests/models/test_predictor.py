@@ -192,3 +192,37 @@ def test_of_equals_the_smallest_pool_is_advised(unanimous: Artefact, poor: Windo
     )
     assert frugal.pool_tuple.pool_size == min(DEFAULT_LADDER.sizes) < exact.pool_tuple.pool_size
     assert frugal.over_first.mean < exact.over_first.mean
+
+
+def test_probe_is_never_a_tuple_that_was_measured_or_is_forbidden(
+    unanimous: Artefact, window_of: Callable[..., Window], limits: KnobSpace
+) -> None:
+    predictor = ScorePredictor(unanimous)
+    windows = [window_of(0, PoolTuple(2, 3, 500))]
+    named: list[PoolTuple] = []
+    while (probe := predictor.probe(windows[-3:], limits, Objective())) is not None and len(named) < 3:
+        assert limits.allows(probe)
+        assert probe.core not in {window.pool_tuple.core for window in windows[-3:]}
+        named.append(probe)
+        windows.append(window_of(len(named), probe))
+    assert len({probe.core for probe in named}) == 3
+
+
+def test_probe_hopes_for_the_tuple_that_the_members_disagree_on(
+    artefact: Artefact, window_of: Callable[..., Window], limits: KnobSpace
+) -> None:
+    window = window_of(0, PoolTuple(2, 3, 500))
+    gains, _ = ScorePredictor(artefact)._member_gains([window], limits, Objective())
+    tuples = artefact.card.ladder.tuples
+    connections = window.profile.features["connections"] or 1.0
+    for deviations in (0.0, 100.0):
+        probe = with_settings(artefact, probe_deviations=deviations).probe([window], limits, Objective())
+        assert probe is not None
+        bound = gains.mean(axis=0) + deviations * gains.std(axis=0)
+        rivals = [
+            bound[index]
+            for index, one in enumerate(tuples)
+            if limits.allows(one) and one.core != window.pool_tuple.core and one.pool_size <= connections
+        ]
+        chosen = bound[[one.core for one in tuples].index(probe.core)]
+        assert chosen >= max(rivals)

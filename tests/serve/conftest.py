@@ -40,6 +40,9 @@ class TellablePredictor:
             gain_high=self.gain + 0.1,
         )
 
+    def probe(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> None:
+        """Has no tuple to probe."""
+
 
 @pytest.fixture
 def predictor() -> TellablePredictor:

@@ -15,7 +15,7 @@ from poolpilot.env.climb import ClimbStep
 from poolpilot.env.objective import Objective
 from poolpilot.env.spectral import ClimbSettings
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.models.predictor import Predictor
+from poolpilot.models.predictor import ProbingPredictor
 from poolpilot.serve import climb_command
 from poolpilot.serve.climb_command import ClimbOutcome, draw, run
 from poolpilot.serve.climb_screen import ClimbScreen
@@ -35,7 +35,7 @@ def screen() -> ClimbScreen:
 
 
 def climbed(
-    server: CurveServer, screen: ClimbScreen, predictor: Predictor | None = None, horizon_s: float = 60.0
+    server: CurveServer, screen: ClimbScreen, predictor: ProbingPredictor | None = None, horizon_s: float = 60.0
 ) -> ClimbOutcome:
     return run(server, predictor, Objective(), ClimbSettings(), horizon_s, screen)
 
@@ -48,7 +48,7 @@ def test_a_cold_climb_gets_nearer_to_the_summit(server: CurveServer, screen: Cli
 
 
 def test_a_warm_climb_starts_at_the_prediction(
-    server: CurveServer, screen: ClimbScreen, tellable: Callable[..., Predictor]
+    server: CurveServer, screen: ClimbScreen, tellable: Callable[..., ProbingPredictor]
 ) -> None:
     outcome = climbed(server, screen, tellable(pool_tuple=SUMMIT), horizon_s=5.0)
     assert outcome.before.window.pool_tuple == server.knobs.default_tuple()
@@ -59,7 +59,7 @@ def test_a_warm_climb_starts_at_the_prediction(
 
 
 def test_a_predictor_that_abstains_leaves_the_climb_cold(
-    server: CurveServer, screen: ClimbScreen, tellable: Callable[..., Predictor]
+    server: CurveServer, screen: ClimbScreen, tellable: Callable[..., ProbingPredictor]
 ) -> None:
     outcome = climbed(server, screen, tellable(abstained=True), horizon_s=5.0)
     assert outcome.trace.steps[0].pool_tuple == server.knobs.default_tuple()
@@ -68,7 +68,7 @@ def test_a_predictor_that_abstains_leaves_the_climb_cold(
 
 
 def test_an_interrupt_restores_the_first_tuple(
-    server: CurveServer, screen: ClimbScreen, tellable: Callable[..., Predictor], monkeypatch: pytest.MonkeyPatch
+    server: CurveServer, screen: ClimbScreen, tellable: Callable[..., ProbingPredictor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(_: ClimbStep) -> None:
         raise KeyboardInterrupt

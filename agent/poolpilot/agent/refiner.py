@@ -1,10 +1,12 @@
 """The refiner: up to three decisions on one server, the first of which is the one-shot prediction."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.env.backends.recorded import RecordedServer
+from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement import MeasurementSettings, measure
 from poolpilot.env.objective import Objective
 from poolpilot.env.observation import ENTRIES
@@ -12,7 +14,7 @@ from poolpilot.env.server import AnyServer
 from poolpilot.env.sweep import WorkloadSweep
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Predictor
+from poolpilot.models.predictor import Predictor, ProbingPredictor
 
 
 class RefinerSettings(BaseModel):
@@ -44,8 +46,8 @@ class Refinement:
 class Refiner:
     """Asks a predictor again after each of its tuples has shown its response.
 
-    It stops when the predictor names the tuple in force, or after the last decision, and ends on the best tuple that
-    it measured: feasible before infeasible, then J.
+    Where the predictor names a tuple that has been measured, it probes, if the predictor can, or stops; it stops where
+    the predictor abstains. It ends on the best tuple that it measured: feasible before infeasible, then J.
 
     Args:
         predictor: What decides; it sees all windows so far.
@@ -67,13 +69,25 @@ class Refiner:
         windows = [measure(server, server.tuple_in_force(), measurement).window]
         decided = [windows[0].pool_tuple]
         for _ in range(self.settings.decisions):
-            chosen = self.predictor.predict(windows, server.knobs, objective).pool_tuple
-            decided.append(chosen)
-            if chosen.core == windows[-1].pool_tuple.core:
+            prediction = self.predictor.predict(windows, server.knobs, objective)
+            decided.append(prediction.pool_tuple)
+            trial = (
+                None if prediction.abstained else self._trial(prediction.pool_tuple, windows, server.knobs, objective)
+            )
+            if trial is None:
                 break
-            windows.append(measure(server, chosen, measurement).window)
+            windows.append(measure(server, trial, measurement).window)
         best = max(windows, key=lambda window: (objective.feasible(window, windows[0]), objective.value(window)))
         return Refinement(server.apply(best.pool_tuple), decided[1], tuple(windows))
+
+    def _trial(
+        self, chosen: PoolTuple, windows: Sequence[Window], limits: KnobSpace, objective: Objective
+    ) -> PoolTuple | None:
+        if chosen.core not in {window.pool_tuple.core for window in windows}:
+            return chosen
+        if isinstance(self.predictor, ProbingPredictor):
+            return self.predictor.probe(windows, limits, objective)
+        return None
 
 
 def refine_recorded(refiner: Refiner, sweep: WorkloadSweep, start: PoolTuple, seed: int) -> Refinement:

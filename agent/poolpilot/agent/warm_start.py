@@ -12,8 +12,9 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.observation import ENTRIES
 from poolpilot.env.server import AnyServer
 from poolpilot.env.spectral import ClimbSettings, spectral_climber
+from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Prediction, Predictor
+from poolpilot.models.predictor import Prediction, ProbingPredictor
 
 
 class WarmStartSettings(BaseModel):
@@ -38,7 +39,16 @@ class WarmStartSettings(BaseModel):
         default=1.0, ge=0.0, description="Standard errors an earlier tuple must be better by for it to be set again."
     )
     decisions: int = Field(
-        default=2, ge=1, le=ENTRIES - 1, description="Predictions at most; the first is one-shot, later ones refine it."
+        default=3,
+        ge=1,
+        le=ENTRIES - 1,
+        description="Tuples tried at most; one-shot first, later ones refine it, or probe where the model is done.",
+    )
+    confirmed_gain: float = Field(
+        default=0.5, ge=0.0, description="Gain in ln J over the first tuple, once measured, that ends the probing,"
+    )
+    confirmed_shortfall: float = Field(
+        default=0.1, description="unless the model had promised so much more, in ln J, than was measured."
     )
 
 
@@ -58,7 +68,7 @@ class WarmStart:
     """
 
     server: AnyServer
-    predictor: Predictor
+    predictor: ProbingPredictor
     objective: Objective
     settings: WarmStartSettings
     climb: ClimbSettings
@@ -73,8 +83,7 @@ class WarmStart:
             SettingError: The server's limits allow no tuple.
             ServerError: The server stopped.
         """
-        looked = self._decide()
-        in_force = self.server.apply(self._chosen(looked).pool_tuple)
+        in_force = self.server.apply(self._decide().pool_tuple)
         warm = not self.predictions[-1].abstained
         climber = spectral_climber(self.climb, self.server.knobs, in_force.pool_size, warm=warm)
         controller = ClimbController(climber, in_force, self.objective)
@@ -89,21 +98,38 @@ class WarmStart:
         )
         return ClimbTrace(tuple(self.steps))
 
-    def _decide(self) -> list[Window]:
+    def _decide(self) -> Window:
+        """Tries a tuple after each look and returns the window of the one to stay with."""
         looked = [self._glance()]
         prediction = self._ask(looked)
         if not self._is_decisive(prediction):
             looked = [self._observe(self.settings.look_s)]
             prediction = self._ask(looked)
         self.predictions.append(prediction)
-        while not (prediction.abstained or prediction.keeps):
-            self.server.apply(prediction.pool_tuple)
-            looked.append(self._look_at_change(looked[0]))
-            if len(self.predictions) == self.settings.decisions:
+        for _ in range(self.settings.decisions):
+            trial = None if prediction.abstained else self._trial(prediction, looked)
+            if trial is None:
                 break
+            self.server.apply(trial)
+            looked.append(self._look_at_change(looked[0]))
             prediction = self._ask(looked)
             self.predictions.append(prediction)
-        return looked
+        return self._chosen(looked)
+
+    def _trial(self, prediction: Prediction, looked: list[Window]) -> PoolTuple | None:
+        """The tuple predicted, or a probe where that has been measured and has not kept its promise."""
+        by_core = {window.pool_tuple.core: window for window in looked}
+        named = by_core.get(prediction.pool_tuple.core)
+        if named is None:
+            return prediction.pool_tuple
+        if self._is_confirmed(self.objective.value(named) - self.objective.value(looked[0]), named.pool_tuple):
+            return None
+        return self.predictor.probe(looked, self.server.knobs, self.objective)
+
+    def _is_confirmed(self, gain: float, pool_tuple: PoolTuple) -> bool:
+        promised = [one.expected_gain for one in self.predictions if one.pool_tuple.core == pool_tuple.core]
+        shortfall = (promised[0] or 0.0) - gain
+        return gain > self.settings.confirmed_gain and shortfall < self.settings.confirmed_shortfall
 
     def _ask(self, looked: list[Window]) -> Prediction:
         return self.predictor.predict(looked, self.server.knobs, self.objective)
@@ -122,12 +148,14 @@ class WarmStart:
         return self._observe(self.settings.glance_s)
 
     def _chosen(self, looked: list[Window]) -> Window:
-        """The latest tuple, which the model prefers knowing all windows, unless an earlier one was clearly better."""
-        first, latest = looked[0], looked[-1]
+        """The tuple that the model named last among those measured, unless another was clearly better."""
+        by_core = {window.pool_tuple.core: window for window in looked}
+        named = [one.pool_tuple.core for one in self.predictions if one.pool_tuple.core in by_core]
+        first, preferred = looked[0], by_core[named[-1]]
         best = max(looked, key=lambda window: (self.objective.feasible(window, first), self.objective.value(window)))
-        if self.objective.feasible(best, first) and not self.objective.feasible(latest, first):
+        if self.objective.feasible(best, first) and not self.objective.feasible(preferred, first):
             return best
-        return best if self._standard_errors(latest, best) >= self.settings.returning_change else latest
+        return best if self._standard_errors(preferred, best) >= self.settings.returning_change else preferred
 
     def _standard_errors(self, first: Window, second: Window) -> float:
         """Difference of J between two windows in its standard errors by counting."""

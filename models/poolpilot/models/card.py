@@ -61,6 +61,9 @@ class PredictorSettings(BaseModel):
     indifference: float = Field(
         default=0.01, ge=0.0, description="Gain in ln J below the best that is given up for a smaller pool."
     )
+    probe_deviations: float = Field(
+        default=3.0, ge=0.0, description="Deviations between members that a probe hopes for above their mean gain."
+    )
     max_disagreement: float = Field(
         default=1.0, gt=0.0, description="Standard deviation of the gain over members above which it abstains."
     )

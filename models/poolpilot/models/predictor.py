@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,20 @@ class Predictor(Protocol):
 
         Raises:
             SettingError: There is no window, or the limits allow no tuple.
+        """
+
+
+@runtime_checkable
+class ProbingPredictor(Predictor, Protocol):
+    """A predictor that also knows where it may be wrong."""
+
+    def probe(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> PoolTuple | None:
+        """The tuple that may be better than all measured ones; None when the limits leave none to try.
+
+        Args:
+            windows: Measured windows, as for `predict`.
+            limits: The knobs of the server and their ranges.
+            objective: What counts.
         """
 
 
@@ -149,6 +163,20 @@ class ScorePredictor:
             keeping_over_first=self._estimate(latest_gain, first, in_force),
         )
 
+    def probe(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> PoolTuple | None:
+        """The tuple not measured yet whose gain may be greatest; see `ProbingPredictor.probe`.
+
+        That is the greatest upper confidence bound (Auer et al., 2002): the members' mean and some of their deviations.
+        """
+        ladder = self.artefact.card.ladder
+        gains, _ = self._member_gains(windows, limits, objective)
+        measured = {window.pool_tuple.core for window in windows}
+        allowed = ladder.mask(limits) & np.array([one.core not in measured for one in ladder.tuples])
+        bound = gains.mean(axis=0) + self.settings.probe_deviations * gains.std(axis=0)
+        bound = self._without_idle_groups(np.where(allowed, bound, -np.inf), windows[-1])
+        best = int(np.argmax(bound))
+        return windows[-1].pool_tuple.with_core(ladder.tuples[best].core) if np.isfinite(bound[best]) else None
+
     def _member_gains(
         self, windows: Sequence[Window], limits: KnobSpace, objective: Objective
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -170,15 +198,22 @@ class ScorePredictor:
 
     def _best(self, gain: NDArray[np.float64], latest: Window) -> int:
         """The smallest pool that is as good as the best, of the gains (A,): what is not needed is not advised."""
-        sizes = np.array([pool_tuple.pool_size for pool_tuple in self.artefact.card.ladder.tuples])
-        connections = latest.profile.features.get("connections")
-        if connections is not None:
-            # A group serves at least one connection; the groups beyond the last of them stay empty.
-            needed = sizes[(sizes >= connections) & np.isfinite(gain)].min(initial=sizes.max())
-            gain = np.where(sizes <= needed, gain, -np.inf)
+        gain = self._without_idle_groups(gain, latest)
         as_good = gain >= gain.max() - self.settings.indifference
-        smallest = as_good & (sizes == sizes[as_good].min())
+        smallest = as_good & (self._sizes == self._sizes[as_good].min())
         return int(np.argmax(np.where(smallest, gain, -np.inf)))
+
+    def _without_idle_groups(self, gain: NDArray[np.float64], latest: Window) -> NDArray[np.float64]:
+        """Gains (A,) with the pools at minus infinity some of whose groups could never have a connection."""
+        connections = latest.profile.features.get("connections")
+        if connections is None:
+            return gain
+        enough = self._sizes[(self._sizes >= connections) & np.isfinite(gain)]
+        return np.where(self._sizes <= enough.min(initial=self._sizes.max()), gain, -np.inf)
+
+    @property
+    def _sizes(self) -> NDArray[np.int64]:
+        return np.array([pool_tuple.pool_size for pool_tuple in self.artefact.card.ladder.tuples])
 
     def _estimate(self, member_gain: NDArray[np.float64], before: PoolTuple, after: PoolTuple) -> Estimate:
         """Mean over members (M,), and an interval from their disagreement and the noise of outcomes."""

@@ -18,7 +18,7 @@ from poolpilot.env.server import PoolServer
 from poolpilot.env.spectral import ClimbSettings, spectral_climber
 from poolpilot.featurizer.errors import SettingError
 from poolpilot.models.champion import load_champion
-from poolpilot.models.predictor import Prediction, Predictor, ScorePredictor
+from poolpilot.models.predictor import Prediction, ProbingPredictor, ScorePredictor
 from poolpilot.native_pool.workload import Workload
 from poolpilot.serve.climb_screen import ClimbScreen, outcome_rows, outcome_table
 from poolpilot.serve.predict_command import prediction_table, write_json
@@ -69,7 +69,7 @@ def climb(
 
 def run(
     server: PoolServer,
-    predictor: Predictor | None,
+    predictor: ProbingPredictor | None,
     objective: Objective,
     settings: ClimbSettings,
     horizon_s: float,

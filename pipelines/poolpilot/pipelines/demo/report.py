@@ -46,9 +46,21 @@ def workload_report(run: WorkloadRun, static_tuple: Core) -> dict[str, Any]:
         | {
             "abstained": run.predictions[-1].abstained,
             "one_shot": list(run.predictions[0].pool_tuple.core),
-            "reasons": list(run.predictions[0].reasons),
+            "reasons": _reasons(run),
         },
     }
+
+
+def _reasons(run: WorkloadRun) -> list[str]:
+    """Why the predicted run ended on its tuple: what the model said of it, or that a trial showed it."""
+    final, default = run.predicted.final_tuple.core, run.default.core
+    named = [one for one in run.predictions if one.pool_tuple.core == final]
+    for prediction in named:
+        if final == default or prediction.in_force.core != final:
+            return list(prediction.reasons)
+    if not named and run.predictions[-1].abstained:
+        return list(run.predictions[-1].reasons)
+    return ["of the tuples tried it did best; the model had not named it, and probed it because it might be wrong"]
 
 
 def outcome_of(run: WorkloadRun, core: Core) -> dict[str, Any]:
