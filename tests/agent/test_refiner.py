@@ -62,7 +62,14 @@ class Prober(ScriptedPredictor):
 
     hunch: int = 16
 
-    def probe(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> PoolTuple | None:  # noqa: ARG002
+    def probe(
+        self,
+        windows: Sequence[Window],
+        limits: KnobSpace,  # noqa: ARG002
+        objective: Objective,  # noqa: ARG002
+        near: PoolTuple | None,
+    ) -> PoolTuple | None:
+        assert near is None
         return windows[-1].pool_tuple.with_core((self.hunch, 3, 500))
 
 

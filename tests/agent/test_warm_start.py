@@ -27,6 +27,7 @@ class Scripted:
         self.gain = gain
         self.probes = list(probes)
         self.seen: list[list[int]] = []
+        self.near: list[int | None] = []
 
     def predict(self, windows: Sequence[Window], *_: KnobSpace | Objective) -> Prediction:
         self.seen.append([window.pool_tuple.pool_size for window in windows])
@@ -35,7 +36,12 @@ class Scripted:
         chosen = in_force if size is None else in_force.with_core((size, 3, 10 if size != 2 else 500))
         return Prediction(chosen, in_force, size is None, ("scripted",), "digest", expected_gain=self.gain)
 
-    def probe(self, windows: Sequence[Window], *_: KnobSpace | Objective) -> PoolTuple | None:
+    def probe(
+        self, windows: Sequence[Window], limits: KnobSpace, objective: Objective, near: PoolTuple | None
+    ) -> PoolTuple | None:
+        assert limits.allows(windows[-1].pool_tuple)
+        assert objective == Objective()
+        self.near.append(None if near is None else near.pool_size)
         return windows[-1].pool_tuple.with_core((self.probes.pop(0), 3, 10)) if self.probes else None
 
 
@@ -104,10 +110,12 @@ def test_without_a_probe_to_make_the_looking_ends() -> None:
     assert len(run.predictions) == 2
 
 
-@pytest.mark.parametrize(("promised", "sizes"), [(1.7, [2, 32]), (3.0, [2, 32, 16, 32])])
-def test_a_promise_that_was_kept_ends_the_probing(promised: float, sizes: list[int]) -> None:
-    run, _ = started(Scripted(32, gain=promised, probes=[16, 32]), decisions=2)
-    assert tried(run) == sizes
+@pytest.mark.parametrize(("promised", "near"), [(1.7, 32), (3.0, None)])
+def test_near_a_promise_that_was_kept_only_neighbours_are_probed(promised: float, near: int | None) -> None:
+    predictor = Scripted(32, gain=promised, probes=[16])
+    run, _ = started(predictor, decisions=2)
+    assert tried(run) == [2, 32, 16, 32]
+    assert predictor.near == [near]
 
 
 def test_abstaining_climbs_cold_from_where_it_is() -> None:

@@ -45,3 +45,12 @@ def test_nearest_is_by_ratio_and_keeps_to_the_mask() -> None:
 
 def test_dict_restores_the_ladder() -> None:
     assert Ladder.from_dict(DEFAULT_LADDER.as_dict()) == DEFAULT_LADDER
+
+
+def test_neighbours_differ_by_one_rung_in_one_knob() -> None:
+    ladder = Ladder((1, 4, 16), (1, 3), (10, 500))
+    chosen = ladder.neighbours(PoolTuple(4, 3, 10))
+    found = {one.core for one, near in zip(ladder.tuples, chosen, strict=True) if near}
+    assert found == {(1, 3, 10), (16, 3, 10), (4, 1, 10), (4, 3, 500)}
+    with pytest.raises(SettingError, match="not on the ladder"):
+        ladder.neighbours(PoolTuple(5, 3, 10))

@@ -40,7 +40,7 @@ class TellablePredictor:
             gain_high=self.gain + 0.1,
         )
 
-    def probe(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> None:
+    def probe(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective, near: PoolTuple | None) -> None:
         """Has no tuple to probe."""
 
 

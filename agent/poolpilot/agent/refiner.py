@@ -86,7 +86,7 @@ class Refiner:
         if chosen.core not in {window.pool_tuple.core for window in windows}:
             return chosen
         if isinstance(self.predictor, ProbingPredictor):
-            return self.predictor.probe(windows, limits, objective)
+            return self.predictor.probe(windows, limits, objective, near=None)
         return None
 
 

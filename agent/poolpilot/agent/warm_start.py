@@ -45,7 +45,9 @@ class WarmStartSettings(BaseModel):
         description="Tuples tried at most; one-shot first, later ones refine it, or probe where the model is done.",
     )
     confirmed_gain: float = Field(
-        default=0.5, ge=0.0, description="Gain in ln J over the first tuple, once measured, that ends the probing,"
+        default=0.5,
+        ge=0.0,
+        description="Gain in ln J over the first tuple beyond which only its neighbours are probed,",
     )
     confirmed_shortfall: float = Field(
         default=0.1, description="unless the model had promised so much more, in ln J, than was measured."
@@ -111,20 +113,20 @@ class WarmStart:
             if trial is None:
                 break
             self.server.apply(trial)
-            looked.append(self._look_at_change(looked[0]))
+            looked.append(self._look_at_change(looked))
             prediction = self._ask(looked)
             self.predictions.append(prediction)
         return self._chosen(looked)
 
     def _trial(self, prediction: Prediction, looked: list[Window]) -> PoolTuple | None:
-        """The tuple predicted, or a probe where that has been measured and has not kept its promise."""
+        """The tuple predicted; where that has been measured a probe, near it if it has kept its promise."""
         by_core = {window.pool_tuple.core: window for window in looked}
         named = by_core.get(prediction.pool_tuple.core)
         if named is None:
             return prediction.pool_tuple
-        if self._is_confirmed(self.objective.value(named) - self.objective.value(looked[0]), named.pool_tuple):
-            return None
-        return self.predictor.probe(looked, self.server.knobs, self.objective)
+        confirmed = self._is_confirmed(self.objective.value(named) - self.objective.value(looked[0]), named.pool_tuple)
+        near = named.pool_tuple if confirmed else None
+        return self.predictor.probe(looked, self.server.knobs, self.objective, near)
 
     def _is_confirmed(self, gain: float, pool_tuple: PoolTuple) -> bool:
         promised = [one.expected_gain for one in self.predictions if one.pool_tuple.core == pool_tuple.core]
@@ -137,10 +139,11 @@ class WarmStart:
     def _is_decisive(self, prediction: Prediction) -> bool:
         return not prediction.abstained and (prediction.expected_gain or 0.0) >= self.settings.decisive_promise
 
-    def _look_at_change(self, before: Window) -> Window:
+    def _look_at_change(self, looked: list[Window]) -> Window:
+        """A glance if the tuple in force has changed J much since the first window and since the latest."""
         glance = self._glance()
-        enough = self._standard_errors(before, glance) >= self.settings.decisive_change
-        return glance if enough else self._observe(self.settings.look_s)
+        changes = (self._standard_errors(before, glance) for before in (looked[0], looked[-1]))
+        return glance if min(changes) >= self.settings.decisive_change else self._observe(self.settings.look_s)
 
     def _glance(self) -> Window:
         if self.settings.settle_s > 0.0:

@@ -78,6 +78,17 @@ class Ladder:
             distance = np.where(mask, distance, np.inf)
         return self.tuples[int(np.argmin(distance))]
 
+    def neighbours(self, pool_tuple: PoolTuple) -> NDArray[np.bool_]:
+        """Which tuples differ from that one in a single knob, and there by one rung, shape (len(self),).
+
+        Raises:
+            SettingError: The tuple is not on the ladder.
+        """
+        shape = (len(self.sizes), len(self.oversubscribes), len(self.timer_intervals_ms))
+        rungs = np.stack(np.unravel_index(np.arange(len(self)), shape), axis=-1)
+        steps: NDArray[np.int64] = np.abs(rungs - rungs[self.index_of(pool_tuple)]).sum(axis=1)
+        return steps == 1
+
     def as_dict(self) -> dict[str, Any]:
         """Returns the fields, fit for JSON."""
         return asdict(self)
