@@ -2,8 +2,8 @@
 
 How to run: `python benchmarks/results_page.py [--reports benchmarks/reports] [--page docs/results.md]
 [--readme README.md]` after `poolpilot evaluate --json benchmarks/reports/evaluation.json`, `instruments.py`, `hold.py`
-(`--json` likewise) and `demo_seeds.py`. Results to expect: the parts of the pages between their markers are written
-anew; a part without a file stays as it is.
+(`--json` likewise), `poolpilot demo --json benchmarks/reports/sample.json` and `demo_seeds.py`. Results to expect: the
+parts of the pages between their markers are written anew; a part without a file stays as it is.
 """
 
 import argparse
@@ -131,9 +131,8 @@ def figures_section(reports: list[dict[str, Any]]) -> str:
     return fill(f"{demo_summary(reports)} {promises_summary(reports)}", WIDTH) + "\n"
 
 
-def sample_section(reports: list[dict[str, Any]]) -> str:
-    """What the demonstration prints for one workload of the first seed."""
-    report = reports[0]
+def sample_section(report: dict[str, Any]) -> str:
+    """What the demonstration prints for one of its workloads."""
     (workload,) = (one for one in report["workloads"] if one["name"].startswith(f"{SAMPLE}-"))
     console = Console(width=WIDTH, file=io.StringIO(), record=True)
     console.print(workload_table(workload, report["horizon_s"]))
@@ -206,8 +205,12 @@ def main() -> None:
     if demos:
         demos.sort(key=lambda one: int(one["seed"]))
         page = replaced(page, "demo", demo_section(demos))
-        readme = replaced(arguments.readme.read_text(), "sample", sample_section(demos))
+        readme = arguments.readme.read_text()
         arguments.readme.write_text(replaced(readme, "figures", figures_section(demos)))
+    sample = arguments.reports / "sample.json"
+    if sample.exists():
+        readme = arguments.readme.read_text()
+        arguments.readme.write_text(replaced(readme, "sample", sample_section(json.loads(sample.read_text()))))
     arguments.page.write_text(page)
 
 

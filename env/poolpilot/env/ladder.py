@@ -86,8 +86,8 @@ class Ladder:
         """
         shape = (len(self.sizes), len(self.oversubscribes), len(self.timer_intervals_ms))
         rungs = np.stack(np.unravel_index(np.arange(len(self)), shape), axis=-1)
-        steps: NDArray[np.int64] = np.abs(rungs - rungs[self.index_of(pool_tuple)]).sum(axis=1)
-        return steps == 1
+        near: NDArray[np.bool_] = np.abs(rungs - rungs[self.index_of(pool_tuple)]).sum(axis=1) == 1
+        return near
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the fields, fit for JSON."""

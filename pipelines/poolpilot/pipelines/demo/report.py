@@ -1,5 +1,6 @@
 """The report of the demonstration: `report.json`, and the same in a table."""
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from poolpilot.env.climb import ClimbTrace
 from poolpilot.env.objective import regret
 from poolpilot.env.sweep import Core
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.models.reasons import reasons_for
 from poolpilot.pipelines.demo.phases import WorkloadRun
 from poolpilot.pipelines.demo.timeline import lost_goodput, time_to_share
 
@@ -52,15 +54,12 @@ def workload_report(run: WorkloadRun, static_tuple: Core) -> dict[str, Any]:
 
 
 def _reasons(run: WorkloadRun) -> list[str]:
-    """Why the predicted run ended on its tuple: what the model said of it, or that a trial showed it."""
-    final, default = run.predicted.final_tuple.core, run.default.core
-    named = [one for one in run.predictions if one.pool_tuple.core == final]
-    for prediction in named:
-        if final == default or prediction.in_force.core != final:
-            return list(prediction.reasons)
-    if not named and run.predictions[-1].abstained:
+    """Why the predicted run ended on its tuple, read off the longest window under the first one."""
+    final, steps = run.predicted.final_tuple, run.predicted.steps
+    if run.predictions[-1].abstained or final.core == steps[0].pool_tuple.core:
         return list(run.predictions[-1].reasons)
-    return ["of the tuples tried it did best; the model had not named it, and probed it because it might be wrong"]
+    seen = itertools.takewhile(lambda step: step.pool_tuple.core == steps[0].pool_tuple.core, steps)
+    return list(reasons_for(max(seen, key=lambda step: step.duration_s).measured.window, final))
 
 
 def outcome_of(run: WorkloadRun, core: Core) -> dict[str, Any]:
