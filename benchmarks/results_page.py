@@ -177,6 +177,31 @@ def hold_section(result: dict[str, Any]) -> str:
     return f"| what | count |\n|---|---|\n{rows}"
 
 
+def theory_section(rows: list[dict[str, Any]]) -> str:
+    """The simulator's stations against queueing theory."""
+    lines = "| model | formula of | theory | simulated | error (95 % interval) |\n|---|---|---|---|---|\n"
+    for row in rows:
+        error, half = 100 * row["error"], 100 * row["half_interval"]
+        lines += (
+            f"| {row['model']} | {row['source']} | {row['theory']:.4f} | {row['simulated']:.4f} | "
+            f"{error:+.2f} % ({error - half:+.2f} .. {error + half:+.2f}) |\n"
+        )
+    return lines
+
+
+def speed_section(result: dict[str, Any]) -> str:
+    """The simulator's rates on one core."""
+    return (
+        "| what, one core | here | SimPy | ratio, least of the repeats |\n|---|---|---|---|\n"
+        f"| M/M/4: events a second | {result['events_per_s_core']:,.0f} | {result['simpy_events_per_s']:,.0f} | "
+        f"{result['events_over_simpy_least']:.0f} |\n"
+        f"| pool: requests a second | {result['pool_requests_per_s_core']:,.0f} | "
+        f"{result['simpy_pool_requests_per_s']:,.0f} | {result['pool_requests_over_simpy_least']:.0f} |\n"
+        f"| environment: steps a second | {result['env_steps_per_s']:,.0f} | | |\n"
+        f"| memory of a connection, bytes | {result['bytes_per_connection']:,.0f} | | |\n"
+    )
+
+
 def replaced(page: str, name: str, text: str) -> str:
     """The page with the part between the markers of `name` replaced."""
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
@@ -190,28 +215,29 @@ def main() -> None:
     parser.add_argument("--reports", type=Path, default=Path("benchmarks/reports"))
     parser.add_argument("--page", type=Path, default=Path("docs/results.md"))
     parser.add_argument("--readme", type=Path, default=Path("README.md"))
+    parser.add_argument("--simulator", type=Path, default=Path("docs/simulator.md"))
     arguments = parser.parse_args()
-    page = arguments.page.read_text()
-    single: dict[str, Callable[[dict[str, Any]], str]] = {
-        "evaluation": evaluation_section,
-        "instruments": instruments_section,
-        "hold": hold_section,
+    sections: dict[str, tuple[Path, Callable[[Any], str]]] = {
+        "evaluation": (arguments.page, evaluation_section),
+        "instruments": (arguments.page, instruments_section),
+        "hold": (arguments.page, hold_section),
+        "theory": (arguments.simulator, theory_section),
+        "speed": (arguments.simulator, speed_section),
     }
-    for name, section in single.items():
+    for name, (page, section) in sections.items():
         path = arguments.reports / f"{name}.json"
         if path.exists():
-            page = replaced(page, name, section(json.loads(path.read_text())))
+            page.write_text(replaced(page.read_text(), name, section(json.loads(path.read_text()))))
     demos = [json.loads(path.read_text()) for path in (arguments.reports / "demo").glob("seed-*.json")]
     if demos:
         demos.sort(key=lambda one: int(one["seed"]))
-        page = replaced(page, "demo", demo_section(demos))
-        readme = arguments.readme.read_text()
-        arguments.readme.write_text(replaced(readme, "figures", figures_section(demos)))
+        arguments.page.write_text(replaced(arguments.page.read_text(), "demo", demo_section(demos)))
+        readme = replaced(arguments.readme.read_text(), "figures", figures_section(demos))
+        arguments.readme.write_text(readme)
     sample = arguments.reports / "sample.json"
     if sample.exists():
-        readme = arguments.readme.read_text()
-        arguments.readme.write_text(replaced(readme, "sample", sample_section(json.loads(sample.read_text()))))
-    arguments.page.write_text(page)
+        text = sample_section(json.loads(sample.read_text()))
+        arguments.readme.write_text(replaced(arguments.readme.read_text(), "sample", text))
 
 
 if __name__ == "__main__":

@@ -2,8 +2,11 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <set>
+
 #include "bindings/to_dict.hpp"
 #include "sim/network.hpp"
+#include "sim/parallel.hpp"
 #include "sim/pool.hpp"
 
 namespace py = pybind11;
@@ -20,11 +23,14 @@ using sim::Machine;
 using sim::Network;
 using sim::NetworkCount;
 using sim::NetworkSpec;
+using sim::ParallelRuns;
+using sim::PoolRun;
 using sim::RunLimits;
 using sim::SimulatedPool;
 using sim::SimulationSettings;
 using sim::StationSpec;
 
+constexpr std::chrono::milliseconds kBetweenSignals{50};
 constexpr std::int64_t kSliceEvents = 500'000;  // some tens of milliseconds
 
 Contention::Law law_named(const std::string& name) {
@@ -136,6 +142,54 @@ void run(SimulatedPool& pool, double seconds, std::optional<std::int64_t> reques
   }
 }
 
+std::vector<PoolRun> runs_of(const std::vector<SimulatedPool*>& pools,
+                             const std::vector<double>& seconds,
+                             std::optional<std::int64_t> requests) {
+  if (seconds.size() != pools.size()) {
+    throw std::invalid_argument("seconds must hold one value for each pool");
+  }
+  if (std::set(pools.begin(), pools.end()).size() != pools.size()) {
+    throw std::invalid_argument("a pool is listed twice, but it is run by one thread");
+  }
+  std::vector<PoolRun> runs;
+  for (std::size_t i = 0; i < pools.size(); ++i) {
+    PoolRun run;
+    run.pool = pools[i];
+    run.limits.until_s = pools[i]->now_s() + seconds[i];
+    if (requests) run.limits.until_answered = pools[i]->answered() + *requests;
+    runs.push_back(run);
+  }
+  return runs;
+}
+
+// Python's list holds the pools while the threads run them.
+std::vector<std::optional<std::string>> run_all(const std::vector<SimulatedPool*>& pools,
+                                                const std::vector<double>& seconds,
+                                                std::optional<std::int64_t> requests, int threads) {
+  ParallelRuns parallel(runs_of(pools, seconds, requests), threads);
+  while (true) {
+    bool ended = false;
+    {
+      const py::gil_scoped_release release;
+      ended = parallel.wait_for(kBetweenSignals);
+    }
+    if (ended) break;
+    if (PyErr_CheckSignals() != 0) {
+      const py::gil_scoped_release release;
+      parallel.stop();
+      while (!parallel.wait_for(kBetweenSignals)) {
+      }
+      break;
+    }
+  }
+  if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+  std::vector<std::optional<std::string>> errors;
+  for (const PoolRun& run : parallel.results()) {
+    errors.push_back(run.error.empty() ? std::nullopt : std::optional(run.error));
+  }
+  return errors;
+}
+
 void bind_pool(py::module_& module) {
   py::register_exception<sim::Deadlock>(module, "SimulatedDeadlock", PyExc_RuntimeError);
   const SimulationSettings settings;
@@ -185,6 +239,10 @@ void bind_pool(py::module_& module) {
             return py::make_tuple(entries, same);
           },
           "(recorded events, events a fresh machine answers alike).");
+  module.def("run_all", &run_all, py::arg("pools"), py::kw_only(), py::arg("seconds"),
+             py::arg("requests") = py::none(), py::arg("threads") = 1,
+             "Runs different pools at once, as run; returns the deadlock of each, None where there "
+             "is none.");
 }
 
 py::dict to_dict(const NetworkCount& count) {

@@ -5,6 +5,7 @@ import gymnasium
 DETERMINISTIC = {
     "poolpilot/CurvePool-v0": "poolpilot.env.environments.curve_pool:CurvePoolEnv",
     "poolpilot/RecordedPool-v0": "poolpilot.env.environments.recorded_pool:RecordedPoolEnv",
+    "poolpilot/SimulatedPool-v0": "poolpilot.env.environments.simulated_pool:SimulatedPoolEnv",
 }
 """The same seed gives the same episode."""
 
@@ -20,12 +21,23 @@ EITHER = {
 """As deterministic as the server they are given."""
 
 
+VECTORS = {
+    "poolpilot/SimulatedPool-v0": "poolpilot.env.environments.simulated_vector:SimulatedPoolVectorEnv",
+}
+"""Vectors that step all their environments at once: `gymnasium.make_vec(id, n, "vector_entry_point")`."""
+
+
 def register() -> None:
     """Registers every environment; a second call does nothing."""
     for nondeterministic, entries in ((False, DETERMINISTIC), (True, LIVE | EITHER)):
         for name, entry_point in entries.items():
             if name not in gymnasium.registry:
-                gymnasium.register(name, entry_point=entry_point, nondeterministic=nondeterministic)
+                gymnasium.register(
+                    name,
+                    entry_point=entry_point,
+                    vector_entry_point=VECTORS.get(name),
+                    nondeterministic=nondeterministic,
+                )
 
 
 register()

@@ -17,6 +17,7 @@ from rich.table import Table
 from poolpilot.pipelines.command_options import as_command
 
 if TYPE_CHECKING:
+    from poolpilot.pipelines.bench.simulator import SimulatorBenchSettings
     from poolpilot.pipelines.collect_settings import CollectSettings
     from poolpilot.pipelines.evaluate import EvaluateSettings
     from poolpilot.pipelines.promote import PromoteSettings, Promotion
@@ -35,6 +36,9 @@ INTERRUPTED = 130
 COLLECT_HELP = "Measure generated workloads on live pools into the record store; run it again to go on."
 TRAIN_HELP = "Train a model on the records and log it as a version in MLflow."
 EVALUATE_HELP = "Compare a model with its rivals on workloads it has never seen."
+BENCH_HELP = "Benchmarks, each with its peers in the same run."
+BENCH_PANEL = "Look"
+BENCH_SIMULATOR_HELP = "Events, requests and environment steps a second of the simulator, with SimPy beside it."
 PROMOTE_HELP = "Make a trained model the champion, if it passes the gate."
 
 
@@ -46,13 +50,22 @@ def register(app: typer.Typer) -> None:
         ("evaluate", EVALUATE_HELP, build_evaluate),
         ("promote", PROMOTE_HELP, build_promote),
     ):
-        app.command(
-            name,
-            help=description,
-            rich_help_panel=PANEL,
-            add_help_option=False,
-            context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-        )(_when_called(build))
+        _add(app, name, description, build, PANEL)
+    bench = typer.Typer(no_args_is_help=True)
+    _add(bench, "simulator", BENCH_SIMULATOR_HELP, build_bench_simulator)
+    app.add_typer(bench, name="bench", help=BENCH_HELP, rich_help_panel=BENCH_PANEL)
+
+
+def _add(
+    app: typer.Typer, name: str, description: str, build: Callable[[], Callable[..., None]], panel: str = ""
+) -> None:
+    app.command(
+        name,
+        help=description,
+        rich_help_panel=panel or None,
+        add_help_option=False,
+        context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    )(_when_called(build))
 
 
 def _when_called(build: Callable[[], Callable[..., None]]) -> Callable[[typer.Context], None]:
@@ -162,6 +175,22 @@ def run_promote(settings: "PromoteSettings", json_path: Path | None) -> None:
     write_json(json_path, asdict(promotion))
     if promotion.objections:
         raise typer.Exit(REFUSED)
+
+
+def build_bench_simulator() -> Callable[..., None]:
+    """The command `poolpilot bench simulator`."""
+    from poolpilot.pipelines.bench.simulator import SimulatorBenchSettings
+
+    return as_command(SimulatorBenchSettings, run_bench_simulator, BENCH_SIMULATOR_HELP)
+
+
+def run_bench_simulator(settings: "SimulatorBenchSettings", json_path: Path | None) -> None:
+    """Benchmarks the simulator and shows the rates."""
+    from poolpilot.pipelines.bench.simulator import bench_simulator
+
+    bench = bench_simulator(settings)
+    Console().print(bench.table())
+    write_json(json_path, bench.as_dict())
 
 
 def promotion_table(promotion: "Promotion") -> Table:

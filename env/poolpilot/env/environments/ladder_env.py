@@ -70,7 +70,12 @@ class LadderEnv(gymnasium.Env[Observation, np.int64]):
         """
         super().reset(seed=seed)
         self._entries, self._tuples = [], []
-        start, first, mask = self._begin(options or {})
+        return self._begun(*self._begin(options or {}))
+
+    def _begun(
+        self, start: PoolTuple, first: EncodedWindow, mask: NDArray[np.bool_]
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begins the episode with its first window."""
         self._mask, self._mask_seen = mask, mask.astype(np.float32)
         self._entries, self._tuples = [first], [start]
         return self._observation(), self._info()
@@ -82,10 +87,20 @@ class LadderEnv(gymnasium.Env[Observation, np.int64]):
             SettingError: The mask forbids the action.
             gymnasium.error.ResetNeeded: The episode has ended or not begun.
         """
+        chosen = self._asked(int(action))
+        entry, reward = self._choose(chosen)
+        return self._answered(chosen, entry, reward)
+
+    def _asked(self, action: int) -> PoolTuple:
+        """The tuple of an action, if the episode goes on and the mask allows it."""
         if not self._entries or len(self._entries) > self.horizon:
             raise gymnasium.error.ResetNeeded("the episode has ended or not begun: call reset() first")
-        chosen = self._tuple_of(int(action), self._mask)
-        entry, reward = self._choose(chosen)
+        return self._tuple_of(action, self._mask)
+
+    def _answered(
+        self, chosen: PoolTuple, entry: EncodedWindow, reward: float
+    ) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Takes the response to a tuple into the episode."""
         self._entries.append(entry)
         self._tuples.append(chosen)
         return self._observation(), reward, len(self._entries) > self.horizon, False, self._info()

@@ -1,0 +1,124 @@
+"""The environment of the simulated pool: the live pool's responses at a thousand times its speed, and repeatable."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from poolpilot.env.backends.simulated import SimulatedServer
+from poolpilot.env.environments.ladder_env import LadderEnv
+from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
+from poolpilot.env.observation import EncodedWindow, Observation, encode_window
+from poolpilot.env.simulation import Scenario, SimulatedMeasurement, measure_all
+from poolpilot.featurizer.errors import SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+
+LARGEST_SEED = 2**31
+
+
+class SimulatedPoolEnv(LadderEnv):
+    """Each episode draws a scenario and a seed, and simulates a pool from time 0; the reward is the change of J.
+
+    Args:
+        scenarios: The scenarios to draw from.
+        settings: How long a tuple is simulated.
+        ladder: The tuples to choose from.
+        horizon: Decisions of an episode.
+        render_mode: None or "ansi".
+
+    Raises:
+        SettingError: There is no scenario.
+    """
+
+    def __init__(
+        self,
+        scenarios: Sequence[Scenario],
+        settings: SimulatedMeasurement | None = None,
+        ladder: Ladder = DEFAULT_LADDER,
+        horizon: int = 3,
+        render_mode: str | None = None,
+    ) -> None:
+        super().__init__(ladder, horizon, render_mode)
+        if not scenarios:
+            raise SettingError("the simulated pool needs at least one scenario to simulate")
+        self._scenarios = list(scenarios)
+        self._settings = settings or SimulatedMeasurement()
+        self._scenario = self._scenarios[0]
+        self._server: SimulatedServer | None = None
+
+    @property
+    def server(self) -> SimulatedServer:
+        """The server of the episode.
+
+        Raises:
+            gymnasium.error.ResetNeeded: No episode has begun.
+        """
+        if self._server is None:
+            raise gymnasium.error.ResetNeeded("no episode has begun: call reset() first")
+        return self._server
+
+    def prepare_reset(self, options: Mapping[str, Any], seed: int | None = None) -> PoolTuple:
+        """The first half of a reset, for a vector: draws a scenario, opens its server, names the starting tuple.
+
+        Args:
+            options: "workload" takes the scenario at that place; "start" is an action whose tuple to start from.
+            seed: Seed of the episode and those that follow.
+
+        Raises:
+            SettingError: An option is outside its range.
+        """
+        if seed is not None:
+            gymnasium.Env.reset(self, seed=seed)
+        drawn = int(options.get("workload", self.np_random.integers(len(self._scenarios))))
+        if not 0 <= drawn < len(self._scenarios):
+            raise SettingError(f"option 'workload' is {drawn}, outside 0..{len(self._scenarios) - 1}")
+        scenario = self._scenarios[drawn]
+        workload = replace(scenario.workload, seed=int(self.np_random.integers(LARGEST_SEED)))
+        self._scenario = replace(scenario, workload=workload)
+        self._server = self._scenario.open()
+        mask = self.ladder.mask(self._server.knobs)
+        return self._tuple_of(options["start"], mask) if "start" in options else self._server.tuple_in_force()
+
+    def finish_reset(self, window: Window) -> tuple[Observation, dict[str, Any]]:
+        """The second half: takes the window of the starting tuple."""
+        return self._begun(window.pool_tuple, self._encoded(window), self.ladder.mask(self.server.knobs))
+
+    def prepare_step(self, action: int) -> PoolTuple:
+        """The first half of a step, for a vector: the tuple to measure.
+
+        Raises:
+            SettingError: The mask forbids the action.
+            gymnasium.error.ResetNeeded: The episode has ended or not begun.
+        """
+        return self._asked(action)
+
+    def finish_step(self, window: Window) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """The second half: takes the window of that tuple."""
+        entry = self._encoded(window)
+        return self._answered(window.pool_tuple, entry, self._reward(entry))
+
+    def close(self) -> None:
+        """Forgets the server, which holds nothing but memory."""
+        self._server = None
+        self._entries, self._tuples = [], []
+
+    def _begin(self, options: Mapping[str, Any]) -> tuple[PoolTuple, EncodedWindow, NDArray[np.bool_]]:
+        start = self.prepare_reset(options)
+        return start, self._measured(start), self.ladder.mask(self.server.knobs)
+
+    def _choose(self, pool_tuple: PoolTuple) -> tuple[EncodedWindow, float]:
+        entry = self._measured(pool_tuple)
+        return entry, self._reward(entry)
+
+    def _measured(self, pool_tuple: PoolTuple) -> EncodedWindow:
+        return self._encoded(measure_all([self.server], [pool_tuple], self._settings, threads=1)[0])
+
+    def _encoded(self, window: Window) -> EncodedWindow:
+        return encode_window(window, self.server.knobs, self._scenario.objective)
+
+    def _reward(self, entry: EncodedWindow) -> float:
+        return entry.value - self._entries[-1].value

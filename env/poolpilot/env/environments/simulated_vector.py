@@ -1,0 +1,114 @@
+"""A vector of simulated pools: one call steps them all, on all processors, outside the interpreter."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from poolpilot.env.environments.simulated_pool import SimulatedPoolEnv
+from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
+from poolpilot.env.observation import Observation
+from poolpilot.env.simulation import Scenario, SimulatedMeasurement, measure_all
+from poolpilot.featurizer.errors import SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+
+Flags = NDArray[np.bool_]
+
+
+class SimulatedPoolVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[np.float64]]):
+    """The same episodes as so many `SimulatedPoolEnv`, measured together.
+
+    An episode that has ended begins anew in the next step, whose action is ignored and whose reward is 0
+    (`AutoresetMode.NEXT_STEP`).
+
+    Args:
+        num_envs: Environments.
+        scenarios: The scenarios to draw from.
+        settings: How long a tuple is simulated.
+        ladder: The tuples to choose from.
+        horizon: Decisions of an episode.
+        threads: Threads to run on; as many as this process may use processors if None.
+
+    Raises:
+        SettingError: There is no environment or no scenario.
+    """
+
+    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012 - gymnasium declares it so
+
+    def __init__(
+        self,
+        num_envs: int,
+        scenarios: Sequence[Scenario],
+        settings: SimulatedMeasurement | None = None,
+        ladder: Ladder = DEFAULT_LADDER,
+        horizon: int = 3,
+        threads: int | None = None,
+    ) -> None:
+        if num_envs < 1:
+            raise SettingError(f"num_envs is {num_envs}; a vector needs at least 1 environment")
+        self._settings = settings or SimulatedMeasurement()
+        self._threads = threads
+        self._envs = [SimulatedPoolEnv(scenarios, self._settings, ladder, horizon) for _ in range(num_envs)]
+        self._observations: list[Observation] = [{} for _ in self._envs]
+        self._infos: list[dict[str, Any]] = [{} for _ in self._envs]
+        self._ended: Flags = np.zeros(num_envs, dtype=np.bool_)
+        self.num_envs = num_envs
+        self.single_observation_space = self._envs[0].observation_space
+        self.single_action_space = self._envs[0].action_space
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begins an episode in every environment; with one seed the environments take it and those that follow."""
+        if seed is None or isinstance(seed, int):
+            seeds: list[int | None] = [None if seed is None else seed + i for i in range(self.num_envs)]
+        else:
+            seeds = list(seed)
+        starts = [env.prepare_reset(options or {}, one) for env, one in zip(self._envs, seeds, strict=True)]
+        self._finish_resets(range(self.num_envs), self._measured(range(self.num_envs), starts))
+        return self._stacked()
+
+    def step(self, actions: NDArray[np.int64]) -> tuple[Observation, NDArray[np.float64], Flags, Flags, dict[str, Any]]:
+        """Sets the tuples of the actions and measures them all at once.
+
+        Raises:
+            SettingError: The mask of an environment forbids its action.
+            gymnasium.error.ResetNeeded: No episode has begun.
+        """
+        beginning = [int(i) for i in np.flatnonzero(self._ended)]
+        going_on = [int(i) for i in np.flatnonzero(~self._ended)]
+        chosen = [self._envs[i].prepare_step(int(actions[i])) for i in going_on]
+        starts = [self._envs[i].prepare_reset({}) for i in beginning]
+        windows = self._measured([*going_on, *beginning], [*chosen, *starts])
+        rewards = np.zeros(self.num_envs)
+        for i, window in zip(going_on, windows[: len(going_on)], strict=True):
+            self._observations[i], rewards[i], self._ended[i], _, self._infos[i] = self._envs[i].finish_step(window)
+        self._finish_resets(beginning, windows[len(going_on) :])
+        ended = self._ended.copy()
+        observation, infos = self._stacked()
+        return observation, rewards, ended, np.zeros_like(ended), infos
+
+    def close_extras(self, **_: Any) -> None:
+        """Forgets the servers."""
+        for env in self._envs:
+            env.close()
+
+    def _measured(self, places: Iterable[int], tuples: Sequence[PoolTuple]) -> list[Window]:
+        return measure_all([self._envs[i].server for i in places], tuples, self._settings, self._threads)
+
+    def _finish_resets(self, places: Iterable[int], windows: Sequence[Window]) -> None:
+        for i, window in zip(places, windows, strict=True):
+            self._observations[i], self._infos[i] = self._envs[i].finish_reset(window)
+            self._ended[i] = False
+
+    def _stacked(self) -> tuple[Observation, dict[str, Any]]:
+        names = self._observations[0].keys()
+        observation = {name: np.stack([one[name] for one in self._observations]) for name in names}
+        infos = {"action_mask": np.stack([one["action_mask"] for one in self._infos])}
+        return observation, infos | {"pool_tuple": [one["pool_tuple"] for one in self._infos]}

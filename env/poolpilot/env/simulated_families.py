@@ -1,0 +1,245 @@
+"""Families of simulated workloads with domain randomisation: machines, loads and programs nobody here has.
+
+Like the live training families, none composes a workload as a held-out family does (two latches in a row, several
+silent waits in a row, both kinds of wait in one request).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from poolpilot.env.simulation import Scenario
+from poolpilot.native_pool.simulation import LoadChange, Machine
+from poolpilot.native_pool.workload import RequestClass, Step, Workload
+
+CPUS = (2, 128)
+CONNECTIONS = (1, 4096)
+PERIOD_S = 2.0
+"""Length of a burst or of a mix that shifts: several windows of a climb."""
+
+LONGEST_S = 120.0
+"""Changes of the load are planned that far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What a family decides; the rest is drawn alike for all.
+
+    Attributes:
+        classes: The request classes.
+        parameters: What was drawn, for the record.
+        machine: Fields of `Machine` that the family needs.
+        changes: Changes of the load.
+        rate_per_s: Arrivals of an open loop; None is a closed loop.
+    """
+
+    classes: tuple[RequestClass, ...]
+    parameters: Mapping[str, float]
+    machine: Mapping[str, float] | None = None
+    changes: tuple[LoadChange, ...] = ()
+    rate_per_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """Who sends and who serves.
+
+    Attributes:
+        connections: Connections held open.
+        cpus: Processors of the machine.
+    """
+
+    connections: int
+    cpus: int
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedFamily:
+    """A named distribution of scenarios.
+
+    Attributes:
+        name: Name in records and tables.
+        description: One sentence for people.
+        draw: Draws the classes and what else the family is about.
+    """
+
+    name: str
+    description: str
+    draw: Callable[[np.random.Generator, Population], Drawn]
+
+
+def draw_scenario(family: SimulatedFamily, seed: int, number: int = 0) -> Scenario:
+    """Draws one scenario of a family; the same arguments give the same scenario."""
+    rng = np.random.default_rng([seed, number, *family.name.encode()])
+    population = Population(_log_whole(rng, *CONNECTIONS), _log_whole(rng, *CPUS))
+    drawn = family.draw(rng, population)
+    workload = Workload(
+        name=f"{family.name}-{seed}-{number}",
+        family=family.name,
+        classes=drawn.classes,
+        connections=max(population.connections, len(drawn.classes)),  # a closed loop needs one for each class
+        rate_per_s=drawn.rate_per_s,
+        cpus=population.cpus,
+        seed=int(rng.integers(2**31)),
+        parameters={**drawn.parameters, "cpus": float(population.cpus), "connections": float(population.connections)},
+    )
+    return Scenario(workload, _machine(rng, drawn.machine or {}), drawn.changes)
+
+
+def _log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
+    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+
+def _log_whole(rng: np.random.Generator, low: int, high: int) -> int:
+    return round(_log_uniform(rng, low, high))
+
+
+def _machine(rng: np.random.Generator, needed: Mapping[str, float]) -> Machine:
+    drawn = {
+        "overhead_us": _log_uniform(rng, 3, 40),
+        "wake_us": _log_uniform(rng, 2, 20),
+        "wake_cost_us": _log_uniform(rng, 1, 8),
+        "create_us": _log_uniform(rng, 20, 200),
+        "client_us": _log_uniform(rng, 0.05, 1.0),
+        "switch_us": _log_uniform(rng, 0.5, 10),
+        "cache_loss": rng.uniform(0.0, 0.6),
+    }
+    return Machine.model_validate({**drawn, **needed})
+
+
+def _cpu(us: float, variation: float = 0.5) -> Step:
+    return Step("cpu", us=us, variation=variation)
+
+
+def _closed(steps: tuple[Step, ...], parameters: Mapping[str, float], think_ms: float = 0.0, **rest: object) -> Drawn:
+    return Drawn((RequestClass("all", steps, think_ms=think_ms),), parameters, **rest)  # type: ignore[arg-type]
+
+
+def _cpu_bound(rng: np.random.Generator, _: Population) -> Drawn:
+    drawn = {"cpu_us": _log_uniform(rng, 50, 5000), "variation": rng.uniform(0, 1.5)}
+    return _closed((_cpu(drawn["cpu_us"], drawn["variation"]),), drawn)
+
+
+def _io_bound(rng: np.random.Generator, population: Population) -> Drawn:
+    drawn = {
+        "cpu_us": _log_uniform(rng, 50, 800),
+        "wait_us": _log_uniform(rng, 200, 20_000),
+        "reported": float(rng.random() < 0.5),
+        "disks": float(rng.choice([0, 0, 1, 4])),
+    }
+    wait = Step("wait", us=drawn["wait_us"], variation=0.7, kind="disk_io", reported=bool(drawn["reported"]))
+    machine = {"disks": drawn["disks"], "disk_channels": float(_log_whole(rng, 4, 64 + population.cpus))}
+    return _closed((_cpu(drawn["cpu_us"]), wait), drawn, machine=machine)
+
+
+def _short_beside_long(rng: np.random.Generator, _: Population) -> Drawn:
+    drawn = {
+        "short_us": _log_uniform(rng, 50, 600),
+        "long_us": _log_uniform(rng, 5000, 60_000),
+        "share": rng.uniform(0.05, 0.4),
+        "target_ms": _log_uniform(rng, 5, 80),
+    }
+    weight = 0.5 * drawn["long_us"] / drawn["short_us"]
+    classes = (
+        RequestClass("short", (_cpu(drawn["short_us"]),), share=1.0 - drawn["share"], target_ms=drawn["target_ms"]),
+        RequestClass("long", (_cpu(drawn["long_us"]),), share=drawn["share"], weight=weight),
+    )
+    return Drawn(classes, drawn)
+
+
+def _hot_latch(rng: np.random.Generator, _: Population) -> Drawn:
+    drawn = {
+        "cpu_us": _log_uniform(rng, 50, 2000),
+        "hold_us": _log_uniform(rng, 5, 300),
+        "spin_us": _log_uniform(rng, 10, 1500),
+        "waiter_cost_us": _log_uniform(rng, 0.1, 40),
+    }
+    acquire = Step("acquire", spin_us=int(drawn["spin_us"]), waiter_cost_us=drawn["waiter_cost_us"])
+    return _closed((_cpu(drawn["cpu_us"]), acquire, _cpu(drawn["hold_us"], 0.2), Step("release")), drawn)
+
+
+def _hot_rows(rng: np.random.Generator, _: Population) -> Drawn:
+    """Rows are locked until the commit; their number decides how hot they are."""
+    drawn = {
+        "cpu_us": _log_uniform(rng, 50, 500),
+        "rows": float(_log_whole(rng, 1, 32)),
+        "waiter_cost_us": _log_uniform(rng, 0.1, 20),
+        "reported": float(rng.random() < 0.7),
+    }
+    row = Step(
+        "acquire",
+        spread=int(drawn["rows"]),
+        waiter_cost_us=drawn["waiter_cost_us"],
+        reported=bool(drawn["reported"]),
+    )
+    steps = (Step("begin"), _cpu(drawn["cpu_us"]), row, _cpu(drawn["cpu_us"]), Step("commit"))
+    return _closed(steps, drawn, machine={"flush_us": _log_uniform(rng, 10, 500)})
+
+
+def _commit_bound(rng: np.random.Generator, _: Population) -> Drawn:
+    drawn = {"cpu_us": _log_uniform(rng, 50, 500), "flush_us": _log_uniform(rng, 200, 8000)}
+    machine = {"flush_us": drawn["flush_us"], "flush_reported": float(rng.random() < 0.7)}
+    return _closed((Step("begin"), _cpu(drawn["cpu_us"]), Step("commit")), drawn, machine=machine)
+
+
+def _bursty(rng: np.random.Generator, population: Population) -> Drawn:
+    drawn = {
+        "cpu_us": _log_uniform(rng, 100, 2000),
+        "calm": rng.uniform(0.1, 0.5),
+        "burst": rng.uniform(0.8, 1.5),
+    }
+    full_per_s = population.cpus * 1e6 / drawn["cpu_us"]
+    changes = tuple(
+        LoadChange(at_s=at_s, rate_per_s=full_per_s * drawn["burst" if place % 2 else "calm"])
+        for place, at_s in enumerate(np.arange(PERIOD_S, LONGEST_S, PERIOD_S).tolist(), start=1)
+    )
+    target_ms = max(20.0, 15 * drawn["cpu_us"] / 1e3)
+    classes = (RequestClass("all", (_cpu(drawn["cpu_us"], 1.0),), target_ms=target_ms),)
+    return Drawn(classes, drawn, changes=changes, rate_per_s=full_per_s * drawn["calm"])
+
+
+def _think_time_heavy(rng: np.random.Generator, population: Population) -> Drawn:
+    drawn = {"cpu_us": _log_uniform(rng, 50, 2000), "utilisation": rng.uniform(0.05, 1.2)}
+    # Closed loop: connections / think time is the rate, rate * CPU time / CPUs the utilisation.
+    think_ms = population.connections * drawn["cpu_us"] / 1e3 / (population.cpus * drawn["utilisation"])
+    return _closed((_cpu(drawn["cpu_us"], 1.0),), drawn, think_ms=think_ms)
+
+
+def _many_idle(rng: np.random.Generator, population: Population) -> Drawn:
+    drawn = {"cpu_us": _log_uniform(rng, 50, 1000), "busy": _log_uniform(rng, 0.01, 0.3)}
+    busy = max(round(drawn["busy"] * population.connections), 1)
+    wait = Step("wait", us=_log_uniform(rng, 200, 5000), variation=0.5)
+    return _closed((_cpu(drawn["cpu_us"]), wait), drawn, changes=(LoadChange(at_s=0.0, connections=busy),))
+
+
+def _shifting(rng: np.random.Generator, _: Population) -> Drawn:
+    drawn = {"cpu_us": _log_uniform(rng, 100, 2000), "wait_us": _log_uniform(rng, 500, 10_000)}
+    classes = (
+        RequestClass("compute", (_cpu(drawn["cpu_us"]),), share=1.0),
+        RequestClass("waiting", (_cpu(50), Step("wait", us=drawn["wait_us"], variation=0.5)), share=1e-6),
+    )
+    changes = tuple(
+        LoadChange(at_s=at_s, shares=(0.1, 0.9) if place % 2 else (0.9, 0.1))
+        for place, at_s in enumerate(np.arange(0.0, LONGEST_S, 5 * PERIOD_S).tolist())
+    )
+    return Drawn(classes, drawn, changes=changes)
+
+
+SIMULATED_FAMILIES: Mapping[str, SimulatedFamily] = {
+    family.name: family
+    for family in (
+        SimulatedFamily("sim_cpu_bound", "one class of CPU", _cpu_bound),
+        SimulatedFamily(
+            "sim_io_bound", "CPU and a disk wait, told to the pool or not, at few or many disks", _io_bound
+        ),
+        SimulatedFamily("sim_short_beside_long", "short CPU with a target beside long CPU", _short_beside_long),
+        SimulatedFamily("sim_hot_latch", "CPU and one latch that spins and degrades", _hot_latch),
+        SimulatedFamily("sim_hot_rows", "transactions that lock one of a few rows until they commit", _hot_rows),
+        SimulatedFamily("sim_commit_bound", "transactions that wait for the flush of the log", _commit_bound),
+        SimulatedFamily("sim_bursty", "arrivals that alternate between calm and overload", _bursty),
+        SimulatedFamily("sim_think_time_heavy", "CPU with pauses of the clients, idle to saturated", _think_time_heavy),
+        SimulatedFamily("sim_many_idle", "many connections, few of which send", _many_idle),
+        SimulatedFamily("sim_shifting", "a mix that swings between CPU and silent waits", _shifting),
+    )
+}

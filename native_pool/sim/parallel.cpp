@@ -1,0 +1,41 @@
+#include "sim/parallel.hpp"
+
+#include <algorithm>
+
+namespace poolpilot::sim {
+
+ParallelRuns::ParallelRuns(std::vector<PoolRun> runs, int threads)
+    : runs_(std::move(runs)),
+      working_(std::min(runs_.size(), static_cast<std::size_t>(std::max(threads, 1)))) {
+  const std::size_t count = working_;
+  for (PoolRun& run : runs_) run.limits.stop = &stop_;
+  for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+}
+
+ParallelRuns::~ParallelRuns() {
+  stop();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+bool ParallelRuns::wait_for(std::chrono::milliseconds time) {
+  std::unique_lock lock(mutex_);
+  return ended_.wait_for(lock, time, [this] { return working_ == 0; });
+}
+
+void ParallelRuns::work() {
+  while (!stop_.load(std::memory_order_relaxed)) {
+    const std::size_t index = next_.fetch_add(1, std::memory_order_relaxed);
+    if (index >= runs_.size()) break;
+    PoolRun& run = runs_[index];
+    try {
+      run.done = run.pool->run(run.limits);
+    } catch (const Deadlock& deadlock) {
+      run.error = deadlock.what();
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  --working_;
+  ended_.notify_all();
+}
+
+}  // namespace poolpilot::sim

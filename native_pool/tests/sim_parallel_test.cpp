@@ -1,0 +1,77 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "sim/parallel.hpp"
+#include "tests/sim_load.hpp"
+
+namespace poolpilot::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::vector<std::unique_ptr<SimulatedPool>> pools_of(int count) {
+  std::vector<std::unique_ptr<SimulatedPool>> pools;
+  for (int i = 0; i < count; ++i) {
+    SimulationSettings settings = settings_of({class_of("all", {cpu(50, 1.0)}, 0.5)}, 8);
+    settings.load.seed = static_cast<std::uint64_t>(i);
+    pools.push_back(std::make_unique<SimulatedPool>(settings));
+  }
+  return pools;
+}
+
+std::vector<PoolRun> runs_of(const std::vector<std::unique_ptr<SimulatedPool>>& pools,
+                             double until_s) {
+  std::vector<PoolRun> runs;
+  for (const auto& pool : pools) runs.push_back({pool.get(), {until_s}, false, {}});
+  return runs;
+}
+
+TEST(ParallelRuns, GivesWhatEachPoolGivesAlone) {
+  const auto alone = pools_of(20);
+  for (const auto& pool : alone) pool->run({0.5});
+  const auto together = pools_of(20);
+  ParallelRuns runs(runs_of(together, 0.5), 4);
+  while (!runs.wait_for(10ms)) {
+  }
+  for (std::size_t i = 0; i < alone.size(); ++i) {
+    EXPECT_TRUE(runs.results()[i].done);
+    EXPECT_EQ(together[i]->snapshot().counters, alone[i]->snapshot().counters);
+  }
+}
+
+TEST(ParallelRuns, StopEndsThoseUnderWayAndBeginsNoOther) {
+  const auto pools = pools_of(64);
+  ParallelRuns runs(runs_of(pools, 1e6), 2);
+  EXPECT_FALSE(runs.wait_for(20ms));
+  runs.stop();
+  while (!runs.wait_for(10ms)) {
+  }
+  for (const PoolRun& run : runs.results()) EXPECT_FALSE(run.done);
+  EXPECT_EQ(pools.back()->answered(), 0);
+}
+
+TEST(ParallelRuns, DeadlockOfOneIsItsOwn) {
+  auto pools = pools_of(1);
+  SimulationSettings settings = settings_of(
+      {class_of("up", {latch(Op::kAcquire, 0), wait(100, false), latch(Op::kAcquire, 1)}),
+       class_of("down", {latch(Op::kAcquire, 1), wait(100, false), latch(Op::kAcquire, 0)})},
+      2);
+  settings.tuple.pool_size = 2;
+  settings.latch_timeout_s = 0.0;
+  pools.push_back(std::make_unique<SimulatedPool>(settings));
+  ParallelRuns runs(runs_of(pools, 0.2), 2);
+  while (!runs.wait_for(10ms)) {
+  }
+  EXPECT_TRUE(runs.results()[0].done);
+  EXPECT_FALSE(runs.results()[1].done);
+  EXPECT_NE(runs.results()[1].error.find("latch"), std::string::npos);
+}
+
+TEST(ParallelRuns, NothingToRunEndsAtOnce) {
+  ParallelRuns runs({}, 4);
+  EXPECT_TRUE(runs.wait_for(0ms));
+}
+
+}  // namespace
+}  // namespace poolpilot::sim

@@ -1,0 +1,107 @@
+"""The simulated environments keep gymnasium's contract, repeat by seed, and a vector equals its parts."""
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import VectorEnv
+
+import poolpilot.env.registration  # noqa: F401 - registers the ids
+from poolpilot.env.environments.simulated_pool import SimulatedPoolEnv
+from poolpilot.env.environments.simulated_vector import SimulatedPoolVectorEnv
+from poolpilot.env.ladder import DEFAULT_LADDER
+from poolpilot.env.simulation import Scenario, SimulatedMeasurement
+from poolpilot.featurizer.errors import SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.native_pool.workload import RequestClass, Step, Workload
+
+SILENT = Workload(
+    "silent",
+    "test",
+    (RequestClass("all", (Step("cpu", us=50.0, variation=0.5), Step("wait", us=2000.0, variation=0.5))),),
+    connections=32,
+)
+LATCHED = Workload(
+    "latched",
+    "test",
+    (RequestClass("all", (Step("acquire", spin_us=200, waiter_cost_us=20.0), Step("cpu", us=100.0), Step("release"))),),
+    connections=48,
+)
+SCENARIOS = (Scenario(SILENT), Scenario(LATCHED))
+QUICK = SimulatedMeasurement(requests=200, settle_s=0.05, max_settle_s=0.1)
+
+
+def action(size: int) -> int:
+    return DEFAULT_LADDER.index_of(PoolTuple(size, 3, 10))
+
+
+def test_environment_keeps_the_contract() -> None:
+    env = gymnasium.make("poolpilot/SimulatedPool-v0", scenarios=SCENARIOS, settings=QUICK, disable_env_checker=True)
+    check_env(env.unwrapped, skip_render_check=True)
+
+
+def test_same_seed_is_the_same_episode_and_another_is_not() -> None:
+    def episode(seed: int) -> list[Any]:
+        env = SimulatedPoolEnv(SCENARIOS, QUICK)
+        first, _ = env.reset(seed=seed)
+        second, reward, *_ = env.step(np.int64(action(16)))
+        return [*first.values(), *second.values(), reward]
+
+    same = zip(episode(3), episode(3), strict=True)
+    assert all(np.array_equal(one, other) for one, other in same)
+    assert any(not np.array_equal(one, other) for one, other in zip(episode(3), episode(4), strict=True))
+
+
+def test_many_groups_are_rewarded_for_silent_waits_and_punished_for_a_hot_latch() -> None:
+    rewards = []
+    for workload in (0, 1):
+        env = SimulatedPoolEnv(SCENARIOS, SimulatedMeasurement(requests=1000))
+        env.reset(seed=0, options={"workload": workload, "start": action(2)})
+        rewards.append(env.step(np.int64(action(32)))[1])
+    assert rewards[0] > 1.0
+    assert rewards[1] < 0.0
+
+
+def test_vector_gives_what_its_environments_give_alone() -> None:
+    vector = gymnasium.make_vec(
+        "poolpilot/SimulatedPool-v0", 3, "vector_entry_point", scenarios=SCENARIOS, settings=QUICK
+    )
+    assert isinstance(vector, VectorEnv)
+    alone = [SimulatedPoolEnv(SCENARIOS, QUICK) for _ in range(3)]
+    observation, _ = vector.reset(seed=7)
+    assert vector.observation_space.contains(observation)
+    firsts = [env.reset(seed=7 + i)[0] for i, env in enumerate(alone)]
+    for name, stacked in observation.items():
+        assert np.array_equal(stacked, np.stack([one[name] for one in firsts]))
+    actions = np.array([action(4), action(16), action(64)])
+    observation, rewards, *_ = vector.step(actions)
+    steps = [env.step(one) for env, one in zip(alone, actions, strict=True)]
+    assert rewards.tolist() == [reward for _, reward, *_ in steps]
+    for name, stacked in observation.items():
+        assert np.array_equal(stacked, np.stack([one[0][name] for one in steps]))
+
+
+def test_ended_episode_begins_anew_in_the_next_step() -> None:
+    vector = SimulatedPoolVectorEnv(2, SCENARIOS, QUICK, horizon=1)
+    vector.reset(seed=0)
+    actions = np.array([action(4), action(16)])
+    assert vector.step(actions)[2].all()
+    observation, rewards, ended, *_ = vector.step(actions)
+    assert not ended.any()
+    assert (rewards == 0.0).all()
+    assert observation["present"].sum() == 2.0
+    assert vector.step(actions)[2].all()
+    vector.close()
+
+
+def test_nonsense_is_refused() -> None:
+    with pytest.raises(SettingError, match="at least one scenario"):
+        SimulatedPoolEnv([])
+    with pytest.raises(SettingError, match="num_envs is 0"):
+        SimulatedPoolVectorEnv(0, SCENARIOS)
+    with pytest.raises(SettingError, match=r"outside 0\.\.1"):
+        SimulatedPoolEnv(SCENARIOS, QUICK).reset(options={"workload": 2})
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        SimulatedPoolEnv(SCENARIOS, QUICK).step(np.int64(0))
