@@ -24,7 +24,7 @@ def stuck() -> Scenario:
     """Two connections that take two latches in opposite order."""
 
     def latched(first: int, second: int) -> tuple[Step, ...]:
-        return (Step("acquire", latch=first), Step("wait", us=100.0), Step("acquire", latch=second))
+        return (Step("acquire", latch=first), Step("wait", us=100.0, variation=1.0), Step("acquire", latch=second))
 
     classes = (RequestClass("up", latched(0, 1)), RequestClass("down", latched(1, 0)))
     return Scenario(Workload("stuck", "test", classes, connections=2))
@@ -69,7 +69,7 @@ def test_pool_that_cannot_go_on_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(simulation.Scenario, "open", without_timeout)
     with pytest.raises(ServerError, match="'stuck' cannot go on"):
-        simulate_batch([silent(0), stuck()], TUPLES[1:2], 300, settings=QUICK)
+        simulate_batch([silent(0), stuck()], TUPLES[1:2], 5000, settings=QUICK)
 
 
 @pytest.mark.parametrize(

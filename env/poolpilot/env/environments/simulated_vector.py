@@ -16,10 +16,8 @@ from poolpilot.featurizer.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 
-Flags = NDArray[np.bool_]
 
-
-class SimulatedPoolVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[np.float64]]):
+class SimulatedPoolVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
     """The same episodes as so many `SimulatedPoolEnv`, measured together.
 
     An episode that has ended begins anew in the next step, whose action is ignored and whose reward is 0
@@ -48,6 +46,7 @@ class SimulatedPoolVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[n
         horizon: int = 3,
         threads: int | None = None,
     ) -> None:
+        self._envs: list[SimulatedPoolEnv] = []  # first of all: gymnasium closes what could not be made, too
         if num_envs < 1:
             raise SettingError(f"num_envs is {num_envs}; a vector needs at least 1 environment")
         self._settings = settings or SimulatedMeasurement()
@@ -55,7 +54,7 @@ class SimulatedPoolVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[n
         self._envs = [SimulatedPoolEnv(scenarios, self._settings, ladder, horizon) for _ in range(num_envs)]
         self._observations: list[Observation] = [{} for _ in self._envs]
         self._infos: list[dict[str, Any]] = [{} for _ in self._envs]
-        self._ended: Flags = np.zeros(num_envs, dtype=np.bool_)
+        self._ended: NDArray[np.bool_] = np.zeros(num_envs, dtype=np.bool_)
         self.num_envs = num_envs
         self.single_observation_space = self._envs[0].observation_space
         self.single_action_space = self._envs[0].action_space
@@ -74,7 +73,9 @@ class SimulatedPoolVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[n
         self._finish_resets(range(self.num_envs), self._measured(range(self.num_envs), starts))
         return self._stacked()
 
-    def step(self, actions: NDArray[np.int64]) -> tuple[Observation, NDArray[np.float64], Flags, Flags, dict[str, Any]]:
+    def step(
+        self, actions: NDArray[np.int64]
+    ) -> tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
         """Sets the tuples of the actions and measures them all at once.
 
         Raises:

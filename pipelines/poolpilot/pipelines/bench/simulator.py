@@ -72,7 +72,8 @@ class SimulatorBench:
         }
 
     def _ratios(self, ours: str, theirs: str) -> NDArray[np.float64]:
-        return np.array(self.rates[ours]) / np.array(self.rates[theirs])
+        ratios: NDArray[np.float64] = np.array(self.rates[ours]) / np.array(self.rates[theirs])
+        return ratios
 
     def table(self) -> Table:
         """The same for people."""
