@@ -1,6 +1,8 @@
 """`poolpilot bench simulator`: events, requests and environment steps a second, with SimPy beside them."""
 
 import resource
+import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,7 +114,7 @@ def bench_simulator(settings: SimulatorBenchSettings) -> SimulatorBench:
         }
         for name, rate in measured.items():
             rates.setdefault(name, []).append(rate)
-    return SimulatorBench(rates, _bytes_per_connection())
+    return SimulatorBench(rates, _bytes_per_connection_afresh())
 
 
 def _events_per_s(services: int, seed: int) -> float:
@@ -157,14 +159,20 @@ def _env_steps_per_s(settings: SimulatorBenchSettings) -> float:
     return rounds * ENVIRONMENTS / (time.process_time() - begun_s)
 
 
-def _bytes_per_connection() -> float:
-    """Growth of the process per connection of a large pool."""
+def bytes_per_connection() -> float:
+    """Growth of this process per connection of a large pool; right only in a process with no memory to reuse."""
     few = Workload("few", "benchmark", MIXED.classes, connections=1000, cpus=4)
     many = Workload("many", "benchmark", MIXED.classes, connections=MANY_CONNECTIONS, cpus=4)
     kept = [Scenario(few).open()]
     before = _resident_bytes()
     kept.append(Scenario(many).open())
     return (_resident_bytes() - before) / MANY_CONNECTIONS
+
+
+def _bytes_per_connection_afresh() -> float:
+    """The same in a new process."""
+    program = f"from {__name__} import bytes_per_connection; print(bytes_per_connection())"
+    return float(subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout)
 
 
 def _resident_bytes() -> int:
