@@ -126,10 +126,21 @@ std::unique_ptr<SimulatedPool> make_pool(const Machine& machine, const Load& loa
   return std::make_unique<SimulatedPool>(settings);
 }
 
-void run(SimulatedPool& pool, double seconds, std::optional<std::int64_t> requests) {
+RunLimits limits_of(const SimulatedPool& pool, double seconds,
+                    std::optional<std::int64_t> requests) {
+  constexpr double kMostSeconds = 1e8;
+  if (!(seconds >= 0.0 && seconds <= kMostSeconds)) {  // true for NaN
+    throw std::invalid_argument("seconds must lie in 0..1e8");
+  }
+  if (requests && *requests < 0) throw std::invalid_argument("requests must be at least 0");
   RunLimits limits;
   limits.until_s = pool.now_s() + seconds;
   if (requests) limits.until_answered = pool.answered() + *requests;
+  return limits;
+}
+
+void run(SimulatedPool& pool, double seconds, std::optional<std::int64_t> requests) {
+  RunLimits limits = limits_of(pool, seconds, requests);
   limits.events = kSliceEvents;
   while (true) {
     bool done = false;
@@ -155,8 +166,7 @@ std::vector<PoolRun> runs_of(const std::vector<SimulatedPool*>& pools,
   for (std::size_t i = 0; i < pools.size(); ++i) {
     PoolRun run;
     run.pool = pools[i];
-    run.limits.until_s = pools[i]->now_s() + seconds[i];
-    if (requests) run.limits.until_answered = pools[i]->answered() + *requests;
+    run.limits = limits_of(*pools[i], seconds[i], requests);
     runs.push_back(run);
   }
   return runs;

@@ -90,6 +90,7 @@ class SimulatedPool {
   void take_latch(std::uint32_t thread);
   void end_latch_wait(std::uint32_t thread);
   void spun(std::uint32_t thread);
+  void sleep_for_latch(std::uint32_t thread);
   void try_again(std::uint32_t thread);
   void give_up(std::uint32_t latch);
   void release(std::uint32_t connection, std::uint8_t latch);

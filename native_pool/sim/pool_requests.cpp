@@ -221,17 +221,20 @@ void SimulatedPool::spun(std::uint32_t number) {
   const ProgramStep& step = step_under_way(thread);
   if (step.reported) stats_.waits[static_cast<std::size_t>(WaitKind::kRowLock)].add();
   block(number, step.reported);
-  threads_[number].phase = Phase::kSleeping;
   latch.sleep_at_tail(number);
-  if (settings_.latch_timeout_s > 0.0) {
-    if (latch.check_due) return;
-    latch.check_due = true;
-    const TimeNs timeout_ns = whole_ns(settings_.latch_timeout_s * 1e9);
-    events_.push(threads_[number].waiting_since_ns + timeout_ns,
-                 event_of(EventIs::kLatchCheck, threads_[number].latch));
-  } else {
-    check_cycle(number);
-  }
+  sleep_for_latch(number);
+}
+
+// A thread sleeps for its latch: sees to it that this ends, or says that it cannot.
+void SimulatedPool::sleep_for_latch(std::uint32_t number) {
+  Thread& thread = threads_[number];
+  thread.phase = Phase::kSleeping;
+  if (settings_.latch_timeout_s <= 0.0) return check_cycle(number);
+  Latch& latch = latches_[thread.latch];
+  if (latch.check_due) return;
+  latch.check_due = true;
+  const TimeNs deadline_ns = thread.waiting_since_ns + whole_ns(settings_.latch_timeout_s * 1e9);
+  events_.push(std::max(deadline_ns, now_ns_), event_of(EventIs::kLatchCheck, thread.latch));
 }
 
 // A woken sleeper that finds the latch taken by a spinner keeps its place at the head.
@@ -239,9 +242,8 @@ void SimulatedPool::try_again(std::uint32_t number) {
   Thread& thread = threads_[number];
   Latch& latch = latches_[thread.latch];
   if (!latch.free_for(thread.connection)) {
-    thread.phase = Phase::kSleeping;
     latch.sleep_at_head(number);
-    return;
+    return sleep_for_latch(number);
   }
   end_latch_wait(number);
   take_latch(number);

@@ -187,6 +187,25 @@ TEST(SimulatedPool, LatchTimeoutFailsTheRequestAndGoesOn) {
   EXPECT_GT(counter(pool, "completed"), 10.0);
 }
 
+TEST(SimulatedPool, SleeperThatLosesTheLatchAgainStillTimesOut) {
+  // One transaction takes the latch for good; the others must fail one after another, none may
+  // hang.
+  SimulationSettings settings =
+      settings_of({class_of("holder", {plain(Op::kBegin), latch(Op::kAcquire, 0)}, 1e7),
+                   class_of("spinners", {latch(Op::kAcquire, 0, 50), cpu(30)}, 1.0)},
+                  12);
+  settings.tuple.pool_size = 12;
+  settings.latch_timeout_s = 0.01;
+  SimulatedPool pool(settings);
+  RunLimits limits;
+  limits.until_s = 1.0;
+  pool.run(limits);
+  const double failed = counter(pool, "failed");
+  limits.until_s = 2.0;
+  pool.run(limits);
+  EXPECT_GT(counter(pool, "failed"), failed + 100.0);
+}
+
 TEST(SimulatedPool, TransactionThatNeverEndsIsAStandstill) {
   SimulationSettings settings =
       settings_of({class_of("holder", {plain(Op::kBegin), latch(Op::kAcquire, 0)}, 1e7),

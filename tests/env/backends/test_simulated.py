@@ -115,5 +115,8 @@ def test_tuple_outside_the_ranges_is_refused_and_time_does_not_run_back() -> Non
     server = SimulatedServer(SILENT)
     with pytest.raises(SettingError, match="pool_size"):
         server.apply(PoolTuple(1000, 3, 500))
-    with pytest.raises(SettingError, match="at least 0"):
-        server.run_for(-1.0)
+    for seconds in (-1.0, float("nan"), float("inf")):
+        with pytest.raises(SettingError, match="must"):
+            server.run_for(seconds)
+    with pytest.raises(SettingError, match="requests must be at least 0"):
+        server.run_requests(-1)
