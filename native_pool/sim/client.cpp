@@ -1,7 +1,6 @@
 #include "sim/client.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "load/program.hpp"
 
@@ -11,8 +10,6 @@ namespace {
 constexpr double kNsPerS = 1e9;
 constexpr std::uint64_t kArrivalStream = 1;
 constexpr std::uint64_t kConnectionStreams = 16;  // the streams before belong to no connection
-
-TimeNs whole_ns(double ns) { return static_cast<TimeNs>(std::llround(ns)); }
 
 std::vector<double> cumulated(std::vector<double> shares) {
   for (std::size_t i = 1; i < shares.size(); ++i) shares[i] += shares[i - 1];

@@ -1,6 +1,7 @@
 // Future events in order of time; of equal times the one scheduled first comes first.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -9,6 +10,8 @@ namespace poolpilot::sim {
 
 using TimeNs = std::int64_t;
 inline constexpr TimeNs kNever = INT64_MAX;
+
+inline TimeNs whole_ns(double ns) { return static_cast<TimeNs>(std::llround(ns)); }
 
 // A heap of four children a node: half the levels of a binary one, and the children share a cache
 // line. Its memory is kept, so that a simulation in steady state allocates nothing.
@@ -22,6 +25,7 @@ class EventHeap {
 
   bool empty() const { return events_.empty(); }
   std::size_t size() const { return events_.size(); }
+  const Event& front() const { return events_.front(); }
   TimeNs next_ns() const { return events_.empty() ? kNever : events_.front().at_ns; }
 
   void push(TimeNs at_ns, std::uint32_t what) {

@@ -1,7 +1,6 @@
 #include "sim/pool.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 namespace poolpilot::sim {
@@ -60,7 +59,7 @@ PoolTuple SimulatedPool::set_tuple(const PoolTuple& tuple) {
 }
 
 bool SimulatedPool::run(const RunLimits& limits) {
-  const auto until_ns = static_cast<TimeNs>(std::llround(limits.until_s * 1e9));
+  const auto until_ns = whole_ns(limits.until_s * 1e9);
   const std::int64_t last_event =
       limits.events == INT64_MAX ? INT64_MAX : events_done_ + limits.events;
   while (answered() < limits.until_answered) {
@@ -145,7 +144,7 @@ void SimulatedPool::thread_event(std::uint32_t number) {
     case Phase::kAtDisk: {
       std::uint32_t next = 0;
       if (disks_[thread.disk].leave(next)) {
-        schedule(static_cast<TimeNs>(std::llround(threads_[next].service_ns)), next);
+        schedule(whole_ns(threads_[next].service_ns), next);
       }
       unblock(number);
       return go_on(number);

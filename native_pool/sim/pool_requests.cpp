@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include "sim/pool.hpp"
 
@@ -7,8 +6,6 @@ namespace poolpilot::sim {
 namespace {
 
 std::uint64_t whole_us(double ns) { return static_cast<std::uint64_t>(std::max(ns, 0.0) / 1e3); }
-
-TimeNs whole_ns(double ns) { return static_cast<TimeNs>(std::llround(ns)); }
 
 }  // namespace
 
@@ -24,7 +21,6 @@ void SimulatedPool::serve(std::uint32_t number, std::uint32_t served) {
   connection.thread = number;
   if (connection.fresh) {
     connection.fresh = false;
-    thread.phase = Phase::kLogin;
     thread.owed_ns += settings_.machine.overhead_us * 1e3;
     return burst(number, 0.0, Phase::kLogin);
   }

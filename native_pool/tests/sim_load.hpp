@@ -55,6 +55,17 @@ inline SimulationSettings settings_of(std::vector<load::ClassSpec> classes, int 
   return settings;
 }
 
+// Two connections that take two latches in opposite order.
+inline SimulationSettings opposite_latches(double latch_timeout_s) {
+  SimulationSettings settings = settings_of(
+      {class_of("up", {latch(Op::kAcquire, 3), wait(100, false), latch(Op::kAcquire, 4)}),
+       class_of("down", {latch(Op::kAcquire, 4), wait(100, false), latch(Op::kAcquire, 3)})},
+      2);
+  settings.tuple.pool_size = 2;
+  settings.latch_timeout_s = latch_timeout_s;
+  return settings;
+}
+
 inline double counter(const SimulatedPool& pool, const std::string& name) {
   return pool.snapshot().counters.at(name);
 }

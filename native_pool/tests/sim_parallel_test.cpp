@@ -53,12 +53,7 @@ TEST(ParallelRuns, StopEndsThoseUnderWayAndBeginsNoOther) {
 
 TEST(ParallelRuns, DeadlockOfOneIsItsOwn) {
   auto pools = pools_of(1);
-  SimulationSettings settings = settings_of(
-      {class_of("up", {latch(Op::kAcquire, 0), wait(100, false), latch(Op::kAcquire, 1)}),
-       class_of("down", {latch(Op::kAcquire, 1), wait(100, false), latch(Op::kAcquire, 0)})},
-      2);
-  settings.tuple.pool_size = 2;
-  settings.latch_timeout_s = 0.0;
+  const SimulationSettings settings = opposite_latches(0.0);
   pools.push_back(std::make_unique<SimulatedPool>(settings));
   ParallelRuns runs(runs_of(pools, 0.2), 2);
   while (!runs.wait_for(10ms)) {

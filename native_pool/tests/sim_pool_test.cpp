@@ -153,12 +153,7 @@ TEST(SimulatedPool, DiskServesOneAfterAnother) {
 }
 
 TEST(SimulatedPool, DeadlockIsReportedWithItsLatches) {
-  SimulationSettings settings = settings_of(
-      {class_of("up", {latch(Op::kAcquire, 3), wait(100, false), latch(Op::kAcquire, 4)}),
-       class_of("down", {latch(Op::kAcquire, 4), wait(100, false), latch(Op::kAcquire, 3)})},
-      2);
-  settings.tuple.pool_size = 2;
-  settings.latch_timeout_s = 0.0;
+  const SimulationSettings settings = opposite_latches(0.0);
   SimulatedPool pool(settings);
   try {
     RunLimits limits;
@@ -173,12 +168,7 @@ TEST(SimulatedPool, DeadlockIsReportedWithItsLatches) {
 }
 
 TEST(SimulatedPool, LatchTimeoutFailsTheRequestAndGoesOn) {
-  SimulationSettings settings = settings_of(
-      {class_of("up", {latch(Op::kAcquire, 3), wait(100, false), latch(Op::kAcquire, 4)}),
-       class_of("down", {latch(Op::kAcquire, 4), wait(100, false), latch(Op::kAcquire, 3)})},
-      2);
-  settings.tuple.pool_size = 2;
-  settings.latch_timeout_s = 0.01;
+  const SimulationSettings settings = opposite_latches(0.01);
   SimulatedPool pool(settings);
   RunLimits limits;
   limits.until_s = 1.0;

@@ -14,7 +14,7 @@ from poolpilot.env.server import AnyServer
 from poolpilot.env.sweep import WorkloadSweep
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Predictor, ProbingPredictor
+from poolpilot.models.predictor import Prediction, Predictor, ProbingPredictor
 
 
 class RefinerSettings(BaseModel):
@@ -71,9 +71,7 @@ class Refiner:
         for _ in range(self.settings.decisions):
             prediction = self.predictor.predict(windows, server.knobs, objective)
             decided.append(prediction.pool_tuple)
-            trial = (
-                None if prediction.abstained else self._trial(prediction.pool_tuple, windows, server.knobs, objective)
-            )
+            trial = self._trial(prediction, windows, server.knobs, objective)
             if trial is None:
                 break
             windows.append(measure(server, trial, measurement).window)
@@ -81,10 +79,12 @@ class Refiner:
         return Refinement(server.apply(best.pool_tuple), decided[1], tuple(windows))
 
     def _trial(
-        self, chosen: PoolTuple, windows: Sequence[Window], limits: KnobSpace, objective: Objective
+        self, prediction: Prediction, windows: Sequence[Window], limits: KnobSpace, objective: Objective
     ) -> PoolTuple | None:
-        if chosen.core not in {window.pool_tuple.core for window in windows}:
-            return chosen
+        if prediction.abstained:
+            return None
+        if prediction.pool_tuple.core not in {window.pool_tuple.core for window in windows}:
+            return prediction.pool_tuple
         if isinstance(self.predictor, ProbingPredictor):
             return self.predictor.probe(windows, limits, objective, near=None)
         return None

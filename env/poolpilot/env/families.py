@@ -56,11 +56,13 @@ class PlannedWorkload:
     workload: Workload
 
 
-def _log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
+def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
+    """Draws from `low`..`high`, uniform in the logarithm."""
     return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
 
-def _cpu(us: float, variation: float = 0.5) -> Step:
+def cpu_step(us: float, variation: float = 0.5) -> Step:
+    """A step of CPU time."""
     return Step("cpu", us=us, variation=variation)
 
 
@@ -74,14 +76,14 @@ def _reported(us: float, variation: float = 0.3) -> Step:
 
 def _latched(us: float, spin_us: float, waiter_cost_us: float, latch: int = 0, spread: int = 1) -> tuple[Step, ...]:
     acquire = Step("acquire", latch=latch, spread=spread, spin_us=int(spin_us), waiter_cost_us=waiter_cost_us)
-    return (acquire, _cpu(us, 0.2), Step("release", latch=latch, spread=spread))
+    return (acquire, cpu_step(us, 0.2), Step("release", latch=latch, spread=spread))
 
 
 def _draw_latch(rng: np.random.Generator) -> dict[str, float]:
     return {
-        "hold_us": _log_uniform(rng, 80, 400),
-        "spin_us": _log_uniform(rng, 100, 1500),
-        "waiter_cost_us": _log_uniform(rng, 5, 60),
+        "hold_us": log_uniform(rng, 80, 400),
+        "spin_us": log_uniform(rng, 100, 1500),
+        "waiter_cost_us": log_uniform(rng, 5, 60),
     }
 
 
@@ -104,86 +106,86 @@ def _short_and_long(
 
 
 def _cpu_single(rng: np.random.Generator, _: Population) -> Classes:
-    cpu_us = _log_uniform(rng, 300, 4000)
-    return _one(_cpu(cpu_us, rng.uniform(0, 1))), {"cpu_us": cpu_us}
+    cpu_us = log_uniform(rng, 300, 4000)
+    return _one(cpu_step(cpu_us, rng.uniform(0, 1))), {"cpu_us": cpu_us}
 
 
 def _short_beside_long(rng: np.random.Generator, _: Population) -> Classes:
     drawn = {
-        "short_us": _log_uniform(rng, 150, 600),
-        "long_us": _log_uniform(rng, 10_000, 50_000),
+        "short_us": log_uniform(rng, 150, 600),
+        "long_us": log_uniform(rng, 10_000, 50_000),
         "share": rng.uniform(0.1, 0.35),
-        "target_ms": _log_uniform(rng, 20, 80),
+        "target_ms": log_uniform(rng, 20, 80),
     }
-    return _short_and_long((_cpu(drawn["short_us"]),), (_cpu(drawn["long_us"]),), **drawn), drawn
+    return _short_and_long((cpu_step(drawn["short_us"]),), (cpu_step(drawn["long_us"]),), **drawn), drawn
 
 
 def _silent_single(rng: np.random.Generator, _: Population) -> Classes:
-    drawn = {"cpu_us": _log_uniform(rng, 80, 600), "wait_us": _log_uniform(rng, 2000, 20_000)}
-    return _one(_cpu(drawn["cpu_us"]), _silent(drawn["wait_us"])), drawn
+    drawn = {"cpu_us": log_uniform(rng, 80, 600), "wait_us": log_uniform(rng, 2000, 20_000)}
+    return _one(cpu_step(drawn["cpu_us"]), _silent(drawn["wait_us"])), drawn
 
 
 def _reported_single(rng: np.random.Generator, _: Population) -> Classes:
-    drawn = {"cpu_us": _log_uniform(rng, 80, 600), "wait_us": _log_uniform(rng, 2000, 20_000)}
+    drawn = {"cpu_us": log_uniform(rng, 80, 600), "wait_us": log_uniform(rng, 2000, 20_000)}
     half = drawn["cpu_us"] / 2
-    return _one(_cpu(half), _reported(drawn["wait_us"]), _cpu(half)), drawn
+    return _one(cpu_step(half), _reported(drawn["wait_us"]), cpu_step(half)), drawn
 
 
 def _latch_single(rng: np.random.Generator, _: Population) -> Classes:
-    drawn = {"cpu_us": _log_uniform(rng, 50, 500)} | _draw_latch(rng)
-    return _one(_cpu(drawn["cpu_us"]), *_latched_by(drawn)), drawn
+    drawn = {"cpu_us": log_uniform(rng, 50, 500)} | _draw_latch(rng)
+    return _one(cpu_step(drawn["cpu_us"]), *_latched_by(drawn)), drawn
 
 
 def _silent_then_latch(rng: np.random.Generator, _: Population) -> Classes:
-    drawn = {"cpu_us": _log_uniform(rng, 50, 300), "wait_us": _log_uniform(rng, 800, 8000)} | _draw_latch(rng)
-    return _one(_cpu(drawn["cpu_us"]), _silent(drawn["wait_us"]), *_latched_by(drawn)), drawn
+    drawn = {"cpu_us": log_uniform(rng, 50, 300), "wait_us": log_uniform(rng, 800, 8000)} | _draw_latch(rng)
+    return _one(cpu_step(drawn["cpu_us"]), _silent(drawn["wait_us"]), *_latched_by(drawn)), drawn
 
 
 def _reported_then_latch(rng: np.random.Generator, _: Population) -> Classes:
-    drawn = {"cpu_us": _log_uniform(rng, 50, 300), "wait_us": _log_uniform(rng, 800, 8000)} | _draw_latch(rng)
-    return _one(_cpu(drawn["cpu_us"]), _reported(drawn["wait_us"]), *_latched_by(drawn)), drawn
+    drawn = {"cpu_us": log_uniform(rng, 50, 300), "wait_us": log_uniform(rng, 800, 8000)} | _draw_latch(rng)
+    return _one(cpu_step(drawn["cpu_us"]), _reported(drawn["wait_us"]), *_latched_by(drawn)), drawn
 
 
 def _cpu_with_think(rng: np.random.Generator, population: Population) -> Classes:
-    drawn = {"cpu_us": _log_uniform(rng, 300, 2000), "utilisation": rng.uniform(0.3, 0.95)}
+    drawn = {"cpu_us": log_uniform(rng, 300, 2000), "utilisation": rng.uniform(0.3, 0.95)}
     busy_ms = drawn["cpu_us"] / 1000
     # Closed loop: connections / think time is the rate, rate * CPU time / CPUs the utilisation.
     think_ms = population.connections * busy_ms / (population.cpus * drawn["utilisation"])
-    return _one(_cpu(drawn["cpu_us"]), think_ms=think_ms, target_ms=max(20.0, 15 * busy_ms)), drawn
+    return _one(cpu_step(drawn["cpu_us"]), think_ms=think_ms, target_ms=max(20.0, 15 * busy_ms)), drawn
 
 
 def _silent_beside_cpu(rng: np.random.Generator, _: Population) -> Classes:
     drawn = {
-        "cpu_us": _log_uniform(rng, 200, 2000),
-        "wait_us": _log_uniform(rng, 2000, 15_000),
+        "cpu_us": log_uniform(rng, 200, 2000),
+        "wait_us": log_uniform(rng, 2000, 15_000),
         "share": rng.uniform(0.2, 0.7),
     }
     classes = (
-        RequestClass("compute", (_cpu(drawn["cpu_us"]),), share=1.0 - drawn["share"]),
-        RequestClass("waiting", (_cpu(100), _silent(drawn["wait_us"])), share=drawn["share"], weight=4.0),
+        RequestClass("compute", (cpu_step(drawn["cpu_us"]),), share=1.0 - drawn["share"]),
+        RequestClass("waiting", (cpu_step(100), _silent(drawn["wait_us"])), share=drawn["share"], weight=4.0),
     )
     return classes, drawn
 
 
 def _latch_beside_cpu(rng: np.random.Generator, _: Population) -> Classes:
-    drawn = {"cpu_us": _log_uniform(rng, 200, 2000), "share": rng.uniform(0.3, 0.8)} | _draw_latch(rng)
+    drawn = {"cpu_us": log_uniform(rng, 200, 2000), "share": rng.uniform(0.3, 0.8)} | _draw_latch(rng)
     classes = (
-        RequestClass("compute", (_cpu(drawn["cpu_us"]),), share=1.0 - drawn["share"]),
-        RequestClass("locking", (_cpu(50), *_latched_by(drawn)), share=drawn["share"]),
+        RequestClass("compute", (cpu_step(drawn["cpu_us"]),), share=1.0 - drawn["share"]),
+        RequestClass("locking", (cpu_step(50), *_latched_by(drawn)), share=drawn["share"]),
     )
     return classes, drawn
 
 
 def _mixture_steps(rng: np.random.Generator) -> tuple[Step, ...]:
     """A random program; what the held-out families are made of (two latches, two silent waits) never comes up."""
-    waits = [(), (_silent(_log_uniform(rng, 500, 12_000)),), (_reported(_log_uniform(rng, 500, 12_000)),)]
+    waits = [(), (_silent(log_uniform(rng, 500, 12_000)),), (_reported(log_uniform(rng, 500, 12_000)),)]
     latch = _draw_latch(rng)
     latches = [_latched_by(latch, number) for number in range(int(rng.choice([0, 0, 1, 3])))]
     blocks = [waits[int(rng.integers(len(waits)))], *latches]
     order = rng.permutation(len(blocks))
-    steps = [_cpu(_log_uniform(rng, 50, 1500), rng.uniform(0, 1))]
+    steps = [cpu_step(log_uniform(rng, 50, 1500), rng.uniform(0, 1))]
     for place in order:
-        steps.extend((*blocks[int(place)], _cpu(_log_uniform(rng, 20, 200))))
+        steps.extend((*blocks[int(place)], cpu_step(log_uniform(rng, 20, 200))))
     return tuple(steps)
 
 
@@ -214,72 +216,74 @@ def _mixture_of_classes(rng: np.random.Generator, _: Population) -> Classes:
 
 def _silent_and_reported(rng: np.random.Generator, _: Population) -> Classes:
     drawn = {
-        "cpu_us": _log_uniform(rng, 100, 500),
-        "silent_us": _log_uniform(rng, 1000, 10_000),
-        "reported_us": _log_uniform(rng, 1000, 10_000),
+        "cpu_us": log_uniform(rng, 100, 500),
+        "silent_us": log_uniform(rng, 1000, 10_000),
+        "reported_us": log_uniform(rng, 1000, 10_000),
     }
     half = drawn["cpu_us"] / 2
-    return _one(_cpu(half), _silent(drawn["silent_us"]), _cpu(half), _reported(drawn["reported_us"])), drawn
+    return _one(cpu_step(half), _silent(drawn["silent_us"]), cpu_step(half), _reported(drawn["reported_us"])), drawn
 
 
 def _two_latches(rng: np.random.Generator, _: Population) -> Classes:
-    drawn = {"cpu_us": _log_uniform(rng, 50, 400)} | _draw_latch(rng)
-    return _one(_cpu(drawn["cpu_us"]), *_latched_by(drawn, 0), _cpu(80), *_latched_by(drawn, 1)), drawn
+    drawn = {"cpu_us": log_uniform(rng, 50, 400)} | _draw_latch(rng)
+    return _one(cpu_step(drawn["cpu_us"]), *_latched_by(drawn, 0), cpu_step(80), *_latched_by(drawn, 1)), drawn
 
 
 def _short_beside_silent_long(rng: np.random.Generator, _: Population) -> Classes:
     drawn = {
-        "short_us": _log_uniform(rng, 150, 600),
-        "long_us": _log_uniform(rng, 8000, 30_000),
+        "short_us": log_uniform(rng, 150, 600),
+        "long_us": log_uniform(rng, 8000, 30_000),
         "share": rng.uniform(0.1, 0.4),
-        "target_ms": _log_uniform(rng, 20, 80),
+        "target_ms": log_uniform(rng, 20, 80),
     }
     half = drawn["long_us"] / 2
-    return _short_and_long((_cpu(drawn["short_us"]),), (_cpu(half), _silent(half)), **drawn), drawn
+    return _short_and_long((cpu_step(drawn["short_us"]),), (cpu_step(half), _silent(half)), **drawn), drawn
 
 
 def _reports(rng: np.random.Generator, _: Population) -> Classes:
     drawn = {
-        "short_us": _log_uniform(rng, 150, 500),
-        "middle_us": _log_uniform(rng, 2000, 5000),
-        "long_us": _log_uniform(rng, 15_000, 60_000),
+        "short_us": log_uniform(rng, 150, 500),
+        "middle_us": log_uniform(rng, 2000, 5000),
+        "long_us": log_uniform(rng, 15_000, 60_000),
         "share": rng.uniform(0.1, 0.3),
-        "target_ms": _log_uniform(rng, 25, 80),
+        "target_ms": log_uniform(rng, 25, 80),
     }
     short_us, share = drawn["short_us"], drawn["share"]
     classes = (
-        RequestClass("short", (_cpu(short_us, 0.8),), share=1.0 - 2 * share, target_ms=drawn["target_ms"]),
-        RequestClass("middle", (_cpu(drawn["middle_us"]),), share=share, weight=0.5 * drawn["middle_us"] / short_us),
-        RequestClass("long", (_cpu(drawn["long_us"]),), share=share, weight=0.5 * drawn["long_us"] / short_us),
+        RequestClass("short", (cpu_step(short_us, 0.8),), share=1.0 - 2 * share, target_ms=drawn["target_ms"]),
+        RequestClass(
+            "middle", (cpu_step(drawn["middle_us"]),), share=share, weight=0.5 * drawn["middle_us"] / short_us
+        ),
+        RequestClass("long", (cpu_step(drawn["long_us"]),), share=share, weight=0.5 * drawn["long_us"] / short_us),
     )
     return classes, drawn
 
 
 def _page_faults(rng: np.random.Generator, _: Population) -> Classes:
     drawn = {
-        "cpu_us": _log_uniform(rng, 100, 500),
-        "wait_us": _log_uniform(rng, 800, 6000),
+        "cpu_us": log_uniform(rng, 100, 500),
+        "wait_us": log_uniform(rng, 800, 6000),
         "rounds": float(rng.integers(2, 5)),
     }
     rounds = int(drawn["rounds"])
-    steps = (_cpu(drawn["cpu_us"] / rounds), _silent(drawn["wait_us"], 0.8)) * rounds
+    steps = (cpu_step(drawn["cpu_us"] / rounds), _silent(drawn["wait_us"], 0.8)) * rounds
     return _one(*steps), drawn
 
 
 def _hot_counter(rng: np.random.Generator, _: Population) -> Classes:
-    drawn = {"cpu_us": _log_uniform(rng, 50, 300), "share": rng.uniform(0.6, 0.9)} | _draw_latch(rng)
+    drawn = {"cpu_us": log_uniform(rng, 50, 300), "share": rng.uniform(0.6, 0.9)} | _draw_latch(rng)
     half = drawn["cpu_us"] / 2
     classes = (
-        RequestClass("counting", (_cpu(half), *_latched_by(drawn, 0), _cpu(half), *_latched_by(drawn, 1)),
+        RequestClass("counting", (cpu_step(half), *_latched_by(drawn, 0), cpu_step(half), *_latched_by(drawn, 1)),
                      share=drawn["share"]),
-        RequestClass("reading", (_cpu(400),), share=1.0 - drawn["share"], weight=0.5),
+        RequestClass("reading", (cpu_step(400),), share=1.0 - drawn["share"], weight=0.5),
     )  # fmt: skip
     return classes, drawn
 
 
 def _commit_path(rng: np.random.Generator, _: Population) -> Classes:
-    drawn = {"cpu_us": _log_uniform(rng, 100, 500), "wait_us": _log_uniform(rng, 1000, 6000)} | _draw_latch(rng)
-    steps = (_cpu(drawn["cpu_us"]), _silent(drawn["wait_us"]), *_latched_by(drawn, 0, spread=2), _reported(1000))
+    drawn = {"cpu_us": log_uniform(rng, 100, 500), "wait_us": log_uniform(rng, 1000, 6000)} | _draw_latch(rng)
+    steps = (cpu_step(drawn["cpu_us"]), _silent(drawn["wait_us"]), *_latched_by(drawn, 0, spread=2), _reported(1000))
     return _one(*steps), drawn
 
 

@@ -17,8 +17,8 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 
 
-class MeasurementSettings(BaseModel):
-    """How long and how often a tuple is measured."""
+class SettleSettings(BaseModel):
+    """What is dropped after a change of the tuple."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -27,6 +27,16 @@ class MeasurementSettings(BaseModel):
         default=0.5, ge=0.0, description="Timer intervals dropped on top, since stalls show only then."
     )
     max_settle_s: float = Field(default=0.5, ge=0.0, description="Upper bound of the two together.")
+
+    def settle_for(self, pool_tuple: PoolTuple) -> float:
+        """Seconds to wait after this tuple was set; virtual ones on a simulated server."""
+        stalls_s = self.settle_timer_intervals * pool_tuple.timer_interval_ms / 1000.0
+        return min(self.settle_s + stalls_s, self.max_settle_s)
+
+
+class MeasurementSettings(SettleSettings):
+    """How long and how often a tuple is measured."""
+
     window_s: float = Field(default=0.3, gt=0.0, description="Length of a window in seconds.")
     rest_s: float = Field(default=0.0, ge=0.0, description="Seconds between two measurements under the old tuple.")
     keep_shares: tuple[float, ...] = Field(
@@ -40,11 +50,6 @@ class MeasurementSettings(BaseModel):
         default=0.0, ge=0.0, description="Standard error of mean J under which the finalists need no further windows."
     )
     oracle_repeats: int = Field(default=3, ge=0, description="Windows by which the best tuple is measured afresh.")
-
-    def settle_for(self, pool_tuple: PoolTuple) -> float:
-        """Seconds to wait after this tuple was set."""
-        stalls_s = self.settle_timer_intervals * pool_tuple.timer_interval_ms / 1000.0
-        return min(self.settle_s + stalls_s, self.max_settle_s)
 
     def survivors(self, tuples: int, round_number: int) -> int:
         """How many of the tuples measured in a racing round go on."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from poolpilot.env.families import cpu_step, log_uniform
 from poolpilot.env.simulation import Scenario
 from poolpilot.native_pool.simulation import LoadChange, Machine
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
@@ -87,29 +88,21 @@ def draw_scenario(family: SimulatedFamily, seed: int, number: int = 0) -> Scenar
     return Scenario(workload, _machine(rng, drawn.machine or {}), drawn.changes)
 
 
-def _log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
-    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
-
-
 def _log_whole(rng: np.random.Generator, low: int, high: int) -> int:
-    return round(_log_uniform(rng, low, high))
+    return round(log_uniform(rng, low, high))
 
 
 def _machine(rng: np.random.Generator, needed: Mapping[str, float]) -> Machine:
     drawn = {
-        "overhead_us": _log_uniform(rng, 3, 40),
-        "wake_us": _log_uniform(rng, 2, 20),
-        "wake_cost_us": _log_uniform(rng, 1, 8),
-        "create_us": _log_uniform(rng, 20, 200),
-        "client_us": _log_uniform(rng, 0.05, 1.0),
-        "switch_us": _log_uniform(rng, 0.5, 10),
+        "overhead_us": log_uniform(rng, 3, 40),
+        "wake_us": log_uniform(rng, 2, 20),
+        "wake_cost_us": log_uniform(rng, 1, 8),
+        "create_us": log_uniform(rng, 20, 200),
+        "client_us": log_uniform(rng, 0.05, 1.0),
+        "switch_us": log_uniform(rng, 0.5, 10),
         "cache_loss": rng.uniform(0.0, 0.6),
     }
     return Machine.model_validate({**drawn, **needed})
-
-
-def _cpu(us: float, variation: float = 0.5) -> Step:
-    return Step("cpu", us=us, variation=variation)
 
 
 def _closed(steps: tuple[Step, ...], parameters: Mapping[str, float], think_ms: float = 0.0, **rest: object) -> Drawn:
@@ -117,54 +110,54 @@ def _closed(steps: tuple[Step, ...], parameters: Mapping[str, float], think_ms: 
 
 
 def _cpu_bound(rng: np.random.Generator, _: Population) -> Drawn:
-    drawn = {"cpu_us": _log_uniform(rng, 50, 5000), "variation": rng.uniform(0, 1.5)}
-    return _closed((_cpu(drawn["cpu_us"], drawn["variation"]),), drawn)
+    drawn = {"cpu_us": log_uniform(rng, 50, 5000), "variation": rng.uniform(0, 1.5)}
+    return _closed((cpu_step(drawn["cpu_us"], drawn["variation"]),), drawn)
 
 
 def _io_bound(rng: np.random.Generator, population: Population) -> Drawn:
     drawn = {
-        "cpu_us": _log_uniform(rng, 50, 800),
-        "wait_us": _log_uniform(rng, 200, 20_000),
+        "cpu_us": log_uniform(rng, 50, 800),
+        "wait_us": log_uniform(rng, 200, 20_000),
         "reported": float(rng.random() < 0.5),
         "disks": float(rng.choice([0, 0, 1, 4])),
     }
     wait = Step("wait", us=drawn["wait_us"], variation=0.7, kind="disk_io", reported=bool(drawn["reported"]))
     machine = {"disks": drawn["disks"], "disk_channels": float(_log_whole(rng, 4, 64 + population.cpus))}
-    return _closed((_cpu(drawn["cpu_us"]), wait), drawn, machine=machine)
+    return _closed((cpu_step(drawn["cpu_us"]), wait), drawn, machine=machine)
 
 
 def _short_beside_long(rng: np.random.Generator, _: Population) -> Drawn:
     drawn = {
-        "short_us": _log_uniform(rng, 50, 600),
-        "long_us": _log_uniform(rng, 5000, 60_000),
+        "short_us": log_uniform(rng, 50, 600),
+        "long_us": log_uniform(rng, 5000, 60_000),
         "share": rng.uniform(0.05, 0.4),
-        "target_ms": _log_uniform(rng, 5, 80),
+        "target_ms": log_uniform(rng, 5, 80),
     }
     weight = 0.5 * drawn["long_us"] / drawn["short_us"]
     classes = (
-        RequestClass("short", (_cpu(drawn["short_us"]),), share=1.0 - drawn["share"], target_ms=drawn["target_ms"]),
-        RequestClass("long", (_cpu(drawn["long_us"]),), share=drawn["share"], weight=weight),
+        RequestClass("short", (cpu_step(drawn["short_us"]),), share=1.0 - drawn["share"], target_ms=drawn["target_ms"]),
+        RequestClass("long", (cpu_step(drawn["long_us"]),), share=drawn["share"], weight=weight),
     )
     return Drawn(classes, drawn)
 
 
 def _hot_latch(rng: np.random.Generator, _: Population) -> Drawn:
     drawn = {
-        "cpu_us": _log_uniform(rng, 50, 2000),
-        "hold_us": _log_uniform(rng, 5, 300),
-        "spin_us": _log_uniform(rng, 10, 1500),
-        "waiter_cost_us": _log_uniform(rng, 0.1, 40),
+        "cpu_us": log_uniform(rng, 50, 2000),
+        "hold_us": log_uniform(rng, 5, 300),
+        "spin_us": log_uniform(rng, 10, 1500),
+        "waiter_cost_us": log_uniform(rng, 0.1, 40),
     }
     acquire = Step("acquire", spin_us=int(drawn["spin_us"]), waiter_cost_us=drawn["waiter_cost_us"])
-    return _closed((_cpu(drawn["cpu_us"]), acquire, _cpu(drawn["hold_us"], 0.2), Step("release")), drawn)
+    return _closed((cpu_step(drawn["cpu_us"]), acquire, cpu_step(drawn["hold_us"], 0.2), Step("release")), drawn)
 
 
 def _hot_rows(rng: np.random.Generator, _: Population) -> Drawn:
     """Rows are locked until the commit; their number decides how hot they are."""
     drawn = {
-        "cpu_us": _log_uniform(rng, 50, 500),
+        "cpu_us": log_uniform(rng, 50, 500),
         "rows": float(_log_whole(rng, 1, 32)),
-        "waiter_cost_us": _log_uniform(rng, 0.1, 20),
+        "waiter_cost_us": log_uniform(rng, 0.1, 20),
         "reported": float(rng.random() < 0.7),
     }
     row = Step(
@@ -173,19 +166,19 @@ def _hot_rows(rng: np.random.Generator, _: Population) -> Drawn:
         waiter_cost_us=drawn["waiter_cost_us"],
         reported=bool(drawn["reported"]),
     )
-    steps = (Step("begin"), _cpu(drawn["cpu_us"]), row, _cpu(drawn["cpu_us"]), Step("commit"))
-    return _closed(steps, drawn, machine={"flush_us": _log_uniform(rng, 10, 500)})
+    steps = (Step("begin"), cpu_step(drawn["cpu_us"]), row, cpu_step(drawn["cpu_us"]), Step("commit"))
+    return _closed(steps, drawn, machine={"flush_us": log_uniform(rng, 10, 500)})
 
 
 def _commit_bound(rng: np.random.Generator, _: Population) -> Drawn:
-    drawn = {"cpu_us": _log_uniform(rng, 50, 500), "flush_us": _log_uniform(rng, 200, 8000)}
+    drawn = {"cpu_us": log_uniform(rng, 50, 500), "flush_us": log_uniform(rng, 200, 8000)}
     machine = {"flush_us": drawn["flush_us"], "flush_reported": float(rng.random() < 0.7)}
-    return _closed((Step("begin"), _cpu(drawn["cpu_us"]), Step("commit")), drawn, machine=machine)
+    return _closed((Step("begin"), cpu_step(drawn["cpu_us"]), Step("commit")), drawn, machine=machine)
 
 
 def _bursty(rng: np.random.Generator, population: Population) -> Drawn:
     drawn = {
-        "cpu_us": _log_uniform(rng, 100, 2000),
+        "cpu_us": log_uniform(rng, 100, 2000),
         "calm": rng.uniform(0.1, 0.5),
         "burst": rng.uniform(0.8, 1.5),
     }
@@ -195,29 +188,29 @@ def _bursty(rng: np.random.Generator, population: Population) -> Drawn:
         for place, at_s in enumerate(np.arange(PERIOD_S, LONGEST_S, PERIOD_S).tolist(), start=1)
     )
     target_ms = max(20.0, 15 * drawn["cpu_us"] / 1e3)
-    classes = (RequestClass("all", (_cpu(drawn["cpu_us"], 1.0),), target_ms=target_ms),)
+    classes = (RequestClass("all", (cpu_step(drawn["cpu_us"], 1.0),), target_ms=target_ms),)
     return Drawn(classes, drawn, changes=changes, rate_per_s=full_per_s * drawn["calm"])
 
 
 def _think_time_heavy(rng: np.random.Generator, population: Population) -> Drawn:
-    drawn = {"cpu_us": _log_uniform(rng, 50, 2000), "utilisation": rng.uniform(0.05, 1.2)}
+    drawn = {"cpu_us": log_uniform(rng, 50, 2000), "utilisation": rng.uniform(0.05, 1.2)}
     # Closed loop: connections / think time is the rate, rate * CPU time / CPUs the utilisation.
     think_ms = population.connections * drawn["cpu_us"] / 1e3 / (population.cpus * drawn["utilisation"])
-    return _closed((_cpu(drawn["cpu_us"], 1.0),), drawn, think_ms=think_ms)
+    return _closed((cpu_step(drawn["cpu_us"], 1.0),), drawn, think_ms=think_ms)
 
 
 def _many_idle(rng: np.random.Generator, population: Population) -> Drawn:
-    drawn = {"cpu_us": _log_uniform(rng, 50, 1000), "busy": _log_uniform(rng, 0.01, 0.3)}
+    drawn = {"cpu_us": log_uniform(rng, 50, 1000), "busy": log_uniform(rng, 0.01, 0.3)}
     busy = max(round(drawn["busy"] * population.connections), 1)
-    wait = Step("wait", us=_log_uniform(rng, 200, 5000), variation=0.5)
-    return _closed((_cpu(drawn["cpu_us"]), wait), drawn, changes=(LoadChange(at_s=0.0, connections=busy),))
+    wait = Step("wait", us=log_uniform(rng, 200, 5000), variation=0.5)
+    return _closed((cpu_step(drawn["cpu_us"]), wait), drawn, changes=(LoadChange(at_s=0.0, connections=busy),))
 
 
 def _shifting(rng: np.random.Generator, _: Population) -> Drawn:
-    drawn = {"cpu_us": _log_uniform(rng, 100, 2000), "wait_us": _log_uniform(rng, 500, 10_000)}
+    drawn = {"cpu_us": log_uniform(rng, 100, 2000), "wait_us": log_uniform(rng, 500, 10_000)}
     classes = (
-        RequestClass("compute", (_cpu(drawn["cpu_us"]),), share=1.0),
-        RequestClass("waiting", (_cpu(50), Step("wait", us=drawn["wait_us"], variation=0.5)), share=1e-6),
+        RequestClass("compute", (cpu_step(drawn["cpu_us"]),), share=1.0),
+        RequestClass("waiting", (cpu_step(50), Step("wait", us=drawn["wait_us"], variation=0.5)), share=1e-6),
     )
     changes = tuple(
         LoadChange(at_s=at_s, shares=(0.1, 0.9) if place % 2 else (0.9, 0.1))

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from poolpilot.env.backends.simulated import SimulatedServer, run_all
 from poolpilot.env.knobs import STOCK_MAX_POOL_SIZE
+from poolpilot.env.measurement import SettleSettings
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -52,23 +53,11 @@ class Scenario:
         )
 
 
-class SimulatedMeasurement(BaseModel):
+class SimulatedMeasurement(SettleSettings):
     """How long a tuple is simulated."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    settle_s: float = Field(default=0.15, ge=0.0, description="Virtual seconds dropped after a change of the tuple.")
-    settle_timer_intervals: float = Field(
-        default=0.5, ge=0.0, description="Timer intervals dropped on top, since stalls show only then."
-    )
-    max_settle_s: float = Field(default=0.5, ge=0.0, description="Upper bound of the two together.")
     requests: int = Field(default=2000, ge=1, description="Requests answered in a window.")
     most_s: float = Field(default=60.0, gt=0.0, description="Virtual seconds of a window at most.")
-
-    def settle_for(self, pool_tuple: PoolTuple) -> float:
-        """Virtual seconds to drop after this tuple was set."""
-        stalls_s = self.settle_timer_intervals * pool_tuple.timer_interval_ms / 1000.0
-        return min(self.settle_s + stalls_s, self.max_settle_s)
 
 
 def measure_all(
