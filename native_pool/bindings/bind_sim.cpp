@@ -36,7 +36,8 @@ constexpr std::int64_t kSliceEvents = 500'000;  // some tens of milliseconds
 Contention::Law law_named(const std::string& name) {
   if (name == "cost") return Contention::Law::kCost;
   if (name == "seed") return Contention::Law::kSeed;
-  throw std::invalid_argument("contention law '" + name + "' is neither cost nor seed");
+  if (name == "slices") return Contention::Law::kSlices;
+  throw std::invalid_argument("contention law '" + name + "' is none of cost, seed and slices");
 }
 
 Discipline discipline_named(const std::string& name) {
@@ -53,25 +54,41 @@ void bind_machine(py::module_& module) {
   const Contention contention;
   py::class_<Machine>(module, "SimulatedMachine", "The machine, as simulation.Machine.")
       .def(py::init([](int cpus, const std::string& law, double switch_us, double quantum_us,
-                       double cache_loss, double seed_loss, double overhead_us, double wake_us,
-                       double wake_cost_us, double create_us, double client_us, int disks,
-                       int disk_channels, double flush_us, bool flush_reported) {
+                       double credit_us, double cache_loss, double seed_loss, double overhead_us,
+                       double wake_us, double wake_cost_us, double create_us, double piece_us,
+                       double timer_slack_us, double client_us, bool client_shares,
+                       double waiter_growth, int disks, int disk_channels, double flush_us,
+                       bool flush_reported) {
              return Machine{
-                 cpus,          {law_named(law), switch_us, quantum_us, cache_loss, seed_loss},
-                 overhead_us,   wake_us,
-                 wake_cost_us,  create_us,
-                 client_us,     disks,
-                 disk_channels, flush_us,
+                 cpus,
+                 {law_named(law), switch_us, quantum_us, credit_us, cache_loss, seed_loss},
+                 overhead_us,
+                 wake_us,
+                 wake_cost_us,
+                 create_us,
+                 piece_us,
+                 timer_slack_us,
+                 client_us,
+                 client_shares,
+                 waiter_growth,
+                 disks,
+                 disk_channels,
+                 flush_us,
                  flush_reported};
            }),
            py::kw_only(), py::arg("cpus") = machine.cpus, py::arg("law") = "cost",
            py::arg("switch_us") = contention.switch_us,
            py::arg("quantum_us") = contention.quantum_us,
+           py::arg("credit_us") = contention.credit_us,
            py::arg("cache_loss") = contention.cache_loss,
            py::arg("seed_loss") = contention.seed_loss,
            py::arg("overhead_us") = machine.overhead_us, py::arg("wake_us") = machine.wake_us,
            py::arg("wake_cost_us") = machine.wake_cost_us, py::arg("create_us") = machine.create_us,
-           py::arg("client_us") = machine.client_us, py::arg("disks") = machine.disks,
+           py::arg("piece_us") = machine.piece_us,
+           py::arg("timer_slack_us") = machine.timer_slack_us,
+           py::arg("client_us") = machine.client_us,
+           py::arg("client_shares") = machine.client_shares,
+           py::arg("waiter_growth") = machine.waiter_growth, py::arg("disks") = machine.disks,
            py::arg("disk_channels") = machine.disk_channels, py::arg("flush_us") = machine.flush_us,
            py::arg("flush_reported") = machine.flush_reported);
 }

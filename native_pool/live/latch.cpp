@@ -33,7 +33,7 @@ bool Latch::acquire_sleeping(LatchOwner owner, std::int64_t deadline_ns,
     }
     first_try = false;
     // Bounded, so that a stopping server is noticed without a broadcast to every latch.
-    self.awake.wait_for(lock, std::chrono::milliseconds(50), [&self] { return self.woken; });
+    self.awake.wait_for(lock, kNap, [&self] { return self.woken; });
     if (!self.woken) std::erase(sleepers_, &self);
   }
   return true;

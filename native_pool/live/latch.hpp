@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -14,6 +15,8 @@ using LatchOwner = const void*;
 
 class Latch {
  public:
+  static constexpr std::chrono::milliseconds kNap{50};  // a sleeper looks for itself so often
+
   // Takes the latch if it is free. Does nothing for its own owner.
   bool try_acquire(LatchOwner owner);
 

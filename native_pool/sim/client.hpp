@@ -35,6 +35,11 @@ class Client {
   void leave(std::uint32_t number, TimeNs now_ns, EventHeap& events,
              std::vector<Connection>& connections);
 
+  // A request leaves now; what an open loop sends counts from the time that was scheduled.
+  void sends_now(std::uint32_t number, TimeNs now_ns, std::vector<Connection>& connections) const {
+    if (!open_loop_) connections[number].sent_ns = now_ns;
+  }
+
   // An arrival of an open loop; schedules the next one.
   void arrive(TimeNs now_ns, EventHeap& events, std::vector<Connection>& connections);
 

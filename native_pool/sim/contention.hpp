@@ -9,13 +9,15 @@ namespace poolpilot::sim {
 // What sharing costs. With n runnable threads on C processors each runs at full speed while n <= C.
 struct Contention {
   enum class Law {
-    kCost,  // C/n, less the share of a quantum that a switch takes, less what cold caches cost
-    kSeed,  // C/n - a: the law of the seed's authors
+    kCost,    // C/n, less the share of a quantum that a switch takes, less what cold caches cost
+    kSeed,    // C/n - a: the law of the seed's authors
+    kSlices,  // a thread has a processor for a quantum or none; a switch costs switch_us
   };
 
   Law law = Law::kCost;
   double switch_us = 0.0;      // processor time lost at a switch between two runnable threads
   double quantum_us = 3000.0;  // how long a thread runs before another gets its turn
+  double credit_us = 4000.0;   // slices: how far a woken thread may be behind the others
   double cache_loss = 0.0;     // slow-down at n >> C, as a share of the work
   double seed_loss = 0.0;      // `a` of the seed's law
 

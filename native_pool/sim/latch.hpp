@@ -15,7 +15,6 @@ inline constexpr std::uint32_t kNobody = UINT32_MAX;
 // Owned by a connection, as in the live server: a transaction holds latches between its requests.
 struct Latch {
   std::uint32_t owner = kNobody;
-  bool check_due = false;               // somebody's time-out is scheduled
   int waiters = 0;                      // threads that spin, sleep, or have been woken to try
   std::vector<std::uint32_t> spinners;  // in order of their arrival
   std::vector<std::uint32_t> sleepers;  // the last is the head of the queue

@@ -28,7 +28,10 @@ struct Connection {
   bool in_transaction = false;
 };
 
-// What a thread's next event means.
+inline constexpr std::uint32_t kClientThread = 0;  // where the generator runs on the processors
+
+// What a thread's next event means. One that wakes it is followed by a burst of the same phase: it
+// needs a processor first.
 enum class Phase : std::uint8_t {
   kCreated,   // runs for the first time: looks for work
   kWorker,    // woken: looks for work
@@ -40,6 +43,7 @@ enum class Phase : std::uint8_t {
   kAtDisk,    // its service at the disk ends
   kFlushing,  // the log is flushed up to its commit
   kLatch,     // woken to try the latch again
+  kClient,    // the load generator has received an answer and sent a request
   kSleeping,  // no event: idle, or asleep for a latch
 };
 
@@ -52,18 +56,20 @@ struct Thread {
   std::uint16_t step = 0;  // that the program does next
   std::uint16_t disk = 0;
   TimeNs waiting_since_ns = 0;  // for a latch
+  TimeNs nap_ends_ns = 0;       // while it sleeps for a latch
   TimeNs idle_until_ns = 0;
   double service_ns = 0.0;  // at the disk
   double owed_ns = 0.0;     // processor time to pay before its next work
   // The active round under way.
   TimeNs round_begin_ns = 0;
-  TimeNs off_since_ns = 0;  // a silent wait began
+  TimeNs off_since_ns = 0;  // a wait began
+  TimeNs woken_ns = 0;      // it ended, and the thread became runnable
   double round_cpu_ns = 0.0;
   double round_off_ns = 0.0;  // waited silently
-  double burst_begin_cpu_ns = 0.0;
   double run_delay_ns = 0.0;  // of the whole request
   std::int64_t rounds = 0;
-  std::int64_t switches = 0;                   // of its own will, in this request
+  std::int64_t switches = 0;  // of its own will, in this request
+  std::int64_t put_off_before = 0;
   std::array<std::uint8_t, kLatches> drawn{};  // latch drawn by the last Acquire from a base
 };
 
@@ -81,15 +87,15 @@ struct Group {
 
 // An event is its kind in the high bits and a number in the others.
 enum class EventIs : std::uint32_t {
-  kThread,      // of a thread, see Phase
-  kLeave,       // the pause of a connection is over
-  kSend,        // its request reaches the server
-  kArrival,     // of an open loop
-  kTick,        // of the timer, with the epoch of the tuple it belongs to
-  kIdleCheck,   // of a group
-  kLatchCheck,  // of a latch: who has waited for too long
-  kChange,      // of the load
-  kFlushed,     // the log has been flushed
+  kThread,     // of a thread, see Phase
+  kLeave,      // the pause of a connection is over
+  kSend,       // its request reaches the server
+  kArrival,    // of an open loop
+  kTick,       // of the timer, with the epoch of the tuple it belongs to
+  kIdleCheck,  // of a group
+  kLatchNap,   // of a thread that sleeps for a latch: its nap is over
+  kChange,     // of the load
+  kFlushed,    // the log has been flushed
 };
 inline constexpr std::uint32_t kNumberBits = 28;
 inline constexpr std::uint32_t kNumberMask = (1U << kNumberBits) - 1;

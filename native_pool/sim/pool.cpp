@@ -21,12 +21,13 @@ SimulatedPool::SimulatedPool(const SimulationSettings& settings)
     : settings_(checked(settings)),
       tuple_(settings.tuple),
       cpu_(settings.machine.cpus, settings.machine.contention),
-      client_(settings.load, settings.machine.client_us),
+      client_(settings.load, settings.machine.client_shares ? 0.0 : settings.machine.client_us),
       connections_(static_cast<std::size_t>(settings.load.connections)),
       disks_(static_cast<std::size_t>(settings.machine.disks),
              Station(settings.machine.disk_channels)),
       disk_random_(settings.load.seed, kDiskStream) {
   for (const load::ClassSpec& spec : settings_.load.classes) class_names_.push_back(spec.name);
+  if (settings_.machine.client_shares) threads_.emplace_back().phase = Phase::kClient;
   open_groups(tuple_.pool_size);
   for (std::uint32_t i = 0; i < connections_.size(); ++i) welcome(i);
   client_.begin(events_, connections_);
@@ -78,7 +79,8 @@ bool SimulatedPool::run(const RunLimits& limits) {
     now_ns_ = next_ns;
     ++events_done_;
     if (burst_ns <= event_ns) {
-      burst_over(cpu_.finish());
+      const std::uint32_t thread = cpu_.finish();
+      if (thread != kNobody) burst_over(thread);
     } else {
       happen(events_.pop().what);
     }
@@ -88,11 +90,29 @@ bool SimulatedPool::run(const RunLimits& limits) {
 
 void SimulatedPool::burst_over(std::uint32_t number) {
   end_burst(number);
-  switch (threads_[number].phase) {
+  Thread& thread = threads_[number];
+  switch (thread.phase) {
     case Phase::kSpinning:
       return spun(number);
+    case Phase::kCreated:
+      return look_for_work(number);
+    case Phase::kWorker:
+      apply(thread.group, EventKind::kAwake);
+      return look_for_work(number);
+    case Phase::kListener:
+      return listen(number);
+    case Phase::kLatch:
+      return try_again(number);
+    case Phase::kWaiting:
+      unblock(number);
+      return go_on(number);
+    case Phase::kFlushing:
+      unblock(number);
+      abandon(thread.connection);
+      return go_on(number);
+    case Phase::kClient:
+      return client_has_worked();
     case Phase::kLogin: {
-      Thread& thread = threads_[number];
       const std::uint32_t connection = thread.connection;
       connections_[connection].thread = kNobody;
       thread.connection = kNobody;
@@ -112,7 +132,7 @@ void SimulatedPool::happen(std::uint32_t what) {
     case EventIs::kLeave:
       return client_.leave(number, now_ns_, events_, connections_);
     case EventIs::kSend:
-      return receive(number);
+      return settings_.machine.client_shares ? queue_at_client(number) : receive(number);
     case EventIs::kArrival:
       if (client_.is_current(number)) client_.arrive(now_ns_, events_, connections_);
       return;
@@ -120,8 +140,8 @@ void SimulatedPool::happen(std::uint32_t what) {
       return tick(number);
     case EventIs::kIdleCheck:
       return expire_sleepers(number);
-    case EventIs::kLatchCheck:
-      return give_up(number);
+    case EventIs::kLatchNap:
+      return nap_over(number);
     case EventIs::kChange:
       return client_.change(number, now_ns_, events_, connections_);
     case EventIs::kFlushed:
@@ -131,32 +151,29 @@ void SimulatedPool::happen(std::uint32_t what) {
 
 void SimulatedPool::thread_event(std::uint32_t number) {
   Thread& thread = threads_[number];
-  switch (thread.phase) {
-    case Phase::kCreated:
-      return look_for_work(number);
-    case Phase::kWorker:
-      thread.owed_ns += settings_.machine.wake_cost_us * 1e3;
-      apply(thread.group, EventKind::kAwake);
-      return look_for_work(number);
-    case Phase::kListener:
-      thread.owed_ns += settings_.machine.wake_cost_us * 1e3;
-      return listen(number);
-    case Phase::kAtDisk: {
-      std::uint32_t next = 0;
-      if (disks_[thread.disk].leave(next)) {
-        schedule(whole_ns(threads_[next].service_ns), next);
-      }
-      unblock(number);
-      return go_on(number);
-    }
-    case Phase::kWaiting:
-      unblock(number);
-      return go_on(number);
-    case Phase::kLatch:
-      return try_again(number);
-    default:
-      return;
+  if (thread.phase == Phase::kAtDisk) {
+    std::uint32_t next = 0;
+    if (disks_[thread.disk].leave(next)) schedule(whole_ns(threads_[next].service_ns), next);
+    thread.phase = Phase::kWaiting;
   }
+  wake(number);
+}
+
+// The load generator runs on the machine's processors: a thread of no group.
+void SimulatedPool::queue_at_client(std::uint32_t connection) {
+  to_send_.push_back(connection);
+  if (to_send_.size() == 1) schedule(whole_ns(settings_.machine.wake_us * 1e3), kClientThread);
+}
+
+void SimulatedPool::client_has_worked() {
+  if (client_awake_) {
+    const std::uint32_t connection = to_send_.front();
+    to_send_.pop_front();
+    client_.sends_now(connection, now_ns_, connections_);
+    receive(connection);
+  }
+  client_awake_ = !to_send_.empty();
+  if (client_awake_) burst(kClientThread, settings_.machine.client_us * 1e3, Phase::kClient);
 }
 
 void SimulatedPool::schedule(TimeNs delay_ns, std::uint32_t thread) {

@@ -13,7 +13,7 @@
 #include "sim/client.hpp"
 #include "sim/event_heap.hpp"
 #include "sim/parts.hpp"
-#include "sim/processor_sharing.hpp"
+#include "sim/processors.hpp"
 #include "sim/settings.hpp"
 #include "sim/station.hpp"
 
@@ -60,6 +60,8 @@ class SimulatedPool {
   void happen(std::uint32_t what);
   void thread_event(std::uint32_t thread);
   void burst_over(std::uint32_t thread);
+  void queue_at_client(std::uint32_t connection);
+  void client_has_worked();
   void tick(std::uint32_t epoch);
   void detect_standstill();
   GroupSettings group_settings() const;
@@ -89,19 +91,25 @@ class SimulatedPool {
   bool acquire(std::uint32_t thread, const ProgramStep& step);
   void take_latch(std::uint32_t thread);
   void end_latch_wait(std::uint32_t thread);
+  void spin(std::uint32_t thread, double spin_ns);
   void spun(std::uint32_t thread);
+  void sleep_at_tail(std::uint32_t thread);
   void sleep_for_latch(std::uint32_t thread);
   void try_again(std::uint32_t thread);
-  void give_up(std::uint32_t latch);
+  void nap_over(std::uint32_t thread);
   void release(std::uint32_t connection, std::uint8_t latch);
+  void hand_to_spinner(Latch& latch);
   void abandon(std::uint32_t connection);
   void finish(std::uint32_t thread, bool ok);
   void burst(std::uint32_t thread, double cpu_ns, Phase phase = Phase::kRunning);
+  double in_pieces(double cpu_ns) const;
+  void wake(std::uint32_t thread);
   void block(std::uint32_t thread, bool reported);
   void unblock(std::uint32_t thread);
   void end_burst(std::uint32_t thread);
   void begin_round(Thread& thread);
   void end_round(Thread& thread);
+  std::int64_t involuntary_switches(std::uint32_t thread) const;
   void check_cycle(std::uint32_t thread) const;
   bool sleeps_for_latch(std::uint32_t thread) const;
   std::string waits_text() const;
@@ -115,8 +123,10 @@ class SimulatedPool {
   TimeNs now_ns_ = 0;
   std::int64_t events_done_ = 0;
   EventHeap events_;
-  ProcessorSharing cpu_;
+  Processors cpu_;
   Client client_;
+  Ring<std::uint32_t> to_send_;  // connections whose request the generator has yet to send
+  bool client_awake_ = false;
   std::vector<Connection> connections_;
   std::vector<Group> groups_;
   std::vector<Thread> threads_;
@@ -128,7 +138,6 @@ class SimulatedPool {
   std::vector<std::uint32_t> committing_;  // threads of the flush under way
   std::vector<std::uint32_t> committed_;   // those of the flush that ends
   std::vector<std::uint32_t> next_flush_;
-  std::vector<std::uint32_t> failing_;  // threads whose latch timed out, while they are failed
   bool flushing_ = false;
   int idle_ticks_ = 0;  // ticks in a row after which nothing but the timer was left
   WorkerStats stats_;

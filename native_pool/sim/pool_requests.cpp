@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 
+#include "live/latch.hpp"
 #include "sim/pool.hpp"
 
 namespace poolpilot::sim {
@@ -32,9 +35,14 @@ void SimulatedPool::serve(std::uint32_t number, std::uint32_t served) {
   thread.step = 0;
   thread.rounds = 0;
   thread.switches = 0;
+  thread.put_off_before = cpu_.times_put_off(number);
   thread.run_delay_ns = 0.0;
   begin_round(thread);
-  thread.owed_ns += settings_.machine.overhead_us * 1e3;
+  // As in the live server the overhead is no part of the round.
+  const double overhead_ns = settings_.machine.overhead_us * 1e3;
+  thread.round_begin_ns += whole_ns(overhead_ns);
+  thread.round_cpu_ns -= overhead_ns;
+  thread.owed_ns += overhead_ns;
   go_on(number);
 }
 
@@ -51,7 +59,7 @@ void SimulatedPool::go_on(std::uint32_t number) {
     const ProgramStep& step = program.steps[thread.step];
     if (step.op == Op::kCpu) {
       ++thread.step;
-      thread.owed_ns += step.draw_ns(connections_[thread.connection].random);
+      thread.owed_ns += in_pieces(step.draw_ns(connections_[thread.connection].random));
       continue;
     }
     if (thread.owed_ns > 0.0) return burst(number, 0.0);
@@ -83,10 +91,15 @@ bool SimulatedPool::do_step(std::uint32_t number, const ProgramStep& step) {
   return true;
 }
 
+// The live executor works in pieces, and looks at the clock after each.
+double SimulatedPool::in_pieces(double cpu_ns) const {
+  const double piece_ns = settings_.machine.piece_us * 1e3;
+  return piece_ns > 0.0 ? std::ceil(cpu_ns / piece_ns) * piece_ns : cpu_ns;
+}
+
 void SimulatedPool::burst(std::uint32_t number, double cpu_ns, Phase phase) {
   Thread& thread = threads_[number];
   thread.phase = phase;
-  thread.burst_begin_cpu_ns = cpu_.thread_cpu_ns(now_ns_);
   cpu_.start(now_ns_, number, thread.owed_ns + cpu_ns);
   thread.owed_ns = 0.0;
 }
@@ -103,36 +116,41 @@ void SimulatedPool::block(std::uint32_t number, bool reported) {
   perform(apply(group, EventKind::kWaitBegin).spawn, group);
 }
 
+// A woken thread needs a processor before it can do what it was woken for.
+void SimulatedPool::wake(std::uint32_t number) {
+  Thread& thread = threads_[number];
+  thread.woken_ns = now_ns_;
+  burst(number, settings_.machine.wake_cost_us * 1e3, thread.phase);
+}
+
 void SimulatedPool::unblock(std::uint32_t number) {
   Thread& thread = threads_[number];
-  thread.owed_ns += settings_.machine.wake_cost_us * 1e3;
-  const auto off_ns = static_cast<double>(now_ns_ - thread.off_since_ns);
   if (!thread.wait_reported) {
-    thread.round_off_ns += off_ns;
+    thread.round_off_ns += static_cast<double>(thread.woken_ns - thread.off_since_ns);
     return;
   }
   thread.wait_reported = false;
   apply(thread.group, EventKind::kWaitEnd);
-  stats_.wait_round_us.record(whole_us(off_ns));
+  stats_.wait_round_us.record(whole_us(static_cast<double>(now_ns_ - thread.off_since_ns)));
   begin_round(thread);
 }
 
 bool SimulatedPool::wait(std::uint32_t number, const ProgramStep& step) {
   Thread& thread = threads_[number];
-  const double wait_ns = step.draw_ns(connections_[thread.connection].random);
-  if (wait_ns <= 0.0) return true;
+  const double drawn_ns = step.draw_ns(connections_[thread.connection].random);
+  if (drawn_ns <= 0.0) return true;
   if (step.reported) stats_.waits[static_cast<std::size_t>(step.kind)].add();
   block(number, step.reported);
   Thread& blocked = threads_[number];
   if (step.kind != WaitKind::kDiskIo || disks_.empty()) {
     blocked.phase = Phase::kWaiting;
-    schedule(whole_ns(wait_ns), number);
+    schedule(whole_ns(drawn_ns + settings_.machine.timer_slack_us * 1e3), number);
     return false;
   }
   blocked.phase = Phase::kAtDisk;
   blocked.disk = static_cast<std::uint16_t>(disk_random_.below(disks_.size()));
-  blocked.service_ns = wait_ns;
-  if (disks_[blocked.disk].enter(number)) schedule(whole_ns(wait_ns), number);
+  blocked.service_ns = drawn_ns;
+  if (disks_[blocked.disk].enter(number)) schedule(whole_ns(drawn_ns), number);
   return false;
 }
 
@@ -161,11 +179,7 @@ void SimulatedPool::flushed() {
   committed_.swap(committing_);
   committing_.clear();
   flush();
-  for (const std::uint32_t number : committed_) {
-    unblock(number);
-    abandon(threads_[number].connection);
-    go_on(number);
-  }
+  for (const std::uint32_t number : committed_) wake(number);
   committed_.clear();
 }
 
@@ -183,23 +197,32 @@ bool SimulatedPool::acquire(std::uint32_t number, const ProgramStep& step) {
   }
   ++latch.waiters;
   thread.waiting_since_ns = now_ns_;
-  latch.spinners.push_back(number);
   if (step.spin_ns > 0.0) {
-    burst(number, step.spin_ns, Phase::kSpinning);
+    spin(number, step.spin_ns);
   } else {
-    spun(number);
+    sleep_at_tail(number);
   }
   return false;
 }
 
-// The latch is the thread's. A holder walks the list of those who wait, as a deadlock check does.
+void SimulatedPool::spin(std::uint32_t number, double spin_ns) {
+  Thread& thread = threads_[number];
+  latches_[thread.latch].spinners.push_back(number);
+  thread.phase = Phase::kSpinning;
+  cpu_.spin(now_ns_, number, spin_ns);
+}
+
+// The latch is the thread's. A holder walks the list of those who wait, as a deadlock check does;
+// the more of them there are, the further their cache lines have travelled.
 void SimulatedPool::take_latch(std::uint32_t number) {
   Thread& thread = threads_[number];
   Latch& latch = latches_[thread.latch];
   const ProgramStep& step = step_under_way(thread);
   latch.owner = thread.connection;
   connections_[thread.connection].held_latches |= std::uint64_t{1} << thread.latch;
-  thread.owed_ns += step.waiter_cost_ns * latch.waiters;
+  const Machine& machine = settings_.machine;
+  const double growth = 1.0 + machine.waiter_growth * latch.waiters / machine.cpus;
+  thread.owed_ns += in_pieces(step.waiter_cost_ns * latch.waiters * growth);
 }
 
 void SimulatedPool::end_latch_wait(std::uint32_t number) {
@@ -209,70 +232,67 @@ void SimulatedPool::end_latch_wait(std::uint32_t number) {
   stats_.latch_wait_us.record(whole_us(static_cast<double>(now_ns_ - thread.waiting_since_ns)));
 }
 
-// The spin was in vain: the thread sleeps at the tail of the queue.
+// The spin is over. It may have been cut short for a latch that came free while the thread had no
+// processor.
 void SimulatedPool::spun(std::uint32_t number) {
   Thread& thread = threads_[number];
   Latch& latch = latches_[thread.latch];
   Latch::forget(latch.spinners, number);
-  const ProgramStep& step = step_under_way(thread);
+  if (latch.free_for(thread.connection)) {
+    end_latch_wait(number);
+    take_latch(number);
+    return go_on(number);
+  }
+  const double spin_ns = step_under_way(thread).spin_ns;
+  const auto spun_ns = static_cast<double>(now_ns_ - thread.waiting_since_ns);
+  if (cpu_.is_sliced() && spun_ns < spin_ns) return spin(number, spin_ns - spun_ns);
+  sleep_at_tail(number);
+}
+
+void SimulatedPool::sleep_at_tail(std::uint32_t number) {
+  const ProgramStep& step = step_under_way(threads_[number]);
+  Latch& latch = latches_[threads_[number].latch];
   if (step.reported) stats_.waits[static_cast<std::size_t>(WaitKind::kRowLock)].add();
   block(number, step.reported);
   latch.sleep_at_tail(number);
   sleep_for_latch(number);
 }
 
-// A thread sleeps for its latch: sees to it that this ends, or says that it cannot.
+// A thread sleeps for its latch until it is woken or its nap is over; without a time-out it does
+// not nap, and says when nobody can wake it.
 void SimulatedPool::sleep_for_latch(std::uint32_t number) {
   Thread& thread = threads_[number];
   thread.phase = Phase::kSleeping;
   if (settings_.latch_timeout_s <= 0.0) return check_cycle(number);
-  Latch& latch = latches_[thread.latch];
-  if (latch.check_due) return;
-  latch.check_due = true;
-  const TimeNs deadline_ns = thread.waiting_since_ns + whole_ns(settings_.latch_timeout_s * 1e9);
-  events_.push(std::max(deadline_ns, now_ns_), event_of(EventIs::kLatchCheck, thread.latch));
+  thread.nap_ends_ns = now_ns_ + std::chrono::nanoseconds(poolpilot::Latch::kNap).count();
+  events_.push(thread.nap_ends_ns, event_of(EventIs::kLatchNap, number));
 }
 
-// A woken sleeper that finds the latch taken by a spinner keeps its place at the head.
+// A woken sleeper that finds the latch taken goes to the head, unless it has waited for too long.
 void SimulatedPool::try_again(std::uint32_t number) {
   Thread& thread = threads_[number];
   Latch& latch = latches_[thread.latch];
-  if (!latch.free_for(thread.connection)) {
+  const bool is_free = latch.free_for(thread.connection);
+  const TimeNs timeout_ns = whole_ns(settings_.latch_timeout_s * 1e9);
+  const bool too_late = timeout_ns > 0 && now_ns_ - thread.waiting_since_ns >= timeout_ns;
+  if (!is_free && !too_late) {
     latch.sleep_at_head(number);
     return sleep_for_latch(number);
   }
   end_latch_wait(number);
-  take_latch(number);
+  if (is_free) take_latch(number);
   unblock(number);
-  go_on(number);
+  if (is_free) return go_on(number);
+  finish(number, false);
 }
 
-// Those who have slept for a latch longer than the timeout fail.
-void SimulatedPool::give_up(std::uint32_t index) {
-  Latch& latch = latches_[index];
-  const TimeNs timeout_ns = whole_ns(settings_.latch_timeout_s * 1e9);
-  latch.check_due = false;
-  TimeNs next_ns = kNever;
-  failing_.clear();
-  for (const std::uint32_t number : latch.sleepers) {
-    const TimeNs deadline_ns = threads_[number].waiting_since_ns + timeout_ns;
-    if (deadline_ns <= now_ns_) {
-      failing_.push_back(number);
-    } else {
-      next_ns = std::min(next_ns, deadline_ns);
-    }
-  }
-  if (next_ns != kNever) {
-    latch.check_due = true;
-    events_.push(next_ns, event_of(EventIs::kLatchCheck, index));
-  }
-  for (const std::uint32_t number : failing_) Latch::forget(latch.sleepers, number);
-  for (const std::uint32_t number : failing_) {
-    end_latch_wait(number);
-    unblock(number);
-    threads_[number].owed_ns = 0.0;
-    finish(number, false);
-  }
+// A nap is over: the thread looks for itself, as the live server's sleepers do.
+void SimulatedPool::nap_over(std::uint32_t number) {
+  Thread& thread = threads_[number];
+  if (thread.nap_ends_ns != now_ns_) return;
+  Latch::forget(latches_[thread.latch].sleepers, number);
+  thread.phase = Phase::kLatch;
+  wake(number);
 }
 
 void SimulatedPool::release(std::uint32_t connection, std::uint8_t index) {
@@ -280,20 +300,29 @@ void SimulatedPool::release(std::uint32_t connection, std::uint8_t index) {
   if (latch.owner != connection) return;
   connections_[connection].held_latches &= ~(std::uint64_t{1} << index);
   latch.owner = kNobody;
-  if (!latch.spinners.empty()) {
-    const std::uint32_t winner = latch.spinners.front();
-    latch.spinners.erase(latch.spinners.begin());
-    cpu_.cancel(now_ns_, winner);
-    end_burst(winner);
-    end_latch_wait(winner);
-    take_latch(winner);
-    // Its program goes on in an event of its own, not inside that of the thread that released.
-    return burst(winner, 0.0);
-  }
+  hand_to_spinner(latch);
+  // As in the live server the head is woken even so, to find it taken.
   if (latch.sleepers.empty()) return;
   const std::uint32_t woken = latch.wake_head();
+  threads_[woken].nap_ends_ns = 0;
   threads_[woken].phase = Phase::kLatch;
   schedule(whole_ns(settings_.machine.wake_us * 1e3), woken);
+}
+
+void SimulatedPool::hand_to_spinner(Latch& latch) {
+  for (const std::uint32_t spinner : latch.spinners) {
+    if (!cpu_.on_processor(spinner)) {
+      cpu_.hurry(now_ns_, spinner);
+      continue;
+    }
+    cpu_.cancel(now_ns_, spinner);
+    end_burst(spinner);
+    Latch::forget(latch.spinners, spinner);
+    end_latch_wait(spinner);
+    take_latch(spinner);
+    // Its program goes on in an event of its own, not inside that of the thread that released.
+    return burst(spinner, 0.0);
+  }
 }
 
 void SimulatedPool::abandon(std::uint32_t number) {
@@ -313,9 +342,7 @@ void SimulatedPool::finish(std::uint32_t number, bool ok) {
   stats_.active_rounds.record(static_cast<std::uint64_t>(thread.rounds));
   stats_.sampled_requests.add();
   stats_.voluntary_switches.add(thread.switches);
-  // A runnable thread that waits for a processor was put off it at the end of its quantum.
-  const double quantum_ns = settings_.machine.contention.quantum_us * 1e3;
-  stats_.involuntary_switches.add(static_cast<std::int64_t>(thread.run_delay_ns / quantum_ns));
+  stats_.involuntary_switches.add(involuntary_switches(number));
   connection.last_response_ns = now_ns_;
   const auto latency_ns = static_cast<double>(now_ns_ - connection.sent_ns);
   stats_.latency_us[connection.class_id].record(whole_us(latency_ns));
@@ -327,6 +354,14 @@ void SimulatedPool::finish(std::uint32_t number, bool ok) {
   look_for_work(number);
 }
 
+std::int64_t SimulatedPool::involuntary_switches(std::uint32_t number) const {
+  const Thread& thread = threads_[number];
+  if (cpu_.is_sliced()) return cpu_.times_put_off(number) - thread.put_off_before;
+  // Where processors are shared, a thread that waits for one counts as put off once a quantum.
+  const double quantum_ns = settings_.machine.contention.quantum_us * 1e3;
+  return static_cast<std::int64_t>(thread.run_delay_ns / quantum_ns);
+}
+
 void SimulatedPool::begin_round(Thread& thread) {
   thread.round_begin_ns = now_ns_;
   thread.round_cpu_ns = 0.0;
@@ -334,8 +369,7 @@ void SimulatedPool::begin_round(Thread& thread) {
 }
 
 void SimulatedPool::end_burst(std::uint32_t number) {
-  Thread& thread = threads_[number];
-  thread.round_cpu_ns += cpu_.thread_cpu_ns(now_ns_) - thread.burst_begin_cpu_ns;
+  threads_[number].round_cpu_ns += cpu_.taken_ns(now_ns_, number);
 }
 
 void SimulatedPool::end_round(Thread& thread) {

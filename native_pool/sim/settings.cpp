@@ -22,13 +22,17 @@ void check(const Machine& machine) {
   check_range("wake_us", machine.wake_us, 0, kDayUs);
   check_range("wake_cost_us", machine.wake_cost_us, 0, kDayUs);
   check_range("create_us", machine.create_us, 0, kDayUs);
+  check_range("piece_us", machine.piece_us, 0, kDayUs);
+  check_range("timer_slack_us", machine.timer_slack_us, 0, kDayUs);
   check_range("client_us", machine.client_us, 0, kDayUs);
+  check_range("waiter_growth", machine.waiter_growth, 0, 1e6);
   check_range("disks", machine.disks, 0, 1024);
   check_range("disk_channels", machine.disk_channels, 1, 1024);
   check_range("flush_us", machine.flush_us, 0, kDayUs);
   const Contention& contention = machine.contention;
   check_range("switch_us", contention.switch_us, 0, 1e6);
   check_range("quantum_us", contention.quantum_us, 1, 1e7);
+  check_range("credit_us", contention.credit_us, 0, 1e7);
   check_range("cache_loss", contention.cache_loss, 0, 100);
   check_range("seed_loss", contention.seed_loss, 0, 1);
 }

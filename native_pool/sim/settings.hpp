@@ -23,9 +23,13 @@ struct Machine {
   double wake_us = 5.0;       // from waking a thread until it runs
   double wake_cost_us = 2.0;  // processor time that a woken thread pays before its next work
   double create_us = 50.0;    // from asking for a thread until it runs
-  double client_us = 0.0;     // time the load generator, a single thread, needs for a request
-  int disks = 0;              // 0: a disk wait lasts as long as it says; else it queues at a disk
-  int disk_channels = 1;      // waits served at once by each disk
+  double piece_us = 0.0;      // work is done in pieces of this processor time; 0: to the point
+  double timer_slack_us = 0.0;  // a wait lasts so much longer than the program says
+  double client_us = 0.0;       // time the load generator, a single thread, needs for a request
+  bool client_shares = false;   // whether it runs on these processors, or on others
+  double waiter_growth = 0.0;   // a latch's waiter costs so much more for each waiter a processor
+  int disks = 0;                // 0: a disk wait lasts as long as it says; else it queues at a disk
+  int disk_channels = 1;        // waits served at once by each disk
   double flush_us = 0.0;  // a commit waits for a flush that serves all commits before it; 0: none
   bool flush_reported = true;  // whether the pool is told of that wait
 };

@@ -91,6 +91,53 @@ TEST(SimulatedPool, OneConnectionTakesTheTimeOfItsParts) {
   EXPECT_NEAR(throughput_per_s(pool, 0.1, 1.0), 1e6 / cycle_us, 2.0);
 }
 
+TEST(SimulatedPool, PiecesSlackAndASharingGeneratorAddTheirTime) {
+  SimulationSettings settings = settings_of({class_of("all", {cpu(95), wait(200, false)})}, 1);
+  settings.machine.overhead_us = 10;
+  settings.machine.wake_us = 5;
+  settings.machine.wake_cost_us = 2;
+  settings.machine.piece_us = 10;
+  settings.machine.timer_slack_us = 50;
+  settings.machine.client_us = 3;
+  settings.machine.client_shares = true;
+  SimulatedPool pool(settings);
+  // 95 us are ten pieces; the generator is woken and pays for it like a thread of the pool.
+  const double cycle_us = (5 + 2 + 3) + (5 + 2) + 10 + 100 + (200 + 50) + 2;
+  EXPECT_NEAR(throughput_per_s(pool, 0.1, 1.0), 1e6 / cycle_us, 2.0);
+}
+
+TEST(SimulatedPool, ShortSlicesAreAlmostSharing) {
+  const auto rate_under = [](Contention::Law law) {
+    SimulationSettings settings =
+        settings_of({class_of("short", {cpu(300, 1.0)}), class_of("long", {cpu(6'000, 1.0)})}, 12);
+    settings.machine.contention.law = law;
+    settings.machine.contention.quantum_us = 20.0;
+    settings.tuple.pool_size = 12;
+    SimulatedPool pool(settings);
+    return throughput_per_s(pool, 0.5, 20.0);
+  };
+  const double shared_per_s = rate_under(Contention::Law::kCost);
+  EXPECT_NEAR(rate_under(Contention::Law::kSlices), shared_per_s, 0.03 * shared_per_s);
+}
+
+// On one processor a latch is only wanted by two while its holder is put off.
+TEST(SimulatedPool, HolderWithoutAProcessorHoldsUpTheOthers) {
+  const auto rate_with = [](int size) {
+    SimulationSettings settings =
+        settings_of({class_of("all", {cpu(200), wait(4'900, false), latch(Op::kAcquire, 0, 690, 54),
+                                      cpu(235), latch(Op::kRelease, 0)})},
+                    96);
+    settings.machine.cpus = 1;
+    settings.machine.contention.law = Contention::Law::kSlices;
+    settings.machine.contention.quantum_us = 1'500.0;
+    settings.tuple.timer_interval_ms = 500;
+    settings.tuple.pool_size = size;
+    SimulatedPool pool(settings);
+    return throughput_per_s(pool, 0.5, 2.0);
+  };
+  EXPECT_LT(rate_with(64), 0.4 * rate_with(8));
+}
+
 TEST(SimulatedPool, MoreGroupsOverlapSilentWaits) {
   SimulationSettings settings = settings_of({class_of("all", {cpu(20), wait(2'000, false)})}, 32);
   settings.machine.cpus = 1;
@@ -127,6 +174,22 @@ TEST(SimulatedPool, WaitersSlowTheLatchDown) {
   };
   EXPECT_NEAR(rate_with(64, 0.0), rate_with(8, 0.0), 0.2 * rate_with(8, 0.0));
   EXPECT_LT(rate_with(64, 10.0), 0.5 * rate_with(8, 10.0));
+}
+
+TEST(SimulatedPool, WaitersGetDearerTheMoreThereAre) {
+  const auto rate_with = [](int connections, double waiter_growth) {
+    SimulationSettings settings = settings_of(
+        {class_of("all", {latch(Op::kAcquire, 0, 0, 5.0), cpu(10), latch(Op::kRelease, 0)})},
+        connections);
+    settings.machine.cpus = 8;
+    settings.machine.waiter_growth = waiter_growth;
+    settings.tuple.pool_size = connections;
+    SimulatedPool pool(settings);
+    return throughput_per_s(pool, 0.2, 2.0);
+  };
+  // Linear in the waiters without growth, so eight times as many cost up to eight times as much.
+  EXPECT_LT(rate_with(16, 0.0) / rate_with(128, 0.0), 8.5);
+  EXPECT_GT(rate_with(16, 1.0) / rate_with(128, 1.0), 20.0);
 }
 
 TEST(SimulatedPool, FlushServesAllCommitsThatWait) {

@@ -60,14 +60,20 @@ class Draw {
   Machine machine() {
     Machine drawn;
     drawn.cpus = whole(1, chance(0.2) ? 128 : 8);
-    drawn.contention.law = chance(0.8) ? Contention::Law::kCost : Contention::Law::kSeed;
+    drawn.contention.law = static_cast<Contention::Law>(whole(0, 2));
+    drawn.contention.quantum_us = log_uniform(100.0, 10'000.0);
     drawn.contention.switch_us = chance(0.5) ? 0.0 : log_uniform(0.1, 100.0);
     drawn.contention.cache_loss = random_.uniform();
     drawn.contention.seed_loss = 0.1 * random_.uniform();
     drawn.overhead_us = log_uniform(0.1, 50.0);
     drawn.wake_us = chance(0.2) ? 0.0 : log_uniform(0.1, 100.0);
     drawn.create_us = chance(0.2) ? 0.0 : log_uniform(1.0, 1'000.0);
+    drawn.wake_cost_us = chance(0.2) ? 0.0 : log_uniform(0.1, 100.0);
+    drawn.piece_us = chance(0.5) ? 0.0 : log_uniform(0.1, 50.0);
+    drawn.timer_slack_us = chance(0.5) ? 0.0 : log_uniform(1.0, 100.0);
     drawn.client_us = chance(0.5) ? 0.0 : log_uniform(0.1, 50.0);
+    drawn.client_shares = chance(0.3);
+    drawn.waiter_growth = chance(0.5) ? 0.0 : log_uniform(0.01, 10.0);
     drawn.disks = whole(0, 2);
     drawn.disk_channels = whole(1, 4);
     drawn.flush_us = chance(0.5) ? 0.0 : log_uniform(10.0, 5'000.0);

@@ -16,11 +16,16 @@ class Machine(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    law: Literal["cost", "seed"] = Field(
-        default="cost", description="What sharing processors costs: switches and cold caches, or the seed's law."
+    law: Literal["cost", "seed", "slices"] = Field(
+        default="cost",
+        description="How processors are shared: evenly at the cost of switches and cold caches, evenly by the seed's "
+        "law, or in slices.",
     )
     switch_us: float = Field(default=0.0, ge=0.0, le=1e6, description="Processor time lost at a switch.")
     quantum_us: float = Field(default=3000.0, ge=1.0, le=1e7, description="How long a thread runs before the next.")
+    credit_us: float = Field(
+        default=4000.0, ge=0.0, le=1e7, description="Slices: how far a woken thread may be behind the others."
+    )
     cache_loss: float = Field(
         default=0.0, ge=0.0, le=100.0, description="Slow-down far beyond the processors, as a share of the work."
     )
@@ -31,8 +36,23 @@ class Machine(BaseModel):
     wake_us: float = Field(default=5.0, ge=0.0, le=1e9, description="From waking a thread until it runs.")
     wake_cost_us: float = Field(default=2.0, ge=0.0, le=1e9, description="Processor time a woken thread pays.")
     create_us: float = Field(default=50.0, ge=0.0, le=1e9, description="From asking for a thread until it runs.")
+    piece_us: float = Field(
+        default=0.0, ge=0.0, le=1e9, description="Work is done in pieces of this processor time; 0: to the point."
+    )
+    timer_slack_us: float = Field(
+        default=0.0, ge=0.0, le=1e9, description="A wait lasts so much longer than its program says."
+    )
     client_us: float = Field(
         default=0.0, ge=0.0, le=1e9, description="Time the load generator, one thread, needs for a request."
+    )
+    client_shares: bool = Field(
+        default=False, description="Whether the load generator runs on these processors, or on others."
+    )
+    waiter_growth: float = Field(
+        default=0.0,
+        ge=0.0,
+        le=1e6,
+        description="A latch's waiter costs its holder so much more for each waiter a processor: lines that migrate.",
     )
     disks: int = Field(
         default=0, ge=0, le=1024, description="Disks that disk waits queue at; 0 lets them all wait at once."
@@ -42,6 +62,20 @@ class Machine(BaseModel):
         default=0.0, ge=0.0, le=1e9, description="Flush that a commit waits for, one for all that wait; 0: none."
     )
     flush_reported: bool = Field(default=True, description="Whether the pool is told of that wait.")
+
+
+CALIBRATED = Machine(
+    law="slices",
+    switch_us=2.0,
+    quantum_us=1900.0,
+    overhead_us=10.6,
+    wake_us=45.0,
+    wake_cost_us=3.3,
+    piece_us=12.1,
+    timer_slack_us=85.0,
+    client_us=7.5,
+)
+"""Fitted by `poolpilot calibrate` to the recorded workloads of the live pool on two processors."""
 
 
 @dataclass(frozen=True, slots=True)
