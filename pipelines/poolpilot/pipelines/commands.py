@@ -18,9 +18,11 @@ from poolpilot.pipelines.command_options import as_command
 
 if TYPE_CHECKING:
     from poolpilot.pipelines.bench.simulator import SimulatorBenchSettings
+    from poolpilot.pipelines.calibrate import CalibrateSettings
     from poolpilot.pipelines.collect_settings import CollectSettings
     from poolpilot.pipelines.evaluate import EvaluateSettings
     from poolpilot.pipelines.promote import PromoteSettings, Promotion
+    from poolpilot.pipelines.simulate import SimulateSettings
     from poolpilot.pipelines.train import TrainReport
     from poolpilot.pipelines.train_settings import TrainSettings
 
@@ -33,11 +35,15 @@ REFUSED = 3
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
 
-COLLECT_HELP = "Measure generated workloads on live pools into the record store; run it again to go on."
+COLLECT_HELP = "Measure generated workloads on live or simulated pools into a record store; run it again to go on."
+CALIBRATE_HELP = "Fit the simulator's machine to records, and say how well it does on records it was not fitted to."
+SIMULATE_HELP = "What if: simulate the workload of a recorded profile under other tuples."
 TRAIN_HELP = "Train a model on the records and log it as a version in MLflow."
 EVALUATE_HELP = "Compare a model with its rivals on workloads it has never seen."
 BENCH_HELP = "Benchmarks, each with its peers in the same run."
-BENCH_PANEL = "Look"
+LOOK_PANEL = "Look"
+"""Group of the commands that change and teach nothing."""
+
 BENCH_SIMULATOR_HELP = "Events, requests and environment steps a second of the simulator, with SimPy beside it."
 PROMOTE_HELP = "Make a trained model the champion, if it passes the gate."
 
@@ -49,11 +55,13 @@ def register(app: typer.Typer) -> None:
         ("train", TRAIN_HELP, build_train),
         ("evaluate", EVALUATE_HELP, build_evaluate),
         ("promote", PROMOTE_HELP, build_promote),
+        ("calibrate", CALIBRATE_HELP, build_calibrate),
     ):
         _add(app, name, description, build, PANEL)
+    _add(app, "simulate", SIMULATE_HELP, build_simulate, LOOK_PANEL)
     bench = typer.Typer(no_args_is_help=True)
     _add(bench, "simulator", BENCH_SIMULATOR_HELP, build_bench_simulator)
-    app.add_typer(bench, name="bench", help=BENCH_HELP, rich_help_panel=BENCH_PANEL)
+    app.add_typer(bench, name="bench", help=BENCH_HELP, rich_help_panel=LOOK_PANEL)
 
 
 def _add(
@@ -87,8 +95,10 @@ def build_collect() -> Callable[..., None]:
 def run_collect(settings: "CollectSettings", json_path: Path | None) -> None:
     """Collects; the exit code is 1 when a workload failed and 130 when interrupted."""
     from poolpilot.pipelines.collect import collect
+    from poolpilot.pipelines.simulated_staging import simulated_staging
 
-    report = collect(settings)
+    simulated = settings.server == "simulated"
+    report = collect(settings, *simulated_staging(settings)) if simulated else collect(settings)
     Console().print(report.table())
     write_json(json_path, {**asdict(report), "store": str(report.store)})
     if report.stopped == "interrupted":
@@ -175,6 +185,46 @@ def run_promote(settings: "PromoteSettings", json_path: Path | None) -> None:
     write_json(json_path, asdict(promotion))
     if promotion.objections:
         raise typer.Exit(REFUSED)
+
+
+def build_calibrate() -> Callable[..., None]:
+    """The command `poolpilot calibrate`."""
+    from poolpilot.pipelines.calibrate import CalibrateSettings
+
+    return as_command(CalibrateSettings, run_calibrate, CALIBRATE_HELP)
+
+
+def run_calibrate(settings: "CalibrateSettings", json_path: Path | None) -> None:
+    """Calibrates, writes the machine and shows how well it does; the exit code is 130 when interrupted."""
+    from poolpilot.pipelines.calibrate import calibrate
+    from poolpilot.pipelines.machine_file import write_machine
+
+    console = Console()
+    calibration = calibrate(settings, console)
+    write_machine(settings.output, calibration.machine)
+    console.print(calibration.table())
+    console.print(f"the machine is in {settings.output}", soft_wrap=True)
+    write_json(json_path, calibration.as_dict())
+    if calibration.stopped:
+        raise typer.Exit(INTERRUPTED)
+
+
+def build_simulate() -> Callable[..., None]:
+    """The command `poolpilot simulate`."""
+    from poolpilot.pipelines.simulate import SimulateSettings
+
+    return as_command(SimulateSettings, run_simulate, SIMULATE_HELP)
+
+
+def run_simulate(settings: "SimulateSettings", json_path: Path | None) -> None:
+    """Simulates and shows the tables; writes the heat maps where they are asked for."""
+    from poolpilot.pipelines.simulate import what_if
+
+    found = what_if(settings)
+    Console().print(found.shown())
+    if settings.png is not None:
+        found.figure().savefig(settings.png, dpi=120)
+    write_json(json_path, found.as_dict())
 
 
 def build_bench_simulator() -> Callable[..., None]:
