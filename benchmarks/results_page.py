@@ -202,6 +202,80 @@ def speed_section(result: dict[str, Any]) -> str:
     )
 
 
+def twin_section(result: dict[str, Any]) -> str:
+    """How well the calibrated simulator does on live workloads it was not fitted to."""
+    lines = "| | fitted to | judged on | judged on, before the fit |\n|---|---|---|---|\n"
+    for name in ("workloads", "tuples", "error_median", "error_p90", "deviation_median", "deviation_p90", "pairs",
+                 "pairs_alike", "regret_median", "regret_p90"):  # fmt: skip
+        form = "{:.0f}" if name in ("workloads", "tuples", "pairs") else "{:.1%}"
+        values = (form.format(result[column][name]) for column in ("fitted_on", "judged", "judged_before"))
+        lines += f"| {name.replace('_', ' ')} | {' | '.join(values)} |\n"
+    lines += "\n| judged on | error, median | error, p90 | noise | pairs alike | choice | regret |\n"
+    lines += "|---|---|---|---|---|---|---|\n"
+    for row in result["workloads"]:
+        lines += (
+            f"| {row['workload']} | {row['error_median']:.1%} | {row['error_p90']:.1%} | {row['noise']:.1%} | "
+            f"{row['pairs_alike']:.0%} of {row['pairs']} | {tuple(row['choice'])} | {row['regret']:.1%} |\n"
+        )
+    return lines
+
+
+LEARNED_FROM = {
+    "simulated": "evaluation_simulated.json",
+    "live": "evaluation.json",
+    "both": "evaluation_both.json",
+}
+"""Evaluations on the sealed live workloads, by what the model learned from."""
+
+
+def training_section(evaluations: dict[str, dict[str, Any]]) -> str:
+    """What a model is worth that learned from simulated workloads alone, from live ones alone, or from both."""
+    lines = (
+        "| learned from | refined: median | p90 | within 5 % | predicted: median | p90 | no advice | unguarded: p90 |\n"
+    )
+    lines += "|---|---|---|---|---|---|---|---|\n"
+    for name, evaluation in evaluations.items():
+        refined, predicted, unguarded = (evaluation["methods"][one] for one in ("refined", "predicted", "unguarded"))
+        lines += (
+            f"| {name} | {refined['regret_median']:.1%} | {refined['regret_p90']:.1%} | {refined['within_5pct']:.0%} | "
+            f"{predicted['regret_median']:.1%} | {predicted['regret_p90']:.1%} | {predicted['abstained']:.0%} | "
+            f"{unguarded['regret_p90']:.1%} |\n"
+        )
+    return lines
+
+
+def shapes_section(result: dict[str, Any]) -> str:
+    """Curves over the pool size, latches, and response over utilisation, beside what the sources say."""
+    sizes = list(result["curves"]["heavy load"])
+    shown = [size for size in sizes if int(size) in (8, 24, 48, 72, 96, 144, 180, 288, 512)]
+    lines = f"| requests a second by pool size | {' | '.join(shown)} | best size |\n"
+    lines += f"|---|{'---|' * (len(shown) + 1)}\n"
+    for name, points in result["curves"].items():
+        rates = " | ".join(f"{points[size]:,.0f}" for size in shown)
+        lines += f"| {name} | {rates} | {result['best_size'][name]} |\n"
+    latch, three = result["latch_per_s"], result["three_latches_per_s"]
+    lines += "\n| one latch, threads | " + " | ".join(latch) + " |\n" + "|---" * (len(latch) + 1) + "|\n"
+    lines += "| passed a second | " + " | ".join(f"{rate:,.0f}" for rate in latch.values()) + " |\n"
+    lines += "\n| three latches, 500 threads | passed a second |\n|---|---|\n"
+    lines += "".join(f"| {name} | {rate:,.0f} |\n" for name, rate in three.items())
+    response = {share: ms for share, ms in result["response_ms"].items() if float(share) * 20 % 2 < 1e-9 or ms > 10}
+    lines += "\n| utilisation | " + " | ".join(f"{float(share):.0%}" for share in response) + " |\n"
+    lines += "|---" * (len(response) + 1) + "|\n"
+    lines += "| mean response, ms | " + " | ".join(f"{ms:.2f}" for ms in response.values()) + " |\n"
+    return lines
+
+
+def rw_section(result: dict[str, Any]) -> str:
+    """The gains of the seed on 72 processors."""
+    lines = "| connections | source | simulated | best size | |\n|---|---|---|---|---|\n"
+    for row in result["rows"]:
+        used = "fitted" if row["fitted"] else "predicted"
+        lines += (
+            f"| {row['connections']} | {row['source']:+.0%} | {row['simulated']:+.1%} | {row['best_size']} | {used} |\n"
+        )
+    return lines
+
+
 def replaced(page: str, name: str, text: str) -> str:
     """The page with the part between the markers of `name` replaced."""
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
@@ -223,11 +297,21 @@ def main() -> None:
         "hold": (arguments.page, hold_section),
         "theory": (arguments.simulator, theory_section),
         "speed": (arguments.simulator, speed_section),
+        "twin": (arguments.simulator, twin_section),
+        "shapes": (arguments.simulator, shapes_section),
+        "rw": (arguments.simulator, rw_section),
     }
     for name, (page, section) in sections.items():
         path = arguments.reports / f"{name}.json"
         if path.exists():
             page.write_text(replaced(page.read_text(), name, section(json.loads(path.read_text()))))
+    learned = {
+        name: json.loads((arguments.reports / file).read_text())
+        for name, file in LEARNED_FROM.items()
+        if (arguments.reports / file).exists()
+    }
+    page = arguments.simulator
+    page.write_text(replaced(page.read_text(), "training", training_section(learned)))
     demos = [json.loads(path.read_text()) for path in (arguments.reports / "demo").glob("seed-*.json")]
     if demos:
         demos.sort(key=lambda one: int(one["seed"]))

@@ -8,12 +8,14 @@ import pytest
 
 from poolpilot.env.backends.curve import CurveServer
 from poolpilot.env.backends.recorded import RecordedServer
+from poolpilot.env.backends.simulated import SimulatedServer
 from poolpilot.env.ladder import DEFAULT_LADDER
 from poolpilot.env.measurement import Measured, MeasurementSettings, measure, observe, sweep
 from poolpilot.env.objective import Objective
 from poolpilot.env.sweep import AGAIN_ROUND, WorkloadSweep
 from poolpilot.featurizer.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
 MakeSweep = Callable[..., WorkloadSweep]
 
@@ -130,3 +132,14 @@ def test_sweep_that_cannot_be_judged_is_refused(tuples: list[PoolTuple], message
     objective = Objective(min_share={"all": 0.5})
     with pytest.raises(SettingError, match=message):
         sweep(CurveServer(HUMP), tuples, objective, SETTINGS, np.random.default_rng(0))
+
+
+def test_in_virtual_time_windows_and_settling_end_after_their_requests() -> None:
+    classes = (RequestClass("all", (Step("cpu", us=100.0),)),)
+    settings = MeasurementSettings(window_s=10.0, window_requests=300, settle_requests=50)
+    with SimulatedServer(Workload("cpu", "test", classes, connections=8, cpus=1)) as server:
+        measured = measure(server, PoolTuple(2, 3, 500), settings)
+        assert server.snapshot().counters["completed"] == 350.0
+    assert measured.window.throughput_per_s * measured.window.duration_s == pytest.approx(300.0)
+    curve = CurveServer(HUMP)
+    assert measure(curve, PoolTuple(4, 3, 500), settings).window.duration_s == 10.0

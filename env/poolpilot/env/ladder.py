@@ -111,3 +111,8 @@ def log_core(cores: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 DEFAULT_LADDER = Ladder(sizes=(1, 2, 4, 8, 16, 32, 64), oversubscribes=(1, 3), timer_intervals_ms=(10, 500), version=1)
+
+LARGE_LADDER = Ladder(
+    sizes=(*DEFAULT_LADDER.sizes, 128), oversubscribes=(1, 3), timer_intervals_ms=(10, 500), version=1
+)
+"""The same up to the largest size a running server takes, for machines of many processors."""

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.env.objective import Objective
-from poolpilot.env.server import AnyServer, WindowSource
+from poolpilot.env.server import AnyServer, VirtualTime, WindowSource
 from poolpilot.env.steal import StealMeter
 from poolpilot.env.sweep import AGAIN_ROUND, Core, SweepEntry, entry_of
 from poolpilot.featurizer.errors import SettingError
@@ -27,6 +27,9 @@ class SettleSettings(BaseModel):
         default=0.5, ge=0.0, description="Timer intervals dropped on top, since stalls show only then."
     )
     max_settle_s: float = Field(default=0.5, ge=0.0, description="Upper bound of the two together.")
+    settle_requests: int | None = Field(
+        default=None, ge=1, description="In virtual time settling ends after so many requests; none is no limit."
+    )
 
     def settle_for(self, pool_tuple: PoolTuple) -> float:
         """Seconds to wait after this tuple was set; virtual ones on a simulated server."""
@@ -38,6 +41,9 @@ class MeasurementSettings(SettleSettings):
     """How long and how often a tuple is measured."""
 
     window_s: float = Field(default=0.3, gt=0.0, description="Length of a window in seconds.")
+    window_requests: int | None = Field(
+        default=None, ge=1, description="In virtual time a window ends after so many requests; none is no limit."
+    )
     rest_s: float = Field(default=0.0, ge=0.0, description="Seconds between two measurements under the old tuple.")
     keep_shares: tuple[float, ...] = Field(
         default=(0.32, 0.4),
@@ -89,12 +95,20 @@ class Measured:
         return self.window.pool_tuple.core
 
 
-def observe(server: AnyServer, window_s: float, *, settle_s: float = 0.0, round_number: int = 0) -> Measured:
+def observe(
+    server: AnyServer,
+    window_s: float,
+    *,
+    requests: int | None = None,
+    settle_s: float = 0.0,
+    round_number: int = 0,
+) -> Measured:
     """Measures one window under the tuple in force.
 
     Args:
         server: The server.
         window_s: Length of the window in seconds.
+        requests: In virtual time, requests after which it ends.
         settle_s: Seconds that were dropped before, for the record.
         round_number: Round of a sweep, for the record.
 
@@ -107,7 +121,7 @@ def observe(server: AnyServer, window_s: float, *, settle_s: float = 0.0, round_
         window = server.observe(window_s)
     else:
         before = server.snapshot()
-        server.run_for(window_s)
+        _serve(server, window_s, requests)
         after = server.snapshot()
         window = Window.between(before, after)
         measures = measures_between(before, after)
@@ -124,8 +138,17 @@ def measure(server: AnyServer, pool_tuple: PoolTuple, settings: MeasurementSetti
     server.run_for(settings.rest_s)
     in_force = server.apply(pool_tuple)
     settle_s = settings.settle_for(in_force)
-    server.run_for(settle_s)
-    return observe(server, settings.window_s, settle_s=settle_s, round_number=round_number)
+    _serve(server, settle_s, settings.settle_requests)
+    return observe(
+        server, settings.window_s, requests=settings.window_requests, settle_s=settle_s, round_number=round_number
+    )
+
+
+def _serve(server: AnyServer, seconds: float, requests: int | None) -> None:
+    if requests is not None and isinstance(server, VirtualTime):
+        server.run_requests(requests, seconds)
+    else:
+        server.run_for(seconds)
 
 
 def sweep(

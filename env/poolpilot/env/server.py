@@ -48,6 +48,14 @@ class PoolServer(Tunable, Protocol):
 
 
 @runtime_checkable
+class VirtualTime(Protocol):
+    """A server whose time is simulated: it can stop after a number of requests."""
+
+    def run_requests(self, requests: int, most_s: float) -> None:
+        """Lets the server serve until so many more requests are answered, for `most_s` seconds at most."""
+
+
+@runtime_checkable
 class WindowSource(Tunable, Protocol):
     """A server that has only whole windows to give, such as a replay of records."""
 

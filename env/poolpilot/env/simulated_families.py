@@ -1,7 +1,8 @@
 """Families of simulated workloads with domain randomisation: machines, loads and programs nobody here has.
 
-Like the live training families, none composes a workload as a held-out family does (two latches in a row, several
-silent waits in a row, both kinds of wait in one request).
+Beside them stand the twins of the live training families: the same programs, on machines near the calibrated one. Like
+these, none composes a workload as a held-out family does (two latches in a row, several silent waits in a row, both
+kinds of wait in one request).
 """
 
 from collections.abc import Callable, Mapping
@@ -9,18 +10,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from poolpilot.env.families import cpu_step, log_uniform
+from poolpilot.env import families as live
+from poolpilot.env.families import Population, cpu_step, log_uniform
 from poolpilot.env.simulation import Scenario
-from poolpilot.native_pool.simulation import LoadChange, Machine
+from poolpilot.native_pool.simulation import CALIBRATED, LoadChange, Machine
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
-CPUS = (2, 128)
+CPUS = (1, 128)
 CONNECTIONS = (1, 4096)
-PERIOD_S = 2.0
-"""Length of a burst or of a mix that shifts: several windows of a climb."""
+CYCLE_S = 1.0
+"""A load that changes repeats itself after that time: calm and burst, one mix and the other."""
 
 LONGEST_S = 120.0
 """Changes of the load are planned that far."""
+
+LEAST_CPU_US_PER_CPU = 40.0
+"""Where windows last whole cycles, processor time of a request for each processor: some 25,000 requests a cycle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,27 +37,31 @@ class Drawn:
         parameters: What was drawn, for the record.
         machine: Fields of `Machine` that the family needs.
         changes: Changes of the load.
+        cycle_s: Seconds after which these repeat themselves; 0: they do not.
         rate_per_s: Arrivals of an open loop; None is a closed loop.
     """
 
     classes: tuple[RequestClass, ...]
     parameters: Mapping[str, float]
-    machine: Mapping[str, float] | None = None
+    machine: Mapping[str, float | str] | None = None
     changes: tuple[LoadChange, ...] = ()
+    cycle_s: float = 0.0
     rate_per_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Population:
-    """Who sends and who serves.
+def _log_whole(rng: np.random.Generator, low: int, high: int) -> int:
+    return round(log_uniform(rng, low, high))
 
-    Attributes:
-        connections: Connections held open.
-        cpus: Processors of the machine.
-    """
 
-    connections: int
-    cpus: int
+def _anybody(rng: np.random.Generator) -> Population:
+    return Population(_log_whole(rng, *CONNECTIONS), _log_whole(rng, *CPUS))
+
+
+def _like_live(rng: np.random.Generator) -> Population:
+    """Half of them as on the machine that the live records come from."""
+    if rng.random() < 0.5:
+        return _anybody(rng)
+    return Population(int(rng.choice(live.CONNECTIONS)), int(rng.choice(live.CPUS)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +72,19 @@ class SimulatedFamily:
         name: Name in records and tables.
         description: One sentence for people.
         draw: Draws the classes and what else the family is about.
+        populate: Draws who sends and who serves.
     """
 
     name: str
     description: str
     draw: Callable[[np.random.Generator, Population], Drawn]
+    populate: Callable[[np.random.Generator], Population] = _anybody
 
 
 def draw_scenario(family: SimulatedFamily, seed: int, number: int = 0) -> Scenario:
     """Draws one scenario of a family; the same arguments give the same scenario."""
     rng = np.random.default_rng([seed, number, *family.name.encode()])
-    population = Population(_log_whole(rng, *CONNECTIONS), _log_whole(rng, *CPUS))
+    population = family.populate(rng)
     drawn = family.draw(rng, population)
     workload = Workload(
         name=f"{family.name}-{seed}-{number}",
@@ -85,21 +96,20 @@ def draw_scenario(family: SimulatedFamily, seed: int, number: int = 0) -> Scenar
         seed=int(rng.integers(2**31)),
         parameters={**drawn.parameters, "cpus": float(population.cpus), "connections": float(population.connections)},
     )
-    return Scenario(workload, _machine(rng, drawn.machine or {}), drawn.changes)
+    return Scenario(workload, _machine(rng, drawn.machine or {}), drawn.changes, drawn.cycle_s)
 
 
-def _log_whole(rng: np.random.Generator, low: int, high: int) -> int:
-    return round(log_uniform(rng, low, high))
-
-
-def _machine(rng: np.random.Generator, needed: Mapping[str, float]) -> Machine:
+def _machine(rng: np.random.Generator, needed: Mapping[str, float | str]) -> Machine:
     drawn = {
+        "law": "slices" if rng.random() < 0.8 else "cost",
         "overhead_us": log_uniform(rng, 3, 40),
-        "wake_us": log_uniform(rng, 2, 20),
+        "wake_us": log_uniform(rng, 2, 60),
         "wake_cost_us": log_uniform(rng, 1, 8),
         "create_us": log_uniform(rng, 20, 200),
+        "timer_slack_us": log_uniform(rng, 1, 80),
         "client_us": log_uniform(rng, 0.05, 1.0),
         "switch_us": log_uniform(rng, 0.5, 10),
+        "quantum_us": log_uniform(rng, 700, 5000),
         "cache_loss": rng.uniform(0.0, 0.6),
     }
     return Machine.model_validate({**drawn, **needed})
@@ -178,18 +188,23 @@ def _commit_bound(rng: np.random.Generator, _: Population) -> Drawn:
 
 def _bursty(rng: np.random.Generator, population: Population) -> Drawn:
     drawn = {
-        "cpu_us": log_uniform(rng, 100, 2000),
+        "cpu_us": max(log_uniform(rng, 100, 4000), LEAST_CPU_US_PER_CPU * population.cpus),
         "calm": rng.uniform(0.1, 0.5),
         "burst": rng.uniform(0.8, 1.5),
     }
     full_per_s = population.cpus * 1e6 / drawn["cpu_us"]
     changes = tuple(
         LoadChange(at_s=at_s, rate_per_s=full_per_s * drawn["burst" if place % 2 else "calm"])
-        for place, at_s in enumerate(np.arange(PERIOD_S, LONGEST_S, PERIOD_S).tolist(), start=1)
+        for place, at_s in enumerate(_half_cycles(), start=1)
     )
     target_ms = max(20.0, 15 * drawn["cpu_us"] / 1e3)
     classes = (RequestClass("all", (cpu_step(drawn["cpu_us"], 1.0),), target_ms=target_ms),)
-    return Drawn(classes, drawn, changes=changes, rate_per_s=full_per_s * drawn["calm"])
+    return Drawn(classes, drawn, changes=changes, cycle_s=CYCLE_S, rate_per_s=full_per_s * drawn["calm"])
+
+
+def _half_cycles() -> list[float]:
+    half_s = CYCLE_S / 2
+    return [number * half_s for number in range(1, round(LONGEST_S / half_s))]
 
 
 def _think_time_heavy(rng: np.random.Generator, population: Population) -> Drawn:
@@ -206,17 +221,35 @@ def _many_idle(rng: np.random.Generator, population: Population) -> Drawn:
     return _closed((cpu_step(drawn["cpu_us"]), wait), drawn, changes=(LoadChange(at_s=0.0, connections=busy),))
 
 
-def _shifting(rng: np.random.Generator, _: Population) -> Drawn:
-    drawn = {"cpu_us": log_uniform(rng, 100, 2000), "wait_us": log_uniform(rng, 500, 10_000)}
+def _shifting(rng: np.random.Generator, population: Population) -> Drawn:
+    least_us = LEAST_CPU_US_PER_CPU * population.cpus
+    drawn = {
+        "cpu_us": max(log_uniform(rng, 100, 4000), least_us),
+        "wait_us": log_uniform(rng, 500, 10_000),
+        "waiting_cpu_us": max(50.0, least_us),
+    }
+    wait = Step("wait", us=drawn["wait_us"], variation=0.5)
     classes = (
-        RequestClass("compute", (cpu_step(drawn["cpu_us"]),), share=1.0),
-        RequestClass("waiting", (cpu_step(50), Step("wait", us=drawn["wait_us"], variation=0.5)), share=1e-6),
+        RequestClass("compute", (cpu_step(drawn["cpu_us"]),), share=0.9),
+        RequestClass("waiting", (cpu_step(drawn["waiting_cpu_us"]), wait), share=0.1),
     )
     changes = tuple(
         LoadChange(at_s=at_s, shares=(0.1, 0.9) if place % 2 else (0.9, 0.1))
-        for place, at_s in enumerate(np.arange(0.0, LONGEST_S, 5 * PERIOD_S).tolist())
+        for place, at_s in enumerate(_half_cycles(), start=1)
     )
-    return Drawn(classes, drawn, changes=changes)
+    return Drawn(classes, drawn, changes=changes, cycle_s=CYCLE_S)
+
+
+def _twin_of(family: live.Family) -> SimulatedFamily:
+    def draw(rng: np.random.Generator, population: Population) -> Drawn:
+        classes, parameters = family.draw(rng, population)
+        calibrated = CALIBRATED.model_dump(exclude={"law", "flush_reported", "client_shares"})
+        near = {name: value * log_uniform(rng, 0.7, 1.4) for name, value in calibrated.items() if name.endswith("_us")}
+        # Live, the load generator has a processor of its own beside one of the pool, and shares two.
+        machine = {**near, "law": CALIBRATED.law, "client_shares": population.cpus == 2}
+        return Drawn(classes, parameters, machine)
+
+    return SimulatedFamily(f"twin_{family.name}", f"simulated: {family.description}", draw, _like_live)
 
 
 SIMULATED_FAMILIES: Mapping[str, SimulatedFamily] = {
@@ -234,5 +267,6 @@ SIMULATED_FAMILIES: Mapping[str, SimulatedFamily] = {
         SimulatedFamily("sim_think_time_heavy", "CPU with pauses of the clients, idle to saturated", _think_time_heavy),
         SimulatedFamily("sim_many_idle", "many connections, few of which send", _many_idle),
         SimulatedFamily("sim_shifting", "a mix that swings between CPU and silent waits", _shifting),
+        *(_twin_of(family) for family in live.FAMILIES.values() if family.split == "train"),
     )
 }

@@ -29,12 +29,14 @@ class Scenario:
         workload: What is sent, and on how many processors.
         machine: What the machine and the pool's own work cost.
         changes: Changes of the load, in order of time.
+        cycle_s: Seconds after which the changes repeat themselves, so that windows should last as long; 0: they do not.
         max_pool_size: Largest pool size that can be set.
     """
 
     workload: Workload
     machine: Machine = field(default_factory=Machine)
     changes: tuple[LoadChange, ...] = ()
+    cycle_s: float = 0.0
     max_pool_size: int = STOCK_MAX_POOL_SIZE
 
     @property
@@ -74,7 +76,7 @@ def measure_all(
         KeyboardInterrupt: The user ended it.
     """
     in_force = [server.apply(one) for server, one in zip(servers, tuples, strict=True)]
-    run_all(servers, [settings.settle_for(one) for one in in_force], threads=threads)
+    run_all(servers, [settings.settle_for(one) for one in in_force], settings.settle_requests, threads)
     before = [server.snapshot() for server in servers]
     run_all(servers, [settings.most_s] * len(servers), settings.requests, threads)
     return [Window.between(first, server.snapshot()) for first, server in zip(before, servers, strict=True)]

@@ -5,6 +5,7 @@ import secrets
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +28,10 @@ from poolpilot.pipelines.stopping import Stopped, StopRequest
 from poolpilot.pipelines.workload_run import MeasuredAlready, NewClimber, RecordSink, WorkloadRun
 
 
+def _as_they_are(_: Workload, settings: CollectSettings) -> CollectSettings:
+    return settings
+
+
 @dataclass(frozen=True)
 class Staging:
     """What a collection measures with.
@@ -35,11 +40,15 @@ class Staging:
         open_server: Starts a server under a workload; it is closed by its context.
         new_climber: Makes a cold climber for a server.
         ladder: Tuples to compare.
+        settings_for: What is measured of a workload, given the settings of the collection.
+        workers: Workloads measured at once; on a live server they would disturb each other.
     """
 
     open_server: Callable[[Workload], PoolServer] = open_native
     new_climber: NewClimber = new_spectral_climber
     ladder: Ladder = DEFAULT_LADDER
+    settings_for: Callable[[Workload, CollectSettings], CollectSettings] = _as_they_are
+    workers: int = 1
 
 
 def collect(
@@ -80,6 +89,7 @@ class _Collection:
         self.run_id = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{secrets.token_hex(3)}"
         self.report = CollectReport(settings.store, len(planned))
         self.stop = StopRequest(settings.time_budget_s)
+        self.attempted = self.failed_in_a_row = self.expected = 0
         self.progress = progress_bar(console)
         self.task = self.progress.add_task("collecting")
 
@@ -106,27 +116,42 @@ class _Collection:
         return self.already.get(planned.workload.name, MeasuredAlready())
 
     def _attempt_all(self, todo: Sequence[PlannedWorkload]) -> None:
-        expected = self.settings.expected_windows(len(self.staging.ladder))
-        failed_in_a_row = 0
-        for number, planned in enumerate(todo):
-            self.stop.check()
-            name = planned.workload.name
-            self.progress.update(
-                self.task, description=name, completed=expected * number, total=expected * len(todo), refresh=True
-            )
+        self.expected = self.settings.expected_windows(len(self.staging.ladder))
+        self.progress.update(self.task, total=self.expected * len(todo))
+        if self.staging.workers == 1:
+            for planned in todo:
+                self._attempt(planned)
+            return
+        with ThreadPoolExecutor(self.staging.workers) as workers:
             try:
-                self._measure(planned)
-                self.report.complete += 1
-                failed_in_a_row = 0
-            except ServerError as error:
-                failed_in_a_row += 1
-                self.report.failed[name] = str(error)
-                self.progress.console.print(f"{name} failed: {error}", soft_wrap=True)
-                if failed_in_a_row >= self.settings.failures_in_a_row:
-                    raise ServerError(f"{failed_in_a_row} workloads failed in a row, the last with: {error}") from error
+                for attempt in as_completed([workers.submit(self._attempt, planned) for planned in todo]):
+                    attempt.result()
+            except BaseException:
+                workers.shutdown(cancel_futures=True)
+                raise
+
+    def _attempt(self, planned: PlannedWorkload) -> None:
+        self.stop.check()
+        name = planned.workload.name
+        self.progress.update(self.task, description=name, completed=self.expected * self.attempted, refresh=True)
+        try:
+            self._measure(planned)
+            self.report.complete += 1
+            self.failed_in_a_row = 0
+        except ServerError as error:
+            self.failed_in_a_row += 1
+            self.report.failed[name] = str(error)
+            self.progress.console.print(f"{name} failed: {error}", soft_wrap=True)
+            if self.failed_in_a_row >= self.settings.failures_in_a_row:
+                raise ServerError(
+                    f"{self.failed_in_a_row} workloads failed in a row, the last with: {error}"
+                ) from error
+        finally:
+            self.attempted += 1
 
     def _measure(self, planned: PlannedWorkload) -> None:
         workload, already = planned.workload, self._already(planned)
+        settings = self.staging.settings_for(workload, self.settings)
         objective = Objective.of_classes(workload.classes)
         rng = np.random.default_rng([self.settings.seed, workload.seed, len(already.rows)])
         with self.staging.open_server(workload) as server:
@@ -139,7 +164,7 @@ class _Collection:
                 self._after_each,
                 self.settings.segment_every_s,
             )
-            run = WorkloadRun(server, self.staging.ladder, self.settings, sink, rng, self.staging.new_climber)
+            run = WorkloadRun(server, self.staging.ladder, settings, sink, rng, self.staging.new_climber)
             swept = run.run(already)
         sweep = WorkloadSweep.build(
             [(one.round, one.window) for one in swept],

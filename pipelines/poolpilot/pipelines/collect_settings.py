@@ -4,14 +4,31 @@ import os
 import platform
 from collections import defaultdict
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from poolpilot.env.families import PlannedWorkload, Split, workload_set
 from poolpilot.env.measurement import MeasurementSettings
 from poolpilot.env.program_settings import ProgramSettings
+
+SIMULATED_STORE = Path("pipelines/simulated")
+"""Store of what is simulated, unless another is named."""
+
+
+class SimulatedSettings(BaseModel):
+    """What is collected from simulated pools."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    workloads: int = Field(default=2200, ge=1, description="Simulated workloads, dealt evenly to the families.")
+    window_requests: int = Field(default=2000, ge=1, description="Requests of a window; two a connection at least.")
+    window_s: float = Field(default=20.0, gt=0.0, description="Virtual seconds of a window at most.")
+    settle_requests: int = Field(default=50_000, ge=1, description="Requests that settling may take.")
+    workers: int = Field(
+        default=os.cpu_count() or 1, ge=1, description="Workloads simulated at once, each on a thread of its own."
+    )
 
 
 class CollectSettings(ProgramSettings):
@@ -32,7 +49,11 @@ class CollectSettings(ProgramSettings):
     machine: str = Field(
         default=f"{os.cpu_count()} CPUs, {platform.machine()}", description="Label of the machine in the records."
     )
-    server: Literal["native"] = Field(default="native", description="Backend the workloads run on.")
+    server: Literal["native", "simulated"] = Field(
+        default="native",
+        description="Backend the workloads run on; what is simulated goes to a store of its own, pipelines/simulated.",
+    )
+    simulated: SimulatedSettings = SimulatedSettings()
     time_budget_s: float | None = Field(
         default=None, gt=0.0, description="Seconds after which to stop cleanly; none is no limit."
     )
@@ -50,6 +71,15 @@ class CollectSettings(ProgramSettings):
     segment_every_s: float = Field(
         default=60.0, ge=0.0, description="Seconds of measuring that a kill may cost at most."
     )
+
+    @model_validator(mode="after")
+    def _simulated_apart(self) -> Self:
+        """Other defaults: a store apart, and sweeps alone."""
+        defaults = {"store": SIMULATED_STORE, "climbs": 0, "random_share": 0.0} if self.server == "simulated" else {}
+        for name, value in defaults.items():
+            if name not in self.model_fields_set:
+                object.__setattr__(self, name, value)  # frozen for everybody else
+        return self
 
     @field_validator("racing")
     @classmethod

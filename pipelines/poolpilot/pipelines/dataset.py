@@ -4,7 +4,7 @@ import hashlib
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,22 @@ class SweepDataset:
                 f"collect some: poolpilot collect --store {self.source} --splits {split}"
             )
         return found
+
+    def learning_from(self, training: Sequence["SweepDataset"]) -> "SweepDataset":
+        """The same data, but with the training split of other stores in place of its own.
+
+        The ladder stays the own one, on which is judged: what the others measured beside it is seen, not chosen.
+
+        Raises:
+            StoreError: A family would be both learned from and judged on.
+        """
+        sweeps = [sweep for one in training for sweep in one.of_split("train")]
+        sweeps += [sweep for sweep in self.sweeps if sweep.split != "train"]
+        refuse_leakage({"family": sweep.family, "split": sweep.split} for sweep in sweeps)
+        digests = "".join(sorted({self.digest, *(one.digest for one in training)}))
+        unfinished = tuple(name for one in (self, *training) for name in one.unfinished)
+        digest = hashlib.sha256(digests.encode()).hexdigest()
+        return SweepDataset(self.source, digest, self.ladder, tuple(sweeps), unfinished)
 
     def summary(self) -> list[dict[str, Any]]:
         """One row per workload: what was read of it."""

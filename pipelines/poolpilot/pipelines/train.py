@@ -61,7 +61,7 @@ def train(settings: TrainSettings, console: Console | None = None) -> TrainRepor
         StoreError: The store lacks one of the two splits.
         ArtefactError: The artefact cannot be written.
     """
-    dataset = read_dataset(settings.store, "train", "validation")
+    dataset = _read(settings)
     training, validation = dataset.of_split("train"), dataset.of_split("validation")
     with tracked_run("train", settings, settings.tracking, tracked_data(dataset, "training")) as run:
         trainer = Trainer(training, validation, dataset.ladder, settings, console or Console())
@@ -75,6 +75,13 @@ def train(settings: TrainSettings, console: Console | None = None) -> TrainRepor
         mlflow.set_tag("artefact_digest", artefact.digest)
         version = register(settings.output, validation)
         return TrainReport(artefact, settings.output, variant, trainer.scores, evaluation, version, run.info.run_id)
+
+
+def _read(settings: TrainSettings) -> SweepDataset:
+    if not settings.training_stores:
+        return read_dataset(settings.store, "train", "validation")
+    others = [read_dataset(store, "train") for store in settings.training_stores]
+    return read_dataset(settings.store, "validation").learning_from(others)
 
 
 def _card(settings: TrainSettings, dataset: SweepDataset, network: ScoreNetwork) -> ModelCard:

@@ -23,6 +23,11 @@ class TrainSettings(ProgramSettings):
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_TRAIN_")
 
     store: Path = Field(default=Path("pipelines/records"), description="Folder of the record store.")
+    training_stores: tuple[Path, ...] = Field(
+        default=(),
+        description="Folders of the stores to learn from, such as pipelines/simulated; none is the store itself. "
+        "Validation is always its own.",
+    )
     output: Path = Field(default=Path("artefact"), description="Folder the model artefact is written to.")
     tracking: Path = Field(default=Path("tracking"), description="Folder of the local MLflow store.")
     use_ppo: bool = Field(default=True, description="Whether PPO refines the network on replayed sweeps.")
