@@ -27,7 +27,7 @@ SIZES = (72, 80, 96, 112, 128, 160, 200, 256, 320, 400, 512)
 CPU_US = 300.0
 """Processor time of a request; gains depend on the other times only in proportion to it."""
 
-PARAMETERS = {"silent_us": 130.0, "think_ms": 0.3, "variation": 1.0, "cache_loss": 0.2, "switch_us": 3.0}
+PARAMETERS = {"silent_us": 150.0, "think_ms": 0.9, "variation": 2.5, "cache_loss": 0.1, "switch_us": 1.0}
 """What is fitted, and where the search begins."""
 
 LONG = SimulatedMeasurement(settle_s=0.2, max_settle_s=0.2)
@@ -36,11 +36,8 @@ LONG = SimulatedMeasurement(settle_s=0.2, max_settle_s=0.2)
 def scenario(connections: int, parameters: dict[str, float]) -> Scenario:
     """Read-write requests: processor time, a wait the pool is not told of, the client's pause."""
     variation = min(parameters["variation"], 4.0)
-    steps = (
-        Step("cpu", us=CPU_US / 2, variation=0.5),
-        Step("wait", us=parameters["silent_us"], variation=variation),
-        Step("cpu", us=CPU_US / 2, variation=0.5),
-    )
+    cpu = Step("cpu", us=CPU_US / 2, variation=variation)
+    steps = (cpu, Step("wait", us=parameters["silent_us"], variation=variation), cpu)
     classes = (RequestClass("rw", steps, think_ms=parameters["think_ms"]),)
     machine = Machine(cache_loss=parameters["cache_loss"], switch_us=parameters["switch_us"], quantum_us=1000.0)
     workload = Workload(f"rw-{connections}", "seed", classes, connections=connections, cpus=CORES)
@@ -77,8 +74,8 @@ def main() -> None:
     """Fits, predicts, prints the table and writes the JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--requests", type=int, default=30_000)
-    parser.add_argument("--evaluations", type=int, default=120)
+    parser.add_argument("--requests", type=int, default=20_000)
+    parser.add_argument("--evaluations", type=int, default=160)
     arguments = parser.parse_args()
     parameters = fit(arguments.requests, arguments.evaluations)
     found = gains(list(SOURCE), parameters, 4 * arguments.requests)

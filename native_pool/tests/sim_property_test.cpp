@@ -167,9 +167,10 @@ TEST(SimulatedPoolProperty, RandomSimulationsKeepTheLaws) {
     const SimulationSettings settings = Draw(static_cast<std::uint64_t>(seed)).settings();
     const Outcome first = outcome_of(settings);
     EXPECT_EQ(first, outcome_of(settings));
-    // Time goes on: as many events as that at one instant would be a hang.
+    // Time goes on, be it slowly where 128 processors do next to nothing: as many events as that at
+    // one instant would be a hang.
     if (!first.deadlock) {
-      EXPECT_GT(first.now_s, 1e-3);
+      EXPECT_GT(first.now_s, 1e-5);
     }
     deadlocks += first.deadlock ? 1 : 0;
     answered += first.answered;
