@@ -202,13 +202,16 @@ def speed_section(result: dict[str, Any]) -> str:
     )
 
 
+TWIN_COLUMNS = ("fitted_on", "judged", "judged_before", "rebuilt")
+
+
 def twin_section(result: dict[str, Any]) -> str:
     """How well the calibrated simulator does on live workloads it was not fitted to."""
-    lines = "| | fitted to | judged on | judged on, before the fit |\n|---|---|---|---|\n"
+    lines = "| | fitted to | judged on | before the fit | rebuilt from a window |\n|---|---|---|---|---|\n"
     for name in ("workloads", "tuples", "error_median", "error_p90", "deviation_median", "deviation_p90", "pairs",
                  "pairs_alike", "regret_median", "regret_p90"):  # fmt: skip
         form = "{:.0f}" if name in ("workloads", "tuples", "pairs") else "{:.1%}"
-        values = (form.format(result[column][name]) for column in ("fitted_on", "judged", "judged_before"))
+        values = (form.format(result[column][name]) for column in TWIN_COLUMNS)
         lines += f"| {name.replace('_', ' ')} | {' | '.join(values)} |\n"
     lines += "\n| judged on | error, median | error, p90 | noise | pairs alike | choice | regret |\n"
     lines += "|---|---|---|---|---|---|---|\n"

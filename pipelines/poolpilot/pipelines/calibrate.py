@@ -4,7 +4,7 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from rich.table import Table
 from scipy.optimize import minimize
 
 from poolpilot.env.families import Split
+from poolpilot.env.observed_workload import observed_workload
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.twin import MeasuredWorkload, Stage, Twin, TwinReport, simulate_twins
 from poolpilot.featurizer.errors import StoreError
@@ -92,6 +93,7 @@ class Calibration:
         fitted_on: How the fitted machine does on the tuples it was fitted to.
         judged: How it does on workloads it was not fitted to.
         judged_before: How the machine at the start does on those.
+        rebuilt: How the fitted machine does on those if each is rebuilt from one window under the default tuple.
         losses: Loss of every machine tried.
         stopped: Whether the user ended the search early.
     """
@@ -101,6 +103,7 @@ class Calibration:
     fitted_on: TwinReport
     judged: TwinReport
     judged_before: TwinReport
+    rebuilt: TwinReport
     losses: Sequence[float] = field(default_factory=tuple)
     stopped: bool = False
 
@@ -114,15 +117,16 @@ class Calibration:
             "fitted_on": self.fitted_on.summary(),
             "judged": self.judged.summary(),
             "judged_before": self.judged_before.summary(),
+            "rebuilt": self.rebuilt.summary(),
             "workloads": [_workload_row(twin) for twin in self.judged.twins],
         }
 
     def table(self) -> Table:
         """The same for people."""
         table = Table(title="Simulated over measured goodput", title_justify="left")
-        for heading in ("", "fitted to", "judged on", "judged, before"):
+        for heading in ("", "fitted to", "judged on", "judged, before", "judged, rebuilt"):
             table.add_column(heading, justify="left" if not heading else "right")
-        summaries = [one.summary() for one in (self.fitted_on, self.judged, self.judged_before)]
+        summaries = [one.summary() for one in (self.fitted_on, self.judged, self.judged_before, self.rebuilt)]
         for name, form in (
             ("workloads", "{:.0f}"),
             ("tuples", "{:.0f}"),
@@ -199,15 +203,28 @@ def calibrate(settings: CalibrateSettings, console: Console | None = None) -> Ca
         )
     search = _Search(settings, fit[: settings.workloads], console or Console())
     search.run()
+    best = _MachineFor(search.best, settings)
     return Calibration(
         search.start,
         search.best,
         search.report_of(search.best),
-        simulate_twins(judged, _MachineFor(search.best, settings)),
+        simulate_twins(judged, best),
         simulate_twins(judged, _MachineFor(search.start, settings)),
+        simulate_twins(_rebuilt(judged, best), best),
         search.losses,
         search.stopped,
     )
+
+
+def _rebuilt(measured: Sequence[MeasuredWorkload], machine_for: "_MachineFor") -> list[MeasuredWorkload]:
+    """The same records, but their workloads as they look from one window under the default tuple."""
+    rebuilt = []
+    for one in measured:
+        default = one.limits.default_tuple().core
+        window = next((stage.window for stage in one.stages if stage.core == default), one.stages[0].window)
+        workload = observed_workload(window, one.limits, one.objective, machine_for(one.workload))
+        rebuilt.append(replace(one, workload=replace(workload, name=one.workload.name, seed=one.workload.seed)))
+    return rebuilt
 
 
 class _Search:
