@@ -11,6 +11,11 @@ namespace poolpilot::sim {
 using TimeNs = std::int64_t;
 inline constexpr TimeNs kNever = INT64_MAX;
 
+// As the histograms count: what the blur of times makes negative is nothing.
+inline std::uint64_t whole_us(double ns) {
+  return ns > 0.0 ? static_cast<std::uint64_t>(ns / 1e3) : 0;
+}
+
 inline TimeNs whole_ns(double ns) { return static_cast<TimeNs>(std::llround(ns)); }
 
 // A heap of four children a node: half the levels of a binary one, and the children share a cache

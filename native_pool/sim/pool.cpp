@@ -1,7 +1,6 @@
 #include "sim/pool.hpp"
 
 #include <algorithm>
-#include <set>
 
 namespace poolpilot::sim {
 namespace {
@@ -202,44 +201,6 @@ void SimulatedPool::detect_standstill() {
   const bool still = cpu_.runnable() == 0 && events_.size() <= naps && in_flight() > 0;
   idle_ticks_ = still ? idle_ticks_ + 1 : 0;
   if (idle_ticks_ >= kMostIdleTicks) throw Deadlock("The pool stands still: " + waits_text());
-}
-
-// Follows who waits for whom from a thread that has just gone to sleep for a latch.
-void SimulatedPool::check_cycle(std::uint32_t first) const {
-  std::uint32_t number = first;
-  for (std::size_t steps = 0; steps <= threads_.size(); ++steps) {
-    const Thread& thread = threads_[number];
-    const std::uint32_t owner = latches_[thread.latch].owner;
-    if (owner == kNobody) return;
-    const std::uint32_t holder = connections_[owner].thread;
-    if (holder == first) throw Deadlock("Threads wait for each other: " + waits_text());
-    if (holder == kNobody || !sleeps_for_latch(holder)) return;
-    number = holder;
-  }
-}
-
-bool SimulatedPool::sleeps_for_latch(std::uint32_t number) const {
-  const auto& sleepers = latches_[threads_[number].latch].sleepers;
-  return std::find(sleepers.begin(), sleepers.end(), number) != sleepers.end();
-}
-
-std::string SimulatedPool::waits_text() const {
-  std::string text;
-  for (std::uint32_t i = 0; i < latches_.size(); ++i) {
-    const Latch& latch = latches_[i];
-    for (auto sleeper = latch.sleepers.rbegin(); sleeper != latch.sleepers.rend(); ++sleeper) {
-      if (text.size() > 1000) return text + "and more.";
-      text += "thread " + std::to_string(*sleeper) + " of connection " +
-              std::to_string(threads_[*sleeper].connection) + " waits for latch " +
-              std::to_string(i);
-      text += latch.owner == kNobody
-                  ? ", which is free; "
-                  : ", which connection " + std::to_string(latch.owner) + " holds; ";
-    }
-  }
-  std::size_t queued = 0;
-  for (const Group& group : groups_) queued += group.queue.size() + group.ready.size();
-  return text + std::to_string(queued) + " requests are queued.";
 }
 
 PoolSnapshot SimulatedPool::snapshot() const {

@@ -88,6 +88,18 @@ class SimulatedPool {
   bool commit(std::uint32_t thread);
   void flush();
   void flushed();
+  void finish(std::uint32_t thread, bool ok);
+  void burst(std::uint32_t thread, double cpu_ns, Phase phase = Phase::kRunning);
+  double in_pieces(double cpu_ns) const;
+  void wake(std::uint32_t thread);
+  void block(std::uint32_t thread, bool reported);
+  void unblock(std::uint32_t thread);
+  void end_burst(std::uint32_t thread);
+  void begin_round(Thread& thread);
+  void end_round(Thread& thread);
+  std::int64_t involuntary_switches(std::uint32_t thread) const;
+
+  // pool_latches.cpp: who has a latch, who spins and who sleeps for it, as live/latch.cpp.
   bool acquire(std::uint32_t thread, const ProgramStep& step);
   void take_latch(std::uint32_t thread);
   void end_latch_wait(std::uint32_t thread);
@@ -100,16 +112,6 @@ class SimulatedPool {
   void release(std::uint32_t connection, std::uint8_t latch);
   void hand_to_spinner(Latch& latch);
   void abandon(std::uint32_t connection);
-  void finish(std::uint32_t thread, bool ok);
-  void burst(std::uint32_t thread, double cpu_ns, Phase phase = Phase::kRunning);
-  double in_pieces(double cpu_ns) const;
-  void wake(std::uint32_t thread);
-  void block(std::uint32_t thread, bool reported);
-  void unblock(std::uint32_t thread);
-  void end_burst(std::uint32_t thread);
-  void begin_round(Thread& thread);
-  void end_round(Thread& thread);
-  std::int64_t involuntary_switches(std::uint32_t thread) const;
   void check_cycle(std::uint32_t thread) const;
   bool sleeps_for_latch(std::uint32_t thread) const;
   std::string waits_text() const;

@@ -245,7 +245,7 @@ class _Search:
     def run(self) -> None:
         if not self.settings.fitted:
             return
-        begin = np.log([getattr(self.start, name) for name in self.settings.fitted])
+        begin = np.log([np.clip(getattr(self.start, name), *FITTED[name]) for name in self.settings.fitted])
         simplex = np.vstack([begin, begin + self.settings.step * np.eye(len(begin))])
         options = {"initial_simplex": simplex, "maxfev": self.settings.evaluations, "xatol": 0.01, "fatol": 1e-4}
         bounds = [tuple(np.log(FITTED[name])) for name in self.settings.fitted]
