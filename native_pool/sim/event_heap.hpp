@@ -10,6 +10,7 @@ namespace poolpilot::sim {
 
 using TimeNs = std::int64_t;
 inline constexpr TimeNs kNever = INT64_MAX;
+inline constexpr std::uint32_t kNobody = UINT32_MAX;  // no thread, no connection, no processor
 
 // As the histograms count: what the blur of times makes negative is nothing.
 inline std::uint64_t whole_us(double ns) {

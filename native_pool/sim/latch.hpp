@@ -10,8 +10,6 @@
 
 namespace poolpilot::sim {
 
-inline constexpr std::uint32_t kNobody = UINT32_MAX;
-
 // Owned by a connection, as in the live server: a transaction holds latches between its requests.
 struct Latch {
   std::uint32_t owner = kNobody;

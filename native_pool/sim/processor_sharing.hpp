@@ -9,6 +9,7 @@
 
 #include "sim/contention.hpp"
 #include "sim/event_heap.hpp"
+#include "sim/thread_heap.hpp"
 
 namespace poolpilot::sim {
 
@@ -22,7 +23,7 @@ class ProcessorSharing {
   // Makes `thread` runnable with `work_ns` of work, measured on an otherwise idle processor.
   void start(TimeNs now_ns, std::uint32_t thread, double work_ns) {
     advance(now_ns);
-    push({virtual_ns_ + work_ns, order_++, thread});
+    jobs_.push(virtual_ns_ + work_ns, thread);
     ++runnable_;
     reschedule();
   }
@@ -33,7 +34,7 @@ class ProcessorSharing {
   // The thread that is done at next_ns(). Undefined when there is none.
   std::uint32_t finish() {
     advance(next_ns_);
-    const std::uint32_t thread = pop();
+    const std::uint32_t thread = jobs_.pop();
     --runnable_;
     reschedule();
     return thread;
@@ -42,11 +43,7 @@ class ProcessorSharing {
   // Takes a thread off before its work is done: linear in the runnable threads.
   void cancel(TimeNs now_ns, std::uint32_t thread) {
     advance(now_ns);
-    const auto found = std::find_if(jobs_.begin(), jobs_.end(),
-                                    [thread](const Job& job) { return job.thread == thread; });
-    if (found == jobs_.end()) return;
-    jobs_.erase(found);
-    std::make_heap(jobs_.begin(), jobs_.end(), later);
+    if (!jobs_.remove(thread)) return;
     --runnable_;
     reschedule();
   }
@@ -66,30 +63,7 @@ class ProcessorSharing {
   }
 
  private:
-  struct Job {
-    double done_at;
-    std::uint32_t order;
-    std::uint32_t thread;
-  };
-
-  static bool later(const Job& a, const Job& b) {
-    if (a.done_at != b.done_at) return a.done_at > b.done_at;
-    return static_cast<std::int32_t>(a.order - b.order) > 0;
-  }
-
   double share() const { return runnable_ <= cpus_ ? 1.0 : static_cast<double>(cpus_) / runnable_; }
-
-  void push(const Job& job) {
-    jobs_.push_back(job);
-    std::push_heap(jobs_.begin(), jobs_.end(), later);
-  }
-
-  std::uint32_t pop() {
-    const std::uint32_t thread = jobs_.front().thread;
-    std::pop_heap(jobs_.begin(), jobs_.end(), later);
-    jobs_.pop_back();
-    return thread;
-  }
 
   void advance(TimeNs now_ns) {
     const auto span = static_cast<double>(now_ns - last_ns_);
@@ -108,7 +82,7 @@ class ProcessorSharing {
       return;
     }
     speed_ = speed_of(runnable_);
-    const double left = std::max(jobs_.front().done_at - virtual_ns_, 0.0);
+    const double left = std::max(jobs_.least() - virtual_ns_, 0.0);
     next_ns_ = last_ns_ + static_cast<TimeNs>(std::ceil(left / speed_));
   }
 
@@ -123,8 +97,7 @@ class ProcessorSharing {
   int cpus_;
   Contention contention_;
   std::vector<double> speeds_;  // by number of runnable threads
-  std::vector<Job> jobs_;       // a heap, the next to be done first
-  std::uint32_t order_ = 0;
+  ThreadHeap jobs_;             // by the virtual time at which they are done
   int runnable_ = 0;
   double speed_ = 1.0;
   double virtual_ns_ = 0.0;

@@ -10,8 +10,8 @@
 
 #include "sim/contention.hpp"
 #include "sim/event_heap.hpp"
-#include "sim/latch.hpp"
 #include "sim/random.hpp"
+#include "sim/thread_heap.hpp"
 
 namespace poolpilot::sim {
 
@@ -77,12 +77,12 @@ class TimeSlices {
       leave(end.what);
       return thread;
     }
-    if (waiting_.empty() || waiting_.front().virtual_ns > task.virtual_ns) {
+    if (waiting_.empty() || waiting_.least() > task.virtual_ns) {
       core.slice_ends_ns = now_ns_ + drawn_slice_ns();
       run_on(end.what, thread);
       return kNobody;
     }
-    const std::uint32_t next = pop_waiting();
+    const std::uint32_t next = waiting_.pop();
     put_off(thread);
     give(end.what, next);
     return kNobody;
@@ -115,6 +115,7 @@ class TimeSlices {
 
  private:
   static constexpr double kDoneNs = 0.5;
+  static constexpr double kLongestNs = 1e17;
 
   struct Task {
     double virtual_ns = 0.0;
@@ -136,17 +137,6 @@ class TimeSlices {
     TimeNs ends_ns = kNever;
   };
 
-  struct Waiting {
-    double virtual_ns;
-    std::uint32_t order;
-    std::uint32_t thread;
-  };
-
-  static bool later(const Waiting& a, const Waiting& b) {
-    if (a.virtual_ns != b.virtual_ns) return a.virtual_ns > b.virtual_ns;
-    return static_cast<std::int32_t>(a.order - b.order) > 0;
-  }
-
   // From 0 to twice the mean: a timer tick, an interrupt or another process ends a slice at a time
   // that has nothing to do with its beginning. Were all slices alike, threads would march in step
   // and never meet at a latch.
@@ -156,10 +146,12 @@ class TimeSlices {
     return static_cast<double>(now_ns * running_ - since_sum_ns_);
   }
 
+  // Of the runnable; there is one at least.
+  double present_mean_ns() const { return (virtual_sum_ns_ + under_way_ns(now_ns_)) / runnable_; }
+
+  // Where a thread enters: it never falls.
   double mean_virtual_ns() {
-    if (runnable_ > 0) {
-      floor_ns_ = std::max(floor_ns_, (virtual_sum_ns_ + under_way_ns(now_ns_)) / runnable_);
-    }
+    if (runnable_ > 0) floor_ns_ = std::max(floor_ns_, present_mean_ns());
     return floor_ns_;
   }
 
@@ -220,7 +212,7 @@ class TimeSlices {
       if (waiting_.empty()) {
         idle_.push_back(index);
       } else {
-        give(index, pop_waiting());
+        give(index, waiting_.pop());
       }
     }
     left_.clear();
@@ -229,13 +221,13 @@ class TimeSlices {
   // A woken thread puts off the one on the processor it ran on last, if that has had more than the
   // mean and nobody who waits has had less than the woken one.
   void preempt_or_wait(std::uint32_t thread) {
-    const double mean_ns = (virtual_sum_ns_ + under_way_ns(now_ns_)) / runnable_;
+    const double mean_ns = present_mean_ns();
     const Task& task = tasks_[thread];
     const std::uint32_t home = task.last_core == kNobody
                                    ? thread % static_cast<std::uint32_t>(cores_.size())
                                    : task.last_core;
     const Core& core = cores_[home];
-    const bool first = waiting_.empty() || waiting_.front().virtual_ns > task.virtual_ns;
+    const bool first = waiting_.empty() || waiting_.least() > task.virtual_ns;
     if (!core.running || !first || task.virtual_ns > mean_ns) return wait(thread);
     const std::uint32_t running = core.thread;
     const auto used_ns = static_cast<double>(now_ns_ - core.since_ns);
@@ -251,19 +243,7 @@ class TimeSlices {
     wait(thread);
   }
 
-  void wait(std::uint32_t thread) {
-    waiting_.push_back({tasks_[thread].virtual_ns, order_++, thread});
-    std::push_heap(waiting_.begin(), waiting_.end(), later);
-  }
-
-  std::uint32_t pop_waiting() {
-    const std::uint32_t thread = waiting_.front().thread;
-    std::pop_heap(waiting_.begin(), waiting_.end(), later);
-    waiting_.pop_back();
-    return thread;
-  }
-
-  static constexpr double kLongestNs = 1e17;
+  void wait(std::uint32_t thread) { waiting_.push(tasks_[thread].virtual_ns, thread); }
 
   Random random_;
   double slice_ns_;
@@ -273,10 +253,9 @@ class TimeSlices {
   std::vector<Task> tasks_;  // by thread
   std::vector<std::uint32_t> idle_;
   std::vector<std::uint32_t> left_;  // processors whose threads were done in this instant
-  std::vector<Waiting> waiting_;     // a heap, the next to run first
+  ThreadHeap waiting_;               // by virtual runtime
   EventHeap ends_;                   // of the processors; what no longer holds is skipped
   TimeNs now_ns_ = 0;
-  std::uint32_t order_ = 0;
   int runnable_ = 0;
   int running_ = 0;
   TimeNs since_sum_ns_ = 0;

@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,12 +21,10 @@ from poolpilot.env.observed_workload import observed_workload
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.twin import MeasuredWorkload, Stage, Twin, TwinReport, simulate_twins
 from poolpilot.featurizer.errors import StoreError
-from poolpilot.featurizer.record import window_of
 from poolpilot.native_pool.simulation import CALIBRATED, Machine
 from poolpilot.native_pool.workload import Workload
-from poolpilot.pipelines.dataset import read_dataset
+from poolpilot.pipelines.dataset import Row, checked_window, limits_of, objective_of, read_swept_rows
 from poolpilot.pipelines.machine_file import read_machine
-from poolpilot.pipelines.records import StagingStore
 
 FITTED: Mapping[str, tuple[float, float]] = {
     "overhead_us": (1.0, 500.0),
@@ -162,24 +159,19 @@ def read_measured(directory: Path, splits: Sequence[Split]) -> list[MeasuredWork
     Raises:
         StoreError: There is none.
     """
-    sweeps = read_dataset(directory, *splits).sweeps
-    if not sweeps:
+    swept = read_swept_rows(directory, *splits)
+    if not swept.windows:
         raise StoreError(f"the store {directory} holds no complete workload of the splits {', '.join(splits)}")
-    store = StagingStore(directory)
-    definitions = store.workload_rows()
-    stages: dict[str, list[Stage]] = defaultdict(list)
-    for row in store.window_rows(one.workload_id for one in sweeps):
-        if row["kind"] == "sweep":
-            stages[row["workload_id"]].append(Stage(window_of(row), row["settle_s"]))
-    return [
-        MeasuredWorkload(
-            Workload.from_dict(json.loads(definitions[one.workload_id]["workload"])),
-            one.limits,
-            one.objective,
-            stages[one.workload_id],
-        )
-        for one in sweeps
-    ]
+    return [_measured(swept.definitions[name], rows) for name, rows in swept.windows.items()]
+
+
+def _measured(definition: Row, rows: Sequence[Row]) -> MeasuredWorkload:
+    return MeasuredWorkload(
+        Workload.from_dict(json.loads(definition["workload"])),
+        limits_of(definition),
+        objective_of(definition),
+        [Stage(checked_window(row), row["settle_s"]) for row in rows],
+    )
 
 
 def calibrate(settings: CalibrateSettings, console: Console | None = None) -> Calibration:

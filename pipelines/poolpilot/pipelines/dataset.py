@@ -17,6 +17,7 @@ from poolpilot.env.sweep import AGAIN_ROUND, WorkloadSweep
 from poolpilot.featurizer.errors import StoreError
 from poolpilot.featurizer.record import window_of
 from poolpilot.featurizer.schema import SCHEMA_VERSION
+from poolpilot.featurizer.window import Window
 from poolpilot.pipelines.records import StagingStore
 
 _LOG = logging.getLogger(__name__)
@@ -90,7 +91,22 @@ class SweepDataset:
         ]
 
 
-def read_dataset(directory: Path, *splits: Split) -> SweepDataset:
+@dataclass(frozen=True)
+class SweptRows:
+    """The rows of completely swept workloads.
+
+    Attributes:
+        definitions: Row of `WORKLOAD_SCHEMA` by workload, of those left out too.
+        windows: Rows of the sweep by workload, in the order measured.
+        unfinished: Workloads left out because their sweep is not complete.
+    """
+
+    definitions: Mapping[str, Row]
+    windows: Mapping[str, Sequence[Row]]
+    unfinished: tuple[str, ...]
+
+
+def read_swept_rows(directory: Path, *splits: Split) -> SweptRows:
     """Reads the complete sweeps of some splits; the windows of the other splits are not looked at.
 
     Args:
@@ -98,7 +114,7 @@ def read_dataset(directory: Path, *splits: Split) -> SweepDataset:
         splits: Splits to read.
 
     Raises:
-        StoreError: The store is empty, mixes versions or ladders, or has one family in two splits.
+        StoreError: The store is empty, or has one family in two splits.
     """
     store = StagingStore(directory)
     definitions = store.workload_rows()
@@ -116,12 +132,26 @@ def read_dataset(directory: Path, *splits: Split) -> SweepDataset:
     unfinished = tuple(sorted(set(wanted) - complete))
     if unfinished:
         _LOG.warning("%d of %d workloads are not completely swept and left out", len(unfinished), len(wanted))
+    return SweptRows(wanted, {name: grouped[name] for name in sorted(complete)}, unfinished)
+
+
+def read_dataset(directory: Path, *splits: Split) -> SweepDataset:
+    """Reads the complete sweeps of some splits; the windows of the other splits are not looked at.
+
+    Args:
+        directory: Folder of the store.
+        splits: Splits to read.
+
+    Raises:
+        StoreError: The store is empty, mixes versions or ladders, or has one family in two splits.
+    """
+    swept = read_swept_rows(directory, *splits)
     return SweepDataset(
         directory,
-        digest_of([*grouped[name], wanted[name]] for name in sorted(complete)),
-        one_ladder(directory, wanted.values()),
-        tuple(sweep_of(wanted[name], grouped[name]) for name in sorted(complete)),
-        unfinished,
+        digest_of([*rows, swept.definitions[name]] for name, rows in swept.windows.items()),
+        one_ladder(directory, swept.definitions.values()),
+        tuple(sweep_of(swept.definitions[name], rows) for name, rows in swept.windows.items()),
+        swept.unfinished,
     )
 
 
@@ -131,22 +161,38 @@ def sweep_of(definition: Row, rows: Iterable[Row]) -> WorkloadSweep:
     Raises:
         StoreError: A row was measured under another version of the feature schema.
     """
-    observed = []
-    for row in rows:
-        if row["schema_version"] != SCHEMA_VERSION:
-            raise StoreError(
-                f"workload {row['workload_id']!r} was measured under version {row['schema_version']} of the feature "
-                f"schema, this is version {SCHEMA_VERSION}; collect into a new directory"
-            )
-        observed.append((int(row["round"]), window_of(row)))
     return WorkloadSweep.build(
-        observed,
+        [(int(row["round"]), checked_window(row)) for row in rows],
         workload_id=definition["workload_id"],
         family=definition["family"],
         split=definition["split"],
-        limits=KnobSpace.from_dict(json.loads(definition["limits"])),
-        objective=Objective.model_validate_json(definition["objective"]),
+        limits=limits_of(definition),
+        objective=objective_of(definition),
     )
+
+
+def checked_window(row: Row) -> Window:
+    """The window of a row.
+
+    Raises:
+        StoreError: It was measured under another version of the feature schema.
+    """
+    if row["schema_version"] != SCHEMA_VERSION:
+        raise StoreError(
+            f"workload {row['workload_id']!r} was measured under version {row['schema_version']} of the feature "
+            f"schema, this is version {SCHEMA_VERSION}; collect into a new directory"
+        )
+    return window_of(row)
+
+
+def limits_of(definition: Row) -> KnobSpace:
+    """The knobs of the server that a workload was measured on."""
+    return KnobSpace.from_dict(json.loads(definition["limits"]))
+
+
+def objective_of(definition: Row) -> Objective:
+    """What a workload's windows are judged by."""
+    return Objective.model_validate_json(definition["objective"])
 
 
 def refuse_leakage(definitions: Iterable[Row]) -> None:
