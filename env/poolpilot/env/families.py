@@ -7,9 +7,10 @@ about workloads nobody has seen.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Generic, Literal, Protocol
 
 import numpy as np
+from typing_extensions import TypeVar
 
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
@@ -48,12 +49,34 @@ class Family:
     draw: Draw
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedWorkload:
+class StagedWorkload(Protocol):
+    """What staging must know of a workload, whatever server it is sent to."""
+
+    @property
+    def name(self) -> str:
+        """Unique name."""
+
+    @property
+    def family(self) -> str:
+        """Family it was drawn from."""
+
+    @property
+    def seed(self) -> int:
+        """Seed of its load."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Its definition, fit for JSON."""
+
+
+W = TypeVar("W", bound=StagedWorkload, default=Workload)
+
+
+@dataclass(frozen=True)
+class PlannedWorkload(Generic[W]):
     """A workload with the split it was drawn for."""
 
     split: Split
-    workload: Workload
+    workload: W
 
 
 def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:

@@ -27,6 +27,14 @@ class ServerError(PoolPilotError):
     """A pool server, or the load on it, cannot be started, reached or set."""
 
 
+class LostServerError(ServerError):
+    """The connection to a server broke, or the server was restarted."""
+
+
+class TupleChangedError(ServerError):
+    """Somebody else set the tuple while it was being measured."""
+
+
 class StoreError(PoolPilotError):
     """Stored records are missing, torn or of another schema."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from poolpilot.featurizer.errors import ServerError
+from poolpilot.featurizer.errors import LostServerError
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.snapshot import Snapshot
 
@@ -90,7 +90,7 @@ def measures_between(before: Snapshot, after: Snapshot) -> dict[str, float | Non
         quantiles and variation of a histogram without observations in the window.
 
     Raises:
-        ServerError: A counter fell, so the server started anew between the snapshots.
+        LostServerError: A counter fell, so the server started anew between the snapshots.
     """
     measures: dict[str, float | None] = {"duration_s": float(after.time_s - before.time_s)}
     for name in COUNTERS:
@@ -109,7 +109,7 @@ def histogram_rise(name: str, before: Histogram, after: Histogram) -> Histogram:
     """Takes the difference of two cumulative histograms.
 
     Raises:
-        ServerError: A bucket fell, so the server started anew between the two.
+        LostServerError: A bucket fell, so the server started anew between the two.
     """
     rise = after - before
     if bool((rise.counts < 0).any()):
@@ -125,8 +125,8 @@ def _rise(name: str, before: float | None, after: float | None) -> float | None:
     return float(after - before)
 
 
-def _fell(what: str) -> ServerError:
-    return ServerError(f"{what} fell between two snapshots, so the server was restarted: take both snapshots again")
+def _fell(what: str) -> LostServerError:
+    return LostServerError(f"{what} fell between two snapshots, so the server was restarted: take both snapshots again")
 
 
 def _statistics(name: str, histogram: Histogram | None) -> dict[str, float | None]:

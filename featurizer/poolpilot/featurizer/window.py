@@ -6,7 +6,7 @@ from functools import reduce
 from typing import Any, Self
 
 from poolpilot.featurizer import refusal, untrusted
-from poolpilot.featurizer.errors import FeatureError, ServerError
+from poolpilot.featurizer.errors import FeatureError, ServerError, TupleChangedError
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.measures import histogram_rise, measures_between
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -96,10 +96,11 @@ class Window:
         """Takes the difference of two snapshots.
 
         Raises:
-            ServerError: The tuple changed in between, time did not advance, or the server was restarted.
+            TupleChangedError: The tuple changed in between.
+            ServerError: Time did not advance, or the server was restarted.
         """
         if after.tuple_epoch != before.tuple_epoch:
-            raise ServerError("the pool tuple changed between two snapshots: take both under one tuple")
+            raise TupleChangedError("the pool tuple changed between two snapshots: take both under one tuple")
         duration_s = float(after.time_s - before.time_s)
         if duration_s <= 0.0:
             raise ServerError(f"the server's clock went {duration_s:g} s between two snapshots; it must advance")

@@ -7,11 +7,12 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from typing import Any, Generic
 
 import numpy as np
 from rich.console import Console
 
-from poolpilot.env.families import PlannedWorkload
+from poolpilot.env.families import PlannedWorkload, W
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
 from poolpilot.env.objective import Objective
@@ -19,7 +20,6 @@ from poolpilot.env.server import PoolServer
 from poolpilot.env.sweep import WorkloadSweep
 from poolpilot.featurizer.errors import ServerError, StoreError
 from poolpilot.featurizer.record import RecordContext
-from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.collect_report import CollectReport, outcome_line, progress_bar
 from poolpilot.pipelines.collect_settings import CollectSettings
 from poolpilot.pipelines.records import StagingStore
@@ -28,12 +28,20 @@ from poolpilot.pipelines.stopping import Stopped, StopRequest
 from poolpilot.pipelines.workload_run import MeasuredAlready, NewClimber, RecordSink, WorkloadRun
 
 
-def _as_they_are(_: Workload, settings: CollectSettings) -> CollectSettings:
+def _as_they_are(_: Any, settings: CollectSettings) -> CollectSettings:
     return settings
 
 
+def _open_native(workload: Any) -> PoolServer:
+    return open_native(workload)
+
+
+def _of_classes(workload: Any) -> Objective:
+    return Objective.of_classes(workload.classes)
+
+
 @dataclass(frozen=True)
-class Staging:
+class Staging(Generic[W]):
     """What a collection measures with.
 
     Attributes:
@@ -41,20 +49,22 @@ class Staging:
         new_climber: Makes a cold climber for a server.
         ladder: Tuples to compare.
         settings_for: What is measured of a workload, given the settings of the collection.
+        objective_of: What counts under a workload.
         workers: Workloads measured at once; on a live server they would disturb each other.
     """
 
-    open_server: Callable[[Workload], PoolServer] = open_native
+    open_server: Callable[[W], PoolServer] = _open_native
     new_climber: NewClimber = new_spectral_climber
     ladder: Ladder = DEFAULT_LADDER
-    settings_for: Callable[[Workload, CollectSettings], CollectSettings] = _as_they_are
+    settings_for: Callable[[W, CollectSettings], CollectSettings] = _as_they_are
     workers: int = 1
+    objective_of: Callable[[W], Objective] = _of_classes
 
 
 def collect(
     settings: CollectSettings,
-    planned: Sequence[PlannedWorkload] | None = None,
-    staging: Staging | None = None,
+    planned: Sequence[PlannedWorkload[W]] | None = None,
+    staging: Staging[W] | None = None,
     console: Console | None = None,
 ) -> CollectReport:
     """Measures every planned workload that the store does not hold yet.
@@ -72,13 +82,13 @@ def collect(
         StoreError: The store holds other definitions of these workloads, or cannot be written.
         ServerError: Too many workloads failed in a row.
     """
-    workloads = settings.planned() if planned is None else list(planned)
+    workloads: Any = settings.planned() if planned is None else list(planned)
     return _Collection(settings, workloads, staging or Staging(), console or Console()).run()
 
 
-class _Collection:
+class _Collection(Generic[W]):
     def __init__(
-        self, settings: CollectSettings, planned: list[PlannedWorkload], staging: Staging, console: Console
+        self, settings: CollectSettings, planned: list[PlannedWorkload[W]], staging: Staging[W], console: Console
     ) -> None:
         self.settings = settings
         self.planned = planned
@@ -112,10 +122,10 @@ class _Collection:
             grouped[row["workload_id"]].append(row)
         return {workload_id: MeasuredAlready(rows) for workload_id, rows in grouped.items()}
 
-    def _already(self, planned: PlannedWorkload) -> MeasuredAlready:
+    def _already(self, planned: PlannedWorkload[W]) -> MeasuredAlready:
         return self.already.get(planned.workload.name, MeasuredAlready())
 
-    def _attempt_all(self, todo: Sequence[PlannedWorkload]) -> None:
+    def _attempt_all(self, todo: Sequence[PlannedWorkload[W]]) -> None:
         self.expected = self.settings.expected_windows(len(self.staging.ladder))
         self.progress.update(self.task, total=self.expected * len(todo))
         if self.staging.workers == 1:
@@ -130,7 +140,7 @@ class _Collection:
                 workers.shutdown(cancel_futures=True)
                 raise
 
-    def _attempt(self, planned: PlannedWorkload) -> None:
+    def _attempt(self, planned: PlannedWorkload[W]) -> None:
         self.stop.check()
         name = planned.workload.name
         self.progress.update(self.task, description=name, completed=self.expected * self.attempted, refresh=True)
@@ -149,10 +159,10 @@ class _Collection:
         finally:
             self.attempted += 1
 
-    def _measure(self, planned: PlannedWorkload) -> None:
+    def _measure(self, planned: PlannedWorkload[W]) -> None:
         workload, already = planned.workload, self._already(planned)
         settings = self.staging.settings_for(workload, self.settings)
-        objective = Objective.of_classes(workload.classes)
+        objective = self.staging.objective_of(workload)
         rng = np.random.default_rng([self.settings.seed, workload.seed, len(already.rows)])
         with self.staging.open_server(workload) as server:
             limits = server.knobs
@@ -177,7 +187,7 @@ class _Collection:
         done = f"{self.report.complete + 1} of {self.report.planned}"
         self.progress.console.print(f"{done}: {outcome_line(sweep)}", soft_wrap=True)
 
-    def _define(self, planned: PlannedWorkload, limits: KnobSpace, objective: Objective) -> None:
+    def _define(self, planned: PlannedWorkload[W], limits: KnobSpace, objective: Objective) -> None:
         name = planned.workload.name
         row = {
             "workload_id": name,
@@ -198,7 +208,7 @@ class _Collection:
                 "collect into a new directory"
             )
 
-    def _context(self, planned: PlannedWorkload) -> RecordContext:
+    def _context(self, planned: PlannedWorkload[W]) -> RecordContext:
         return RecordContext(
             workload_id=planned.workload.name,
             family=planned.workload.family,

@@ -16,6 +16,9 @@ from poolpilot.env.program_settings import ProgramSettings
 SIMULATED_STORE = Path("pipelines/simulated")
 """Store of what is simulated, unless another is named."""
 
+MARIADB_STORE = Path("pipelines/mariadb")
+"""Store of what is measured on the laboratory's MariaDB, unless another is named."""
+
 
 class SimulatedSettings(BaseModel):
     """What is collected from simulated pools."""
@@ -29,6 +32,21 @@ class SimulatedSettings(BaseModel):
     workers: int = Field(
         default=os.cpu_count() or 1, ge=1, description="Workloads simulated at once, each on a thread of its own."
     )
+
+
+class MariadbSettings(BaseModel):
+    """What is collected from the laboratory's MariaDB."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    folder: Path = Field(default=Path("lab"), description="Folder of the laboratory; made where it is missing.")
+    train_each: int = Field(default=2, ge=0, description="Workloads of every training family.")
+    validation_each: int = Field(default=2, ge=0, description="Workloads of every validation family.")
+    test_each: int = Field(default=2, ge=0, description="Workloads of every sealed test family.")
+    window_s: float = Field(default=0.8, gt=0.0, description="Length of a window in seconds.")
+    settle_s: float = Field(default=0.4, ge=0.0, description="Seconds dropped after every change of the tuple.")
+    max_settle_s: float = Field(default=0.65, ge=0.0, description="The same with the timer's share, at most.")
+    final_repeats: int = Field(default=2, ge=0, description="Further windows of each finalist at most.")
 
 
 class CollectSettings(ProgramSettings):
@@ -49,11 +67,13 @@ class CollectSettings(ProgramSettings):
     machine: str = Field(
         default=f"{os.cpu_count()} CPUs, {platform.machine()}", description="Label of the machine in the records."
     )
-    server: Literal["native", "simulated"] = Field(
+    server: Literal["native", "simulated", "mariadb"] = Field(
         default="native",
-        description="Backend the workloads run on; what is simulated goes to a store of its own, pipelines/simulated.",
+        description="Backend the workloads run on; what is simulated or measured on MariaDB goes to stores of its own, "
+        "pipelines/simulated and pipelines/mariadb.",
     )
     simulated: SimulatedSettings = SimulatedSettings()
+    mariadb: MariadbSettings = MariadbSettings()
     time_budget_s: float | None = Field(
         default=None, gt=0.0, description="Seconds after which to stop cleanly; none is no limit."
     )
@@ -73,10 +93,14 @@ class CollectSettings(ProgramSettings):
     )
 
     @model_validator(mode="after")
-    def _simulated_apart(self) -> Self:
-        """Other defaults: a store apart, and sweeps alone."""
-        defaults = {"store": SIMULATED_STORE, "climbs": 0, "random_share": 0.0} if self.server == "simulated" else {}
-        for name, value in defaults.items():
+    def _servers_apart(self) -> Self:
+        """Other defaults for other servers: a store apart, and sweeps alone."""
+        defaults: dict[str, dict[str, object]] = {
+            "native": {},
+            "simulated": {"store": SIMULATED_STORE, "climbs": 0, "random_share": 0.0},
+            "mariadb": {"store": MARIADB_STORE, "climbs": 0},
+        }
+        for name, value in defaults[self.server].items():
             if name not in self.model_fields_set:
                 object.__setattr__(self, name, value)  # frozen for everybody else
         return self

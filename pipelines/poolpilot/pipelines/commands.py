@@ -35,7 +35,10 @@ REFUSED = 3
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
 
-COLLECT_HELP = "Measure generated workloads on live or simulated pools into a record store; run it again to go on."
+COLLECT_HELP = (
+    "Measure generated workloads on live or simulated pools, or on a laboratory's MariaDB, into a record store; "
+    "run it again to go on."
+)
 CALIBRATE_HELP = "Fit the simulator's machine to records, and say how well it does on records it was not fitted to."
 SIMULATE_HELP = "What if: simulate the workload of a recorded profile under other tuples."
 TRAIN_HELP = "Train a model on the records and log it as a version in MLflow."
@@ -95,10 +98,15 @@ def build_collect() -> Callable[..., None]:
 def run_collect(settings: "CollectSettings", json_path: Path | None) -> None:
     """Collects; the exit code is 1 when a workload failed and 130 when interrupted."""
     from poolpilot.pipelines.collect import collect
+    from poolpilot.pipelines.mariadb_staging import mariadb_staging
     from poolpilot.pipelines.simulated_staging import simulated_staging
 
-    simulated = settings.server == "simulated"
-    report = collect(settings, *simulated_staging(settings)) if simulated else collect(settings)
+    if settings.server == "simulated":
+        report = collect(settings, *simulated_staging(settings))
+    elif settings.server == "mariadb":
+        report = collect(settings, *mariadb_staging(settings))
+    else:
+        report = collect(settings)
     Console().print(report.table())
     write_json(json_path, {**asdict(report), "store": str(report.store)})
     if report.stopped == "interrupted":

@@ -1,0 +1,138 @@
+"""The data of a laboratory: one set that fits into memory, one far larger than the buffer pool."""
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from poolpilot.env.lab.programs import program
+from poolpilot.env.lab.workload import Script
+from poolpilot.env.mariadb.session import Session
+from poolpilot.featurizer.errors import ServerError, SettingError
+
+BYTES_PER_ROW = 260
+"""Bytes that a row of sbtest takes on disk, index included, as measured."""
+
+HOT_ROWS = 1000
+BASE_BYTES = 600 << 20
+"""System tables, redo log, undo and the order entry tables."""
+
+LUA = Path(__file__).with_name("lua")
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Tables of sysbench, a table of hot rows, and the order entry tables.
+
+    Attributes:
+        name: How it is called.
+        tables: Number of sbtest tables.
+        rows: Rows of each.
+        warehouses: Warehouses of the order entry tables.
+        buffer_pool_mb: Buffer pool of the server that holds it.
+        description: One sentence for people.
+    """
+
+    name: str
+    tables: int
+    rows: int
+    warehouses: int
+    buffer_pool_mb: int
+    description: str
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the buffer pool holds all of it."""
+        return self.tables * self.rows * BYTES_PER_ROW < self.buffer_pool_mb << 20
+
+    @property
+    def bytes_on_disk(self) -> int:
+        """About what it takes, the server's own files included."""
+        return BASE_BYTES + self.tables * self.rows * BYTES_PER_ROW
+
+    def options_for(self, script: Script) -> Mapping[str, int]:
+        """Options that tell a script how large the tables are."""
+        if script == "tpcc":
+            return {"warehouses": self.warehouses}
+        if script in ("hot_rows", "waiting"):
+            return {}
+        return {"tables": self.tables, "table_size": self.rows}
+
+
+DATASETS = {
+    one.name: one
+    for one in (
+        Dataset("small", 4, 100_000, 4, 512, "100 MB, all of it in a buffer pool of 512 MB"),
+        Dataset("large", 4, 500_000, 4, 64, "500 MB behind a buffer pool of 64 MB"),
+    )
+}
+
+
+def dataset(name: str) -> Dataset:
+    """The data set of a name.
+
+    Raises:
+        SettingError: There is none.
+    """
+    if name not in DATASETS:
+        raise SettingError(f"there is no data set {name!r}; there are {', '.join(DATASETS)}")
+    return DATASETS[name]
+
+
+def check_space(folder: Path, wanted: Dataset) -> None:
+    """Refuses to load what the disk cannot hold.
+
+    Raises:
+        ServerError: Too little is free.
+    """
+    free = shutil.disk_usage(folder).free
+    if free < wanted.bytes_on_disk:
+        raise ServerError(
+            f"the data set {wanted.name!r} takes about {wanted.bytes_on_disk >> 20} MB, but {folder} has "
+            f"{free >> 20} MB free; name another folder"
+        )
+
+
+def load(session: Session, socket: Path, wanted: Dataset) -> None:
+    """Makes and fills the tables; what is there already is kept.
+
+    Raises:
+        ServerError: sysbench is missing or fails, or the server refuses.
+    """
+    session.execute("CREATE DATABASE IF NOT EXISTS sbtest")
+    existing = {name for (name,) in session.rows("SHOW TABLES IN sbtest")}
+    if "sbtest1" not in existing:
+        _sysbench(wanted, socket, "oltp_common_tables", ["oltp_read_only", f"--tables={wanted.tables}"])
+    if "hot" not in existing:
+        session.execute("CREATE TABLE sbtest.hot (id INT PRIMARY KEY, hits BIGINT NOT NULL DEFAULT 0)")
+        session.execute("USE sbtest")
+        session.execute(f"INSERT INTO hot (id) SELECT seq FROM seq_1_to_{HOT_ROWS}")
+    if "tpcc_stock" not in existing:
+        _sysbench(wanted, socket, "order entry tables", ["tpcc.lua", f"--warehouses={wanted.warehouses}"])
+
+
+def warm(session: Session, wanted: Dataset) -> None:
+    """Reads every table once where memory holds it, so that the first windows do not pay for cold pages."""
+    if not wanted.in_memory:
+        return
+    for number in range(1, wanted.tables + 1):
+        session.rows(f"SELECT SUM(LENGTH(pad)) FROM sbtest.sbtest{number} FORCE INDEX (PRIMARY)")
+        session.rows(f"SELECT SUM(k) FROM sbtest.sbtest{number}")
+
+
+def _sysbench(wanted: Dataset, socket: Path, what: str, script: list[str]) -> None:
+    command = [
+        program("sysbench"),
+        *script,
+        *(["--table_size=" + str(wanted.rows)] if script[0] != "tpcc.lua" else []),
+        f"--mysql-socket={socket}",
+        "--mysql-user=root",
+        "--mysql-db=sbtest",
+        "--threads=2",
+        "prepare",
+    ]
+    done = subprocess.run(command, cwd=LUA, capture_output=True, text=True, check=False, start_new_session=True)
+    if done.returncode != 0:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        raise ServerError(f"sysbench could not load the {what}: {said[-1] if said else 'it said nothing'}")

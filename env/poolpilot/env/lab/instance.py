@@ -1,0 +1,331 @@
+"""A private MariaDB in a folder: its own data, socket, free ports and accounts; nothing outside it is touched."""
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket as sockets
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from poolpilot.env.lab import datasets
+from poolpilot.env.lab.datasets import Dataset
+from poolpilot.env.lab.programs import program
+from poolpilot.env.lab.slow_disk import SlowDisk
+from poolpilot.env.lab.workload import DatasetName
+from poolpilot.env.mariadb.dsn import Account
+from poolpilot.env.mariadb.session import Session
+from poolpilot.featurizer.errors import ServerError, SettingError
+
+LONGEST_SOCKET_PATH = 107
+"""Bytes that a Unix socket's address holds."""
+
+TUNER = "poolpilot"
+POLL_S = 0.05
+
+
+class LabSettings(BaseModel):
+    """What kind of server a laboratory starts."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    dataset: DatasetName = Field(default="small", description="Data set: small fits into memory, large does not.")
+    idle_timeout_s: int = Field(
+        default=1, ge=1, description="thread_pool_idle_timeout: short, so that little carries over; 60 is the stock."
+    )
+    slow_disk: bool = Field(default=False, description="Put a disk of changeable latency under the server.")
+    port: int | None = Field(default=None, ge=1, le=65_535, description="TCP port; a free one if not given.")
+    extra_port: int | None = Field(default=None, ge=1, le=65_535, description="Extra port; a free one if not given.")
+    max_connections: int = Field(default=2000, ge=10, description="max_connections of the server.")
+    start_within_s: float = Field(default=60.0, gt=0.0, description="Seconds that a start may take.")
+    stop_within_s: float = Field(default=30.0, gt=0.0, description="Seconds that a stop may take before it is killed.")
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A server that runs, as `lab.json` in its folder tells.
+
+    Attributes:
+        pid: Its process.
+        started_ticks: When that process started, so that another one of the same id is not taken for it.
+        port: TCP port.
+        extra_port: Extra port.
+    """
+
+    pid: int
+    started_ticks: int
+    port: int
+    extra_port: int
+
+    @property
+    def alive(self) -> bool:
+        """Whether that very process still runs."""
+        return _started_ticks(self.pid) == self.started_ticks
+
+
+class Lab:
+    """The laboratory of a folder.
+
+    Args:
+        folder: Where everything lies; made by `up`.
+        settings: What kind of server.
+        extra_options: Further options of mariadbd, for tests of unusual servers.
+
+    Raises:
+        SettingError: The path is too long for a socket.
+    """
+
+    def __init__(self, folder: Path, settings: LabSettings | None = None, extra_options: Sequence[str] = ()) -> None:
+        self.folder = folder.resolve()
+        self.settings = settings or LabSettings()
+        self.extra_options = tuple(extra_options)
+        self.dataset: Dataset = datasets.dataset(self.settings.dataset)
+        if len(os.fsencode(self.socket)) > LONGEST_SOCKET_PATH:
+            raise SettingError(f"the folder {self.folder} is too long for a socket's address: choose a shorter one")
+
+    @property
+    def socket(self) -> Path:
+        """The server's Unix socket."""
+        return self.folder / "s.sock"
+
+    @property
+    def defaults_file(self) -> Path:
+        """Defaults file of the tuner's account, mode 0600."""
+        return self.folder / "client.cnf"
+
+    @property
+    def root(self) -> Account:
+        """The administrator, on the socket."""
+        return Account("root", "", socket=self.socket)
+
+    @property
+    def slow_disk(self) -> SlowDisk | None:
+        """The disk under the server, where it is a slow one."""
+        return SlowDisk(self.folder / "slow-disk") if self.settings.slow_disk else None
+
+    def running(self) -> Running | None:
+        """The server of this folder, if it runs."""
+        try:
+            found = Running(**json.loads(self._state.read_text()))
+        except (OSError, ValueError, TypeError):
+            return None
+        return found if found.alive else None
+
+    def up(self, cpus: Sequence[int] | None = None) -> Running:
+        """Installs the data where there are none, starts the server and loads the data set; a running one is kept.
+
+        Args:
+            cpus: Processor numbers it is pinned to; not pinned if None.
+
+        Raises:
+            ServerError: A program is missing, the disk is too small, a port is in use, or it does not come up.
+        """
+        if (found := self.running()) is not None:
+            return found
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.chmod(0o700)
+        if not self._data.is_dir():
+            datasets.check_space(self.folder, self.dataset)
+            self._install()
+        started = self._start(cpus)
+        try:
+            with Session(self.root) as session:
+                self._make_account(session, started)
+                datasets.load(session, self.socket, self.dataset)
+                datasets.warm(session, self.dataset)
+        except BaseException:
+            self.down()
+            raise
+        return started
+
+    def down(self) -> bool:
+        """Stops the server, if it runs, and says whether it did; the data stay."""
+        found = self.running()
+        if found is not None:
+            os.kill(found.pid, signal.SIGTERM)
+            if not _ended(found, self.settings.stop_within_s):
+                os.kill(found.pid, signal.SIGKILL)
+                _ended(found, self.settings.stop_within_s)
+        self._state.unlink(missing_ok=True)
+        return found is not None
+
+    def remove(self) -> None:
+        """Stops the server and deletes the data, and the folder if nothing else is in it."""
+        self.down()
+        shutil.rmtree(self._data, ignore_errors=True)
+        for name in ("client.cnf", "error.log", "install.log", "slow-disk", "s.sock"):
+            (self.folder / name).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            self.folder.rmdir()
+
+    @contextlib.contextmanager
+    def restarted(self, cpus: Sequence[int] | None = None) -> Iterator[Running]:
+        """A freshly started server for the duration of the block: nothing carries over from what ran before."""
+        self.down()
+        try:
+            yield self.up(cpus)
+        finally:
+            self.down()
+
+    def __enter__(self) -> Self:
+        self.up()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.down()
+
+    @property
+    def _data(self) -> Path:
+        return self.folder / "data"
+
+    @property
+    def _state(self) -> Path:
+        return self.folder / "lab.json"
+
+    def _install(self) -> None:
+        command = [
+            program("mariadb-install-db"),
+            "--no-defaults",
+            f"--datadir={self._data}",
+            "--skip-test-db",
+            "--auth-root-authentication-method=normal",
+            *_as_root(),
+        ]
+        with (self.folder / "install.log").open("wb") as log:
+            done = subprocess.run(command, stdout=log, stderr=log, check=False, start_new_session=True)
+        if done.returncode != 0:
+            shutil.rmtree(self._data, ignore_errors=True)
+            raise ServerError(f"mariadb-install-db failed with code {done.returncode}; see {self.folder}/install.log")
+
+    def _start(self, cpus: Sequence[int] | None) -> Running:
+        port, extra_port = self._ports()
+        disk = self.slow_disk
+        pinned = ["taskset", "--cpu-list", ",".join(map(str, cpus))] if cpus else []
+        environment = {**os.environ, **(disk.environment() if disk else {})}
+        with (self.folder / "error.log").open("ab") as log:
+            process = subprocess.Popen(
+                [*pinned, program("mariadbd"), *self._options(port, extra_port)],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        started = Running(process.pid, _started_ticks(process.pid) or 0, port, extra_port)
+        self._state.write_text(json.dumps({name: getattr(started, name) for name in Running.__slots__}))
+        self._wait(process)
+        return started
+
+    def _wait(self, process: "subprocess.Popen[bytes]") -> None:
+        ends_s = time.monotonic() + self.settings.start_within_s
+        while time.monotonic() < ends_s:
+            if process.poll() is not None:
+                break
+            with contextlib.suppress(ServerError), Session(self.root):
+                return
+            time.sleep(POLL_S)
+        code = process.poll()
+        self.down()
+        said = [
+            line for line in (self.folder / "error.log").read_text(errors="replace").splitlines() if "ERROR" in line
+        ]
+        why = said[-1].partition("[ERROR]")[2].strip() if said else "see error.log there"
+        state = f"ended with code {code}" if code is not None else "does not answer"
+        raise ServerError(f"the private MariaDB in {self.folder} {state}: {why}")
+
+    def _options(self, port: int, extra_port: int) -> list[str]:
+        asynchronous = "OFF" if self.settings.slow_disk else "ON"
+        return [
+            "--no-defaults",
+            *_as_root(),
+            f"--datadir={self._data}",
+            f"--socket={self.socket}",
+            f"--pid-file={self.folder}/mariadbd.pid",
+            "--bind-address=127.0.0.1",
+            f"--port={port}",
+            f"--extra-port={extra_port}",
+            "--extra-max-connections=8",
+            "--thread-handling=pool-of-threads",
+            f"--thread-pool-idle-timeout={self.settings.idle_timeout_s}",
+            f"--max-connections={self.settings.max_connections}",
+            f"--innodb-buffer-pool-size={self.dataset.buffer_pool_mb}M",
+            "--innodb-buffer-pool-dump-at-shutdown=OFF",
+            "--innodb-buffer-pool-load-at-startup=OFF",
+            "--innodb-flush-method=O_DIRECT",
+            "--innodb-flush-log-at-trx-commit=1",
+            f"--innodb-use-native-aio={asynchronous}",
+            "--skip-log-bin",
+            "--skip-name-resolve",
+            "--performance-schema=OFF",
+            *self.extra_options,
+        ]
+
+    def _ports(self) -> tuple[int, int]:
+        wanted = (self.settings.port, self.settings.extra_port)
+        first, second = (_free_port() if port is None else _checked_port(port) for port in wanted)
+        return first, second
+
+    def _make_account(self, session: Session, started: Running) -> None:
+        """An account for the tuner over TCP, with a password that only this folder knows."""
+        password = secrets.token_urlsafe(24)
+        for host in ("127.0.0.1", "localhost"):
+            account = f"{TUNER}@'{host}'"
+            session.execute(f"CREATE OR REPLACE USER {account} IDENTIFIED BY '{password}'")
+            session.execute(f"GRANT CONNECTION ADMIN ON *.* TO {account}")
+        lines = ("[client]", f"user={TUNER}", f"password={password}", "host=127.0.0.1", f"port={started.port}")
+        descriptor = os.open(self.defaults_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write("\n".join((*lines, f"extra-port={started.extra_port}", "")))
+
+
+def _as_root() -> list[str]:
+    return ["--user=root"] if os.geteuid() == 0 else []
+
+
+def _started_ticks(pid: int) -> int | None:
+    """Clock ticks since boot when a process started; None when it is gone or only waits to be reaped."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] == "Z" else int(fields[19])
+
+
+def _ended(running: Running, within_s: float) -> bool:
+    ends_s = time.monotonic() + within_s
+    while running.alive:
+        if time.monotonic() > ends_s:
+            return False
+        time.sleep(POLL_S)
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(running.pid, os.WNOHANG)
+    return True
+
+
+def _free_port() -> int:
+    with sockets.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _checked_port(port: int) -> int:
+    with sockets.socket() as probe:
+        probe.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise ServerError(
+                f"port {port} is in use ({error.strerror}); name another, or none for a free one"
+            ) from error
+    return port

@@ -1,0 +1,68 @@
+"""How a tuple gets into the server: plain `SET GLOBAL`, or a procedure that checks ranges inside the database."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from poolpilot.env.mariadb.session import Session
+from poolpilot.env.mariadb.variables import KNOB_VARIABLES
+from poolpilot.featurizer.errors import ServerError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+
+PROCEDURE = "poolpilot.apply_pool"
+"""Schema and name of the procedure that `poolpilot mariadb grants` prints."""
+
+MORE_IS_LESS = ("timer_interval_ms",)
+"""Knobs whose rise takes capacity away: a longer timer wakes workers later."""
+
+
+class Actuator(Protocol):
+    """Something that can bring the server from one tuple to another."""
+
+    def set(self, session: Session, before: PoolTuple, after: PoolTuple) -> None:
+        """Sets what differs.
+
+        Raises:
+            ServerError: The server did not take a value; what was set before it is still set.
+        """
+
+
+def in_order(before: PoolTuple, after: PoolTuple) -> list[str]:
+    """Knobs that differ, those that add capacity first: between two settings the pool never has too little."""
+    changes: dict[str, float] = {}
+    for name in KNOB_VARIABLES:
+        rise = getattr(after, name) - getattr(before, name)
+        if rise:
+            changes[name] = -rise if name in MORE_IS_LESS else rise
+    return sorted(changes, key=lambda name: changes[name] < 0)
+
+
+class SetGlobal:
+    """`SET GLOBAL thread_pool_*`; needs CONNECTION ADMIN."""
+
+    def set(self, session: Session, before: PoolTuple, after: PoolTuple) -> None:
+        """Sets what differs, one variable a statement; see `Actuator.set`."""
+        for name in in_order(before, after):
+            session.execute(f"SET GLOBAL {KNOB_VARIABLES[name][0].lower()} = {int(getattr(after, name))}")
+
+
+@dataclass(frozen=True)
+class CallProcedure:
+    """`CALL poolpilot.apply_pool(size, oversubscribe, stall_limit)`; needs EXECUTE on it and nothing else.
+
+    Attributes:
+        name: Schema and name of the procedure.
+    """
+
+    name: str = PROCEDURE
+
+    def set(self, session: Session, before: PoolTuple, after: PoolTuple) -> None:
+        """Sets the core tuple; see `Actuator.set`.
+
+        Raises:
+            ServerError: The idle timeout differs, which the procedure does not set, or the server refuses.
+        """
+        if before.idle_timeout_s != after.idle_timeout_s:
+            raise ServerError(
+                f"the procedure {self.name} sets the core tuple alone; keep idle_timeout_s at {before.idle_timeout_s:g}"
+            )
+        session.execute(f"CALL {self.name}(%s, %s, %s)", after.core)

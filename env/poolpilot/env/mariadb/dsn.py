@@ -1,0 +1,161 @@
+"""Where a server is and who asks: a DSN in the manner of the Percona tools, a defaults file, never a password."""
+
+import configparser
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from poolpilot.featurizer.errors import SettingError
+
+PARTS = {
+    "h": "host",
+    "P": "port",
+    "E": "extra_port",
+    "S": "socket",
+    "u": "user",
+    "F": "defaults_file",
+    "G": "defaults_group_suffix",
+}
+"""Letter of a DSN part to its name; both are understood, `h=db1,P=3306` and `host=db1,port=3306` alike."""
+
+PASSWORD_PARTS = ("p", "password", "passwd")
+CLIENT_GROUPS = ("client", "client-server", "client-mariadb")
+"""Groups of a defaults file that every MariaDB client reads."""
+
+LARGEST_PORT = 65_535
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """How to reach a server, merged from the DSN and the defaults file.
+
+    Attributes:
+        user: Account name.
+        password: Its password, from the defaults file alone; never shown.
+        host: Host of a TCP connection.
+        port: Its port.
+        socket: Unix socket, which wins over TCP; None for TCP.
+        extra_port: Port of the server's `extra_port`, where the caller names it; else the server is asked.
+    """
+
+    user: str
+    password: str = field(repr=False)
+    host: str = "127.0.0.1"
+    port: int = 3306
+    socket: Path | None = None
+    extra_port: int | None = None
+
+    def __str__(self) -> str:
+        """Where the server is, for messages."""
+        return str(self.socket) if self.socket else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Dsn:
+    """The parts a caller named.
+
+    Attributes:
+        host: Host of a TCP connection.
+        port: Its port.
+        extra_port: The server's extra port.
+        socket: Unix socket.
+        user: Account name.
+        defaults_file: File to read `[client]` from; ~/.my.cnf where none is named and it exists.
+        defaults_group_suffix: Also read the groups with this suffix, such as `_staging`.
+    """
+
+    host: str | None = None
+    port: int | None = None
+    extra_port: int | None = None
+    socket: Path | None = None
+    user: str | None = None
+    defaults_file: Path | None = None
+    defaults_group_suffix: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Reads `S=/run/mysqld/mysqld.sock`, `h=db1,P=3306,F=~/.staging.cnf`, or a bare host name.
+
+        Raises:
+            SettingError: A part is unknown, empty or given twice, a port is out of range, or it holds a password.
+        """
+        given: dict[str, str] = {}
+        for part in filter(None, text.split(",")):
+            letter, equals, value = part.partition("=")
+            name = PARTS.get(letter, letter) if equals else "host"
+            if equals and letter in PASSWORD_PARTS:
+                raise SettingError(
+                    "a password on the command line is readable by everybody who may list processes; put it under "
+                    "[client] into a file of mode 0600 and name that file: F=/path/to/file"
+                )
+            if equals and name not in PARTS.values():
+                known = ", ".join(f"{one}={words}" for one, words in PARTS.items())
+                raise SettingError(f"the DSN part {letter!r} is unknown; there are {known}")
+            if name in given or (equals and not value):
+                raise SettingError(f"the DSN names {name} {'twice' if name in given else 'without a value'}: {text!r}")
+            given[name] = value if equals else letter
+        return cls(
+            host=given.get("host"),
+            port=_port("port", given.get("port")),
+            extra_port=_port("extra_port", given.get("extra_port")),
+            socket=_path(given.get("socket")),
+            user=given.get("user"),
+            defaults_file=_path(given.get("defaults_file")),
+            defaults_group_suffix=given.get("defaults_group_suffix", ""),
+        )
+
+    def account(self) -> Account:
+        """Merges the parts with the defaults file; the parts win.
+
+        Raises:
+            SettingError: The defaults file cannot be read, or holds a port that is none.
+        """
+        options = self._options()
+        socket = self.socket or (None if self.host else _path(options.get("socket")))
+        return Account(
+            user=self.user or options.get("user") or os.environ.get("USER", "root"),
+            password=options.get("password", ""),
+            host=self.host or options.get("host") or "127.0.0.1",
+            port=self.port or _port("port", options.get("port")) or 3306,
+            socket=socket,
+            extra_port=self.extra_port or _port("extra-port", options.get("extra-port")),
+        )
+
+    def _options(self) -> Mapping[str, str]:
+        file = self.defaults_file
+        if file is None:
+            file = Path.home() / ".my.cnf"
+            if not file.is_file():
+                return {}
+        return _client_options(file, self.defaults_group_suffix)
+
+
+def _client_options(file: Path, suffix: str) -> dict[str, str]:
+    parser = configparser.RawConfigParser(allow_no_value=True, strict=False, inline_comment_prefixes=("#",))
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+        parser.read_string("\n".join(line for line in lines if not line.startswith("!")), str(file))
+    except OSError as error:
+        raise SettingError(f"cannot read the defaults file {file}: {error.strerror}") from error
+    except (configparser.Error, UnicodeDecodeError) as error:
+        raise SettingError(f"the defaults file {file} is no option file: {str(error).splitlines()[0]}") from error
+    groups = [*CLIENT_GROUPS, *(f"{group}{suffix}" for group in CLIENT_GROUPS if suffix)]
+    found: dict[str, str] = {}
+    for group in filter(parser.has_section, groups):
+        for name, value in parser.items(group):
+            found[name.replace("_", "-")] = (value or "").strip("\"'")
+    return found
+
+
+def _port(name: str, text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not text.isdecimal() or not 1 <= int(text) <= LARGEST_PORT:
+        raise SettingError(f"{name} is {text!r}; allowed is a whole number in 1..{LARGEST_PORT}")
+    return int(text)
+
+
+def _path(text: str | None) -> Path | None:
+    return Path(text).expanduser() if text else None

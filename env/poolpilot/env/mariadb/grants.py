@@ -1,0 +1,90 @@
+"""The statements that give a tuner what it needs and no more; a DBA reads them and runs them."""
+
+from poolpilot.env.mariadb.actuator import PROCEDURE
+
+OBSERVER = """\
+-- To look: nothing but a login. MariaDB shows its pool's counters to every account.
+-- Give it a password with IDENTIFIED BY (or unix_socket), and write that into a defaults file of mode 0600.
+CREATE USER IF NOT EXISTS {tuner} WITH MAX_USER_CONNECTIONS 3;
+GRANT USAGE ON *.* TO {tuner};
+"""
+
+LEAST = """\
+-- To set, least privilege: the tuner may call one procedure, which checks the ranges inside the database.
+-- The account that owns the privilege is locked: nobody can log in as it.
+CREATE DATABASE IF NOT EXISTS {schema};
+CREATE USER IF NOT EXISTS {owner} ACCOUNT LOCK;
+GRANT CONNECTION ADMIN ON *.* TO {owner};
+SET SESSION sql_mode = 'STRICT_ALL_TABLES';
+DELIMITER //
+CREATE OR REPLACE DEFINER = {owner} PROCEDURE {procedure}(
+  IN wanted_size INT, IN wanted_oversubscribe INT, IN wanted_stall_limit INT)
+  MODIFIES SQL DATA
+  SQL SECURITY DEFINER
+  COMMENT 'PoolPilot: sets the core of the thread pool within its ranges'
+BEGIN
+  IF wanted_size IS NULL OR wanted_size NOT BETWEEN {least_size} AND {most_size}
+    OR wanted_oversubscribe IS NULL OR wanted_oversubscribe NOT BETWEEN 1 AND {most_oversubscribe}
+    OR wanted_stall_limit IS NULL OR wanted_stall_limit NOT BETWEEN {least_stall_limit} AND {most_stall_limit}
+    OR wanted_size * (1 + wanted_oversubscribe) > @@GLOBAL.thread_pool_max_threads THEN
+    SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'pool setting outside the allowed range';
+  END IF;
+  -- What adds capacity first, what takes it away last.
+  IF wanted_size > @@GLOBAL.thread_pool_size THEN SET GLOBAL thread_pool_size = wanted_size; END IF;
+  IF wanted_oversubscribe > @@GLOBAL.thread_pool_oversubscribe THEN
+    SET GLOBAL thread_pool_oversubscribe = wanted_oversubscribe;
+  END IF;
+  SET GLOBAL thread_pool_stall_limit = wanted_stall_limit;
+  SET GLOBAL thread_pool_oversubscribe = wanted_oversubscribe;
+  SET GLOBAL thread_pool_size = wanted_size;
+END//
+DELIMITER ;
+GRANT EXECUTE ON PROCEDURE {procedure} TO {owner};
+GRANT EXECUTE ON PROCEDURE {procedure} TO {tuner};
+"""
+
+PLAIN = """\
+-- To set, plainly: CONNECTION ADMIN. It also lets the account kill the connections of others, set max_connections
+-- and pass its limit, so prefer the procedure above.
+GRANT CONNECTION ADMIN ON *.* TO {tuner};
+"""
+
+
+def grants(
+    *,
+    tuner: str = "poolpilot@localhost",
+    owner: str = "poolpilot_owner@localhost",
+    procedure: str = PROCEDURE,
+    sizes: tuple[int, int] = (1, 128),
+    most_oversubscribe: int = 64,
+    stall_limits_ms: tuple[int, int] = (10, 6000),
+) -> dict[str, str]:
+    """The statements by purpose: `observe`, `procedure` (least privilege) and `set_global`, in that order.
+
+    Args:
+        tuner: Account that PoolPilot logs in as.
+        owner: Locked account that owns the privilege.
+        procedure: Schema and name of the procedure.
+        sizes: Least and greatest pool size that the procedure takes.
+        most_oversubscribe: Greatest oversubscribe that it takes.
+        stall_limits_ms: Least and greatest stall limit that it takes, in milliseconds.
+    """
+    values = {
+        "tuner": _quoted_account(tuner),
+        "owner": _quoted_account(owner),
+        "procedure": procedure,
+        "schema": procedure.partition(".")[0],
+        "least_size": sizes[0],
+        "most_size": sizes[1],
+        "most_oversubscribe": most_oversubscribe,
+        "least_stall_limit": stall_limits_ms[0],
+        "most_stall_limit": stall_limits_ms[1],
+    }
+    texts = {"observe": OBSERVER, "procedure": LEAST, "set_global": PLAIN}
+    return {purpose: text.format(**values) for purpose, text in texts.items()}
+
+
+def _quoted_account(account: str) -> str:
+    """`name@host` as an account in backquotes; a backquote inside is doubled."""
+    name, _, host = account.partition("@")
+    return "@".join(f"`{part.replace('`', '``')}`" for part in (name, host or "%"))

@@ -1,0 +1,133 @@
+"""One connection to a server: statements in, rows out, and every failure as one sentence that says what to do."""
+
+import socket
+import struct
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import pymysql
+from pymysql.constants import CR, ER
+
+from poolpilot.env.mariadb.dsn import Account
+from poolpilot.featurizer.errors import LostServerError, ServerError
+
+ANSWER_WITHIN_S = 10.0
+"""A statement of ours takes a millisecond; one that takes longer has met a pool without a free thread."""
+
+LOST = (CR.CR_SERVER_GONE_ERROR, CR.CR_SERVER_LOST)
+REFUSED = (CR.CR_CONN_HOST_ERROR, CR.CR_CONNECTION_ERROR)
+NO_PRIVILEGE = (ER.SPECIFIC_ACCESS_DENIED_ERROR, ER.PROCACCESS_DENIED_ERROR)
+SIGNALLED = 1644
+NO_EXTRA_SLOT = (ER.CON_COUNT_ERROR,)
+
+
+class Session:
+    """A connection that counts its own statements, so that a profile can leave them out.
+
+    Args:
+        account: Where to and as whom.
+        extra: Connect by TCP to this extra port instead.
+
+    Raises:
+        ServerError: The server cannot be reached or refuses the account.
+        LostServerError: It does not answer in time.
+    """
+
+    def __init__(self, account: Account, extra: int | None = None) -> None:
+        self.where = f"{account.host}:{extra}" if extra else str(account)
+        self.statements = 0
+        place: dict[str, Any] = {"host": account.host, "port": extra or account.port}
+        if account.socket and not extra:
+            place = {"unix_socket": str(account.socket)}
+        try:
+            self._connection = pymysql.connect(
+                **place,
+                user=account.user,
+                password=account.password,
+                autocommit=True,
+                connect_timeout=int(ANSWER_WITHIN_S),
+                read_timeout=ANSWER_WITHIN_S,
+                write_timeout=ANSWER_WITHIN_S,
+                program_name="poolpilot",
+            )
+        except (pymysql.MySQLError, OSError) as error:
+            raise self._told(error, account.user) from error
+        # A value outside its range must be an error: without strict mode the server clamps it and says nothing.
+        self.execute("SET SESSION sql_mode = 'STRICT_ALL_TABLES'")
+
+    def execute(self, statement: str, values: Sequence[object] = ()) -> None:
+        """Runs a statement that returns no rows.
+
+        Raises:
+            ServerError: The server refuses it.
+            LostServerError: The server is gone.
+        """
+        self.rows(statement, values)
+
+    def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Runs a statement and returns its rows; errors as `execute`."""
+        self.statements += 1
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.execute(statement, values or None)
+                return list(cursor.fetchall())
+        except (pymysql.MySQLError, OSError, struct.error) as error:
+            raise self._told(error) from error
+
+    def row(self, statement: str, values: Sequence[object] = ()) -> tuple[Any, ...]:
+        """The only row of a statement."""
+        return self.rows(statement, values)[0]
+
+    def peer_process(self) -> int | None:
+        """Process id of the server at the other end of a Unix socket; None over TCP."""
+        ours: socket.socket | None = getattr(self._connection, "_sock", None)
+        if ours is None or ours.family != socket.AF_UNIX:
+            return None
+        size = struct.calcsize("3i")
+        pid, _, _ = struct.unpack("3i", ours.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
+        return int(pid) or None
+
+    def close(self) -> None:
+        """Closes the connection; a second call does nothing."""
+        if self._connection.open:
+            try:
+                self._connection.close()
+            except (pymysql.MySQLError, OSError):
+                self._connection._force_close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _told(self, error: Exception, user: str = "") -> ServerError:
+        code = error.args[0] if error.args and isinstance(error.args[0], int) else 0
+        text = str(error.args[1]) if len(error.args) > 1 else str(error)
+        if code in REFUSED:
+            if "timed out" in text:
+                return LostServerError(
+                    f"{self.where} does not answer within {ANSWER_WITHIN_S:g} s: its pool may have no free thread; "
+                    "connect to its extra port (E=...)"
+                )
+            return ServerError(f"cannot reach a server at {self.where}: {text}; check host, port or socket")
+        if code in LOST or isinstance(error, OSError | struct.error | pymysql.err.InterfaceError):
+            return LostServerError(
+                f"the connection to {self.where} is lost ({text or type(error).__name__}): the server was stopped, "
+                f"restarted or did not answer within {ANSWER_WITHIN_S:g} s"
+            )
+        if code == ER.ACCESS_DENIED_ERROR:
+            return ServerError(
+                f"{self.where} denies access to {user!r}: check user and password in the [client] group of the "
+                "defaults file"
+            )
+        if code in NO_EXTRA_SLOT:
+            return ServerError(f"{self.where} has no free connection left: raise extra_max_connections (3 is enough)")
+        if code in NO_PRIVILEGE:
+            return ServerError(
+                f"the account lacks a privilege ({text}); `poolpilot mariadb grants` prints the statements that give it"
+            )
+        return ServerError(f"{self.where} refuses a statement: {text} (error {code})")
