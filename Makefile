@@ -16,17 +16,20 @@ NATIVE := $(shell find native_pool -type f -not -path 'native_pool/python/*' -no
 PACKAGED := $(shell find $(ROOTS) -type f -path '*/poolpilot/*' -not -name '*.pyc' -not -name '*.so')
 CPP := $(shell find native_pool -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help setup demo test lint bench sanitize format clean
+.PHONY: help setup demo demo-mariadb test lint bench bench-mariadb sanitize format clean
 
 help: ## show this list
-	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
+	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
-setup: $(FULL)/.ready $(BASE)/.ready ## install system packages and both environments
+setup: $(FULL)/.ready $(BASE)/.ready system-lab ## install system packages and both environments
 
 demo: $(BASE)/.ready ## predict, climb and compare on the embedded live pool; the report goes to demo-out (SEED=n)
 	@$(BASE)/bin/poolpilot demo $(if $(SEED),--seed $(SEED))
 
-test: $(FULL)/.ready $(BASE)/.ready ## C++ tests, then Python tests
+demo-mariadb: $(BASE)/.ready system-lab ## the same on a private MariaDB under sysbench; the report goes to demo-mariadb-out
+	@$(BASE)/bin/poolpilot demo-mariadb $(if $(SEED),--seed $(SEED))
+
+test: $(FULL)/.ready $(BASE)/.ready system-lab ## C++ tests, then Python tests
 	@$(call native_tests,build/tests,)
 	export POOLPILOT_BASE_PYTHON=$(CURDIR)/$(BASE)/bin/python
 	$(FULL)/bin/pytest
@@ -47,6 +50,11 @@ bench: $(FULL)/.ready ## measure for docs/results.md and rewrite it (an hour; wa
 	$(FULL)/bin/poolpilot evaluate --json benchmarks/reports/evaluation.json
 	$(FULL)/bin/python benchmarks/demo_seeds.py
 	$(FULL)/bin/python benchmarks/results_page.py
+
+bench-mariadb: $(FULL)/.ready system-lab ## judge the model live on MariaDB and rewrite docs/mariadb.md (an hour; resumes)
+	@mkdir -p benchmarks/reports
+	$(FULL)/bin/poolpilot evaluate --server mariadb --json benchmarks/reports/mariadb.json
+	for part in signals advice cost handling page; do $(FULL)/bin/python benchmarks/mariadb_$$part.py; done
 
 sanitize: $(FULL)/.ready ## C++ tests under ThreadSanitizer, then under AddressSanitizer with UBSan
 	@$(call native_tests,build/thread,thread)
@@ -126,3 +134,28 @@ system-base system-full: system-%:
 	  echo "PoolPilot needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.11 ..." >&2
 	  exit 1
 	fi
+
+# MariaDB and sysbench for the laboratory; the core packages bring the programs and start no server. Without them all else
+# works: the tests that need them are skipped and say so, and `poolpilot lab` names what is missing.
+.PHONY: system-lab
+system-lab:
+	@missing=$$($(missing_lab_packages))
+	if [ -n "$$missing" ]; then
+	  line="apt-get install --yes --no-install-recommends $$(echo $$missing)"
+	  if [ "$$(id -u)" = 0 ]; then
+	    echo "== $$line"
+	    export DEBIAN_FRONTEND=noninteractive
+	    $$line >/dev/null 2>&1 || { apt-get update && $$line; } >/dev/null || true
+	  fi
+	  if [ -n "$$($(missing_lab_packages))" ]; then
+	    echo "!! MariaDB or sysbench is missing: the tests that need them are SKIPPED. As root:" >&2
+	    echo "!!   apt-get update && $$line" >&2
+	  fi
+	fi
+
+define missing_lab_packages
+PATH="$$PATH:/usr/sbin"
+command -v mariadbd >/dev/null && command -v mariadb-install-db >/dev/null || echo mariadb-server-core
+command -v my_print_defaults >/dev/null || echo mariadb-client-core
+command -v sysbench >/dev/null || echo sysbench
+endef

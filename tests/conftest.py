@@ -1,5 +1,6 @@
-"""What tests of several folders share: a valid prediction request, and a look at what a test left open."""
+"""What tests of several folders share: a valid request, a look at what a test left open, and private MariaDBs."""
 
+import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 
 from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.lab import programs
+from poolpilot.env.lab.instance import Lab, LabSettings
 from poolpilot.featurizer.catalogue import FEATURES
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 
@@ -65,3 +68,32 @@ def request_values(window_values: dict[str, Any]) -> dict[str, Any]:
         "limits": KnobSpace.stock(cpus=2).as_dict(),
         "objective": {"targets_ms": {"read": 50.0}},
     }
+
+
+@pytest.fixture(scope="session")
+def mariadb_installed() -> None:
+    """Skips what needs MariaDB and sysbench where they are missing; fails instead where they must be there."""
+    absent = programs.missing()
+    if absent and os.environ.get("POOLPILOT_REQUIRE_MARIADB"):
+        pytest.fail(f"MariaDB's tests must run here, but {', '.join(absent)} is missing: run `make test` as root")
+    if absent:
+        pytest.skip(f"MARIADB IS NOT TESTED: install {' '.join(absent)}")
+
+
+@pytest.fixture(scope="session")
+def lab(mariadb_installed: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:  # noqa: ARG001
+    """A running MariaDB without tables, with extra port, that tests leave as they found it."""
+    with Lab(short_folder(tmp_path_factory), LabSettings(dataset="empty")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def loaded_lab(mariadb_installed: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:  # noqa: ARG001
+    """A running MariaDB with the small data set."""
+    with Lab(short_folder(tmp_path_factory), LabSettings(dataset="small")) as running:
+        yield running
+
+
+def short_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder whose path leaves room for a socket's address."""
+    return tmp_path_factory.mktemp("lab")

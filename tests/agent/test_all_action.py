@@ -21,6 +21,7 @@ from poolpilot.agent.judging import one_shot_regret
 from poolpilot.agent.sbs import SingleBestStatic
 from poolpilot.env.ladder import Ladder
 from poolpilot.env.sweep import WorkloadSweep
+from poolpilot.featurizer.errors import SettingError
 from poolpilot.models.artefact import load, save
 from poolpilot.models.card import ModelCard
 from poolpilot.models.network import ScoreNetwork, Scores
@@ -145,3 +146,23 @@ def test_bootstrap_weights_families_as_one(training: Sequence[WorkloadSweep], la
     for family in set(families):
         assert np.ptp(weights[:, families == family], axis=1) == pytest.approx(np.zeros(2))
     assert not np.allclose(weights[0], weights[1])
+
+
+def test_fine_tuning_starts_from_the_given_weights_and_keeps_them_if_nothing_is_better(
+    training: Sequence[WorkloadSweep], validation: Sequence[WorkloadSweep], ladder: Ladder
+) -> None:
+    first = train_all_action(training, validation, TINY, ladder=ladder).state_to_numpy()
+    frozen = TINY.model_copy(update={"learning_rate": 1e-12, "seed": 9})
+    again = train_all_action(training, validation, frozen, ladder=ladder, initial=first).state_to_numpy()
+    fresh = train_all_action(training, validation, frozen, ladder=ladder).state_to_numpy()
+    assert all(np.allclose(again[name], first[name], atol=1e-6) for name in first)
+    assert any(not np.allclose(fresh[name], first[name], atol=1e-3) for name in first)
+
+
+def test_initial_weights_of_another_shape_are_refused(
+    training: Sequence[WorkloadSweep], validation: Sequence[WorkloadSweep], ladder: Ladder
+) -> None:
+    first = train_all_action(training, validation, TINY, ladder=ladder).state_to_numpy()
+    wider = TINY.model_copy(update={"hidden": 16})
+    with pytest.raises(SettingError, match="another shape"):
+        train_all_action(training, validation, wider, ladder=ladder, initial=first)

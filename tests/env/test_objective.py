@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -108,3 +109,22 @@ def test_regret_is_the_share_lost() -> None:
 def test_nonsense_is_refused(fields: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         Objective.model_validate(fields)
+
+
+def test_time_in_system_stands_for_goodput_where_no_client_reports(make_window: MakeWindow) -> None:
+    objective = Objective(signal="time_in_system")
+    crowded = replace(make_window({"a": {1.0: 100}}).without_classes(), in_system=50.0)
+    quick = replace(make_window({"a": {1.0: 100}}).without_classes(), in_system=0.5)
+    assert crowded.throughput_per_s == quick.throughput_per_s > 0.0
+    assert objective.value(quick) - objective.value(crowded) == pytest.approx(math.log(100.0))
+    assert Objective().value(quick) == Objective().value(crowded)
+
+
+def test_classes_win_over_the_time_in_system(make_window: MakeWindow) -> None:
+    window = replace(make_window({"a": {1.0: 100}}), in_system=50.0)
+    assert Objective(signal="time_in_system").goodput_per_s(window) == Objective().goodput_per_s(window)
+
+
+def test_server_that_does_not_tell_who_is_in_it_is_judged_by_throughput(make_window: MakeWindow) -> None:
+    window = make_window({"a": {1.0: 100}}).without_classes()
+    assert Objective(signal="time_in_system").goodput_per_s(window) == Objective().goodput_per_s(window)

@@ -86,3 +86,13 @@ def test_noise_is_the_pooled_deviation_of_repeats(make_window: MakeWindow) -> No
 def test_sweep_without_windows_is_refused() -> None:
     with pytest.raises(StoreError, match="'w' has no windows"):
         built([])
+
+
+def test_view_of_the_server_hides_the_classes_and_keeps_what_tuples_are_worth(make_window: MakeWindow) -> None:
+    stored = built([(0, make_window({"a": {1.0: 100}})), (1, make_window({"a": {1.0: 400}}))])
+    seen = stored.server_view()
+    (entry,) = seen.entries.values()
+    assert all(window.classes == {} for window in entry.windows)
+    assert entry.value == stored.value(PoolTuple(4, 3, 500)) == seen.oracle_value
+    assert seen.workload_id != stored.workload_id
+    assert seen.family == stored.family

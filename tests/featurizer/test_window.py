@@ -12,7 +12,7 @@ from poolpilot.featurizer.errors import FeatureError, ServerError
 from poolpilot.featurizer.histogram import BUCKETS, bucket_of
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import LATENCY_PREFIX, Snapshot
-from poolpilot.featurizer.window import Window
+from poolpilot.featurizer.window import IN_SYSTEM, Window
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -160,3 +160,20 @@ def test_bad_input_is_refused_by_the_fields_name(window: Window, change: Change,
 def test_a_body_that_is_no_object_is_refused(body: object) -> None:
     with pytest.raises(FeatureError, match="allowed is an object"):
         Window.from_dict(body)
+
+
+def test_time_in_system_is_known_where_the_server_counts_who_is_in_it(before: Snapshot, after: Snapshot) -> None:
+    assert Window.between(before, after).time_in_system_s is None
+    first = replace(before, counters={**before.counters, IN_SYSTEM: 0.0})
+    second = replace(after, counters={**after.counters, IN_SYSTEM: 6e6})
+    window = Window.between(first, second).without_classes()
+    assert window.in_system == pytest.approx(3.0)
+    assert window.throughput_per_s == pytest.approx(500.0)
+    assert window.time_in_system_s == pytest.approx(0.006)
+
+
+def test_server_whose_clients_do_not_report_sees_the_same_window_without_classes(window: Window) -> None:
+    told = window.without_classes()
+    assert told.classes == {}
+    assert told.p99_ms is None
+    assert told.profile is window.profile

@@ -7,22 +7,31 @@ import pytest
 
 from poolpilot.featurizer.errors import ArtefactError
 from poolpilot.models.artefact import Artefact
-from poolpilot.models.champion import CHAMPION_VARIABLE, champion_folder, load_champion
+from poolpilot.models.champion import CHAMPIONS, champion_folder, load_champion
 
 
 def test_champion_is_found_by_argument_before_variable(
     artefact: Artefact, unanimous: Artefact, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(CHAMPION_VARIABLE, str(tmp_path / "random"))
+    monkeypatch.setenv(CHAMPIONS["native"][1], str(tmp_path / "random"))
     assert load_champion().digest == artefact.digest
     assert load_champion(tmp_path / "unanimous").digest == unanimous.digest
 
 
 def test_champion_is_otherwise_the_one_of_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(CHAMPION_VARIABLE, raising=False)
+    monkeypatch.delenv(CHAMPIONS["native"][1], raising=False)
     assert champion_folder() == Path(str(files("poolpilot.models"))) / "champion"
 
 
 def test_missing_champion_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(ArtefactError, match=r"no champion in .*nowhere; run `poolpilot train`.*`poolpilot promote`"):
         load_champion(tmp_path / "nowhere")
+
+
+def test_every_kind_of_server_has_a_champion_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(CHAMPIONS["mariadb"][1], raising=False)
+    assert champion_folder(kind="mariadb") == Path(str(files("poolpilot.models"))) / "champion_mariadb"
+    assert load_champion(kind="mariadb").digest != load_champion().digest
+    monkeypatch.setenv(CHAMPIONS["mariadb"][1], str(tmp_path))
+    with pytest.raises(ArtefactError, match="POOLPILOT_MARIADB_CHAMPION"):
+        load_champion(kind="mariadb")

@@ -12,7 +12,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.featurizer.window import Window
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.body import as_body
-from poolpilot.models.champion import CHAMPION_VARIABLE
+from poolpilot.models.champion import CHAMPIONS
 from poolpilot.models.predictor import ScorePredictor
 
 SERVE_ONCE = """
@@ -48,7 +48,7 @@ def test_prediction_in_a_fresh_process_loads_no_training_library_and_no_pickle(
     unanimous: Artefact, tmp_path: Path, window_of: Callable[..., Window], limits: KnobSpace
 ) -> None:
     body = as_body([window_of(1)], limits, Objective())
-    printed = python(SERVE_ONCE, json.dumps(body), **{CHAMPION_VARIABLE: str(tmp_path / "unanimous")})
+    printed = python(SERVE_ONCE, json.dumps(body), **{CHAMPIONS["native"][1]: str(tmp_path / "unanimous")})
     prediction, unpickled, training = json.loads(printed)
     expected = ScorePredictor(unanimous).predict([window_of(1)], limits, Objective()).as_dict()
     for field in ("pool_tuple", "reasons", "abstained", "model_digest"):

@@ -113,3 +113,12 @@ def test_rows_of_another_schema_are_refused(
     monkeypatch.setattr("poolpilot.pipelines.dataset.SCHEMA_VERSION", 99)
     with pytest.raises(StoreError, match="this is version 99"):
         read_dataset(store, "train")
+
+
+def test_server_views_double_the_sweeps_and_keep_the_splits(recorded_store: Path) -> None:
+    dataset = read_dataset(recorded_store, "train", "validation")
+    doubled = dataset.with_server_views()
+    assert len(doubled.sweeps) == 2 * len(dataset.sweeps)
+    for split in ("train", "validation"):
+        assert {one.family for one in doubled.of_split(split)} == {one.family for one in dataset.of_split(split)}
+    assert doubled.digest == dataset.digest

@@ -10,9 +10,9 @@ from poolpilot.featurizer.errors import SettingError
 from poolpilot.serve import command
 
 PANELS = {
-    "Look": ["demo", "predict", "version"],
-    "Act": ["climb", "serve"],
-    "Learn": ["collect", "evaluate", "promote", "train"],
+    "Look": ["advise", "demo", "demo-mariadb", "mariadb", "predict", "version"],
+    "Act": ["climb", "serve", "sweep"],
+    "Learn": ["collect", "lab", "evaluate", "promote", "train"],
 }
 
 

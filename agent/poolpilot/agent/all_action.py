@@ -16,6 +16,7 @@ from poolpilot.agent.torch_threads import torch_threads
 from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
 from poolpilot.env.observation import ENTRIES, Observation
 from poolpilot.env.sweep import WorkloadSweep
+from poolpilot.featurizer.errors import SettingError
 from poolpilot.featurizer.schema import FEATURES
 from poolpilot.models.architecture import Architecture, ladder_coordinates
 from poolpilot.models.network import ScoreNetwork, Scores
@@ -38,6 +39,14 @@ class AllActionSettings(BaseModel):
     most_windows: int = Field(default=3, ge=1, le=ENTRIES, description="Windows of a response set at most.")
     batch_size: int = Field(default=128, ge=1, description="Response sets of one step.")
     learning_rate: float = Field(default=5e-4, gt=0.0, description="Step size of Adam.")
+    schedule: Literal["constant", "cosine"] = Field(
+        default="constant", description="Whether the step size stays or falls to zero over the epochs."
+    )
+    keep: Literal["best", "last"] = Field(
+        default="best",
+        description="Weights returned: of the epoch of the least validation regret, or the last, where the validation "
+        "workloads are too few or too noisy to stop by.",
+    )
     weight_decay: float = Field(
         default=0.1, ge=0.0, description="Decoupled weight decay; biases and sharpness have none."
     )
@@ -60,25 +69,42 @@ def train_all_action(
     settings: AllActionSettings | None = None,
     *,
     ladder: Ladder = DEFAULT_LADDER,
+    initial: Mapping[str, NDArray[np.float32]] | None = None,
     on_epoch: Progress | None = None,
 ) -> ScoreNetwork:
-    """Trains the score network and returns it as it was in the epoch of the least validation regret.
+    """Trains the score network and returns it as it was in the epoch of the least validation regret, or the last.
 
     Args:
         training: Sweeps to learn from.
         validation: Sweeps of other families, which decide when to stop.
         settings: Size and pace.
         ladder: The ladder of the actions.
+        initial: Weights to start from, which are kept if no epoch does better; random ones if None.
         on_epoch: Called after every epoch with its metrics.
 
     Raises:
         StoreError: There is no training or no validation sweep.
-        SettingError: The limits of a sweep allow no tuple of the ladder.
+        SettingError: The limits of a sweep allow no tuple of the ladder, or the initial weights are of another shape.
     """
     chosen = settings or AllActionSettings()
     seen, held = EncodedSweeps.of(training, ladder), EncodedSweeps.of(validation, ladder)
     with torch_threads(chosen.threads):
-        return _train(seen, held, chosen, on_epoch or silent)
+        network = new_network(chosen, seen.ladder)
+        if initial is None:
+            return _train(network, float("inf"), seen, held, chosen, on_epoch or silent)
+        _take_over(network, initial)
+        regret = float(one_shot_regret(network, held, per_sweep=16).mean())
+        return _train(network, regret, seen, held, chosen, on_epoch or silent)
+
+
+def _take_over(network: ScoreNetwork, initial: Mapping[str, NDArray[np.float32]]) -> None:
+    shapes = network.architecture.shapes
+    differing = [name for name, shape in shapes.items() if name not in initial or initial[name].shape != shape]
+    if differing:
+        raise SettingError(
+            f"the initial model has another shape ({differing[0]}); train with its ladder, members and hidden width"
+        )
+    network.initialise_from(initial)
 
 
 def new_network(settings: AllActionSettings, ladder: Ladder) -> ScoreNetwork:
@@ -139,22 +165,32 @@ def hide_features(observation: Observation, settings: AllActionSettings, rng: np
     observation["features"] *= ~hidden[:, None]
 
 
-def _train(seen: EncodedSweeps, held: EncodedSweeps, settings: AllActionSettings, report: Progress) -> ScoreNetwork:
-    network = new_network(settings, seen.ladder)
+def _train(
+    network: ScoreNetwork,
+    best_regret: float,
+    seen: EncodedSweeps,
+    held: EncodedSweeps,
+    settings: AllActionSettings,
+    report: Progress,
+) -> ScoreNetwork:
     optimiser = torch.optim.AdamW(_parameter_groups(network, settings.weight_decay), lr=settings.learning_rate)
+    steps = settings.epochs if settings.schedule == "cosine" else 10**9
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
     rng = np.random.default_rng(settings.seed)
     member_weights = bootstrap_weights(seen, settings, rng)
-    best, best_regret, best_epoch = network.state_to_numpy(), float("inf"), 0
+    best, best_epoch = network.state_to_numpy(), 0
     for epoch in range(settings.epochs):
         losses = _epoch(network, optimiser, seen, member_weights, settings, rng)
+        schedule.step()
         regret = one_shot_regret(network, held, per_sweep=16)
         trained = regret_metrics("train", one_shot_regret(network, seen, per_sweep=4))
         report(epoch, {**losses, **trained, **regret_metrics("validation", regret)})
         if float(regret.mean()) < best_regret:
             best, best_regret, best_epoch = network.state_to_numpy(), float(regret.mean()), epoch
-        elif epoch - best_epoch >= settings.patience:
+        elif epoch - best_epoch >= settings.patience and settings.keep == "best":
             break
-    network.initialise_from(best)
+    if settings.keep == "best":
+        network.initialise_from(best)
     return network
 
 

@@ -54,6 +54,10 @@ class WarmStartSettings(BaseModel):
     )
 
 
+MARIADB_WARM_START = WarmStartSettings(settle_s=0.4, glance_s=0.8, look_s=2.0)
+"""For MariaDB, which settles and counts more slowly than the embedded pool: three tuples within ten seconds."""
+
+
 @dataclass
 class WarmStart:
     """One run from the workload's first second: the predictions, then a warm climb (a cold one if it abstains).

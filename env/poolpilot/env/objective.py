@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+
+
+SHORTEST_S = 1e-6
+"""Times in the system below this count as this."""
 
 
 class Objective(BaseModel):
@@ -34,6 +38,11 @@ class Objective(BaseModel):
     max_p99_ms: dict[str, Positive] = Field(
         default={}, description="Limit on the 99th percentile of a class's latency in milliseconds."
     )
+    signal: Literal["throughput", "time_in_system"] = Field(
+        default="throughput",
+        description="What stands for goodput where no client reports: throughput, which a server that is not saturated "
+        "has whatever its tuple, or the inverse of the mean time in the system by Little's law.",
+    )
     goodput_floor_per_s: Positive = Field(
         default=0.1, description="Goodput below this counts as this, so that the logarithm exists."
     )
@@ -50,8 +59,11 @@ class Objective(BaseModel):
     def goodput_per_s(self, window: Window) -> float:
         """Weighted completions a second within their class's target, floored.
 
-        On a server that does not know classes it is the plain throughput.
+        On a server that does not know classes it is the plain throughput or, where that is asked for, the inverse of
+        the mean time in the system: in a closed loop without pauses the two differ by a constant factor.
         """
+        if not window.classes and self.signal == "time_in_system" and window.time_in_system_s is not None:
+            return max(1.0 / max(window.time_in_system_s, SHORTEST_S), self.goodput_floor_per_s)
         total = sum(
             self.weights.get(name, 1.0) * self._within_target_per_s(name, one, window.duration_s)
             for name, one in window.classes.items()

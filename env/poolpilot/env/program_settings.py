@@ -31,6 +31,13 @@ class ProgramSettings(BaseSettings):
         from_toml = TomlConfigSettingsSource(settings_cls)
         return init_settings, env_settings, dotenv_settings, file_secret_settings, from_toml
 
+    def with_defaults(self, defaults: Mapping[str, Any]) -> Self:
+        """Sets other defaults for the fields that nobody named; for validators that run after all others."""
+        for name, value in defaults.items():
+            if name not in self.model_fields_set:
+                object.__setattr__(self, name, value)  # frozen for everybody else
+        return self
+
     @classmethod
     def load(cls, file: Path | None, flags: Mapping[str, Any]) -> Self:
         """Merges the file, the environment and the flags that are not None.

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -116,6 +116,17 @@ class WorkloadSweep:
             core: entry_of(windows, objective, reference, last_rounds[core]) for core, windows in grouped.items()
         }
         return cls(workload_id, family, split, limits, objective, entries, tuple(again))
+
+    def server_view(self) -> Self:
+        """The same sweep with windows that know no classes; what its tuples are worth stays what the clients saw.
+
+        That is what production looks like: clients seldom report, and still count.
+        """
+        entries = {
+            core: replace(entry, windows=tuple(window.without_classes() for window in entry.windows))
+            for core, entry in self.entries.items()
+        }
+        return replace(self, workload_id=f"{self.workload_id}, seen by the server", entries=entries)
 
     def neighbours(self, pool_tuple: PoolTuple) -> Neighbours:
         """The measured tuples around any tuple: nearest oversubscribe and timer, then sizes in logarithms."""

@@ -126,7 +126,9 @@ def _rise(name: str, before: float | None, after: float | None) -> float | None:
 
 
 def _fell(what: str) -> LostServerError:
-    return LostServerError(f"{what} fell between two snapshots, so the server was restarted: take both snapshots again")
+    return LostServerError(
+        f"{what} fell between two snapshots, so the server was restarted, or its counters were reset: take both again"
+    )
 
 
 def _statistics(name: str, histogram: Histogram | None) -> dict[str, float | None]:

@@ -1,7 +1,7 @@
 """A window: what a server did between two snapshots under one tuple; also the body of a prediction request."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, Self
 
@@ -13,6 +13,9 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.profile import WorkloadProfile, checked_features
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.featurizer.snapshot import LATENCY_PREFIX, Snapshot
+
+IN_SYSTEM = "in_system_us"
+"""Counter that integrates the number of requests in the system over time, where a server has one."""
 
 MOST_CLASSES = 8
 LONGEST_CLASS_NAME = 64
@@ -64,6 +67,8 @@ class Window:
         duration_s: Length of the window.
         profile: What the window says about the workload.
         classes: Request classes by name; empty where no client reported to the server.
+        in_system: Mean number of requests that ran, waited or were queued, where the server tells; it is no part of
+            a request body or a record.
     """
 
     schema_version: int
@@ -71,6 +76,14 @@ class Window:
     duration_s: float
     profile: WorkloadProfile
     classes: Mapping[str, ClassWindow]
+    in_system: float | None = None
+
+    @property
+    def time_in_system_s(self) -> float | None:
+        """Mean time of a request in the system by Little's law; None where the number of them is not known."""
+        if self.in_system is None or self.throughput_per_s <= 0.0:
+            return None
+        return self.in_system / self.throughput_per_s
 
     @property
     def throughput_per_s(self) -> float:
@@ -91,6 +104,10 @@ class Window:
         mean = self.profile.features["threads_mean"]
         return self.profile.features["threads"] if mean is None else mean
 
+    def without_classes(self) -> Self:
+        """The same window as a server sees it to whose clients nobody listens."""
+        return replace(self, classes={})
+
     @classmethod
     def between(cls, before: Snapshot, after: Snapshot) -> Self:
         """Takes the difference of two snapshots.
@@ -106,7 +123,10 @@ class Window:
             raise ServerError(f"the server's clock went {duration_s:g} s between two snapshots; it must advance")
         profile = WorkloadProfile.from_measures(after.pool_tuple, measures_between(before, after))
         classes = classes_between(before, after, duration_s)
-        return cls(SCHEMA_VERSION, after.pool_tuple, duration_s, profile, classes)
+        in_system = None
+        if IN_SYSTEM in before.counters and IN_SYSTEM in after.counters:
+            in_system = (after.counters[IN_SYSTEM] - before.counters[IN_SYSTEM]) / duration_s / 1e6
+        return cls(SCHEMA_VERSION, after.pool_tuple, duration_s, profile, classes, in_system)
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the window fit for JSON: the body of a prediction request."""

@@ -56,7 +56,9 @@ class PredictorSettings(BaseModel):
         default=0.02, description="Gain in ln J that a change must promise, after what caution takes off."
     )
     caution: float = Field(
-        default=0.0, ge=0.0, description="Standard deviations taken off the gain first; 1 or more where none verifies."
+        default=0.0,
+        ge=0.0,
+        description="Standard deviations between members taken off the gain first; 1 or more where none verifies.",
     )
     indifference: float = Field(
         default=0.01, ge=0.0, description="Gain in ln J below the best that is given up for a smaller pool."

@@ -1,34 +1,42 @@
-"""The shipped champion: the model that `predict`, `serve` and the demo use unless told otherwise."""
+"""The shipped champions: the models that are used unless told otherwise, one for each kind of server."""
 
 import os
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
+from typing import Literal
 
 from poolpilot.featurizer.errors import ArtefactError
 from poolpilot.models.artefact import MANIFEST_FILE, Artefact, load
 
-CHAMPION_VARIABLE = "POOLPILOT_CHAMPION"
-"""Environment variable that names another folder."""
+Kind = Literal["native", "mariadb"]
+
+CHAMPIONS: Mapping[Kind, tuple[str, str]] = {
+    "native": ("champion", "POOLPILOT_CHAMPION"),
+    "mariadb": ("champion_mariadb", "POOLPILOT_MARIADB_CHAMPION"),
+}
+"""Kind of server to the folder in the package and the environment variable that names another one."""
 
 
-def champion_folder(path: Path | None = None) -> Path:
+def champion_folder(path: Path | None = None, kind: Kind = "native") -> Path:
     """Folder of the champion: the argument, else the environment variable, else the one in the package."""
     if path is not None:
         return path
-    named = os.environ.get(CHAMPION_VARIABLE)
-    return Path(named) if named else Path(str(files("poolpilot.models") / "champion"))
+    folder, variable = CHAMPIONS[kind]
+    named = os.environ.get(variable)
+    return Path(named) if named else Path(str(files("poolpilot.models") / folder))
 
 
-def load_champion(path: Path | None = None) -> Artefact:
-    """Loads and checks the champion.
+def load_champion(path: Path | None = None, kind: Kind = "native") -> Artefact:
+    """Loads and checks the champion for a kind of server.
 
     Raises:
         ArtefactError: There is none, or it is damaged or does not fit this version.
     """
-    folder = champion_folder(path)
+    folder = champion_folder(path, kind)
     if not (folder / MANIFEST_FILE).is_file():
         raise ArtefactError(
             f"there is no champion in {folder}; run `poolpilot train` and then `poolpilot promote`, "
-            f"name another folder with {CHAMPION_VARIABLE}, or reinstall poolpilot"
+            f"name another folder with {CHAMPIONS[kind][1]}, or reinstall poolpilot"
         )
     return load(folder)

@@ -248,8 +248,7 @@ class ScorePredictor:
         in_force = latest.pool_tuple
         if chosen.core == in_force.core:
             return (f"leave it: {in_force} is the best tuple known for this workload", *reasons_for(latest, chosen))
-        spread = (gain.high - gain.low) / (2.0 * self.settings.deviations)
-        if gain.mean - self.settings.caution * spread > self.settings.min_gain:
+        if gain.mean - self.settings.caution * gain.disagreement > self.settings.min_gain:
             return ()
         return (
             f"leave it: {chosen} promises {percent(gain.mean)} over {in_force} (between {percent(gain.low)} and "

@@ -195,7 +195,8 @@ class _Collection(Generic[W]):
             "split": planned.split,
             "workload": _as_json(planned.workload.as_dict()),
             "limits": _as_json(limits.as_dict()),
-            "objective": _as_json(objective.model_dump()),
+            # What stands for the clients' reports is of no concern where there are some.
+            "objective": _as_json(objective.model_dump(exclude={"signal"})),
             "ladder": _as_json(self.staging.ladder.as_dict()),
         }
         if name not in self.definitions:

@@ -43,10 +43,6 @@ class MariadbSettings(BaseModel):
     train_each: int = Field(default=2, ge=0, description="Workloads of every training family.")
     validation_each: int = Field(default=2, ge=0, description="Workloads of every validation family.")
     test_each: int = Field(default=2, ge=0, description="Workloads of every sealed test family.")
-    window_s: float = Field(default=0.8, gt=0.0, description="Length of a window in seconds.")
-    settle_s: float = Field(default=0.4, ge=0.0, description="Seconds dropped after every change of the tuple.")
-    max_settle_s: float = Field(default=0.65, ge=0.0, description="The same with the timer's share, at most.")
-    final_repeats: int = Field(default=2, ge=0, description="Further windows of each finalist at most.")
 
 
 class CollectSettings(ProgramSettings):
@@ -100,10 +96,7 @@ class CollectSettings(ProgramSettings):
             "simulated": {"store": SIMULATED_STORE, "climbs": 0, "random_share": 0.0},
             "mariadb": {"store": MARIADB_STORE, "climbs": 0},
         }
-        for name, value in defaults[self.server].items():
-            if name not in self.model_fields_set:
-                object.__setattr__(self, name, value)  # frozen for everybody else
-        return self
+        return self.with_defaults(defaults[self.server])
 
     @field_validator("racing")
     @classmethod

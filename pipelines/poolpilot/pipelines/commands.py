@@ -98,13 +98,16 @@ def build_collect() -> Callable[..., None]:
 def run_collect(settings: "CollectSettings", json_path: Path | None) -> None:
     """Collects; the exit code is 1 when a workload failed and 130 when interrupted."""
     from poolpilot.pipelines.collect import collect
-    from poolpilot.pipelines.mariadb_staging import mariadb_staging
+    from poolpilot.pipelines.data_card import write_data_card
+    from poolpilot.pipelines.mariadb.staging import mariadb_staging, versions
     from poolpilot.pipelines.simulated_staging import simulated_staging
 
     if settings.server == "simulated":
         report = collect(settings, *simulated_staging(settings))
     elif settings.server == "mariadb":
         report = collect(settings, *mariadb_staging(settings))
+        if report.complete:
+            write_data_card(settings.store, versions())
     else:
         report = collect(settings)
     Console().print(report.table())
@@ -167,7 +170,15 @@ def build_evaluate() -> Callable[..., None]:
 
 
 def run_evaluate(settings: "EvaluateSettings", json_path: Path | None) -> None:
-    """Evaluates and shows the table of methods."""
+    """Evaluates, on records or live, and shows the table of methods."""
+    if settings.server == "mariadb":
+        from poolpilot.pipelines.mariadb.evaluate import evaluate_live
+
+        console = Console()
+        live = evaluate_live(settings, console)
+        console.print(live.table())
+        write_json(json_path, live.as_dict())
+        return
     from poolpilot.pipelines.evaluate import evaluate
     from poolpilot.pipelines.presentation import evaluation_table
 

@@ -5,7 +5,7 @@ import json
 import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +72,11 @@ class SweepDataset:
         unfinished = tuple(name for one in (self, *training) for name in one.unfinished)
         digest = hashlib.sha256(digests.encode()).hexdigest()
         return SweepDataset(self.source, digest, self.ladder, tuple(sweeps), unfinished)
+
+    def with_server_views(self) -> "SweepDataset":
+        """Every sweep twice: as the clients report it, and as a server sees it to whose clients nobody listens."""
+        seen = (view for sweep in self.sweeps for view in (sweep, sweep.server_view()))
+        return replace(self, sweeps=tuple(seen))
 
     def summary(self) -> list[dict[str, Any]]:
         """One row per workload: what was read of it."""

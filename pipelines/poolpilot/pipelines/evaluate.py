@@ -1,11 +1,11 @@
 """`poolpilot evaluate`: the champion, or any model, against its rivals on held-out workloads."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 import mlflow
 import pandas as pd
-from pydantic import Field
+from pydantic import Field, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from poolpilot.env.observation import ENTRIES
@@ -13,8 +13,10 @@ from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.featurizer.errors import ArtefactError
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.champion import load_champion
+from poolpilot.pipelines.collect_settings import MARIADB_STORE
 from poolpilot.pipelines.dataset import SweepDataset, read_dataset
 from poolpilot.pipelines.evaluation import Evaluation, EvaluationSettings, evaluate_methods
+from poolpilot.pipelines.mariadb.cell import LiveSettings
 from poolpilot.pipelines.presentation import regret_figure, risk_coverage_figure
 from poolpilot.pipelines.rivals import UNGUARDED, RivalSettings, fit_rivals, methods_of
 from poolpilot.pipelines.tracking import TrackedData, tracked_run
@@ -25,6 +27,10 @@ class EvaluateSettings(ProgramSettings):
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_EVALUATE_")
 
+    server: Literal["recorded", "mariadb"] = Field(
+        default="recorded",
+        description="Where the methods are judged: on recorded sweeps, or live on a laboratory's MariaDB.",
+    )
     store: Path = Field(default=Path("pipelines/records"), description="Folder of the record store.")
     split: Literal["test", "validation"] = Field(default="test", description="Split to judge on; test is sealed.")
     model: Path | None = Field(default=None, description="Folder of a model artefact; the champion if not given.")
@@ -32,6 +38,15 @@ class EvaluateSettings(ProgramSettings):
     decisions: int = Field(default=3, ge=1, le=ENTRIES - 1, description="Tuples that the refiner may set.")
     comparison: EvaluationSettings = EvaluationSettings()
     rivals: RivalSettings = RivalSettings()
+    live: LiveSettings = LiveSettings()
+    live_cells: Path = Field(
+        default=Path("live-cells"), description="Folder that keeps what was measured live, to go on after a stop."
+    )
+
+    @model_validator(mode="after")
+    def _mariadb_apart(self) -> Self:
+        """Another default for MariaDB: the store of its own."""
+        return self.with_defaults({"store": MARIADB_STORE} if self.server == "mariadb" else {})
 
 
 def evaluate(settings: EvaluateSettings) -> tuple[Evaluation, Artefact, SweepDataset]:

@@ -2,16 +2,19 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import mlflow
-from pydantic import Field
+from pydantic import Field, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from poolpilot.env.observation import ENTRIES
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.featurizer.errors import ArtefactError
 from poolpilot.models.artefact import CARD_FILE, MANIFEST_FILE, WEIGHTS_FILE, Artefact, load
-from poolpilot.models.champion import champion_folder
+from poolpilot.models.champion import CHAMPIONS, Kind, champion_folder
+from poolpilot.models.memory import MEMORY_FILE
+from poolpilot.pipelines.collect_settings import MARIADB_STORE
 from poolpilot.pipelines.dataset import read_dataset
 from poolpilot.pipelines.evaluate import check_ladder, log_evaluation, tracked_data
 from poolpilot.pipelines.evaluation import SBS, Evaluation, EvaluationSettings, evaluate_methods
@@ -28,6 +31,7 @@ class PromoteSettings(ProgramSettings):
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_PROMOTE_")
 
+    server: Kind = Field(default="native", description="Kind of server the model is for.")
     candidate: Path = Field(default=Path("artefact"), description="Folder of the model to promote.")
     champion: Path | None = Field(default=None, description="Folder of the champion; the one in use if not given.")
     store: Path = Field(default=Path("pipelines/records"), description="Folder of the record store.")
@@ -39,6 +43,10 @@ class PromoteSettings(ProgramSettings):
     dry_run: bool = Field(default=False, description="Whether to say what would happen and change nothing.")
     comparison: EvaluationSettings = EvaluationSettings()
     rivals: RivalSettings = RivalSettings()
+
+    @model_validator(mode="after")
+    def _mariadb_apart(self) -> Self:
+        return self.with_defaults({"store": MARIADB_STORE} if self.server == "mariadb" else {})
 
 
 @dataclass(frozen=True)
@@ -72,7 +80,8 @@ def promote(settings: PromoteSettings) -> Promotion:
         StoreError: The store lacks the training or the validation split.
     """
     candidate = load(settings.candidate)
-    champion = _champion(champion_folder(settings.champion))
+    folder = champion_folder(settings.champion, settings.server)
+    champion = _champion(folder)
     dataset = read_dataset(settings.store, "train", "validation")
     check_ladder(candidate, dataset)
     validation = dataset.of_split("validation")
@@ -95,8 +104,8 @@ def promote(settings: PromoteSettings) -> Promotion:
             version = register(settings.candidate, validation)
             set_status(version, "refused" if objections else "passed")
         if promoted:
-            install(settings.candidate, champion_folder(settings.champion))
-            crown(version)
+            install(settings.candidate, folder)
+            crown(version, CHAMPIONS[settings.server][0])
     before = None if champion is None else champion.digest
     return Promotion(candidate.digest, before, regrets, objections, promoted)
 
@@ -132,7 +141,9 @@ def install(candidate: Path, champion: Path) -> None:
     """
     try:
         champion.mkdir(parents=True, exist_ok=True)
-        for name in (WEIGHTS_FILE, CARD_FILE, MANIFEST_FILE):
+        for name in filter(
+            lambda one: (candidate / one).is_file(), (MEMORY_FILE, WEIGHTS_FILE, CARD_FILE, MANIFEST_FILE)
+        ):
             write_durably(champion / name, (candidate / name).read_bytes())
     except OSError as error:
         raise ArtefactError(f"cannot write the champion to {champion}: {error.strerror}") from error

@@ -9,9 +9,6 @@ from poolpilot.env.sweep import WorkloadSweep
 from poolpilot.models.artefact import load
 from poolpilot.models.packaging import REGISTERED_NAME, log_artefact_model
 
-CHAMPION = "champion"
-"""Alias of the version in production."""
-
 DIGEST_TAG = "artefact_digest"
 STATUS_TAG = "validation_status"
 
@@ -45,6 +42,6 @@ def set_status(version: str, status: str) -> None:
     MlflowClient().set_model_version_tag(REGISTERED_NAME, version, STATUS_TAG, status)
 
 
-def crown(version: str) -> None:
-    """Moves the alias of the champion to a version."""
-    MlflowClient().set_registered_model_alias(REGISTERED_NAME, CHAMPION, version)
+def crown(version: str, alias: str) -> None:
+    """Moves the alias of a champion, such as `champion` or `champion_mariadb`, to a version."""
+    MlflowClient().set_registered_model_alias(REGISTERED_NAME, alias, version)

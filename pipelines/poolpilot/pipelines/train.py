@@ -13,6 +13,7 @@ from poolpilot.env.sweep import WorkloadSweep
 from poolpilot.featurizer.window import Window
 from poolpilot.models.artefact import Artefact, save
 from poolpilot.models.card import ModelCard
+from poolpilot.models.memory import Memory
 from poolpilot.models.network import ScoreNetwork
 from poolpilot.models.out_of_distribution import OutOfDistribution
 from poolpilot.pipelines.dataset import SweepDataset, read_dataset
@@ -22,7 +23,7 @@ from poolpilot.pipelines.registry import register
 from poolpilot.pipelines.rivals import fit_rivals, methods_of
 from poolpilot.pipelines.tracking import tracked_run
 from poolpilot.pipelines.train_settings import TrainSettings
-from poolpilot.pipelines.training import Trainer
+from poolpilot.pipelines.training import ALL_ACTION, Trainer
 
 UNSAVED = "not saved yet"
 
@@ -66,22 +67,27 @@ def train(settings: TrainSettings, console: Console | None = None) -> TrainRepor
     with tracked_run("train", settings, settings.tracking, tracked_data(dataset, "training")) as run:
         trainer = Trainer(training, validation, dataset.ladder, settings, console or Console())
         variant, network = trainer.run()
-        mlflow.log_metric("gain_slope", calibrate_gain(network, validation, dataset.ladder))
+        if variant != ALL_ACTION:  # only the others move the scale of the gains
+            mlflow.log_metric("gain_slope", calibrate_gain(network, validation, dataset.ladder))
         card = _card(settings, dataset, network)
         evaluation = _judged(settings, dataset, Artefact(network.state_to_numpy(), card, UNSAVED))
         log_evaluation(evaluation)
         card = card.model_copy(update={"metrics": flat_metrics(evaluation)})
         artefact = save(settings.output, network.state_to_numpy(), card)
+        if settings.server == "mariadb":
+            Memory.of(as_reported(training)).save(settings.output)
         mlflow.set_tag("artefact_digest", artefact.digest)
         version = register(settings.output, validation)
         return TrainReport(artefact, settings.output, variant, trainer.scores, evaluation, version, run.info.run_id)
 
 
 def _read(settings: TrainSettings) -> SweepDataset:
-    if not settings.training_stores:
-        return read_dataset(settings.store, "train", "validation")
-    others = [read_dataset(store, "train") for store in settings.training_stores]
-    return read_dataset(settings.store, "validation").learning_from(others)
+    if settings.training_stores:
+        others = [read_dataset(store, "train") for store in settings.training_stores]
+        dataset = read_dataset(settings.store, "validation").learning_from(others)
+    else:
+        dataset = read_dataset(settings.store, "train", "validation")
+    return dataset.with_server_views() if settings.server_views else dataset
 
 
 def _card(settings: TrainSettings, dataset: SweepDataset, network: ScoreNetwork) -> ModelCard:
@@ -106,6 +112,11 @@ def _judged(settings: TrainSettings, dataset: SweepDataset, artefact: Artefact) 
     rivals = fit_rivals(dataset.of_split("train"), dataset.ladder, settings.rivals)
     methods = methods_of(artefact, rivals, settings.decisions, settings.comparison)
     return evaluate_methods(dataset.of_split("validation"), methods, settings.comparison, "validation")
+
+
+def as_reported(sweeps: Sequence[WorkloadSweep]) -> list[WorkloadSweep]:
+    """The sweeps whose windows know the clients' classes, without the server's views of them."""
+    return [sweep for sweep in sweeps if any(one.classes for entry in sweep.entries.values() for one in entry.windows)]
 
 
 def windows_of(sweeps: Sequence[WorkloadSweep]) -> list[Window]:

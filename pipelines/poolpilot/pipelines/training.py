@@ -16,9 +16,13 @@ from poolpilot.agent.progress import Progress as Report
 from poolpilot.agent.validation import judge
 from poolpilot.env.ladder import Ladder
 from poolpilot.env.sweep import WorkloadSweep
+from poolpilot.models.artefact import load
 from poolpilot.models.network import ScoreNetwork
 from poolpilot.pipelines.presentation import curve_figure
 from poolpilot.pipelines.train_settings import TrainSettings
+
+ALL_ACTION = "all_action"
+"""The variant that learned from the exact loss alone."""
 
 
 @dataclass
@@ -53,9 +57,14 @@ class Trainer:
         settings = self.settings
         with _stage(progress, "all_action", settings.all_action.epochs, "validation_regret_mean") as report:
             initial = train_all_action(
-                self.training, self.validation, settings.all_action, ladder=self.ladder, on_epoch=report
+                self.training,
+                self.validation,
+                settings.all_action,
+                ladder=self.ladder,
+                initial=load(settings.initial).weights if settings.initial else None,
+                on_epoch=report,
             )
-        variants = {"all_action": initial}
+        variants = {ALL_ACTION: initial}
         if settings.use_ppo:
             with _stage(progress, "ppo", settings.ppo.pace.iterations, "validation_score") as report:
                 variants["ppo"] = refine(

@@ -84,9 +84,9 @@ def outcome_rows(before: Measured, trace: ClimbTrace, objective: Objective) -> l
     ]
 
 
-def outcome_table(rows: list[dict[str, Any]]) -> Table:
-    """The rows of `outcome_rows` as people read them."""
-    table = Table("", "tuple", "goodput 1/s", "p99 ms", "threads", title="Climb")
+def outcome_table(rows: list[dict[str, Any]], goodput: str = "goodput 1/s") -> Table:
+    """The rows of `outcome_rows` as people read them; `goodput` names what was climbed on."""
+    table = Table("", "tuple", goodput, "p99 ms", "threads", title="Climb")
     table.caption = "tuple: (pool size, oversubscribe, timer interval ms)"
     for row in rows:
         table.add_row(

@@ -9,13 +9,23 @@ from importlib.metadata import entry_points, version
 import typer
 
 from poolpilot.featurizer.errors import PoolPilotError
-from poolpilot.serve import climb_command, predict_command, serve_command
+from poolpilot.serve import (
+    advise_command,
+    climb_command,
+    lab_command,
+    mariadb_command,
+    predict_command,
+    serve_command,
+    sweep_command,
+)
 
 COMMANDS_GROUP = "poolpilot.commands"
 """Entry points of this group are functions `register(app: typer.Typer) -> None`."""
 
+INTERRUPTED = 130
 LOOK = "Look"
 ACT = "Act"
+LEARN = "Learn"
 
 
 def build() -> typer.Typer:
@@ -27,8 +37,12 @@ def build() -> typer.Typer:
         add_completion=False,
         pretty_exceptions_enable=False,
     )
+    app.command("advise", rich_help_panel=LOOK)(advise_command.advise)
+    app.add_typer(mariadb_command.app, name="mariadb", rich_help_panel=LOOK)
     app.command("predict", rich_help_panel=LOOK)(predict_command.predict)
     app.command("climb", rich_help_panel=ACT)(climb_command.climb)
+    app.command("sweep", rich_help_panel=ACT)(sweep_command.sweep)
+    app.add_typer(lab_command.app, name="lab", rich_help_panel=LEARN)
     app.command("serve", rich_help_panel=ACT)(serve_command.serve)
     for entry_point in sorted(entry_points(group=COMMANDS_GROUP), key=lambda one: one.name):
         entry_point.load()(app)
@@ -47,6 +61,8 @@ def main() -> None:
         build()()
     except PoolPilotError as error:
         _fail(str(error))
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] == "poolpilot":
             raise

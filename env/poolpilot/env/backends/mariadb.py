@@ -19,12 +19,13 @@ from poolpilot.featurizer.errors import ServerError, SettingError, TupleChangedE
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import LATENCY_PREFIX, Snapshot
+from poolpilot.featurizer.window import IN_SYSTEM
 
 INTEGRALS = {
     "thread_us": "threads",
     "active_thread_us": "active",
     "queue_length_us": "queued",
-    "waiting_thread_us": "waiting",
+    IN_SYSTEM: "in_system",
 }
 """Counter that integrates a number of the population over time."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from poolpilot.env.lab.programs import program
-from poolpilot.env.lab.workload import Script
+from poolpilot.env.lab.workload import DatasetName, Script
 from poolpilot.env.mariadb.session import Session
 from poolpilot.featurizer.errors import ServerError, SettingError
 
@@ -34,7 +34,7 @@ class Dataset:
         description: One sentence for people.
     """
 
-    name: str
+    name: DatasetName
     tables: int
     rows: int
     warehouses: int
@@ -60,11 +60,12 @@ class Dataset:
         return {"tables": self.tables, "table_size": self.rows}
 
 
-DATASETS = {
+DATASETS: Mapping[str, Dataset] = {
     one.name: one
     for one in (
         Dataset("small", 4, 100_000, 4, 512, "100 MB, all of it in a buffer pool of 512 MB"),
         Dataset("large", 4, 500_000, 4, 64, "500 MB behind a buffer pool of 64 MB"),
+        Dataset("empty", 0, 0, 0, 64, "no tables, for data of your own"),
     )
 }
 
@@ -95,21 +96,20 @@ def check_space(folder: Path, wanted: Dataset) -> None:
 
 
 def load(session: Session, socket: Path, wanted: Dataset) -> None:
-    """Makes and fills the tables; what is there already is kept.
+    """Makes and fills the tables anew.
 
     Raises:
         ServerError: sysbench is missing or fails, or the server refuses.
     """
-    session.execute("CREATE DATABASE IF NOT EXISTS sbtest")
-    existing = {name for (name,) in session.rows("SHOW TABLES IN sbtest")}
-    if "sbtest1" not in existing:
-        _sysbench(wanted, socket, "oltp_common_tables", ["oltp_read_only", f"--tables={wanted.tables}"])
-    if "hot" not in existing:
-        session.execute("CREATE TABLE sbtest.hot (id INT PRIMARY KEY, hits BIGINT NOT NULL DEFAULT 0)")
-        session.execute("USE sbtest")
-        session.execute(f"INSERT INTO hot (id) SELECT seq FROM seq_1_to_{HOT_ROWS}")
-    if "tpcc_stock" not in existing:
-        _sysbench(wanted, socket, "order entry tables", ["tpcc.lua", f"--warehouses={wanted.warehouses}"])
+    if wanted.tables == 0:
+        return
+    session.execute("DROP DATABASE IF EXISTS sbtest")
+    session.execute("CREATE DATABASE sbtest")
+    session.execute("USE sbtest")
+    session.execute("CREATE TABLE hot (id INT PRIMARY KEY, hits BIGINT NOT NULL DEFAULT 0)")
+    session.execute(f"INSERT INTO hot (id) SELECT seq FROM seq_1_to_{HOT_ROWS}")
+    _sysbench(socket, "sbtest tables", "oltp_read_only", f"--tables={wanted.tables}", f"--table_size={wanted.rows}")
+    _sysbench(socket, "order entry tables", "tpcc.lua", f"--warehouses={wanted.warehouses}")
 
 
 def warm(session: Session, wanted: Dataset) -> None:
@@ -121,11 +121,10 @@ def warm(session: Session, wanted: Dataset) -> None:
         session.rows(f"SELECT SUM(k) FROM sbtest.sbtest{number}")
 
 
-def _sysbench(wanted: Dataset, socket: Path, what: str, script: list[str]) -> None:
+def _sysbench(socket: Path, what: str, *script: str) -> None:
     command = [
         program("sysbench"),
         *script,
-        *(["--table_size=" + str(wanted.rows)] if script[0] != "tpcc.lua" else []),
         f"--mysql-socket={socket}",
         "--mysql-user=root",
         "--mysql-db=sbtest",

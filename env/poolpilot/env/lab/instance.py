@@ -1,16 +1,12 @@
 """A private MariaDB in a folder: its own data, socket, free ports and accounts; nothing outside it is touched."""
 
 import contextlib
-import json
 import os
 import secrets
 import shutil
-import signal
-import socket as sockets
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -19,7 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.env.lab import datasets
 from poolpilot.env.lab.datasets import Dataset
+from poolpilot.env.lab.ports import free_or_checked
 from poolpilot.env.lab.programs import program
+from poolpilot.env.lab.running import POLL_S, Running
 from poolpilot.env.lab.slow_disk import SlowDisk
 from poolpilot.env.lab.workload import DatasetName
 from poolpilot.env.mariadb.dsn import Account
@@ -30,7 +28,7 @@ LONGEST_SOCKET_PATH = 107
 """Bytes that a Unix socket's address holds."""
 
 TUNER = "poolpilot"
-POLL_S = 0.05
+SETTINGS_FILE = "lab-settings.json"
 
 
 class LabSettings(BaseModel):
@@ -48,28 +46,6 @@ class LabSettings(BaseModel):
     max_connections: int = Field(default=2000, ge=10, description="max_connections of the server.")
     start_within_s: float = Field(default=60.0, gt=0.0, description="Seconds that a start may take.")
     stop_within_s: float = Field(default=30.0, gt=0.0, description="Seconds that a stop may take before it is killed.")
-
-
-@dataclass(frozen=True, slots=True)
-class Running:
-    """A server that runs, as `lab.json` in its folder tells.
-
-    Attributes:
-        pid: Its process.
-        started_ticks: When that process started, so that another one of the same id is not taken for it.
-        port: TCP port.
-        extra_port: Extra port.
-    """
-
-    pid: int
-    started_ticks: int
-    port: int
-    extra_port: int
-
-    @property
-    def alive(self) -> bool:
-        """Whether that very process still runs."""
-        return _started_ticks(self.pid) == self.started_ticks
 
 
 class Lab:
@@ -91,6 +67,20 @@ class Lab:
         self.dataset: Dataset = datasets.dataset(self.settings.dataset)
         if len(os.fsencode(self.socket)) > LONGEST_SOCKET_PATH:
             raise SettingError(f"the folder {self.folder} is too long for a socket's address: choose a shorter one")
+
+    @classmethod
+    def of(cls, folder: Path) -> Self:
+        """The laboratory that was made in a folder, with the settings it was made with.
+
+        Raises:
+            ServerError: There is none.
+        """
+        try:
+            return cls(folder, LabSettings.model_validate_json((folder / SETTINGS_FILE).read_bytes()))
+        except (OSError, ValueError) as error:
+            raise ServerError(
+                f"there is no laboratory in {folder}; make one: poolpilot lab up --folder {folder}"
+            ) from error
 
     @property
     def socket(self) -> Path:
@@ -114,11 +104,7 @@ class Lab:
 
     def running(self) -> Running | None:
         """The server of this folder, if it runs."""
-        try:
-            found = Running(**json.loads(self._state.read_text()))
-        except (OSError, ValueError, TypeError):
-            return None
-        return found if found.alive else None
+        return Running.read(self._state)
 
     def up(self, cpus: Sequence[int] | None = None) -> Running:
         """Installs the data where there are none, starts the server and loads the data set; a running one is kept.
@@ -136,11 +122,20 @@ class Lab:
         if not self._data.is_dir():
             datasets.check_space(self.folder, self.dataset)
             self._install()
+        elif (made := Lab.of(self.folder).settings.dataset) != self.settings.dataset:
+            raise ServerError(
+                f"the laboratory in {self.folder} holds the data set {made!r}; remove it (poolpilot lab down --remove) "
+                "or name another folder"
+            )
+        (self.folder / SETTINGS_FILE).write_text(self.settings.model_dump_json(indent=1) + "\n")
         started = self._start(cpus)
         try:
+            self._await(started)
             with Session(self.root) as session:
                 self._make_account(session, started)
-                datasets.load(session, self.socket, self.dataset)
+                if not self._loaded.exists():
+                    datasets.load(session, self.socket, self.dataset)
+                    self._loaded.touch()
                 datasets.warm(session, self.dataset)
         except BaseException:
             self.down()
@@ -151,18 +146,16 @@ class Lab:
         """Stops the server, if it runs, and says whether it did; the data stay."""
         found = self.running()
         if found is not None:
-            os.kill(found.pid, signal.SIGTERM)
-            if not _ended(found, self.settings.stop_within_s):
-                os.kill(found.pid, signal.SIGKILL)
-                _ended(found, self.settings.stop_within_s)
+            found.stop(self.settings.stop_within_s)
         self._state.unlink(missing_ok=True)
         return found is not None
 
     def remove(self) -> None:
         """Stops the server and deletes the data, and the folder if nothing else is in it."""
         self.down()
-        shutil.rmtree(self._data, ignore_errors=True)
-        for name in ("client.cnf", "error.log", "install.log", "slow-disk", "s.sock"):
+        for unwanted in (self._data, self.folder / "data.new"):
+            shutil.rmtree(unwanted, ignore_errors=True)
+        for name in (SETTINGS_FILE, "client.cnf", "error.log", "install.log", "slow-disk", "s.sock", "mariadbd.pid"):
             (self.folder / name).unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self.folder.rmdir()
@@ -190,14 +183,21 @@ class Lab:
         return self.folder / "data"
 
     @property
+    def _loaded(self) -> Path:
+        """A mark that the data set is there whole: a load that was cut short begins anew."""
+        return self._data / "poolpilot-loaded"
+
+    @property
     def _state(self) -> Path:
         return self.folder / "lab.json"
 
     def _install(self) -> None:
+        unfinished = self.folder / "data.new"
+        shutil.rmtree(unfinished, ignore_errors=True)
         command = [
             program("mariadb-install-db"),
             "--no-defaults",
-            f"--datadir={self._data}",
+            f"--datadir={unfinished}",
             "--skip-test-db",
             "--auth-root-authentication-method=normal",
             *_as_root(),
@@ -205,43 +205,29 @@ class Lab:
         with (self.folder / "install.log").open("wb") as log:
             done = subprocess.run(command, stdout=log, stderr=log, check=False, start_new_session=True)
         if done.returncode != 0:
-            shutil.rmtree(self._data, ignore_errors=True)
             raise ServerError(f"mariadb-install-db failed with code {done.returncode}; see {self.folder}/install.log")
+        unfinished.rename(self._data)
 
     def _start(self, cpus: Sequence[int] | None) -> Running:
-        port, extra_port = self._ports()
+        port, extra_port = free_or_checked(self.settings.port), free_or_checked(self.settings.extra_port)
         disk = self.slow_disk
         pinned = ["taskset", "--cpu-list", ",".join(map(str, cpus))] if cpus else []
+        command = [*pinned, program("mariadbd"), *self._options(port, extra_port)]
         environment = {**os.environ, **(disk.environment() if disk else {})}
-        with (self.folder / "error.log").open("ab") as log:
-            process = subprocess.Popen(
-                [*pinned, program("mariadbd"), *self._options(port, extra_port)],
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-        started = Running(process.pid, _started_ticks(process.pid) or 0, port, extra_port)
-        self._state.write_text(json.dumps({name: getattr(started, name) for name in Running.__slots__}))
-        self._wait(process)
+        started = Running.spawn(command, environment, self.folder / "error.log", port, extra_port)
+        started.write(self._state)
         return started
 
-    def _wait(self, process: "subprocess.Popen[bytes]") -> None:
+    def _await(self, started: Running) -> None:
         ends_s = time.monotonic() + self.settings.start_within_s
-        while time.monotonic() < ends_s:
-            if process.poll() is not None:
-                break
+        while started.alive and time.monotonic() < ends_s:
             with contextlib.suppress(ServerError), Session(self.root):
                 return
             time.sleep(POLL_S)
-        code = process.poll()
-        self.down()
-        said = [
-            line for line in (self.folder / "error.log").read_text(errors="replace").splitlines() if "ERROR" in line
-        ]
-        why = said[-1].partition("[ERROR]")[2].strip() if said else "see error.log there"
-        state = f"ended with code {code}" if code is not None else "does not answer"
+        state = "does not answer" if started.alive else "ended at once"
+        log = (self.folder / "error.log").read_text(errors="replace")
+        said = [line for line in log.splitlines() if "[ERROR]" in line and not line.endswith("Aborting")]
+        why = said[-1].rpartition("]")[2].strip() if said else "see error.log there"
         raise ServerError(f"the private MariaDB in {self.folder} {state}: {why}")
 
     def _options(self, port: int, extra_port: int) -> list[str]:
@@ -271,11 +257,6 @@ class Lab:
             *self.extra_options,
         ]
 
-    def _ports(self) -> tuple[int, int]:
-        wanted = (self.settings.port, self.settings.extra_port)
-        first, second = (_free_port() if port is None else _checked_port(port) for port in wanted)
-        return first, second
-
     def _make_account(self, session: Session, started: Running) -> None:
         """An account for the tuner over TCP, with a password that only this folder knows."""
         password = secrets.token_urlsafe(24)
@@ -291,41 +272,3 @@ class Lab:
 
 def _as_root() -> list[str]:
     return ["--user=root"] if os.geteuid() == 0 else []
-
-
-def _started_ticks(pid: int) -> int | None:
-    """Clock ticks since boot when a process started; None when it is gone or only waits to be reaped."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return None
-    return None if fields[0] == "Z" else int(fields[19])
-
-
-def _ended(running: Running, within_s: float) -> bool:
-    ends_s = time.monotonic() + within_s
-    while running.alive:
-        if time.monotonic() > ends_s:
-            return False
-        time.sleep(POLL_S)
-    with contextlib.suppress(ChildProcessError):
-        os.waitpid(running.pid, os.WNOHANG)
-    return True
-
-
-def _free_port() -> int:
-    with sockets.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _checked_port(port: int) -> int:
-    with sockets.socket() as probe:
-        probe.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError as error:
-            raise ServerError(
-                f"port {port} is in use ({error.strerror}); name another, or none for a free one"
-            ) from error
-    return port

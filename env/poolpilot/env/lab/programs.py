@@ -5,12 +5,12 @@ import shutil
 from poolpilot.featurizer.errors import ServerError
 
 PACKAGES = {
-    "mariadbd": "mariadb-server",
-    "mariadb-install-db": "mariadb-server",
-    "mariadb": "mariadb-client",
+    "mariadbd": "mariadb-server-core",
+    "mariadb-install-db": "mariadb-server-core",
+    "my_print_defaults": "mariadb-client-core",
     "sysbench": "sysbench",
 }
-"""Program to the Debian package that holds it."""
+"""Program to the Debian package that holds it; the core packages start no server of their own."""
 
 SYSTEM_FOLDERS = "/usr/sbin:/usr/local/sbin"
 

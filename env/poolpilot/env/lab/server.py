@@ -38,7 +38,7 @@ class LabPlace(BaseModel):
         """The laboratory that a workload runs in."""
         slow = workload.slow_disk_us is not None
         settings = self.server.model_copy(update={"dataset": workload.dataset, "slow_disk": slow})
-        return Lab(self.folder / f"{workload.dataset}", settings)
+        return Lab(self.folder / workload.dataset, settings)
 
 
 class LabServer(MariadbServer):

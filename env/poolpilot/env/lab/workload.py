@@ -21,7 +21,7 @@ Script = Literal[
 ]
 """Scripts of `lua/`; those that begin with oltp_ are sysbench's own, measured by `lua/stock.lua`."""
 
-DatasetName = Literal["small", "large"]
+DatasetName = Literal["small", "large", "empty"]
 MOST_CONNECTIONS = 1024
 
 

@@ -75,6 +75,11 @@ class Population:
         """Threads inside a wait that they have reported: what is left of the threads."""
         return max(self.threads - self.active - self.standby - self.listeners, 0)
 
+    @property
+    def in_system(self) -> int:
+        """Requests that run, wait or are queued."""
+        return self.active + self.waiting + self.queued
+
 
 def read_population(session: Session) -> Population:
     """Reads the population of the groups."""

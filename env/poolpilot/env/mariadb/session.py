@@ -3,6 +3,7 @@
 import socket
 import struct
 from collections.abc import Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -16,9 +17,7 @@ ANSWER_WITHIN_S = 10.0
 """A statement of ours takes a millisecond; one that takes longer has met a pool without a free thread."""
 
 LOST = (CR.CR_SERVER_GONE_ERROR, CR.CR_SERVER_LOST)
-REFUSED = (CR.CR_CONN_HOST_ERROR, CR.CR_CONNECTION_ERROR)
 NO_PRIVILEGE = (ER.SPECIFIC_ACCESS_DENIED_ERROR, ER.PROCACCESS_DENIED_ERROR)
-SIGNALLED = 1644
 NO_EXTRA_SLOT = (ER.CON_COUNT_ERROR,)
 
 
@@ -37,21 +36,27 @@ class Session:
     def __init__(self, account: Account, extra: int | None = None) -> None:
         self.where = f"{account.host}:{extra}" if extra else str(account)
         self.statements = 0
-        place: dict[str, Any] = {"host": account.host, "port": extra or account.port}
-        if account.socket and not extra:
-            place = {"unix_socket": str(account.socket)}
+        path = account.socket if not extra else None
+        self._socket = _connected(path, account.host, extra or account.port, self.where)
+        self._connection = pymysql.Connection(
+            user=account.user,
+            password=account.password,
+            autocommit=True,
+            connect_timeout=ANSWER_WITHIN_S,
+            read_timeout=ANSWER_WITHIN_S,
+            write_timeout=ANSWER_WITHIN_S,
+            program_name="poolpilot",
+            defer_connect=True,
+        )
         try:
-            self._connection = pymysql.connect(
-                **place,
-                user=account.user,
-                password=account.password,
-                autocommit=True,
-                connect_timeout=int(ANSWER_WITHIN_S),
-                read_timeout=ANSWER_WITHIN_S,
-                write_timeout=ANSWER_WITHIN_S,
-                program_name="poolpilot",
-            )
+            self._connection.connect(self._socket)
         except (pymysql.MySQLError, OSError) as error:
+            self._socket.close()
+            if _code(error) in LOST:
+                raise LostServerError(
+                    f"{self.where} does not answer a login within {ANSWER_WITHIN_S:g} s: its pool may have no free "
+                    "thread; connect to its extra port (E=...)"
+                ) from error
             raise self._told(error, account.user) from error
         # A value outside its range must be an error: without strict mode the server clamps it and says nothing.
         self.execute("SET SESSION sql_mode = 'STRICT_ALL_TABLES'")
@@ -79,13 +84,17 @@ class Session:
         """The only row of a statement."""
         return self.rows(statement, values)[0]
 
+    @property
+    def connection_id(self) -> int:
+        """The server's number of this connection, as KILL takes it."""
+        return int(self._connection.thread_id())
+
     def peer_process(self) -> int | None:
         """Process id of the server at the other end of a Unix socket; None over TCP."""
-        ours: socket.socket | None = getattr(self._connection, "_sock", None)
-        if ours is None or ours.family != socket.AF_UNIX:
+        if self._socket.family != socket.AF_UNIX:
             return None
         size = struct.calcsize("3i")
-        pid, _, _ = struct.unpack("3i", ours.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
+        pid, _, _ = struct.unpack("3i", self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
         return int(pid) or None
 
     def close(self) -> None:
@@ -105,15 +114,7 @@ class Session:
         self.close()
 
     def _told(self, error: Exception, user: str = "") -> ServerError:
-        code = error.args[0] if error.args and isinstance(error.args[0], int) else 0
-        text = str(error.args[1]) if len(error.args) > 1 else str(error)
-        if code in REFUSED:
-            if "timed out" in text:
-                return LostServerError(
-                    f"{self.where} does not answer within {ANSWER_WITHIN_S:g} s: its pool may have no free thread; "
-                    "connect to its extra port (E=...)"
-                )
-            return ServerError(f"cannot reach a server at {self.where}: {text}; check host, port or socket")
+        code, text = _code(error), str(error.args[1]) if len(error.args) > 1 else str(error)
         if code in LOST or isinstance(error, OSError | struct.error | pymysql.err.InterfaceError):
             return LostServerError(
                 f"the connection to {self.where} is lost ({text or type(error).__name__}): the server was stopped, "
@@ -131,3 +132,26 @@ class Session:
                 f"the account lacks a privilege ({text}); `poolpilot mariadb grants` prints the statements that give it"
             )
         return ServerError(f"{self.where} refuses a statement: {text} (error {code})")
+
+
+def _code(error: Exception) -> int:
+    return error.args[0] if error.args and isinstance(error.args[0], int) else 0
+
+
+def _connected(path: Path | None, host: str, port: int, where: str) -> socket.socket:
+    """A connected socket; made here and not by the driver, which leaves it open where the server is not there."""
+    ours = socket.socket(socket.AF_UNIX) if path else None
+    try:
+        if ours is None:
+            ours = socket.create_connection((host, port), ANSWER_WITHIN_S)
+            ours.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        else:
+            ours.settimeout(ANSWER_WITHIN_S)
+            ours.connect(str(path))
+    except OSError as error:
+        if ours is not None:
+            ours.close()
+        reason = error.strerror or str(error)
+        raise ServerError(f"cannot reach a server at {where}: {reason}; check host, port or socket") from error
+    ours.settimeout(None)
+    return ours

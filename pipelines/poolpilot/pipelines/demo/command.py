@@ -1,6 +1,7 @@
 """`poolpilot demo`: the main job on the embedded live pool."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import typer
@@ -11,12 +12,14 @@ from poolpilot.models.artefact import Artefact
 from poolpilot.models.champion import load_champion
 from poolpilot.models.predictor import ScorePredictor
 from poolpilot.pipelines.command_options import as_command
+from poolpilot.pipelines.demo.mariadb_stage import demo_stages
 from poolpilot.pipelines.demo.phases import WorkloadDemo, WorkloadRun
 from poolpilot.pipelines.demo.picture import draw_picture
 from poolpilot.pipelines.demo.report import foreign_story, report_of, story_of, workload_report, workload_table
 from poolpilot.pipelines.demo.screen import DemoScreen
-from poolpilot.pipelines.demo.settings import DemoSettings
-from poolpilot.pipelines.demo.workloads import demo_workloads
+from poolpilot.pipelines.demo.settings import DemoSettings, MariadbDemoSettings
+from poolpilot.pipelines.demo.stage import Stage
+from poolpilot.pipelines.demo.workloads import demo_workloads, native_stage
 
 
 def register(app: typer.Typer) -> None:
@@ -26,36 +29,52 @@ def register(app: typer.Typer) -> None:
         "compare with the default, the best static tuple, a cold climb and the oracle."
     )
     app.command("demo", rich_help_panel="Look")(as_command(DemoSettings, demo, description))
+    description = (
+        "The demonstration on a private MariaDB under sysbench: short requests beside long queries, a family that the "
+        "model was not trained on."
+    )
+    app.command("demo-mariadb", rich_help_panel="Look")(as_command(MariadbDemoSettings, demo_mariadb, description))
 
 
 def demo(settings: DemoSettings, json_path: Path | None = None) -> None:
-    """Runs the demonstration and writes report.json and the pictures.
+    """Runs the demonstration on the embedded pool and writes report.json and the pictures.
 
     Raises:
         ArtefactError: The model is missing, damaged or names no static tuple.
         ServerError: The pool or its load failed.
     """
+    stages = [native_stage(one, settings.idle_timeout_s) for one in demo_workloads(settings.seed)]
+    show(stages, settings, load_champion(settings.model), json_path)
+
+
+def demo_mariadb(settings: MariadbDemoSettings, json_path: Path | None = None) -> None:
+    """Runs the demonstration on a laboratory's MariaDB; see `demo`."""
+    show(demo_stages(settings), settings, load_champion(settings.model, "mariadb"), json_path)
+
+
+def show(stages: Sequence[Stage], settings: DemoSettings, artefact: Artefact, json_path: Path | None) -> None:
+    """Runs and shows workload after workload; what has been shown is on the disk."""
     console = Console()
-    artefact = load_champion(settings.model)
     static_tuple = _static_tuple(artefact)
     # The warm start measures what follows a prediction and goes back to what was better.
     predictor = ScorePredictor(artefact, artefact.card.settings.for_verified_use())
     settings.output.mkdir(parents=True, exist_ok=True)
     runs: list[WorkloadRun] = []
-    for workload in demo_workloads(settings.seed):
+    for stage in stages:
         screen = DemoScreen(console)
         with screen.shown():
-            run = WorkloadDemo(workload, settings, predictor, static_tuple, screen).run()
+            run = WorkloadDemo(stage, settings, predictor, static_tuple, screen).run()
         runs.append(run)
         part = workload_report(run, static_tuple)
         console.print(workload_table(part, settings.horizon_s))
         console.print(story_of(part), "")
-        draw_picture(run, settings.output / f"{workload.family}.png")
+        draw_picture(run, settings.output / f"{stage.family}.png")
         # Written anew after every workload: an interrupted demonstration leaves what it has shown.
         report = report_of(settings.seed, settings.horizon_s, static_tuple, runs)
         for path in filter(None, (settings.output / "report.json", json_path)):
             path.write_text(json.dumps(report, indent=2) + "\n")
-    console.print(foreign_story(report))
+    if len(runs) > 1:
+        console.print(foreign_story(report))
     console.print(f"Noise of a window: {100 * report['noise']:.1f} %. Report and pictures: {settings.output}/")
 
 

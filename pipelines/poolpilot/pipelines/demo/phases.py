@@ -16,15 +16,14 @@ from poolpilot.env.sweep import Core, WorkloadSweep
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction, ScorePredictor
-from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.demo.settings import DemoSettings
-from poolpilot.pipelines.servers import open_native
+from poolpilot.pipelines.demo.stage import Stage
 
 
 class Watcher:
     """Is told what happens, for a live screen; this one ignores it."""
 
-    def phase(self, workload: Workload, name: str) -> None:
+    def phase(self, workload: str, name: str) -> None:
         """A phase of a workload begins."""
 
     def step(self, step: ClimbStep) -> None:
@@ -39,8 +38,7 @@ class WorkloadRun:
     """What was measured of one workload.
 
     Attributes:
-        workload: The workload.
-        objective: What counts for it.
+        stage: The workload and its server.
         swept: The sweep over the ladder.
         default: The tuple a server starts with.
         predictions: What the model said, in order.
@@ -49,14 +47,18 @@ class WorkloadRun:
         judged: Windows of the comparison by core tuple.
     """
 
-    workload: Workload
-    objective: Objective
+    stage: Stage
     swept: WorkloadSweep
     default: PoolTuple
     predictions: tuple[Prediction, ...]
     predicted: ClimbTrace
     cold: ClimbTrace
     judged: dict[Core, list[Window]]
+
+    @property
+    def objective(self) -> Objective:
+        """What counts."""
+        return self.stage.objective
 
     @property
     def oracle(self) -> Core:
@@ -66,17 +68,17 @@ class WorkloadRun:
 
 @dataclass(frozen=True)
 class WorkloadDemo:
-    """Runs the phases of one workload, each on a pool of its own.
+    """Runs the phases of one workload, each on a fresh server.
 
     Attributes:
-        workload: The workload.
+        stage: The workload and its server.
         settings: For how long.
         predictor: The model.
         static_tuple: Single best static tuple of the training workloads.
         watcher: Is told of every window.
     """
 
-    workload: Workload
+    stage: Stage
     settings: DemoSettings
     predictor: ScorePredictor
     static_tuple: Core
@@ -88,7 +90,7 @@ class WorkloadDemo:
         Raises:
             ServerError: The pool or its load failed.
         """
-        objective = Objective.of_classes(self.workload.classes)
+        objective = self.stage.objective
         predictions, predicted = self._predicted(objective)
         cold = self._cold(objective)
         with self._server("sweep") as server:
@@ -102,7 +104,7 @@ class WorkloadDemo:
                 cold.final_tuple.core,
             )
             judged = self._judge(server, [default.with_core(core) for core in dict.fromkeys(compared)])
-        return WorkloadRun(self.workload, objective, swept, default, predictions, predicted, cold, judged)
+        return WorkloadRun(self.stage, swept, default, predictions, predicted, cold, judged)
 
     def _predicted(self, objective: Objective) -> tuple[tuple[Prediction, ...], ClimbTrace]:
         with self._server("prediction and warm climb") as server:
@@ -142,8 +144,8 @@ class WorkloadDemo:
         )
         return WorkloadSweep.build(
             [(one.round, one.window) for one in measured],
-            workload_id=self.workload.name,
-            family=self.workload.family,
+            workload_id=self.stage.name,
+            family=self.stage.family,
             split="test",
             limits=server.knobs,
             objective=objective,
@@ -151,7 +153,7 @@ class WorkloadDemo:
 
     def _judge(self, server: PoolServer, tuples: list[PoolTuple]) -> dict[Core, list[Window]]:
         """Measures the tuples in interleaved random order, so that drift of the machine strikes all alike."""
-        self.watcher.phase(self.workload, "comparison")
+        self.watcher.phase(self.stage.name, "comparison")
         racing = self.settings.racing
         settings = MeasurementSettings(
             settle_s=racing.settle_s,
@@ -170,10 +172,9 @@ class WorkloadDemo:
 
     @contextmanager
     def _server(self, phase: str) -> Iterator[PoolServer]:
-        self.watcher.phase(self.workload, phase)
-        default = PoolTuple(self.workload.cpus, 3, 500, idle_timeout_s=self.settings.idle_timeout_s)
-        with open_native(self.workload, default) as server:
+        self.watcher.phase(self.stage.name, phase)
+        with self.stage.open_server() as server:
             yield server
 
     def _rng(self, stream: int) -> np.random.Generator:
-        return np.random.default_rng([self.settings.seed, self.workload.seed, stream])
+        return np.random.default_rng([self.settings.seed, self.stage.seed, stream])

@@ -21,7 +21,7 @@ def draw_picture(run: WorkloadRun, path: Path) -> None:
         goodput_of(run, run.oracle), linestyle=":", color="tab:green", label=f"oracle {run.swept.oracle_tuple}"
     )
     goodput.axhline(goodput_of(run, run.default.core), linestyle=":", color="tab:red", label=f"default {run.default}")
-    goodput.set(title=run.workload.name, ylabel="goodput (1/s)", ylim=(0, None))
+    goodput.set(title=run.stage.name, ylabel="goodput (1/s)", ylim=(0, None))
     goodput.legend(loc="lower right", fontsize="small")
     size.set(xlabel="seconds since the workload began", ylabel="pool size (groups)", ylim=(0, None))
     figure.savefig(path, dpi=120)

@@ -39,7 +39,7 @@ def workload_report(run: WorkloadRun, static_tuple: Core) -> dict[str, Any]:
     cold = outcome_of(run, run.cold.final_tuple.core) | _on_the_way(run.cold, oracle_per_s)
     predicted = outcome_of(run, run.predicted.final_tuple.core) | _on_the_way(run.predicted, oracle_per_s)
     return {
-        "name": run.workload.name,
+        "name": run.stage.name,
         "oracle": outcome_of(run, run.oracle),
         "default": outcome_of(run, run.default.core),
         "sbs": outcome_of(run, static_tuple),
@@ -92,7 +92,7 @@ def noise_of(run: WorkloadRun) -> float:
 
 def _under_others_best(run: WorkloadRun, runs: Sequence[WorkloadRun]) -> dict[str, float]:
     return {
-        other.workload.name: run.swept.regret(run.default.with_core(other.oracle)) for other in runs if other is not run
+        other.stage.name: run.swept.regret(run.default.with_core(other.oracle)) for other in runs if other is not run
     }
 
 

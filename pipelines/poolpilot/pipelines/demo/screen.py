@@ -10,7 +10,6 @@ from rich.text import Text
 
 from poolpilot.env.climb import ClimbStep
 from poolpilot.env.measurement import Measured
-from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.demo.phases import Watcher
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -40,9 +39,9 @@ class DemoScreen(Watcher):
         with self._live:
             yield
 
-    def phase(self, workload: Workload, name: str) -> None:
+    def phase(self, workload: str, name: str) -> None:
         """Begins a phase with empty bars."""
-        self._title, self._goodputs = f"{workload.name}: {name}", []
+        self._title, self._goodputs = f"{workload}: {name}", []
         if not self._console.is_terminal:
             self._console.print(f"{self._title} ...")
 

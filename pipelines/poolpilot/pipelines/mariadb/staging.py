@@ -1,16 +1,17 @@
 """Staging on MariaDB: the laboratory's workloads, each on a freshly started private server under sysbench."""
 
+import subprocess
+
 from poolpilot.env.families import PlannedWorkload, Split
 from poolpilot.env.lab.families import workload_set
+from poolpilot.env.lab.programs import program
 from poolpilot.env.lab.server import LabPlace, LabServer
 from poolpilot.env.lab.workload import SqlWorkload
+from poolpilot.env.mariadb.protocol import MARIADB_RACING
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.pipelines.collect import Staging
 from poolpilot.pipelines.collect_settings import CollectSettings
-
-MEASURED = ("window_s", "settle_s", "max_settle_s", "final_repeats")
-"""Racing settings that MariaDB has defaults of its own for: it is noisier and settles more slowly."""
 
 
 def mariadb_staging(settings: CollectSettings) -> tuple[list[PlannedWorkload[SqlWorkload]], Staging[SqlWorkload]]:
@@ -31,14 +32,24 @@ def mariadb_staging(settings: CollectSettings) -> tuple[list[PlannedWorkload[Sql
 
 
 def racing_for(workload: SqlWorkload, settings: CollectSettings) -> CollectSettings:
-    """The settings with MariaDB's windows, and windows of whole bursts where the load comes in bursts."""
+    """The settings with MariaDB's windows where none are named; windows of whole bursts where the load has bursts."""
     racing = settings.racing
-    updates = {name: getattr(settings.mariadb, name) for name in MEASURED if name not in racing.model_fields_set}
+    ours = MARIADB_RACING.model_fields_set - racing.model_fields_set
+    updates = {name: getattr(MARIADB_RACING, name) for name in ours}
     longest_s = max(one.burst_period_s for one in workload.classes)
     if longest_s > 0.0:
         window_s = updates.get("window_s", racing.window_s)
         updates["window_s"] = longest_s * max(round(window_s / longest_s), 1)
     return settings.model_copy(update={"racing": racing.model_copy(update=updates)})
+
+
+def versions() -> dict[str, str]:
+    """Versions of the programs that a laboratory runs."""
+    found = {}
+    for name in ("mariadbd", "sysbench"):
+        said = subprocess.run([program(name), "--version"], capture_output=True, text=True, check=True).stdout
+        found[name] = " ".join(said.split()[1:6])
+    return found
 
 
 def objective_of(workload: SqlWorkload) -> Objective:

@@ -1,0 +1,197 @@
+"""Writes the tables and the plot of docs/mariadb.md from the reports that other commands leave.
+
+How to run: `python benchmarks/mariadb_page.py` after `poolpilot evaluate --server mariadb --json
+benchmarks/reports/mariadb.json` and the other `mariadb_*.py`. Results to expect: the parts of the page between their
+markers are written anew; a part without its report stays as it is.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from poolpilot.pipelines.mariadb.cell import LiveCell, core_of
+from poolpilot.pipelines.mariadb.evaluation import LiveEvaluation
+
+SHOWN_METHODS = ("default", "sbs", "static_16_3_10", "predicted", "refined", "cold", "nearest", "trees")
+PLOT = Path("docs/images/mariadb.png")
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """A share as a percentage, or a dash."""
+    return "-" if share is None else f"{100 * share:.{digits}f} %"
+
+
+def difference(one: Mapping[str, float | None] | None) -> str:
+    """A paired difference in points with its interval."""
+    if one is None:
+        return ""
+    if one["low"] is None or one["high"] is None or one["mean_difference"] is None:
+        return f"{100 * (one['mean_difference'] or 0.0):+.1f}"
+    return f"{100 * one['mean_difference']:+.1f} ({100 * one['low']:+.1f} .. {100 * one['high']:+.1f})"
+
+
+def methods_section(report: dict[str, Any]) -> str:
+    """One row a method over all cells."""
+    lines = [
+        "| method | median | p90 | within 5 % | constraints kept | to SBS, points | to (16, 3, 10) | s to 95 % |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    to_sbs, to_static = (report["paired"].get(f"vs_{name}", {}) for name in ("sbs", "static_16_3_10"))
+    for name, row in report["methods"].items():
+        seconds = "" if row["arrived"] is None else f"{row['arrived']}, {row['seconds_median'] or float('nan'):.1f}"
+        lines.append(
+            f"| {name} | {percent(row['regret_median'])} | {percent(row['regret_p90'])} | "
+            f"{percent(row['within_5pct'], 0)} | {percent(row['feasible'], 0)} | {difference(to_sbs.get(name))} | "
+            f"{difference(to_static.get(name))} | {seconds} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def headroom_section(report: dict[str, Any]) -> str:
+    """Paired differences, split into cells with headroom and flat ones."""
+    names = {"headroom": "with headroom", "flat": "flat"}
+    lines = ["| cells | method | to SBS, points | to (16, 3, 10), points |", "|---|---|---|---|"]
+    for suffix, words in names.items():
+        to_sbs, to_static = (report["paired"].get(f"vs_{rival}_{suffix}", {}) for rival in ("sbs", "static_16_3_10"))
+        count = (
+            len(report["with_headroom"])
+            if suffix == "headroom"
+            else len(report["cells"]) - len(report["with_headroom"])
+        )
+        for method in ("predicted", "refined", "default", "cold"):
+            if method in to_sbs:
+                shown = f"{difference(to_sbs[method])} | {difference(to_static.get(method))}"
+                lines.append(f"| {words} ({count}) | {method} | {shown} |")
+    return "\n".join(lines) + "\n"
+
+
+def cells_section(report: dict[str, Any]) -> str:
+    """One row a cell: every method's tuple and what it loses."""
+    evaluation = LiveEvaluation([LiveCell.from_dict(one) for one in report["cells"]])
+    lines = [
+        f"| workload | noise | oracle | {' | '.join(SHOWN_METHODS)} | no worse than the default |",
+        "|" + "---|" * (len(SHOWN_METHODS) + 4),
+    ]
+    for number, cell in enumerate(evaluation.cells):
+        losses = []
+        for name in SHOWN_METHODS:
+            outcome = evaluation.outcomes[name][number]
+            losses.append(f"{_tuple(cell.chosen[name])} {100 * outcome.regret:.0f} %")
+        judged = report["non_inferiority"][cell.workload]
+        verdict = (
+            "same tuple"
+            if judged["same"]
+            else f"{'yes' if judged['holm'] else 'not shown'} (p {judged['p_value']:.3f})"
+        )
+        noise = percent(report["noise"][cell.workload])
+        oracle = _tuple(cell.chosen["oracle"])
+        lines.append(f"| {cell.workload} | {noise} | {oracle} | {' | '.join(losses)} | {verdict} |")
+    return "\n".join(lines) + "\n"
+
+
+def signals_section(report: dict[str, Any]) -> str:
+    """How well the server's signals agree with the clients."""
+    lines = ["| quantity | windows | bias | median error | 90th percentile |", "|---|---|---|---|---|"]
+    for quantity, row in report["summary"].items():
+        shown = " | ".join(percent(row[key]) for key in ("bias", "error_median", "error_p90"))
+        lines.append(f"| {quantity} | {row['windows']:.0f} | {shown} |")
+    return "\n".join(lines) + "\n"
+
+
+def advice_section(rows: list[dict[str, Any]]) -> str:
+    """What is advised from several starts, and again."""
+    lines = ["| workload | start | advised | asked again under it |", "|---|---|---|---|"]
+    lines += [
+        f"| {row['workload']} | {row['start']} | {tuple(row['advised'])} | {tuple(row['again'])} |" for row in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def cost_section(report: dict[str, Any]) -> str:
+    """What watching costs."""
+    shares = report["share_of_a_core_a_look_a_second"]
+    return (
+        f"One look a second takes {percent(shares['size_2'], 2)} of a core of the server at 2 groups and "
+        f"{percent(shares['size_128'], 2)} at 128. Cached point selects, watched over unwatched in {report['pairs']} "
+        f"interleaved pairs: {report['ratio']:.3f} (95 % interval {report['low']:.3f} .. {report['high']:.3f}).\n"
+    )
+
+
+def handling_section(rows: list[dict[str, Any]]) -> str:
+    """A thread per connection against the pool."""
+    lines = ["| connections | a thread per connection over the pool | standard error |", "|---|---|---|"]
+    lines += [f"| {row['connections']} | {row['ratio']:.2f} | {percent(row['error'], 0)} |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+SECTIONS: Mapping[str, tuple[str, Callable[[Any], str]]] = {
+    "methods": ("mariadb.json", methods_section),
+    "headroom": ("mariadb.json", headroom_section),
+    "cells": ("mariadb.json", cells_section),
+    "signals": ("mariadb_signals.json", signals_section),
+    "advice": ("mariadb_advice.json", advice_section),
+    "handling": ("mariadb_handling.json", handling_section),
+    "cost": ("mariadb_cost.json", cost_section),
+}
+"""Marker of a part to the report it is made of."""
+
+
+def draw(report: dict[str, Any], path: Path) -> None:
+    """The share of the oracle's goodput that default, (16, 3, 10) and prediction reach in every cell."""
+    from matplotlib.figure import Figure
+
+    cells = report["cells"]
+    figure = Figure(figsize=(9, 0.45 * len(cells) + 1.2), layout="constrained")
+    axes = figure.subplots()
+    methods = (
+        ("default", "tab:gray"),
+        ("static_16_3_10", "tab:orange"),
+        ("predicted", "tab:blue"),
+        ("refined", "tab:green"),
+    )
+    for offset, (name, colour) in enumerate(methods):
+        shares = [
+            np.mean(cell["goodputs"][cell["chosen"][name]]) / np.mean(cell["goodputs"][cell["chosen"]["oracle"]])
+            for cell in cells
+        ]
+        axes.barh(np.arange(len(cells)) + 0.2 * offset - 0.3, shares, 0.2, color=colour, label=name)
+    axes.set_yticks(np.arange(len(cells)), [cell["workload"] for cell in cells])
+    axes.axvline(1.0, color="black", linewidth=0.8, linestyle=":")
+    axes.invert_yaxis()
+    axes.set(xlabel="goodput as a share of the oracle's", xlim=(0, None))
+    axes.legend(fontsize="small")
+    figure.savefig(path, dpi=110)
+
+
+def _tuple(name: str) -> str:
+    return str(core_of(name)).replace(" ", "")
+
+
+def replaced(page: str, name: str, text: str) -> str:
+    """The page with the part between the markers of a name written anew."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    return f"{page.split(begin)[0]}{begin}\n{text}{end}{page.split(end)[1]}"
+
+
+def main() -> None:
+    """Writes the page and the plot."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--reports", type=Path, default=Path("benchmarks/reports"))
+    parser.add_argument("--page", type=Path, default=Path("docs/mariadb.md"))
+    given = parser.parse_args()
+    page = given.page.read_text()
+    for name, (file, section) in SECTIONS.items():
+        path = given.reports / file
+        if path.is_file():
+            page = replaced(page, name, section(json.loads(path.read_text())))
+    given.page.write_text(page)
+    if (given.reports / "mariadb.json").is_file():
+        draw(json.loads((given.reports / "mariadb.json").read_text()), PLOT)
+
+
+if __name__ == "__main__":
+    main()

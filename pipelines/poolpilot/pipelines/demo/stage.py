@@ -1,0 +1,26 @@
+"""A workload with the server it runs on: all that a demonstration or a live evaluation must know of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from poolpilot.env.objective import Objective
+from poolpilot.env.server import PoolServer
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A workload, and how to put it on a server.
+
+    Attributes:
+        name: Name of the workload.
+        family: Family it was drawn from.
+        seed: Its seed.
+        objective: What counts for it.
+        open_server: Starts a fresh server under it, with the default tuple in force; its context closes both.
+    """
+
+    name: str
+    family: str
+    seed: int
+    objective: Objective
+    open_server: Callable[[], PoolServer]

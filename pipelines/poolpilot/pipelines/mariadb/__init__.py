@@ -1,0 +1,1 @@
+"""Staging on MariaDB: collecting, and judging live what a model says of workloads it has never seen."""

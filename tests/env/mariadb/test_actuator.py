@@ -1,0 +1,30 @@
+"""What adds capacity is set first, what takes it away last."""
+
+import pytest
+
+from poolpilot.env.mariadb.actuator import CallProcedure, in_order
+from poolpilot.env.mariadb.grants import grants
+from poolpilot.featurizer.pool_tuple import PoolTuple
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "order"),
+    [
+        ((2, 3, 500), (16, 1, 500), ["pool_size", "oversubscribe"]),
+        ((16, 1, 500), (2, 3, 500), ["oversubscribe", "pool_size"]),
+        ((2, 3, 500), (1, 3, 10), ["timer_interval_ms", "pool_size"]),
+        ((2, 3, 10), (16, 3, 500), ["pool_size", "timer_interval_ms"]),
+        ((2, 3, 10), (2, 3, 10), []),
+    ],
+)
+def test_order(before: tuple[int, int, int], after: tuple[int, int, int], order: list[str]) -> None:
+    assert in_order(PoolTuple(*before), PoolTuple(*after)) == order
+
+
+def test_grants_come_least_privilege_first_and_quote_accounts() -> None:
+    printed = grants(tuner="t`x@10.0.0.1", sizes=(2, 64))
+    assert list(printed) == ["observe", "procedure", "set_global"]
+    assert "`t``x`@`10.0.0.1`" in printed["observe"]
+    assert "NOT BETWEEN 2 AND 64" in printed["procedure"]
+    assert "CONNECTION ADMIN ON *.* TO `t``x`" not in printed["procedure"]
+    assert CallProcedure().name in printed["procedure"]

@@ -1,0 +1,99 @@
+"""The printed grants, run as printed on a real server, give what they promise and no more."""
+
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from poolpilot.env.backends.mariadb import MariadbServer
+from poolpilot.env.lab.instance import Lab
+from poolpilot.env.lab.programs import program
+from poolpilot.env.mariadb.actuator import CallProcedure
+from poolpilot.env.mariadb.dsn import Account, Dsn
+from poolpilot.env.mariadb.grants import grants
+from poolpilot.env.mariadb.session import Session
+from poolpilot.featurizer.errors import ServerError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+
+
+def run_sql(lab: Lab, text: str) -> None:
+    command = [program("mariadb"), "--no-defaults", f"--socket={lab.socket}", "--user=root"]
+    subprocess.run(command, input=text, text=True, check=True, capture_output=True)
+
+
+def account_of(lab: Lab, user: str) -> Account:
+    return replace(Dsn(defaults_file=lab.defaults_file).account(), user=user, password="")
+
+
+@pytest.fixture(scope="module")
+def granted(lab: Lab) -> Iterator[Lab]:
+    """Accounts that may look, call the procedure, and set."""
+    printed = {user: grants(tuner=f"{user}@127.0.0.1", sizes=(1, 64)) for user in ("looker", "caller", "setter")}
+    run_sql(lab, printed["looker"]["observe"])
+    run_sql(lab, printed["caller"]["observe"] + printed["caller"]["procedure"])
+    run_sql(lab, printed["setter"]["observe"] + printed["setter"]["set_global"])
+    yield lab
+    run_sql(
+        lab,
+        "SET GLOBAL thread_pool_size=2; SET GLOBAL thread_pool_oversubscribe=3; SET GLOBAL thread_pool_stall_limit=500",
+    )
+
+
+def test_usage_alone_sees_everything_and_sets_nothing(granted: Lab) -> None:
+    with MariadbServer(account_of(granted, "looker")) as server:
+        before = server.snapshot().pool_tuple
+        with pytest.raises(ServerError, match="poolpilot mariadb grants"):
+            server.apply(before.with_core((8, 3, 500)))
+        assert server.tuple_in_force() == before
+
+
+def test_procedure_sets_a_tuple_for_an_account_without_privileges(granted: Lab) -> None:
+    with MariadbServer(account_of(granted, "caller"), CallProcedure()) as server:
+        wanted = server.tuple_in_force().with_core((8, 2, 60))
+        assert server.apply(wanted) == wanted
+        with pytest.raises(ServerError, match="poolpilot mariadb grants"):
+            server.session.execute("SET GLOBAL thread_pool_size = 4")
+
+
+@pytest.mark.parametrize(
+    "values", ["(65, 3, 500)", "(0, 3, 500)", "(8, 65, 500)", "(8, 3, 9)", "(NULL, 3, 500)", "(8, 3, NULL)"]
+)
+def test_procedure_refuses_what_is_out_of_range(granted: Lab, values: str) -> None:
+    with Session(account_of(granted, "caller")) as session:
+        before = session.row("SELECT @@thread_pool_size, @@thread_pool_oversubscribe, @@thread_pool_stall_limit")
+        with pytest.raises(ServerError, match="pool setting outside the allowed range"):
+            session.execute(f"CALL poolpilot.apply_pool{values}")
+        assert (
+            session.row("SELECT @@thread_pool_size, @@thread_pool_oversubscribe, @@thread_pool_stall_limit") == before
+        )
+
+
+def test_range_error_of_the_procedure_leaves_the_tuple(granted: Lab) -> None:
+    with MariadbServer(account_of(granted, "caller"), CallProcedure()) as server:
+        before = server.tuple_in_force()
+        with pytest.raises(ServerError, match="outside the allowed range"):
+            server.apply(before.with_core((100, 3, 500)))
+        assert server.tuple_in_force() == before
+
+
+def test_plain_grant_sets(granted: Lab) -> None:
+    with MariadbServer(account_of(granted, "setter")) as server:
+        wanted = server.tuple_in_force().with_core((3, 3, 100))
+        assert server.apply(wanted) == wanted
+
+
+def test_nobody_logs_in_as_the_owner(granted: Lab) -> None:
+    with pytest.raises(ServerError):
+        Session(account_of(granted, "poolpilot_owner"))
+
+
+def test_procedure_keeps_the_idle_timeout(granted: Lab) -> None:
+    server = MariadbServer(account_of(granted, "caller"), CallProcedure())
+    with server, pytest.raises(ServerError, match="core tuple alone"):
+        server.apply(PoolTuple(4, 3, 500, idle_timeout_s=30.0))
+
+
+def test_defaults_file_of_the_laboratory_is_for_its_owner_alone(lab: Lab) -> None:
+    assert Path(lab.defaults_file).stat().st_mode & 0o077 == 0

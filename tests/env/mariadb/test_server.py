@@ -1,0 +1,152 @@
+"""A real MariaDB as a pool server: what is set is read back, what is counted is what was sent."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from poolpilot.env.backends.mariadb import MariadbServer, WatchSettings
+from poolpilot.env.lab.instance import Lab
+from poolpilot.env.mariadb.actuator import SetGlobal
+from poolpilot.env.mariadb.dsn import Dsn
+from poolpilot.env.mariadb.session import Session
+from poolpilot.env.measurement import observe
+from poolpilot.featurizer.errors import ServerError, SettingError, TupleChangedError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+
+
+@pytest.fixture
+def server(lab: Lab) -> Iterator[MariadbServer]:
+    with MariadbServer(Dsn(defaults_file=lab.defaults_file).account()) as opened:
+        first = opened.tuple_in_force()
+        yield opened
+        opened.tuple_in_force()
+        opened.apply(first)
+
+
+def test_it_is_held_on_the_extra_port_and_its_process_is_known(server: MariadbServer, lab: Lab) -> None:
+    running = lab.running()
+    assert running is not None
+    assert server.session.where.endswith(f":{running.extra_port}")
+    assert server.warnings == ()
+    assert server.process is not None
+    assert server.process.pid == running.pid
+    assert server.population.connections == 0
+
+
+def test_socket_leads_to_the_extra_port_too(lab: Lab) -> None:
+    running = lab.running()
+    assert running is not None
+    with MariadbServer(lab.root) as opened:
+        assert opened.process is not None
+        assert opened.process.pid == running.pid
+        assert opened.session.where.endswith(f":{running.extra_port}")
+
+
+def test_account_that_may_not_use_the_extra_port_is_warned(lab: Lab) -> None:
+    with Session(lab.root) as session:
+        session.execute("CREATE OR REPLACE USER local@localhost")
+    with MariadbServer(replace(lab.root, user="local")) as opened:
+        assert any("extra port" in warning and "denies access" in warning for warning in opened.warnings)
+        assert opened.snapshot().pool_tuple == opened.tuple_in_force()
+
+
+def test_tuple_set_is_read_back(server: MariadbServer) -> None:
+    wanted = server.tuple_in_force().with_core((16, 5, 20))
+    assert server.apply(wanted) == wanted == server.tuple_in_force()
+    with Session(server.account) as other:
+        assert other.row("SELECT @@thread_pool_size, @@thread_pool_oversubscribe, @@thread_pool_stall_limit") == (
+            16,
+            5,
+            20,
+        )
+
+
+def test_window_counts_the_statements_of_others_alone(server: MariadbServer) -> None:
+    with Session(server.account) as client:
+        before = server.snapshot()
+        for _ in range(100):
+            client.rows("SELECT 1")
+        after = server.snapshot()
+    window = Window.between(before, after)
+    assert round(window.throughput_per_s * window.duration_s) == 100
+    assert window.profile.features["connections"] == 1
+    assert window.classes == {}
+
+
+def test_watching_alone_counts_nothing_and_integrates_the_population(server: MariadbServer) -> None:
+    measured = observe(server, 0.5)
+    assert measured.window.throughput_per_s == 0.0
+    assert measured.window.in_system == 0.0
+    assert measured.measures["process_cpu_us"] is not None
+    assert measured.window.profile.features["threads_mean"] is not None
+
+
+def test_reported_waits_and_requests_in_the_system_show(server: MariadbServer) -> None:
+    with Session(server.account) as client:
+        client.rows("DO 0")
+        before = server.snapshot()
+        client.rows("SELECT SLEEP(0.3)")
+        after = server.snapshot()
+    assert after.counters["waits_sleep"] - before.counters["waits_sleep"] == 1
+
+
+def test_tuple_outside_the_ranges_is_refused_before_it_is_sent(server: MariadbServer) -> None:
+    before = server.tuple_in_force()
+    with pytest.raises(SettingError, match=r"pool_size is 129, outside the allowed range 1\.\.128"):
+        server.apply(before.with_core((129, 3, 500)))
+    assert server.tuple_in_force() == before
+
+
+def test_server_refuses_what_it_would_have_clamped(server: MariadbServer) -> None:
+    with pytest.raises(ServerError, match="thread_pool_size"):
+        server.session.execute("SET GLOBAL thread_pool_size = 200")
+    assert server.tuple_in_force().pool_size != 128
+
+
+def test_tuple_that_may_ask_for_too_many_threads_is_refused(lab: Lab) -> None:
+    account = Dsn(defaults_file=lab.defaults_file).account()
+    opened = MariadbServer(account, watch=WatchSettings(spare_threads=65_000))
+    with opened, pytest.raises(SettingError, match="thread_pool_max_threads is 65536"):
+        opened.apply(opened.tuple_in_force().with_core((128, 5, 500)))
+
+
+class BreaksHalfWay(SetGlobal):
+    """Sets the first of the knobs and then fails, once."""
+
+    failed = False
+
+    def set(self, session: Session, before: PoolTuple, after: PoolTuple) -> None:
+        if self.failed:
+            super().set(session, before, after)
+            return
+        self.failed = True
+        super().set(session, before, before.with_core((after.pool_size, *before.core[1:])))
+        raise ServerError("broke half way")
+
+
+def test_old_tuple_returns_when_setting_breaks_half_way(lab: Lab) -> None:
+    with MariadbServer(Dsn(defaults_file=lab.defaults_file).account(), BreaksHalfWay()) as opened:
+        before = opened.tuple_in_force()
+        with pytest.raises(ServerError, match="broke half way"):
+            opened.apply(before.with_core((32, 9, 40)))
+        assert opened.tuple_in_force() == before
+
+
+def test_human_who_sets_a_tuple_meanwhile_is_noticed_and_left_alone(server: MariadbServer, lab: Lab) -> None:
+    before = server.snapshot()
+    with Session(lab.root) as human:
+        human.execute("SET GLOBAL thread_pool_size = 7")
+        with pytest.raises(TupleChangedError, match="changed between two snapshots"):
+            Window.between(before, server.snapshot())
+        human.execute("SET GLOBAL thread_pool_size = 9")
+        with pytest.raises(TupleChangedError, match="left alone"):
+            server.apply(server.knobs.default_tuple())
+    assert server.tuple_in_force().pool_size == 9
+
+
+def test_second_close_does_nothing(lab: Lab) -> None:
+    opened = MariadbServer(Dsn(defaults_file=lab.defaults_file).account())
+    opened.close()
+    opened.close()

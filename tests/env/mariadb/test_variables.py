@@ -1,0 +1,48 @@
+"""Ranges are those of the running server, and servers that cannot be tuned are refused with a remedy."""
+
+import pytest
+
+from poolpilot.env.mariadb.variables import PoolVariable, check_version, knob_space
+from poolpilot.featurizer.errors import ServerError
+
+
+def variable(name: str, value: int, default: int, origin: str = "COMPILE-TIME", high: int = 100_000) -> PoolVariable:
+    return PoolVariable(name, str(value), str(default), 1, high, False, False, origin)
+
+
+def variables(size: int, origin: str = "AUTO") -> dict[str, PoolVariable]:
+    found = (
+        variable("thread_pool_size", size, 8, origin),
+        variable("thread_pool_oversubscribe", 3, 3, high=1000),
+        variable("thread_pool_stall_limit", 500, 500, high=4_294_967_295),
+        variable("thread_pool_idle_timeout", 60, 60, high=4_294_967_295),
+    )
+    return {one.name: one for one in found}
+
+
+@pytest.mark.parametrize(
+    "text", ["10.5.2-MariaDB", "10.11.18-MariaDB-0+deb12u1", "5.5.5-10.6.1-MariaDB", "11.4.2-MariaDB"]
+)
+def test_versions_with_pool_tables_are_taken(text: str) -> None:
+    check_version(text)
+
+
+@pytest.mark.parametrize(("text", "says"), [("10.4.34-MariaDB", "from 10.5.2 on"), ("8.0.36", "a MariaDB of at least")])
+def test_older_or_other_server_is_refused(text: str, says: str) -> None:
+    with pytest.raises(ServerError, match=says):
+        check_version(text)
+
+
+def test_size_may_rise_to_128_or_to_what_it_was_at_the_start() -> None:
+    assert knob_space(variables(2), cpus=2).knobs["pool_size"].high == 128
+    assert knob_space(variables(200, "CONFIG"), cpus=2).knobs["pool_size"].high == 200
+
+
+def test_default_is_what_a_restart_brings_back() -> None:
+    assert knob_space(variables(2, "AUTO"), cpus=4).default_tuple().core == (2, 3, 500)
+    assert knob_space(variables(24, "CONFIG"), cpus=4).default_tuple().core == (24, 3, 500)
+    assert knob_space(variables(16, "SQL"), cpus=4).default_tuple().core == (4, 3, 500)
+
+
+def test_processors_of_another_host_are_taken_from_the_size_at_the_start() -> None:
+    assert knob_space(variables(6), cpus=None).cpus == 6
