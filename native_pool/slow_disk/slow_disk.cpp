@@ -1,8 +1,10 @@
-// A slow disk for a laboratory: loaded before a server with LD_PRELOAD, it delays reads, writes and flushes of files.
+// A slow disk for a laboratory: loaded before a server with LD_PRELOAD, it delays reads, writes and
+// flushes of files.
 //
-// The delays lie in a file that POOLPILOT_SLOW_DISK names, three int64 of microseconds: read, write, flush. The file is
-// mapped, so a change holds from the next operation on. Operations that begin while others wait sleep beside them: the
-// disk is one of many channels. Asynchronous I/O does not come by here; switch it off (innodb_use_native_aio=0).
+// The delays lie in a file that POOLPILOT_SLOW_DISK names, three int64 of microseconds: read,
+// write, flush. The file is mapped, so a change holds from the next operation on. Operations that
+// begin while others wait sleep beside them: the disk is one of many channels. Asynchronous I/O
+// does not come by here; switch it off (innodb_use_native_aio=0).
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -30,7 +32,8 @@ const Delays* map_delays() {
   if (path == nullptr) return nullptr;
   const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return nullptr;
-  void* mapped = ::mmap(nullptr, kOperations * sizeof(Delays), PROT_READ, MAP_SHARED, descriptor, 0);
+  void* mapped =
+      ::mmap(nullptr, kOperations * sizeof(Delays), PROT_READ, MAP_SHARED, descriptor, 0);
   ::close(descriptor);
   return mapped == MAP_FAILED ? nullptr : static_cast<const Delays*>(mapped);
 }
