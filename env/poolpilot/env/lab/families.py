@@ -122,6 +122,35 @@ def _sleeping_mix(rng: np.random.Generator) -> tuple[SqlClass, ...]:
     return (*_sleeping(rng), SqlClass("point_select", "oltp_point_select", 32, target_ms=10.0))
 
 
+def _tpcc(transaction: str, base_ms: float, ms_per_connection: float) -> Draw:
+    """One of the transactions of order entry alone."""
+
+    def draw(rng: np.random.Generator) -> tuple[SqlClass, ...]:
+        connections = _connections(rng, 16, 64, 128, 256)
+        target_ms = round(base_ms + ms_per_connection * connections, 1)
+        options = {"transaction": transaction}
+        return (SqlClass(transaction, "tpcc", connections, target_ms=target_ms, options=options),)
+
+    return draw
+
+
+def _naps_beside(rng: np.random.Generator) -> tuple[SqlClass, ...]:
+    sleep_ms = round(log_uniform(rng, 5.0, 40.0), 1)
+    napping = SqlClass("napping", "waiting", 48, target_ms=10.0 * sleep_ms, options={"sleep_ms": sleep_ms})
+    return (napping, SqlClass("read_only", "oltp_read_only", _connections(rng, 8, 16, 32), target_ms=80.0, weight=5.0))
+
+
+def _hot_beside(rng: np.random.Generator) -> tuple[SqlClass, ...]:
+    options = {"rows": int(rng.integers(4, 17)), "updates": 2}
+    hot = SqlClass("hot", "hot_rows", _connections(rng, 64, 128), target_ms=80.0, think_ms=2.0, options=options)
+    return (hot, SqlClass("point_select", "oltp_point_select", 16, target_ms=10.0))
+
+
+def _ranges_offered(rng: np.random.Generator) -> tuple[SqlClass, ...]:
+    rate_per_s = round(log_uniform(rng, 2000.0, 20000.0))
+    return (SqlClass("ranges", "ranges", _connections(rng, 32, 128), target_ms=10.0, rate_per_s=rate_per_s),)
+
+
 def _payment(rng: np.random.Generator) -> tuple[SqlClass, ...]:
     options = {"transaction": "payment"}
     connections = _connections(rng, 64, 128, 256)
@@ -173,6 +202,20 @@ FAMILIES: Mapping[str, SqlFamily] = {
             "point selects of which most read the disk",
             _closed("oltp_point_select", 10.0, 0.3, 32, 64, 128),
             dataset="large",
+        ),
+        SqlFamily("order_status", "train", "reads of order entry", _tpcc("order_status", 10.0, 0.2)),
+        SqlFamily("new_orders", "train", "orders of many statements", _tpcc("new_order", 60.0, 3.0)),
+        SqlFamily("naps_beside", "train", "reported waits beside transactions that read", _naps_beside),
+        SqlFamily("hot_beside", "train", "two updates of a few rows with pauses, beside point selects", _hot_beside),
+        SqlFamily("ranges_offered", "train", "short ranges at an offered rate", _ranges_offered),
+        SqlFamily("few_readers", "train", "few connections that read", _closed("oltp_read_only", 20.0, 1.0, 4, 6, 12)),
+        SqlFamily(
+            "updates_beside",
+            "train",
+            "updates with think time beside long scans",
+            _beside_long(
+                SqlClass("short", "oltp_update_index", 1, target_ms=30.0, think_ms=10.0), "scan", (5e4, 1e5), passes=3
+            ),
         ),
         SqlFamily(
             "groups_beside",
