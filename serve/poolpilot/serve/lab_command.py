@@ -51,7 +51,7 @@ def up(
         extra_port=extra_port,
     )
     lab = Lab(folder, settings)
-    running = lab.up()
+    running = lab.up(kept=True)
     console = Console()
     console.print(
         f"MariaDB runs in {lab.folder} (process {running.pid}, port {running.port}, extra port {running.extra_port}): "

@@ -107,3 +107,26 @@ def test_unknown_data_set_is_named() -> None:
 
 def test_only_the_large_set_does_not_fit_into_memory() -> None:
     assert {name for name, one in datasets.DATASETS.items() if not one.in_memory} == {"large"}
+
+
+def test_server_started_by_hand_is_not_restarted_by_a_program(mariadb_installed: None, tmp_path: Path) -> None:  # noqa: ARG001
+    lab = Lab(tmp_path, EMPTY)
+    running = lab.up(kept=True)
+    with pytest.raises(ServerError, match=r"started the MariaDB in .* by hand"), lab.restarted():
+        pass
+    assert lab.running() == running
+    lab.down()
+
+
+def test_two_programs_do_not_share_a_laboratory(mariadb_installed: None, tmp_path: Path) -> None:  # noqa: ARG001
+    with Lab(tmp_path, EMPTY).restarted() as running:
+        with pytest.raises(ServerError, match="another program uses the laboratory"), Lab(tmp_path, EMPTY).restarted():
+            pass
+        assert running.alive
+
+
+def test_server_that_a_dead_program_left_behind_is_replaced(mariadb_installed: None, tmp_path: Path) -> None:  # noqa: ARG001
+    left = Lab(tmp_path, EMPTY).up()
+    with Lab(tmp_path, EMPTY).restarted() as running:
+        assert running.pid != left.pid
+        assert not left.alive

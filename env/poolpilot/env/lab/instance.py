@@ -1,6 +1,7 @@
 """A private MariaDB in a folder: its own data, socket, free ports and accounts; nothing outside it is touched."""
 
 import contextlib
+import fcntl
 import os
 import secrets
 import shutil
@@ -29,6 +30,7 @@ LONGEST_SOCKET_PATH = 107
 
 TUNER = "poolpilot"
 SETTINGS_FILE = "lab-settings.json"
+LOCK_FILE = "lock"
 
 
 class LabSettings(BaseModel):
@@ -106,11 +108,12 @@ class Lab:
         """The server of this folder, if it runs."""
         return Running.read(self._state)
 
-    def up(self, cpus: Sequence[int] | None = None) -> Running:
-        """Installs the data where there are none, starts the server and loads the data set; a running one is kept.
+    def up(self, cpus: Sequence[int] | None = None, *, kept: bool = False) -> Running:
+        """Installs the data where there are none, starts the server and loads the data set; a running one stays.
 
         Args:
             cpus: Processor numbers it is pinned to; not pinned if None.
+            kept: Whether it is started to be used by hand, so that no program may restart it.
 
         Raises:
             ServerError: A program is missing, the disk is too small, a port is in use, or it does not come up.
@@ -128,7 +131,7 @@ class Lab:
                 "or name another folder"
             )
         (self.folder / SETTINGS_FILE).write_text(self.settings.model_dump_json(indent=1) + "\n")
-        started = self._start(cpus)
+        started = self._start(cpus, kept)
         try:
             self._await(started)
             with Session(self.root) as session:
@@ -155,19 +158,52 @@ class Lab:
         self.down()
         for unwanted in (self._data, self.folder / "data.new"):
             shutil.rmtree(unwanted, ignore_errors=True)
-        for name in (SETTINGS_FILE, "client.cnf", "error.log", "install.log", "slow-disk", "s.sock", "mariadbd.pid"):
+        for name in (
+            SETTINGS_FILE,
+            LOCK_FILE,
+            "client.cnf",
+            "error.log",
+            "install.log",
+            "slow-disk",
+            "s.sock",
+            "mariadbd.pid",
+        ):
             (self.folder / name).unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self.folder.rmdir()
 
     @contextlib.contextmanager
     def restarted(self, cpus: Sequence[int] | None = None) -> Iterator[Running]:
-        """A freshly started server for the duration of the block: nothing carries over from what ran before."""
-        self.down()
-        try:
-            yield self.up(cpus)
-        finally:
+        """A freshly started server for the duration of the block: nothing carries over from what ran before.
+
+        Raises:
+            ServerError: Another program uses the laboratory, or somebody started its server by hand.
+        """
+        with self._locked():
+            found = self.running()
+            if found is not None and found.kept:
+                raise ServerError(
+                    f"somebody started the MariaDB in {self.folder} by hand; stop it (poolpilot lab down --folder "
+                    f"{self.folder}) or name another folder"
+                )
             self.down()
+            try:
+                yield self.up(cpus)
+            finally:
+                self.down()
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Keeps other programs out; the lock ends with this process, however that ends."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / LOCK_FILE).open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise ServerError(
+                    f"another program uses the laboratory in {self.folder}; name another folder"
+                ) from error
+            yield
 
     def __enter__(self) -> Self:
         self.up()
@@ -208,13 +244,14 @@ class Lab:
             raise ServerError(f"mariadb-install-db failed with code {done.returncode}; see {self.folder}/install.log")
         unfinished.rename(self._data)
 
-    def _start(self, cpus: Sequence[int] | None) -> Running:
+    def _start(self, cpus: Sequence[int] | None, kept: bool) -> Running:
         port, extra_port = free_or_checked(self.settings.port), free_or_checked(self.settings.extra_port)
         disk = self.slow_disk
         pinned = ["taskset", "--cpu-list", ",".join(map(str, cpus))] if cpus else []
         command = [*pinned, program("mariadbd"), *self._options(port, extra_port)]
         environment = {**os.environ, **(disk.environment() if disk else {})}
-        started = Running.spawn(command, environment, self.folder / "error.log", port, extra_port)
+        log = self.folder / "error.log"
+        started = Running.spawn(command, environment, log, port=port, extra_port=extra_port, kept=kept)
         started.write(self._state)
         return started
 

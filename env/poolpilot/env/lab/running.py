@@ -22,16 +22,25 @@ class Running:
         started_ticks: When that process started, so that another one of the same id is not taken for it.
         port: TCP port.
         extra_port: Extra port.
+        kept: Whether somebody started it to use it, and not a program for the time that it runs.
     """
 
     pid: int
     started_ticks: int
     port: int
     extra_port: int
+    kept: bool = False
 
     @classmethod
     def spawn(
-        cls, command: Sequence[str], environment: Mapping[str, str], log: Path, port: int, extra_port: int
+        cls,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        log: Path,
+        *,
+        port: int,
+        extra_port: int,
+        kept: bool,
     ) -> Self:
         """Starts a server in a session of its own; not by `subprocess`, since it may outlive this process."""
         appended = os.O_WRONLY | os.O_CREAT | os.O_APPEND
@@ -46,7 +55,7 @@ class Running:
             ],
             setsid=True,
         )
-        return cls(pid, _started_ticks(pid) or 0, port, extra_port)
+        return cls(pid, _started_ticks(pid) or 0, port, extra_port, kept)
 
     @classmethod
     def read(cls, path: Path) -> Self | None:
