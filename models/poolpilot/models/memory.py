@@ -1,7 +1,7 @@
 """The memory: what the training workloads looked like under every tuple, and what each tuple did to their classes."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -143,8 +143,7 @@ def _mean_features(windows: Sequence[Window]) -> tuple[float | None, ...]:
 
 
 def _throughputs(windows: Sequence[Window]) -> dict[str, float]:
-    found: Mapping[str, list[float]] = {}
-    found = {name: [] for window in windows for name in window.classes}
+    found: dict[str, list[float]] = {name: [] for window in windows for name in window.classes}
     for window in windows:
         for name, one in window.classes.items():
             found[name].append(one.throughput_per_s)

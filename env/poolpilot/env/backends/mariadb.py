@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.mariadb.actuator import Actuator, SetGlobal
 from poolpilot.env.mariadb.control import Control, open_control
-from poolpilot.env.mariadb.counters import Population, read_counters, read_population, read_tuple_values
+from poolpilot.env.mariadb.counters import read_counters, read_population, read_tuple_values
 from poolpilot.env.mariadb.dsn import Account
 from poolpilot.env.mariadb.process import ServerProcess
 from poolpilot.env.mariadb.variables import PoolVariable, knob_space, read_variables, tuple_of
@@ -123,11 +123,9 @@ class MariadbServer:
         """
         self._knobs.check(pool_tuple)
         self._check_threads(pool_tuple)
-        before, known = self._tuple, self._epoch
+        before = self._tuple
         if self.tuple_in_force() != before:
-            raise TupleChangedError(
-                f"somebody else set {self._tuple} where {before} was in force (look {known}): it is left alone"
-            )
+            raise TupleChangedError(f"somebody else set {self._tuple} where {before} was in force: it is left alone")
         try:
             self.actuator.set(self.session, before, pool_tuple)
         except ServerError:
@@ -184,14 +182,13 @@ class MariadbServer:
     ) -> None:
         self.close()
 
-    def _sample(self) -> Population:
+    def _sample(self) -> None:
         """Takes one look at the groups and adds it to the integrals, by trapezoids."""
         population, now_s = read_population(self.session), time.monotonic()
         for counter, name in INTEGRALS.items():
             mean = (getattr(self.population, name) + getattr(population, name)) / 2.0
             self._integrals[counter] += mean * (now_s - self._sampled_s) * 1e6
         self.population, self._sampled_s = population, now_s
-        return population
 
     def _gauges(self) -> dict[str, float]:
         population = self.population

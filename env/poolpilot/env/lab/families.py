@@ -122,11 +122,11 @@ def _sleeping_mix(rng: np.random.Generator) -> tuple[SqlClass, ...]:
     return (*_sleeping(rng), SqlClass("point_select", "oltp_point_select", 32, target_ms=10.0))
 
 
-def _tpcc(transaction: str, base_ms: float, ms_per_connection: float) -> Draw:
+def _tpcc(transaction: str, base_ms: float, ms_per_connection: float, *among: int) -> Draw:
     """One of the transactions of order entry alone."""
 
     def draw(rng: np.random.Generator) -> tuple[SqlClass, ...]:
-        connections = _connections(rng, 16, 64, 128, 256)
+        connections = _connections(rng, *among)
         target_ms = round(base_ms + ms_per_connection * connections, 1)
         options = {"transaction": transaction}
         return (SqlClass(transaction, "tpcc", connections, target_ms=target_ms, options=options),)
@@ -149,12 +149,6 @@ def _hot_beside(rng: np.random.Generator) -> tuple[SqlClass, ...]:
 def _ranges_offered(rng: np.random.Generator) -> tuple[SqlClass, ...]:
     rate_per_s = round(log_uniform(rng, 2000.0, 20000.0))
     return (SqlClass("ranges", "ranges", _connections(rng, 32, 128), target_ms=10.0, rate_per_s=rate_per_s),)
-
-
-def _payment(rng: np.random.Generator) -> tuple[SqlClass, ...]:
-    options = {"transaction": "payment"}
-    connections = _connections(rng, 64, 128, 256)
-    return (SqlClass("payment", "tpcc", connections, target_ms=round(20 + 0.8 * connections, 1), options=options),)
 
 
 POINT = SqlClass("short", "oltp_point_select", 1, target_ms=20.0)
@@ -203,8 +197,8 @@ FAMILIES: Mapping[str, SqlFamily] = {
             _closed("oltp_point_select", 10.0, 0.3, 32, 64, 128),
             dataset="large",
         ),
-        SqlFamily("order_status", "train", "reads of order entry", _tpcc("order_status", 10.0, 0.2)),
-        SqlFamily("new_orders", "train", "orders of many statements", _tpcc("new_order", 60.0, 3.0)),
+        SqlFamily("order_status", "train", "reads of order entry", _tpcc("order_status", 10.0, 0.2, 16, 64, 128, 256)),
+        SqlFamily("new_orders", "train", "orders of many statements", _tpcc("new_order", 60.0, 3.0, 16, 64, 128, 256)),
         SqlFamily("naps_beside", "train", "reported waits beside transactions that read", _naps_beside),
         SqlFamily("hot_beside", "train", "two updates of a few rows with pauses, beside point selects", _hot_beside),
         SqlFamily("ranges_offered", "train", "short ranges at an offered rate", _ranges_offered),
@@ -237,7 +231,7 @@ FAMILIES: Mapping[str, SqlFamily] = {
         SqlFamily("cached_ranges", "test", "short ranges from memory", _closed("ranges", 5.0, 0.15)),
         SqlFamily("sleeping", "test", "waits that the server reports", _sleeping),
         SqlFamily("offered", "test", "transactions at an offered rate", _offered),
-        SqlFamily("payments", "test", "payments to a few warehouses", _payment),
+        SqlFamily("payments", "test", "payments to a few warehouses", _tpcc("payment", 20.0, 0.8, 64, 128, 256)),
     )
 }
 

@@ -1,6 +1,5 @@
 """What a server has counted: the statements that read it, and the snapshot made of their answers."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,14 +39,8 @@ WAITS = {
 }
 """Counter of a snapshot to the reasons of THREAD_POOL_WAITS that it adds up."""
 
-STATUS = ("Questions", "Uptime", "Threads_connected", "Innodb_row_lock_waits", "Innodb_row_lock_time", "Slow_queries")
-STATUS_QUERY = f"SHOW GLOBAL STATUS WHERE Variable_name IN ({', '.join(repr(name) for name in STATUS)})"
+QUESTIONS_QUERY = "SHOW GLOBAL STATUS LIKE 'Questions'"
 TUPLE_QUERY = f"SELECT {', '.join(f'@@GLOBAL.{variable.lower()}' for variable, _ in KNOB_VARIABLES.values())}"
-
-QUEUE_QUERY = (
-    "SELECT COUNT(*), COALESCE(MAX(QUEUEING_TIME_MICROSECONDS), 0), COALESCE(AVG(QUEUEING_TIME_MICROSECONDS), 0) "
-    "FROM information_schema.THREAD_POOL_QUEUES"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +85,9 @@ def read_counters(session: Session) -> dict[str, float]:
     counters = {name: float(value or 0) for name, value in zip(STATISTICS, row, strict=True)}
     waits = {reason: int(count) for reason, count in session.rows(WAITS_QUERY)}
     counters |= {name: float(sum(waits.get(reason, 0) for reason in reasons)) for name, reasons in WAITS.items()}
-    status = read_status(session)
-    counters["completed"] = status["Questions"] - session.statements
-    counters["row_lock_waits"] = status["Innodb_row_lock_waits"]
-    counters["row_lock_us"] = 1000.0 * status["Innodb_row_lock_time"]
-    counters["uptime_s"] = status["Uptime"]
+    _, questions = session.row(QUESTIONS_QUERY)
+    counters["completed"] = float(questions) - session.statements
     return counters
-
-
-def read_status(session: Session) -> Mapping[str, float]:
-    """Reads the status variables of `STATUS`."""
-    return {name: float(value) for name, value in session.rows(STATUS_QUERY)}
 
 
 def read_tuple_values(session: Session) -> dict[str, Any]:

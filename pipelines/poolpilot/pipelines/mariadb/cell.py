@@ -11,7 +11,7 @@ from poolpilot.agent.warm_start import MARIADB_WARM_START, WarmStart, WarmStartS
 from poolpilot.env.climb import ClimbController, ClimbTrace, run_climb
 from poolpilot.env.lab.server import LabPlace
 from poolpilot.env.mariadb.protocol import MARIADB_RACING
-from poolpilot.env.measurement import MeasurementSettings, SettleSettings, measure, observe
+from poolpilot.env.measurement import measure, observe
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.env.spectral import ClimbSettings, spectral_climber
@@ -137,8 +137,7 @@ def _cold(server: PoolServer, objective: Objective, settings: LiveSettings) -> C
 
 def _compared(server: PoolServer, cores: list[Core], settings: LiveSettings, seed: int) -> dict[Core, list[Window]]:
     """Windows of every tuple, all of them in every round and in random order, so that drift strikes all alike."""
-    settle = {name: getattr(MARIADB_RACING, name) for name in SettleSettings.model_fields}
-    measurement = MeasurementSettings(window_s=settings.window_s, **settle)
+    measurement = MARIADB_RACING.model_copy(update={"window_s": settings.window_s})
     rng = np.random.default_rng([settings.seed, seed])
     windows: dict[Core, list[Window]] = {core: [] for core in cores}
     for _ in range(settings.repeats):

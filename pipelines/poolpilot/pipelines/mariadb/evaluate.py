@@ -55,9 +55,9 @@ def evaluate_live(settings: EvaluateSettings, console: Console) -> LiveEvaluatio
         if not cells:
             raise ServerError(f"none of the workloads of the split {settings.split!r} could be measured")
         evaluation = LiveEvaluation(cells, settings.comparison.resamples, settings.comparison.seed)
-        mlflow.log_dict(evaluation.as_dict(), "evaluation.json")
-        for name in evaluation.methods:
-            statistics = evaluation.as_dict()["methods"][name]
+        report = evaluation.as_dict()
+        mlflow.log_dict(report, "evaluation.json")
+        for name, statistics in report["methods"].items():
             mlflow.log_metrics({f"{name}.{key}": one for key, one in statistics.items() if isinstance(one, float)})
     return evaluation
 
