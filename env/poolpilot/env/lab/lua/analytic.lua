@@ -19,14 +19,6 @@ local QUERIES = {
       "WHERE a.id BETWEEN %d AND %d AND a.k <> b.k"
 }
 
-function thread_init()
-   client.connect()
-end
-
-function thread_done()
-   con:disconnect()
-end
-
 function event()
    local rows = sysbench.opt.rows
    if sysbench.opt.query == "digest" then

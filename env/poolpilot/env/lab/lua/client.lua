@@ -113,12 +113,23 @@ local function attach()
    due_us = within_burst(due_us)
 end
 
--- Puts the ledger around the script's thread_init and event; called at the end of a script.
+function client.connect()
+   drv = sysbench.sql.driver()
+   con = drv:connect()
+end
+
+function client.disconnect()
+   con:disconnect()
+end
+
+-- Puts the ledger around the script's thread_init and event; called at the end of a script. A script that has no
+-- thread_init of its own gets one connection a thread.
 function client.measure()
    sysbench.cmdline.options = sysbench.cmdline.options or {}
    for name, option in pairs(options) do sysbench.cmdline.options[name] = option end
 
-   local init, work, restarted = thread_init, event, sysbench.hooks.before_restart_event
+   local init, work, restarted = thread_init or client.connect, event, sysbench.hooks.before_restart_event
+   thread_done = thread_done or client.disconnect
    function thread_init()
       init()
       attach()
@@ -133,12 +144,6 @@ function client.measure()
       slot[RESTARTED] = slot[RESTARTED] + 1
       if restarted then restarted(error) end
    end
-end
-
--- Connects; for scripts that do not build on sysbench's oltp_common.
-function client.connect()
-   drv = sysbench.sql.driver()
-   con = drv:connect()
 end
 
 return client

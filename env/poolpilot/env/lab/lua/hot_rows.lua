@@ -8,14 +8,6 @@ sysbench.cmdline.options = {
    updates = {"Rows that a transaction updates", 2}
 }
 
-function thread_init()
-   client.connect()
-end
-
-function thread_done()
-   con:disconnect()
-end
-
 -- In rising order, so that transactions wait for one another but never deadlock.
 local function drawn()
    local ids = {}

@@ -8,14 +8,6 @@ sysbench.cmdline.options = {
    rows = {"Rows that a request reads", 20}
 }
 
-function thread_init()
-   client.connect()
-end
-
-function thread_done()
-   con:disconnect()
-end
-
 function event()
    local first = sysbench.rand.default(1, sysbench.opt.table_size)
    local tables = sysbench.rand.uniform(1, sysbench.opt.tables)

@@ -49,14 +49,6 @@ end
 
 sysbench.cmdline.commands = {prepare = {prepare}}
 
-function thread_init()
-   client.connect()
-end
-
-function thread_done()
-   con:disconnect()
-end
-
 local uniform = sysbench.rand.uniform
 
 local function run(statement, ...)

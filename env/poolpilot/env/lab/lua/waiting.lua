@@ -6,14 +6,6 @@ sysbench.cmdline.options = {
    sleep_ms = {"Milliseconds that a request sleeps", 5.0}
 }
 
-function thread_init()
-   client.connect()
-end
-
-function thread_done()
-   con:disconnect()
-end
-
 function event()
    con:query(string.format("SELECT SLEEP(%.6f)", sysbench.opt.sleep_ms / 1000))
 end
