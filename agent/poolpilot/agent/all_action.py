@@ -12,6 +12,7 @@ from torch import Tensor
 from poolpilot.agent.encoded_sweeps import EncodedSweeps, draw_sets
 from poolpilot.agent.judging import one_shot_regret, regret_metrics
 from poolpilot.agent.progress import Progress, silent
+from poolpilot.agent.standardisation import Standardisation
 from poolpilot.agent.torch_threads import torch_threads
 from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
 from poolpilot.env.observation import ENTRIES, Observation
@@ -59,6 +60,9 @@ class AllActionSettings(BaseModel):
     bootstrap: Literal["none", "workloads", "families"] = Field(
         default="workloads", description="What each member weights at random, so that members disagree off the data."
     )
+    standardise: bool = Field(
+        default=False, description="Whether features are learned in units of their spread over the training windows."
+    )
     threads: int = Field(default=1, ge=1, description="Threads of torch.")
     seed: int = Field(default=0, ge=0, description="Seed of weights, draws and bootstrap.")
 
@@ -88,13 +92,19 @@ def train_all_action(
     """
     chosen = settings or AllActionSettings()
     seen, held = EncodedSweeps.of(training, ladder), EncodedSweeps.of(validation, ladder)
+    units = Standardisation.of(seen) if chosen.standardise else None
+    if units is not None:
+        seen, held = units.applied(seen), units.applied(held)
     with torch_threads(chosen.threads):
         network = new_network(chosen, seen.ladder)
-        if initial is None:
-            return _train(network, float("inf"), seen, held, chosen, on_epoch or silent)
-        _take_over(network, initial)
-        regret = float(one_shot_regret(network, held, per_sweep=16).mean())
-        return _train(network, regret, seen, held, chosen, on_epoch or silent)
+        regret = float("inf")
+        if initial is not None:
+            _take_over(network, initial if units is None else units.unfolded(initial))
+            regret = float(one_shot_regret(network, held, per_sweep=16).mean())
+        network = _train(network, regret, seen, held, chosen, on_epoch or silent)
+        if units is not None:
+            network.initialise_from(units.folded(network.state_to_numpy()))
+        return network
 
 
 def _take_over(network: ScoreNetwork, initial: Mapping[str, NDArray[np.float32]]) -> None:

@@ -62,8 +62,10 @@ class TrainSettings(ProgramSettings):
             "store": MARIADB_STORE,
             "server_views": True,
             "initial": champion_folder(),
-            # Six validation workloads, two of them chaotic, are too few to stop or to choose a variant by.
-            "all_action": AllActionSettings(huber_delta=1.0, epochs=60, schedule="cosine", keep="last"),
+            # A handful of validation workloads, some chaotic, are too few to stop or to choose a variant by.
+            "all_action": AllActionSettings(
+                huber_delta=1.0, epochs=60, schedule="cosine", keep="last", standardise=True
+            ),
             "use_ppo": False,
             "use_marwil": False,
             # Nobody measures what follows an advice, and windows are noisy: it must be surely better.

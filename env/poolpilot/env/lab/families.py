@@ -162,6 +162,8 @@ FAMILIES: Mapping[str, SqlFamily] = {
         SqlFamily("write_only", "train", "transactions that write", _closed("oltp_write_only", 20.0, 0.6)),
         SqlFamily("update_index", "train", "single indexed updates", _closed("oltp_update_index", 10.0, 0.3)),
         SqlFamily("hot_rows", "train", "two updates of a few rows that all want", _hot(updates=2)),
+        SqlFamily("hot_baskets", "train", "five updates of a few rows that all want", _hot(updates=5)),
+        SqlFamily("hot_counter", "train", "single updates of a few rows that all want", _hot(updates=1)),
         SqlFamily("tpcc", "train", "order entry", _closed("tpcc", 40.0, 2.0, 16, 32, 64, 128)),
         SqlFamily(
             "scans_beside",
@@ -219,7 +221,6 @@ FAMILIES: Mapping[str, SqlFamily] = {
                 SqlClass("short", "oltp_read_only", 1, target_ms=60.0, think_ms=40.0), "group", (5e4, 1e5), passes=2
             ),
         ),
-        SqlFamily("hot_counter", "validation", "single updates of a few rows that all want", _hot(updates=1)),
         SqlFamily("sleeping_mix", "validation", "reported waits beside point selects", _sleeping_mix),
         SqlFamily(
             "joins_beside",
