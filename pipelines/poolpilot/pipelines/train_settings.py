@@ -69,6 +69,6 @@ class TrainSettings(ProgramSettings):
             "use_ppo": False,
             "use_marwil": False,
             # Nobody measures what follows an advice, and windows are noisy: it must be surely better.
-            "predictor": PredictorSettings(min_gain=0.1, caution=1.0),
+            "predictor": PredictorSettings(min_gain=0.2, caution=0.5),
         }
         return self.with_defaults(mariadb if self.server == "mariadb" else {})
