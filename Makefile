@@ -54,7 +54,7 @@ bench: $(FULL)/.ready ## measure for docs/results.md and rewrite it (an hour; wa
 bench-mariadb: $(FULL)/.ready system-lab ## judge the model live on MariaDB and rewrite docs/mariadb.md (an hour; resumes)
 	@mkdir -p benchmarks/reports
 	$(FULL)/bin/poolpilot evaluate --server mariadb --json benchmarks/reports/mariadb.json
-	for part in signals advice cost handling page; do $(FULL)/bin/python benchmarks/mariadb_$$part.py; done
+	for part in default signals advice cost handling page; do $(FULL)/bin/python benchmarks/mariadb_$$part.py; done
 
 sanitize: $(FULL)/.ready ## C++ tests under ThreadSanitizer, then under AddressSanitizer with UBSan
 	@$(call native_tests,build/thread,thread)

@@ -1,16 +1,23 @@
-"""Whether `poolpilot advise` says the same from several starting tuples, and again after its advice was set."""
+"""Whether `poolpilot advise` says the same from several starting tuples, and again after its advice was set.
+
+How to run: `python benchmarks/mariadb_advice.py [--folder lab]` (two minutes a workload, nothing beside). Results to
+expect: one row a workload and start. Two tuples may be worth the same, so all that were advised for a workload are
+compared in interleaved windows afterwards; what a row's tuples lose to the best of them is printed with its noise.
+"""
 
 import argparse
 import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from poolpilot.env.lab.families import named_workload
 from poolpilot.env.lab.server import LabPlace, LabServer
-from poolpilot.env.measurement import observe
+from poolpilot.env.mariadb.protocol import MARIADB_RACING
+from poolpilot.env.measurement import measure, observe
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.champion import load_champion
@@ -29,11 +36,15 @@ STARTS = {
 LOOK_S = 5.0
 BEFORE_S = 2.0
 SETTLE_S = 1.5
+ROUNDS = 6
+COMPARED = MARIADB_RACING.model_copy(update={"window_s": 1.0})
+
+Core = tuple[int, int, int]
 
 
 def advice_for(name: str, place: LabPlace, predictor: ScorePredictor) -> list[dict[str, Any]]:
     """What is advised from every start, and again under that advice."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for start, (before, core) in STARTS.items():
         with LabServer(named_workload(name), place) as server:
             first = server.tuple_in_force()
@@ -46,10 +57,31 @@ def advice_for(name: str, place: LabPlace, predictor: ScorePredictor) -> list[di
             server.apply(first.with_core(advised))
             server.run_for(SETTLE_S)
             rows.append({"workload": name, "start": start, "advised": advised, "again": _ask(server, predictor)})
+    values = compared(name, place, sorted({row[key] for row in rows for key in ("advised", "again")}))
+    best = max(values.values(), key=np.mean)
+    for row in rows:
+        row["loses"], row["again_loses"] = (_loses(values[row[key]], best) for key in ("advised", "again"))
+        row["error"] = float(np.std(values[row["again"]], ddof=1) / np.sqrt(ROUNDS))
     return rows
 
 
-def _ask(server: LabServer, predictor: ScorePredictor) -> tuple[int, int, int]:
+def compared(name: str, place: LabPlace, cores: list[Core]) -> dict[Core, list[float]]:
+    """J of every tuple in rounds of random order on one server, as its clients see it."""
+    workload, rng = named_workload(name), np.random.default_rng(0)
+    values: dict[Core, list[float]] = {core: [] for core in cores}
+    with LabServer(workload, place) as server:
+        for _ in range(ROUNDS):
+            for number in rng.permutation(len(cores)):
+                wanted = server.tuple_in_force().with_core(cores[number])
+                values[cores[number]].append(workload.objective.value(measure(server, wanted, COMPARED).window))
+    return values
+
+
+def _loses(values: list[float], best: list[float]) -> float:
+    return float(1.0 - np.exp(np.mean(values) - np.mean(best)))
+
+
+def _ask(server: LabServer, predictor: ScorePredictor) -> Core:
     window = observe(server, LOOK_S).window.without_classes()
     return predictor.predict([window], server.knobs, Objective()).pool_tuple.core
 
@@ -67,9 +99,10 @@ def main() -> None:
     for name in WORKLOADS:
         rows += advice_for(name, LabPlace(folder=given.folder), predictor)
         given.json.write_text(json.dumps(rows, indent=1) + "\n")
-    table = Table("workload", "start", "advised", "and again", title="Advice from several starts")
+    table = Table("workload", "start", "advised", "and again", "loses then", title="Advice from several starts")
     for row in rows:
-        table.add_row(row["workload"], row["start"], *(str(PoolTuple(*row[key])) for key in ("advised", "again")))
+        shown = (str(PoolTuple(*row[key])) for key in ("advised", "again"))
+        table.add_row(row["workload"], row["start"], *shown, f"{row['again_loses']:.1%} (error {row['error']:.1%})")
     console.print(table)
 
 

@@ -1,4 +1,10 @@
-"""What watching a MariaDB server costs it: processor time of a look, and throughput with and without, interleaved."""
+"""What watching a MariaDB server costs it: processor time of a look, and throughput with and without, interleaved.
+
+How to run: `python benchmarks/mariadb_cost.py [--folder lab/small]` (four minutes, nothing beside). Throughput drifts
+by 10 % and more over seconds, so neighbouring windows are half a second long; the watched ones hold a whole look each,
+which is twice the looks of a server watched once a second. Results to expect: a share of a core far below 0.5 %, and a
+ratio of watched to unwatched throughput whose interval excludes 0.97.
+"""
 
 import argparse
 import json
@@ -16,8 +22,8 @@ from poolpilot.env.lab.load import SqlLoad
 from poolpilot.env.mariadb.dsn import Dsn
 
 LOOKS = 300
-PAIRS = 30
-WINDOW_S = 3.0
+PAIRS = 200
+WINDOW_S = 0.5
 WORKLOAD = "point_select-1-0"
 
 
@@ -45,12 +51,11 @@ def watched_against_unwatched(server: MariadbServer, load: SqlLoad, rng: np.rand
     def throughput(*, watched: bool) -> float:
         before = next(iter(load.histograms().values())).count
         began_s = time.monotonic()
-        while (elapsed_s := time.monotonic() - began_s) < WINDOW_S:
-            if watched:
-                server.snapshot()
-                server.run_for(1.0)
-            else:
-                time.sleep(WINDOW_S - elapsed_s)
+        if watched:
+            server.snapshot()
+            server.run_for(WINDOW_S)
+        else:
+            time.sleep(WINDOW_S)
         return float(next(iter(load.histograms().values())).count - before) / (time.monotonic() - began_s)
 
     ratios = []

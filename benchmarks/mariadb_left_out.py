@@ -1,9 +1,10 @@
-"""Leave one family out: what the training recipe for MariaDB is worth, without looking at the sealed test families.
+"""Leave families out: what the training recipe for MariaDB is worth, without looking at the sealed test families.
 
-How to run: `python benchmarks/mariadb_left_out.py [--epochs 60] [--scratch]` (a minute a family on one processor). For
-every training and validation family a model is trained on all others and asked about that one, from several tuples in
-force, as the server alone sees it. Results to expect: a table of mean regret, and of advice that did harm, for several
-thresholds of the gain; the recipe and the thresholds of `poolpilot train --server mariadb` were chosen by it.
+How to run: `python benchmarks/mariadb_left_out.py [--groups 8] [--epochs 60] [--scratch]` (a minute a group on one
+processor). Training and validation families are dealt into groups; for each group a model is trained on all others and
+asked about its families, from several tuples in force, as the server alone sees them. Results to expect: a table of
+mean regret, and of advice that did harm, for several thresholds of the gain; the recipe and the thresholds of
+`poolpilot train --server mariadb` were chosen by it.
 """
 
 import argparse
@@ -32,6 +33,8 @@ WINDOWS_A_START = 2
 MIN_GAINS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 CAUTIONS = (0.0, 0.5, 1.0)
 HARM = 0.05
+LEAST_REGRET = -0.2
+"""A chaotic workload's oracle, measured again, may be far below any tuple: what is less counts as this."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,9 @@ def summary_table(answers: Sequence[Asked]) -> Table:
             for caution in CAUTIONS:
                 followed = [one for one in among if one.follows(min_gain, caution)]
                 left = [one for one in among if not one.follows(min_gain, caution)]
-                regrets = [one.regret for one in followed] + [one.regret_of_staying for one in left]
+                regrets = np.maximum(
+                    [one.regret for one in followed] + [one.regret_of_staying for one in left], LEAST_REGRET
+                )
                 harmful = sum(one.true_gain < -HARM for one in followed)
                 table.add_row(
                     words,
@@ -102,6 +107,7 @@ def main() -> None:
     """Trains a model a family, asks, prints and writes the answers."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--store", type=Path, default=Path("pipelines/mariadb"))
+    parser.add_argument("--groups", type=int, default=8, help="as many as there are families: one at a time")
     parser.add_argument("--epochs", type=int)
     parser.add_argument("--scratch", action="store_true", help="random weights instead of the champion's")
     parser.add_argument("--seed", type=int, default=0)
@@ -114,14 +120,16 @@ def main() -> None:
     settings = recipe.model_copy(update={"seed": given.seed, "epochs": given.epochs or recipe.epochs})
     initial = None if given.scratch else load(champion_folder()).weights
     answers: list[Asked] = []
-    for family in sorted({sweep.family for sweep in sweeps}):
-        others = [sweep for sweep in sweeps if sweep.family != family]
-        left_out = [sweep for sweep in sweeps if sweep.family == family]
+    families = sorted({sweep.family for sweep in sweeps})
+    for group in range(min(given.groups, len(families))):
+        out = families[group :: given.groups]
+        others = [sweep for sweep in sweeps if sweep.family not in out]
+        left_out = [sweep for sweep in sweeps if sweep.family in out]
         both = [view for sweep in others for view in (sweep, sweep.server_view())]
         network = train_all_action(both, left_out, settings, ladder=dataset.ladder, initial=initial)
         weights = network.state_to_numpy()
         answers += [one for sweep in left_out for one in asked_about(sweep, weights, dataset.ladder)]
-        console.print(f"{family} left out")
+        console.print(f"left out: {', '.join(out)}")
         given.json.write_text(json.dumps([vars(one) for one in answers], indent=1) + "\n")
     console.print(summary_table(answers))
 
