@@ -16,12 +16,13 @@ from rich.table import Table
 
 from poolpilot.env.lab.families import named_workload
 from poolpilot.env.lab.server import LabPlace, LabServer
-from poolpilot.env.mariadb.protocol import MARIADB_RACING
-from poolpilot.env.measurement import measure, observe
+from poolpilot.env.measurement import observe
 from poolpilot.env.objective import Objective
+from poolpilot.env.sweep import Core
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.champion import load_champion
 from poolpilot.models.predictor import ScorePredictor
+from poolpilot.pipelines.mariadb.cell import LiveSettings, compared
 
 WORKLOADS = ("joins_beside-9-0", "joins_beside-9-1", "hot_transfer-9-0", "cached_ranges-9-0", "sleeping-9-0")
 STARTS = {
@@ -36,10 +37,7 @@ STARTS = {
 LOOK_S = 5.0
 BEFORE_S = 2.0
 SETTLE_S = 1.5
-ROUNDS = 6
-COMPARED = MARIADB_RACING.model_copy(update={"window_s": 1.0})
-
-Core = tuple[int, int, int]
+COMPARED = LiveSettings(repeats=6, window_s=1.0)
 
 
 def advice_for(name: str, place: LabPlace, predictor: ScorePredictor) -> list[dict[str, Any]]:
@@ -57,24 +55,20 @@ def advice_for(name: str, place: LabPlace, predictor: ScorePredictor) -> list[di
             server.apply(first.with_core(advised))
             server.run_for(SETTLE_S)
             rows.append({"workload": name, "start": start, "advised": advised, "again": _ask(server, predictor)})
-    values = compared(name, place, sorted({row[key] for row in rows for key in ("advised", "again")}))
+    values = values_of(name, place, sorted({row[key] for row in rows for key in ("advised", "again")}))
     best = max(values.values(), key=np.mean)
     for row in rows:
         row["loses"], row["again_loses"] = (_loses(values[row[key]], best) for key in ("advised", "again"))
-        row["error"] = float(np.std(values[row["again"]], ddof=1) / np.sqrt(ROUNDS))
+        row["error"] = float(np.std(values[row["again"]], ddof=1) / np.sqrt(COMPARED.repeats))
     return rows
 
 
-def compared(name: str, place: LabPlace, cores: list[Core]) -> dict[Core, list[float]]:
+def values_of(name: str, place: LabPlace, cores: list[Core]) -> dict[Core, list[float]]:
     """J of every tuple in rounds of random order on one server, as its clients see it."""
-    workload, rng = named_workload(name), np.random.default_rng(0)
-    values: dict[Core, list[float]] = {core: [] for core in cores}
+    workload = named_workload(name)
     with LabServer(workload, place) as server:
-        for _ in range(ROUNDS):
-            for number in rng.permutation(len(cores)):
-                wanted = server.tuple_in_force().with_core(cores[number])
-                values[cores[number]].append(workload.objective.value(measure(server, wanted, COMPARED).window))
-    return values
+        windows = compared(server, cores, COMPARED, seed=0)
+    return {core: [workload.objective.value(window) for window in each] for core, each in windows.items()}
 
 
 def _loses(values: list[float], best: list[float]) -> float:

@@ -6,7 +6,6 @@ the mask beside the features, so its weights take them over exactly: who serves 
 """
 
 import dataclasses
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -14,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolpilot.agent.encoded_sweeps import EncodedSweeps
+from poolpilot.models.forward import Weights
 
 SMALLEST_SPREAD = 0.02
 """Spread that a feature has at least: what hardly moved in training must not shout in production."""
 
 ENTRY = "entry_in.weight"
-
-Weights = Mapping[str, NDArray[np.float32]]
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ def run_cell(stage: Stage, methods: LiveMethods, settings: LiveSettings) -> Live
         chosen = {name: one.pool_tuple.core for name, one in said.items()}
         chosen |= {REFINED: refined.final_tuple.core, COLD: cold.final_tuple.core}
         chosen |= {DEFAULT: default, ORACLE: methods.oracle}
-        windows = _compared(server, list(dict.fromkeys([default, *chosen.values()])), settings, stage.seed)
+        windows = compared(server, list(dict.fromkeys([default, *chosen.values()])), settings, stage.seed)
     return _cell(
         stage,
         chosen,
@@ -135,7 +135,7 @@ def _cold(server: PoolServer, objective: Objective, settings: LiveSettings) -> C
     return run_climb(server, controller, settings.climb.period_s, settings.cold_s, objective)
 
 
-def _compared(server: PoolServer, cores: list[Core], settings: LiveSettings, seed: int) -> dict[Core, list[Window]]:
+def compared(server: PoolServer, cores: list[Core], settings: LiveSettings, seed: int) -> dict[Core, list[Window]]:
     """Windows of every tuple, all of them in every round and in random order, so that drift strikes all alike."""
     measurement = MARIADB_RACING.model_copy(update={"window_s": settings.window_s})
     rng = np.random.default_rng([settings.seed, seed])
