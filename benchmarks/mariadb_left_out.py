@@ -1,6 +1,6 @@
 """Leave families out: what the training recipe for MariaDB is worth, without looking at the sealed test families.
 
-How to run: `python benchmarks/mariadb_left_out.py [--groups 8] [--epochs 60] [--scratch]` (a minute a group on one
+How to run: `python benchmarks/mariadb_left_out.py [--groups 8 | --number 1] [--plain] [--scratch]` (a minute a group, one
 processor). Training and validation families are dealt into groups; for each group a model is trained on all others and
 asked about its families, from several tuples in force, as the server alone sees them. Results to expect: a table of
 mean regret, and of advice that did harm, for several thresholds of the gain; the recipe and the thresholds of
@@ -80,6 +80,18 @@ def asked_about(sweep: WorkloadSweep, weights: Weights, ladder: Ladder) -> Itera
             )
 
 
+def grouped(sweeps: Sequence[WorkloadSweep], groups: int) -> Iterator[set[str]]:
+    """Workloads of whole families, dealt into so many groups."""
+    families = sorted({sweep.family for sweep in sweeps})
+    for group in range(min(groups, len(families))):
+        yield {sweep.workload_id for sweep in sweeps if sweep.family in families[group::groups]}
+
+
+def numbered(sweeps: Sequence[WorkloadSweep], number: str) -> set[str]:
+    """Workloads of that number of every family."""
+    return {sweep.workload_id for sweep in sweeps if sweep.workload_id.endswith(f"-{number}")}
+
+
 def summary_table(answers: Sequence[Asked]) -> Table:
     """Mean regret and harm by thresholds, from the default tuple and from all starts."""
     table = Table("start", "min_gain", "caution", "mean regret", "changes", "harmful", title="Families left out")
@@ -108,6 +120,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--store", type=Path, default=Path("pipelines/mariadb"))
     parser.add_argument("--groups", type=int, default=8, help="as many as there are families: one at a time")
+    parser.add_argument("--number", help="leave out the workloads of this number of every family, not families")
+    parser.add_argument("--plain", action="store_true", help="features as scaled by the schema (decision 14)")
     parser.add_argument("--epochs", type=int)
     parser.add_argument("--scratch", action="store_true", help="random weights instead of the champion's")
     parser.add_argument("--seed", type=int, default=0)
@@ -117,19 +131,19 @@ def main() -> None:
     dataset = read_dataset(given.store, "train", "validation")
     sweeps = [*dataset.of_split("train"), *dataset.of_split("validation")]
     recipe: AllActionSettings = TrainSettings.load(None, {"server": "mariadb"}).all_action
-    settings = recipe.model_copy(update={"seed": given.seed, "epochs": given.epochs or recipe.epochs})
+    settings = recipe.model_copy(
+        update={"seed": given.seed, "epochs": given.epochs or recipe.epochs, "standardise": not given.plain}
+    )
     initial = None if given.scratch else load(champion_folder()).weights
     answers: list[Asked] = []
-    families = sorted({sweep.family for sweep in sweeps})
-    for group in range(min(given.groups, len(families))):
-        out = families[group :: given.groups]
-        others = [sweep for sweep in sweeps if sweep.family not in out]
-        left_out = [sweep for sweep in sweeps if sweep.family in out]
+    for out in [numbered(sweeps, given.number)] if given.number else grouped(sweeps, given.groups):
+        others = [sweep for sweep in sweeps if sweep.workload_id not in out]
+        left_out = [sweep for sweep in sweeps if sweep.workload_id in out]
         both = [view for sweep in others for view in (sweep, sweep.server_view())]
         network = train_all_action(both, left_out, settings, ladder=dataset.ladder, initial=initial)
         weights = network.state_to_numpy()
         answers += [one for sweep in left_out for one in asked_about(sweep, weights, dataset.ladder)]
-        console.print(f"left out: {', '.join(out)}")
+        console.print(f"left out: {', '.join(sorted(out))}")
         given.json.write_text(json.dumps([vars(one) for one in answers], indent=1) + "\n")
     console.print(summary_table(answers))
 
