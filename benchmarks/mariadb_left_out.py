@@ -1,6 +1,6 @@
 """Leave families out: what the training recipe for MariaDB is worth, without looking at the sealed test families.
 
-How to run: `python benchmarks/mariadb_left_out.py [--groups 8 | --number 1] [--plain] [--scratch]` (a minute a group, one
+How to run: `python benchmarks/mariadb_left_out.py [--groups 8 | --number 1] [--plain] [--scratch]` (a minute each, one
 processor). Training and validation families are dealt into groups; for each group a model is trained on all others and
 asked about its families, from several tuples in force, as the server alone sees them. Results to expect: a table of
 mean regret, and of advice that did harm, for several thresholds of the gain; the recipe and the thresholds of
