@@ -22,7 +22,7 @@ from poolpilot.pipelines.demo.timeline import mean_goodput
 from poolpilot.pipelines.servers import open_native
 
 PERIODS_S = (0.1, 0.2, 0.4)
-WAVES = (10.0, 36.0)
+WAVES = (10.0, 18.0)
 FAMILIES = ("silent_single", "latch_single", "short_beside_long", "silent_then_latch", "cpu_single", "latch_beside_cpu")
 
 
@@ -56,7 +56,7 @@ def main() -> None:
         for one, share in zip(candidates, shares, strict=True)
     ]
     for row in sorted(rows, key=lambda one: one["share"], reverse=True):
-        print(f"period {row['period_s']:.1f} s  wave {row['wave']:4.0f} of 72  kept {100 * row['share']:.1f} %")
+        print(f"period {row['period_s']:.1f} s  wave {row['wave']:4.0f} of 36  kept {100 * row['share']:.1f} %")
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=2) + "\n")
 

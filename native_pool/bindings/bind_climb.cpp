@@ -1,14 +1,12 @@
-// Python face of the spectral climber.
+// Python face of the spectral climber and of what all climbers have in common.
+#include <pybind11/complex.h>
 #include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
 
-#include <array>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <variant>
+#include <cmath>
+#include <limits>
+#include <optional>
 
-#include "climb/settings.hpp"
+#include "bindings/bind_settings.hpp"
 #include "climb/spectral.hpp"
 
 namespace py = pybind11;
@@ -16,103 +14,77 @@ namespace py = pybind11;
 namespace poolpilot {
 namespace {
 
-using Field = std::variant<int SpectralSettings::*, double SpectralSettings::*>;
-
-const std::array<std::pair<const char*, Field>, 26> kFields{{
-    {"wave_period", &SpectralSettings::wave_period},
-    {"samples_to_wave_period_ratio", &SpectralSettings::samples_to_wave_period_ratio},
-    {"min_periods_to_decide", &SpectralSettings::min_periods_to_decide},
-    {"settle_samples", &SpectralSettings::settle_samples},
-    {"price_of_thread", &SpectralSettings::price_of_thread},
-    {"confidence", &SpectralSettings::confidence},
-    {"hcm_ccs_valuable_progress", &SpectralSettings::hcm_ccs_valuable_progress},
-    {"hcm_reference_size", &SpectralSettings::hcm_reference_size},
-    {"hcm_min_thread_wave_magnitude", &SpectralSettings::hcm_min_thread_wave_magnitude},
-    {"hcm_max_thread_wave_magnitude", &SpectralSettings::hcm_max_thread_wave_magnitude},
-    {"wave_magnitude_growth", &SpectralSettings::wave_magnitude_growth},
-    {"wave_noise_multiplier", &SpectralSettings::wave_noise_multiplier},
-    {"hcm_eps", &SpectralSettings::hcm_eps},
-    {"hcm_step_gain", &SpectralSettings::hcm_step_gain},
-    {"hcm_max_step_ratio", &SpectralSettings::hcm_max_step_ratio},
-    {"hcm_plateau_factor", &SpectralSettings::hcm_plateau_factor},
-    {"hcm_plateau_decay", &SpectralSettings::hcm_plateau_decay},
-    {"hcm_valuable_diff", &SpectralSettings::hcm_valuable_diff},
-    {"hcm_reference_samples", &SpectralSettings::hcm_reference_samples},
-    {"hcm_exit_samples", &SpectralSettings::hcm_exit_samples},
-    {"hcm_exit_confidence", &SpectralSettings::hcm_exit_confidence},
-    {"hcm_steep_decline", &SpectralSettings::hcm_steep_decline},
-    {"hcm_false_optimized_excess", &SpectralSettings::hcm_false_optimized_excess},
-    {"hcm_false_jump_ratio", &SpectralSettings::hcm_false_jump_ratio},
-    {"min_accepted_throughput", &SpectralSettings::min_accepted_throughput},
-    {"log_limit", &SpectralSettings::log_limit},
-}};
-
-void assign(SpectralSettings& settings, const std::string& name, py::handle value) {
-  for (const auto& [known, field] : kFields) {
-    if (name != known) continue;
-    std::visit(
-        [&](auto member) {
-          using Value = std::remove_reference_t<decltype(settings.*member)>;
-          try {
-            settings.*member = value.cast<Value>();
-          } catch (const py::cast_error&) {
-            const char* kind = std::is_same_v<Value, int> ? "an integer" : "a number";
-            throw py::type_error("setting " + name + " must be " + kind);
-          }
-        },
-        field);
-    return;
-  }
-  throw py::type_error("SpectralSettings has no setting named '" + name + "'");
+// None where there is no finite number, so that JSON can hold it.
+std::optional<double> finite(double value) {
+  if (std::isfinite(value)) return value;
+  return std::nullopt;
 }
 
-SpectralSettings make_settings(const py::kwargs& values) {
-  SpectralSettings settings;
-  for (const auto& [name, value] : values) assign(settings, name.cast<std::string>(), value);
-  settings.validate();
-  return settings;
-}
-
-py::dict as_dict(const ClimbDecision& decision) {
+py::dict as_dict(const ClimbRecord& record) {
   using namespace py::literals;
-  return py::dict("sample"_a = decision.sample, "mode"_a = name_of(decision.mode),
-                  "size"_a = decision.size, "ratio"_a = decision.ratio, "noise"_a = decision.noise,
-                  "reason"_a = decision.reason);
+  return py::dict("sample"_a = record.sample, "mode"_a = name_of(record.mode),
+                  "size"_a = record.size, "next_size"_a = record.next_size,
+                  "wave_low"_a = record.wave_low, "wave_high"_a = record.wave_high,
+                  "bracket_low"_a = record.bracket_low, "bracket_high"_a = record.bracket_high,
+                  "throughput"_a = finite(record.throughput),
+                  "size_harmonic"_a = record.size_harmonic,
+                  "throughput_harmonic"_a = record.throughput_harmonic, "ratio"_a = record.ratio,
+                  "error"_a = finite(record.error), "progress"_a = record.progress,
+                  "period_s"_a = record.period_s, "decision"_a = decision_of(record.reason),
+                  "reason"_a = record.text());
 }
 
 py::list log_of(const SpectralClimber& climber) {
-  py::list decisions;
-  for (const ClimbDecision& decision : climber.log()) decisions.append(as_dict(decision));
-  return decisions;
+  py::list records;
+  const auto& kept = climber.journal().records();
+  for (std::size_t i = 0; i < kept.size(); ++i) records.append(as_dict(kept[i]));
+  return records;
 }
 
-int update(SpectralClimber& climber, double throughput, double connections, double latency_s,
-           int size) {
+int update(Climber& climber, std::optional<double> throughput, double connections, double latency_s,
+           int size, double duration_s) {
   return climber.update(
-      {.throughput = throughput, .connections = connections, .latency_s = latency_s, .size = size});
+      {.throughput = throughput.value_or(std::numeric_limits<double>::quiet_NaN()),
+       .connections = connections,
+       .latency_s = latency_s,
+       .size = size,
+       .duration_s = duration_s});
 }
 
 }  // namespace
 
 void bind_climb(py::module_& module) {
-  py::class_<SpectralSettings> settings(module, "SpectralSettings",
-                                        "Settings of the spectral climber, named as in the "
-                                        "adaptive thread pool article.");
-  settings.def(py::init(&make_settings));
-  for (const auto& [name, field] : kFields) {
-    std::visit([&, known = name](auto member) { settings.def_readonly(known, member); }, field);
-  }
-
-  py::class_<SpectralClimber>(module, "SpectralClimber",
-                              "Hill climbing on the pool size by a wave and its echo.")
-      .def(py::init<const SpectralSettings&, int, int, int, bool>(), py::arg("settings"),
-           py::arg("initial_size"), py::arg("min_size"), py::arg("max_size"), py::kw_only(),
-           py::arg("warm") = false)
+  py::class_<Climber>(module, "Climber", "A controller of the pool size.")
       .def("update", &update, py::arg("throughput"), py::arg("connections"), py::arg("latency_s"),
-           py::arg("size"), "Takes one sample and returns the size to set next.")
+           py::arg("size"), py::arg("duration_s") = 0.0,
+           "Takes one sample and returns the size to set next; None where there is no throughput.")
+      .def_property_readonly("size", &Climber::size)
+      .def_property_readonly("period_s", &Climber::period_s);
+
+  bind_settings<SpectralSettings>(module, "SpectralSettings",
+                                  "Settings of the spectral climber, named as in the adaptive "
+                                  "thread pool article.")
+      .def_static("article", &SpectralSettings::article, "The article's own method.");
+
+  py::class_<SpectralClimber, Climber>(module, "SpectralClimber",
+                                       "Hill climbing on the pool size by a wave and its echo.")
+      .def(py::init([](const SpectralSettings& settings, int initial_size, int min_size,
+                       int max_size, bool warm) {
+             return SpectralClimber(settings, initial_size, {.min = min_size, .max = max_size},
+                                    warm);
+           }),
+           py::arg("settings"), py::arg("initial_size"), py::arg("min_size"), py::arg("max_size"),
+           py::kw_only(), py::arg("warm") = false)
+      .def("adopt", &SpectralClimber::adopt, py::arg("settings"),
+           "Other settings from the next sample on.")
+      .def_property_readonly("settings", &SpectralClimber::settings)
       .def_property_readonly("mode",
                              [](const SpectralClimber& climber) { return name_of(climber.mode()); })
-      .def("log", &log_of, "The latest decisions, oldest first.");
+      .def_property_readonly(
+          "latest",
+          [](const SpectralClimber& climber) { return as_dict(climber.journal().latest()); },
+          "The latest record, kept even where the log is off.")
+      .def("log", &log_of, "One record of every update, oldest first, where the log is on.");
 }
 
 }  // namespace poolpilot

@@ -1,20 +1,24 @@
 // What is known of the curve of throughput over size, and whether a new point belongs to it.
 #pragma once
 
-#include <map>
+#include <cstddef>
 #include <optional>
+#include <vector>
 
 namespace poolpilot {
 
 class CurveMemory {
  public:
-  // Adds the mean throughput of `samples` samples at `size` to what is known of that size.
+  CurveMemory() { points_.reserve(kPoints); }
+
+  // Adds the mean throughput of `samples` samples at `size` to what is known of that size. Where
+  // the memory is full, the size seen least gives way.
   void add(int size, double throughput, double samples);
 
   // Throughput expected at `size`: what is known of it, else the straight line between the two
   // known neighbours; nothing when `size` lies outside the known points or the neighbours are more
-  // than a factor of two apart, where the chord of an arched curve says nothing.
-  std::optional<double> predict(int size) const;
+  // than a factor `interpolation_ratio` apart, where the chord of an arched curve says nothing.
+  std::optional<double> predict(int size, double interpolation_ratio) const;
 
   // Known size of the greatest ln(throughput) - price ln(size) within low..high.
   std::optional<int> best(int low, int high, double price) const;
@@ -23,15 +27,19 @@ class CurveMemory {
   double value(int size, double price) const;
 
   void clear() { points_.clear(); }
-  bool empty() const { return points_.empty(); }
 
  private:
+  static constexpr std::size_t kPoints = 128;
+
   struct Point {
+    int size = 0;
     double throughput = 0.0;
     double samples = 0.0;
   };
 
-  std::map<int, Point> points_;
+  std::vector<Point>::const_iterator find(int size) const;
+
+  std::vector<Point> points_;  // in order of size
 };
 
 }  // namespace poolpilot

@@ -3,42 +3,88 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <vector>
 
 namespace poolpilot {
-
 namespace {
 
-double mean_of(const std::deque<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+// Samples that the reference grows to.
+int most_samples(const SpectralSettings& settings) {
+  return std::max(settings.full_window(), settings.hcm_reference_samples);
 }
 
-double median_of(const std::deque<double>& values) {
-  std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
-  return std::midpoint(sorted[(sorted.size() - 1) / 2], sorted[sorted.size() / 2]);
+double median_of(std::vector<double>& values) {
+  std::sort(values.begin(), values.end());
+  return std::midpoint(values[(values.size() - 1) / 2], values[values.size() / 2]);
 }
 
 }  // namespace
 
-double WatchedMeasure::deviation(const SpectralSettings& settings) const {
-  const auto latest = static_cast<double>(latest_.size());
-  if (static_cast<int>(latest_.size()) < settings.hcm_exit_samples || mean_ <= 0.0) return 0.0;
-  const double mean = mean_of(latest_) / mean_ - 1.0;
-  const double median = median_of(latest_) / mean_ - 1.0;
-  if (mean * median <= 0.0) return 0.0;
-  const double noise = std::sqrt(squares_ / (samples_ - 1)) / mean_;
-  const double error = noise * std::sqrt(1.0 / latest + 1.0 / samples_);
-  const double limit = std::max(settings.hcm_valuable_diff, settings.hcm_exit_confidence * error);
-  return std::min(std::abs(mean), std::abs(median)) > limit ? mean : 0.0;
+WatchedMeasure::WatchedMeasure(const SpectralSettings& settings) {
+  const auto samples = static_cast<std::size_t>(settings.hcm_exit_samples);
+  latest_.reserve(samples + 1);
+  sorted_.reserve(samples);
+}
+
+void WatchedMeasure::clear() {
+  samples_ = 0;
+  mean_ = squares_ = 0.0;
+  latest_.clear();
 }
 
 void WatchedMeasure::add(double value, const SpectralSettings& settings) {
   if (samples_ < settings.hcm_reference_samples) return absorb(value);
   latest_.push_back(value);
   if (static_cast<int>(latest_.size()) <= settings.hcm_exit_samples) return;
-  if (samples_ < static_cast<int>(settings.full_window())) absorb(latest_.front());
+  if (samples_ < most_samples(settings)) absorb(latest_.front());
   latest_.pop_front();
+}
+
+double WatchedMeasure::deviation(const SpectralSettings& settings) {
+  if (mean_ <= 0.0) return 0.0;
+  const double quick = quick_deviation(settings);
+  return quick != 0.0 ? quick : slow_deviation(settings);
+}
+
+double WatchedMeasure::limit(const SpectralSettings& settings, double latest) const {
+  // Few degrees of freedom widen it, as Student's t does.
+  const double freedom = samples_ - 1;
+  const double noise = std::sqrt(squares_ / freedom * (1.0 + 4.0 / freedom)) / mean_;
+  const double error = noise * std::sqrt(1.0 / latest + 1.0 / samples_);
+  return std::max(settings.hcm_valuable_diff / 100.0, settings.hcm_exit_confidence * error);
+}
+
+double WatchedMeasure::slow_deviation(const SpectralSettings& settings) {
+  if (static_cast<int>(latest_.size()) < settings.hcm_exit_samples) return 0.0;
+  sorted_.clear();
+  double sum = 0.0;
+  for (std::size_t i = 0; i < latest_.size(); ++i) {
+    sorted_.push_back(latest_[i]);
+    sum += latest_[i];
+  }
+  const auto latest = static_cast<double>(latest_.size());
+  const double mean = sum / latest / mean_ - 1.0;
+  const double median = median_of(sorted_) / mean_ - 1.0;
+  if (mean * median <= 0.0) return 0.0;
+  return std::min(std::abs(mean), std::abs(median)) > limit(settings, latest) ? mean : 0.0;
+}
+
+double WatchedMeasure::quick_deviation(const SpectralSettings& settings) const {
+  const auto wanted = static_cast<std::size_t>(settings.hcm_quick_exit_samples);
+  if (wanted == 0 || latest_.size() < wanted || samples_ < most_samples(settings)) return 0.0;
+  double sum = 0.0;
+  double least = latest_.back();
+  double greatest = least;
+  for (std::size_t i = latest_.size() - wanted; i < latest_.size(); ++i) {
+    sum += latest_[i];
+    least = std::min(least, latest_[i]);
+    greatest = std::max(greatest, latest_[i]);
+  }
+  const auto latest = static_cast<double>(wanted);
+  const double mean = sum / latest / mean_ - 1.0;
+  const double nearest = (mean > 0.0 ? least : greatest) / mean_ - 1.0;
+  const double needed = limit(settings, latest);
+  return std::abs(mean) > needed && nearest * mean > 0.0 && std::abs(nearest) > needed / 2.0 ? mean
+                                                                                             : 0.0;
 }
 
 void WatchedMeasure::absorb(double value) {
@@ -46,6 +92,15 @@ void WatchedMeasure::absorb(double value) {
   const double before = value - mean_;
   mean_ += before / samples_;
   squares_ += before * (value - mean_);
+}
+
+HoldWatch::HoldWatch(const SpectralSettings& settings)
+    : throughput_(settings), connections_(settings), latency_(settings) {}
+
+void HoldWatch::clear() {
+  throughput_.clear();
+  connections_.clear();
+  latency_.clear();
 }
 
 Departure HoldWatch::add(const Sample& sample, const SpectralSettings& settings) {

@@ -1,42 +1,55 @@
 // The watch over a held size: has the workload moved away from its averaged reference?
 #pragma once
 
-#include <deque>
-#include <optional>
-#include <string>
+#include <vector>
 
 #include "climb/sample.hpp"
 #include "climb/settings.hpp"
+#include "queues/ring.hpp"
 
 namespace poolpilot {
 
 // One measure: the mean and variance of its reference, and its latest values.
 class WatchedMeasure {
  public:
-  // Relative deviation of the latest values from the reference when both their mean (noise) and
-  // their median (outliers) say that it is larger than `hcm_valuable_diff` and than
-  // `hcm_exit_confidence` standard errors; 0 otherwise.
-  double deviation(const SpectralSettings& settings) const;
+  explicit WatchedMeasure(const SpectralSettings& settings);
+
+  void clear();
 
   // The reference is `hcm_reference_samples` values, and grows to a full window of undisturbed
   // ones.
   void add(double value, const SpectralSettings& settings);
+
+  // Relative deviation of the latest values from the reference where it exceeds
+  // `hcm_valuable_diff` and `hcm_exit_confidence` standard errors; 0 otherwise. Of
+  // `hcm_exit_samples` values mean (noise) and median (outliers) must both say so, of
+  // `hcm_quick_exit_samples` the mean, and every single one by half, once the reference is full.
+  double deviation(const SpectralSettings& settings);
+
   int samples() const { return samples_; }
   double mean() const { return mean_; }
 
  private:
   void absorb(double value);
+  double limit(const SpectralSettings& settings, double latest) const;
+  double slow_deviation(const SpectralSettings& settings);
+  double quick_deviation(const SpectralSettings& settings) const;
 
   int samples_ = 0;
   double mean_ = 0.0;
   double squares_ = 0.0;
-  std::deque<double> latest_;
+  Ring<double> latest_;
+  std::vector<double> sorted_;
 };
 
 enum class Departure { kNone, kThroughput, kConnections, kLatency };
 
 class HoldWatch {
  public:
+  explicit HoldWatch(const SpectralSettings& settings);
+
+  void clear();
+
   // What has left the reference with this sample, if anything.
   Departure add(const Sample& sample, const SpectralSettings& settings);
 

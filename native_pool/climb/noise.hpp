@@ -1,39 +1,35 @@
-// The relative noise of one throughput sample, pooled over the windows of a climb.
+// The relative noise of one throughput sample, pooled over the waves of a climb.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 
-#include "climb/spectrum.hpp"
-
 namespace poolpilot {
 
 class Noise {
  public:
-  // Standard error of the response's ratio: white noise of variance v gives the real part of a bin
-  // the variance v / 2n. Few degrees of freedom widen it, as Student's t does.
-  double standard_error(const WaveResponse& response) const {
-    const Noise all = joined(response);
-    const double bin = std::sqrt(all.variance_ / (2.0 * static_cast<double>(response.samples)));
-    return bin / response.size_component * std::sqrt(1.0 + 4.0 / all.freedom_);
-  }
-
-  void absorb(const WaveResponse& response) { *this = joined(response); }
-
   bool known() const { return freedom_ > 0.0; }
   double deviation() const { return std::sqrt(variance_); }
 
- private:
-  Noise joined(const WaveResponse& response) const {
-    Noise all;
-    all.variance_ = (variance_ * freedom_ + response.noise_variance * response.freedom) /
-                    (freedom_ + response.freedom);
-    all.freedom_ = std::min(freedom_ + response.freedom, kMemory);
-    return all;
+  // Joined by a variance measured with `freedom` degrees of freedom; older ones fade beyond
+  // `memory`, so that the noise may change.
+  Noise with(double variance, double freedom, double memory) const {
+    Noise joined;
+    if (freedom_ + freedom <= 0.0) return joined;
+    joined.variance_ = (variance_ * freedom_ + variance * freedom) / (freedom_ + freedom);
+    joined.freedom_ = std::min(freedom_ + freedom, memory);
+    return joined;
   }
 
-  static constexpr double kMemory = 64.0;  // older windows fade, so that noise may change
+  // Standard error of the ratio of a wave of `samples` samples whose size harmonic is
+  // `size_component` of the mean size: white noise of variance v gives the real part of a bin the
+  // variance v / 2n. Few degrees of freedom widen it, as Student's t does.
+  double ratio_error(double samples, double size_component) const {
+    const double bin = std::sqrt(variance_ / (2.0 * samples));
+    return bin / size_component * std::sqrt(1.0 + 4.0 / freedom_);
+  }
 
+ private:
   double variance_ = 0.0;
   double freedom_ = 0.0;
 };

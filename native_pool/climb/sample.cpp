@@ -1,27 +1,39 @@
 #include "climb/sample.hpp"
 
 #include <cmath>
-#include <sstream>
-#include <stdexcept>
 
 namespace poolpilot {
 namespace {
 
-void require(const char* name, double value, double low) {
-  if (std::isfinite(value) && value >= low) return;
-  std::ostringstream text;
-  text << "the sample's " << name << " is " << value << ", but must be a finite number, at least "
-       << low;
-  throw std::invalid_argument(text.str());
-}
+bool is_amount(double value) { return std::isfinite(value) && value >= 0.0; }
 
 }  // namespace
 
-void Sample::validate() const {
-  require("throughput", throughput, 0.0);
-  require("connections", connections, 0.0);
-  require("latency_s", latency_s, 0.0);
-  require("size", size, 1.0);
+Flaw flaw_of(const Sample& sample, double longest_s) {
+  if (!is_amount(sample.throughput)) return Flaw::kThroughput;
+  if (!is_amount(sample.connections)) return Flaw::kConnections;
+  if (!is_amount(sample.latency_s)) return Flaw::kLatency;
+  if (sample.size < 1) return Flaw::kSize;
+  if (!is_amount(sample.duration_s) || sample.duration_s > longest_s) return Flaw::kClock;
+  return Flaw::kNone;
+}
+
+const char* name_of(Flaw flaw) {
+  switch (flaw) {
+    case Flaw::kNone:
+      return "";
+    case Flaw::kThroughput:
+      return "its throughput is absent, negative or not finite";
+    case Flaw::kConnections:
+      return "its number of connections is negative or not finite";
+    case Flaw::kLatency:
+      return "its latency is negative or not finite";
+    case Flaw::kSize:
+      return "its pool size is below 1";
+    case Flaw::kClock:
+      return "its duration is impossible: the clock has jumped";
+  }
+  return "?";
 }
 
 }  // namespace poolpilot

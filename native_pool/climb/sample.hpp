@@ -1,4 +1,4 @@
-// What the climber is told about one sampling interval.
+// What a climber is told about one sampling interval.
 #pragma once
 
 namespace poolpilot {
@@ -8,10 +8,17 @@ struct Sample {
   double connections = 0.0;  // open connections
   double latency_s = 0.0;    // mean latency in seconds, 0 when nothing completed
   int size = 0;              // pool size in force during the interval
-
-  // Throws std::invalid_argument naming the first value that is negative, not finite, or, for the
-  // size, below 1.
-  void validate() const;
+  double duration_s = 0.0;   // length of the interval in seconds; 0: as long as was asked for
 };
+
+// Why a sample cannot be used.
+enum class Flaw { kNone, kThroughput, kConnections, kLatency, kSize, kClock };
+
+// The first flaw of a sample: a throughput that is not a finite number of at least 0 (NaN says that
+// there is none), connections or a latency likewise, a size below 1, or a duration that is not
+// finite, negative, or longer than `longest_s`: the clock has jumped.
+Flaw flaw_of(const Sample& sample, double longest_s);
+
+const char* name_of(Flaw flaw);
 
 }  // namespace poolpilot

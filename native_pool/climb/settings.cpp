@@ -1,73 +1,159 @@
 #include "climb/settings.hpp"
 
-#include <limits>
-#include <sstream>
-#include <stdexcept>
+#include <array>
 
 namespace poolpilot {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using S = SpectralSettings;
+using Field = SettingField<S>;
 
-void require(const char* name, double value, double low, double high) {
-  if (value >= low && value <= high && value < kInfinity) return;
-  std::ostringstream text;
-  text << "setting " << name << " is " << value << ", but must be ";
-  if (high < kInfinity) {
-    text << "in " << low << ".." << high;
-  } else {
-    text << "a finite number, at least " << low;
-  }
-  throw std::invalid_argument(text.str());
-}
+constexpr const char* kSwitch = "switch";
+constexpr const char* kThreads = "threads at the reference size";
+constexpr const char* kSamples = "samples";
+constexpr const char* kRatio = "ratio";
 
-void require_wave(const SpectralSettings& s) {
-  require("wave_period", s.wave_period, 4, 64);
-  if (s.wave_period % 2 != 0) {
-    throw std::invalid_argument("setting wave_period is " + std::to_string(s.wave_period) +
-                                ", but must be an even number in 4..64");
-  }
-  require("samples_to_wave_period_ratio", s.samples_to_wave_period_ratio, 2, 64);
-  require("min_periods_to_decide", s.min_periods_to_decide, 2, s.samples_to_wave_period_ratio);
-  require("settle_samples", s.settle_samples, 0, 64);
-  require("hcm_reference_size", s.hcm_reference_size, 1, kInfinity);
-  require("hcm_min_thread_wave_magnitude", s.hcm_min_thread_wave_magnitude, 1,
-          s.hcm_max_thread_wave_magnitude);
-  require("hcm_max_thread_wave_magnitude", s.hcm_max_thread_wave_magnitude, 1, kInfinity);
-  require("wave_magnitude_growth", s.wave_magnitude_growth, 1.1, 10);
-  require("wave_noise_multiplier", s.wave_noise_multiplier, 0, 100);
-}
+const std::array kFields{
+    Field{&S::hcm_hillclimbing_enabled, "hcm_hillclimbing_enabled", kSwitch, 0, 1,
+          "Off: the size in force is left alone."},
+    Field{&S::hcm_log_enabled, "hcm_log_enabled", kSwitch, 0, 1,
+          "Keeps a record of every update; off: only of the latest."},
+    Field{&S::wave_period, "wave_period", kSamples, 4, 64,
+          "Period of the wave on the size, an even number: half of it low, half high."},
+    Field{&S::samples_to_wave_period_ratio, "samples_to_wave_period_ratio", "periods", 2, 64,
+          "Periods in a full window, over which noise is measured and patience is counted."},
+    Field{&S::hcm_period, "hcm_period", "seconds", 1e-3, 3600,
+          "Longest time between two updates; the time itself where it is not adapted."},
+    Field{&S::min_accepted_throughput, "min_accepted_throughput", "requests per second", 0,
+          kUnbounded, "Throughput under which the climb pauses."},
+    Field{&S::hcm_eps, "hcm_eps", "threads", 0, kUnbounded,
+          "Bracket around the optimum that counts as found, where gain is not relative."},
+    Field{&S::hcm_valuable_diff, "hcm_valuable_diff", "per cent", 1, 1000,
+          "Deviation from what was expected that means another workload."},
+    Field{&S::hcm_ccs_valuable_progress, "hcm_ccs_valuable_progress", "accumulated ratio", 0.001,
+          10, "Slope, summed over the periods of a wave, that moves the size."},
+    Field{&S::hcm_min_thread_wave_magnitude, "hcm_min_thread_wave_magnitude", kThreads, 1,
+          kUnbounded, "First wave."},
+    Field{&S::hcm_max_thread_wave_magnitude, "hcm_max_thread_wave_magnitude", kThreads, 1,
+          kUnbounded, "Largest wave: one that shows no trend is a plateau."},
+    Field{&S::relative_gain, "relative_gain", kSwitch, 0, 1,
+          "Waves, steps and accuracy in proportion to the size; off: in threads."},
+    Field{&S::wave_follows_noise, "wave_follows_noise", kSwitch, 0, 1,
+          "Makes the first wave as large as the measured noise asks for."},
+    Field{&S::reset_on_forced_change, "reset_on_forced_change", kSwitch, 0, 1,
+          "Forgets what was learnt when somebody else has changed the size."},
+    Field{&S::test_significance, "test_significance", kSwitch, 0, 1,
+          "Believes a wave as far as it stands out of the neighbouring bins; off: every wave."},
+    Field{&S::price_of_thread, "price_of_thread", "elasticity", 0, 1,
+          "Per cent of throughput that one per cent more threads must buy."},
+    Field{&S::adapt_period, "adapt_period", kSwitch, 0, 1,
+          "Makes the interval as short as the noise allows; off: always hcm_period."},
+    Field{&S::verify_warm_start, "verify_warm_start", kSwitch, 0, 1,
+          "A warm start looks round before it holds; off: it holds at once."},
+    Field{&S::hcm_reference_size, "hcm_reference_size", "threads", 1, kUnbounded,
+          "Pool size for which settings in threads are meant."},
+    Field{&S::wave_growth, "wave_growth", kRatio, 1.1, 10,
+          "Factor on a wave that has shown no trend."},
+    Field{&S::wave_noise_multiplier, "wave_noise_multiplier", kRatio, 0, 100,
+          "First wave over size, in relative noise of one sample."},
+    Field{&S::settle_samples, "settle_samples", kSamples, 0, 64,
+          "Samples dropped after the base of the wave has moved."},
+    Field{&S::hcm_min_period, "hcm_min_period", "seconds", 1e-3, 3600,
+          "Shortest time between two updates, where it is adapted."},
+    Field{&S::hcm_period_noise, "hcm_period_noise", "share", 0.001, 1,
+          "Relative noise of a sample up to which the interval is shortened."},
+    Field{&S::min_periods_to_decide, "min_periods_to_decide", "periods", 2, 64,
+          "Periods of the first wave, which has to measure the noise too."},
+    Field{&S::min_periods_known_noise, "min_periods_known_noise", "periods", 1, 64,
+          "Periods after which a later wave may decide."},
+    Field{&S::hcm_patience, "hcm_patience", "windows", 1, 64,
+          "Full windows after which a wave is taken for what it is."},
+    Field{&S::confidence, "confidence", "standard errors", 0.5, 10,
+          "Slope over its error that makes its sign sure."},
+    Field{&S::hcm_trust, "hcm_trust", "probability", 0.6, 0.9999,
+          "Most that one wave is believed."},
+    Field{&S::hcm_flat_trust, "hcm_flat_trust", "probability", 0.5, 0.99,
+          "Belief, where the largest wave shows nothing, that fewer threads do as well."},
+    Field{&S::noise_memory, "noise_memory", "degrees of freedom", 4, 10000,
+          "Bins the noise is averaged over; older ones fade."},
+    Field{&S::hcm_step_gain, "hcm_step_gain", kRatio, 0.01, 100,
+          "First ln(new size / size) per unit of slope."},
+    Field{&S::hcm_max_step_ratio, "hcm_max_step_ratio", kRatio, 1.1, 16,
+          "Largest factor by which one move changes the size."},
+    Field{&S::hcm_plateau_factor, "hcm_plateau_factor", kRatio, 0, 0.49,
+          "k of the walk left on a plateau: size (0.5 + k exp(-k' size))."},
+    Field{&S::hcm_plateau_decay, "hcm_plateau_decay", "per thread", 0, 1, "k' of that walk."},
+    Field{&S::hcm_credible, "hcm_credible", "probability", 0.5, 0.999,
+          "Belief that the bracket around the optimum must hold."},
+    Field{&S::hcm_accuracy, "hcm_accuracy", "share", 0, 1,
+          "Bracket over the size that counts as found, where gain is relative."},
+    Field{&S::hcm_false_optimized_excess, "hcm_false_optimized_excess", "threads", 0, kUnbounded,
+          "Size above the connections that cannot be an optimum."},
+    Field{&S::hcm_false_jump_ratio, "hcm_false_jump_ratio", kRatio, 0, 1,
+          "Connections over size under which a jump is refused."},
+    Field{&S::warm_wave_share, "warm_wave_share", kRatio, 0.01, 1,
+          "Wave of a warm start over that of a cold one."},
+    Field{&S::warm_bracket, "warm_bracket", kRatio, 1.1, 100,
+          "Factor to either side of a warm start within which the optimum is looked for first."},
+    Field{&S::hcm_reference_samples, "hcm_reference_samples", kSamples, 2, 1024,
+          "Samples averaged before a held size is judged."},
+    Field{&S::hcm_exit_samples, "hcm_exit_samples", kSamples, 1, 1024,
+          "Latest samples that are compared with the reference."},
+    Field{&S::hcm_quick_exit_samples, "hcm_quick_exit_samples", kSamples, 0, 64,
+          "Latest samples that are enough for a large deviation; 0: never so few."},
+    Field{&S::hcm_exit_confidence, "hcm_exit_confidence", "standard errors", 0, 100,
+          "Errors that a deviation must exceed as well."},
+    Field{&S::hcm_steep_decline, "hcm_steep_decline", "per cent", 10, 100,
+          "Fall below the last period of a wave that is unnatural."},
+    Field{&S::hcm_steep_samples, "hcm_steep_samples", kSamples, 1, 64,
+          "Samples in a row that must have fallen so."},
+    Field{&S::hcm_wrong_predictions, "hcm_wrong_predictions", "periods", 1, 64,
+          "Periods in a row that known points of the curve have not foretold: it has changed."},
+    Field{&S::hcm_interpolation_ratio, "hcm_interpolation_ratio", kRatio, 1, 16,
+          "Largest factor between two known sizes that are interpolated."},
+    Field{&S::hcm_clock_jump, "hcm_clock_jump", kRatio, 2, 1e6,
+          "Length of a sample over the longest asked for that means a jump of the clock."},
+    Field{&S::log_limit, "log_limit", "records", 1, 1e6, "Latest records kept."},
+};
 
-void require_moves(const SpectralSettings& s) {
-  require("price_of_thread", s.price_of_thread, 0, 1);
-  require("confidence", s.confidence, 0.5, 10);
-  require("hcm_ccs_valuable_progress", s.hcm_ccs_valuable_progress, 0.001, 10);
-  require("hcm_eps", s.hcm_eps, 0, kInfinity);
-  require("hcm_step_gain", s.hcm_step_gain, 0.01, 100);
-  require("hcm_max_step_ratio", s.hcm_max_step_ratio, 1.1, 16);
-  require("hcm_plateau_factor", s.hcm_plateau_factor, 0, 0.49);
-  require("hcm_plateau_decay", s.hcm_plateau_decay, 0, 1);
-}
-
-void require_watch(const SpectralSettings& s) {
-  require("hcm_valuable_diff", s.hcm_valuable_diff, 0.01, 10);
-  require("hcm_reference_samples", s.hcm_reference_samples, 2,
-          static_cast<double>(s.full_window()));
-  require("hcm_exit_samples", s.hcm_exit_samples, 1, 1000);
-  require("hcm_exit_confidence", s.hcm_exit_confidence, 0, 100);
-  require("hcm_steep_decline", s.hcm_steep_decline, 0.1, 1);
-  require("hcm_false_optimized_excess", s.hcm_false_optimized_excess, 0, kInfinity);
-  require("hcm_false_jump_ratio", s.hcm_false_jump_ratio, 0, 1);
-  require("min_accepted_throughput", s.min_accepted_throughput, 0, kInfinity);
-  require("log_limit", s.log_limit, 1, 1e6);
+void refuse_below(const char* name, double value, const char* other, double least) {
+  if (value >= least) return;
+  std::ostringstream allowed;
+  allowed << "at least " << least << ", the value of " << other;
+  refuse_setting(name, value, allowed.str());
 }
 
 }  // namespace
 
+std::span<const Field> SpectralSettings::fields() { return kFields; }
+
 void SpectralSettings::validate() const {
-  require_wave(*this);
-  require_moves(*this);
-  require_watch(*this);
+  require_ranges<SpectralSettings>(*this, fields());
+  if (wave_period % 2 != 0) refuse_setting("wave_period", wave_period, "an even number in 4..64");
+  refuse_below("samples_to_wave_period_ratio", samples_to_wave_period_ratio,
+               "min_periods_to_decide", min_periods_to_decide);
+  refuse_below("samples_to_wave_period_ratio", samples_to_wave_period_ratio,
+               "min_periods_known_noise", min_periods_known_noise);
+  refuse_below("hcm_max_thread_wave_magnitude", hcm_max_thread_wave_magnitude,
+               "hcm_min_thread_wave_magnitude", hcm_min_thread_wave_magnitude);
+  refuse_below("hcm_period", hcm_period, "hcm_min_period", adapt_period ? hcm_min_period : 0.0);
+  refuse_below("hcm_exit_samples", hcm_exit_samples, "hcm_quick_exit_samples",
+               hcm_quick_exit_samples);
+}
+
+SpectralSettings SpectralSettings::article() {
+  SpectralSettings settings;
+  settings.relative_gain = false;
+  settings.wave_follows_noise = false;
+  settings.reset_on_forced_change = false;
+  settings.test_significance = false;
+  settings.price_of_thread = 0.0;
+  settings.adapt_period = false;
+  settings.verify_warm_start = false;
+  settings.min_periods_known_noise = settings.min_periods_to_decide;
+  settings.hcm_patience = 1;
+  settings.hcm_quick_exit_samples = 0;
+  return settings;
 }
 
 }  // namespace poolpilot

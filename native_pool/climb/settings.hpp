@@ -1,45 +1,90 @@
-// Settings of the spectral climber, under the names and defaults of the adaptive pool article.
+// Settings of the spectral climber, under the names and defaults of the adaptive pool article where
+// it gives them. What each one means stands once, in settings.cpp.
 #pragma once
 
-#include <cstddef>
+#include <span>
+
+#include "climb/setting.hpp"
 
 namespace poolpilot {
 
 struct SpectralSettings {
-  int wave_period = 4;                   // samples in one period of the wave on the size; even
-  int samples_to_wave_period_ratio = 8;  // periods in a full window: 4 x 8 = 32 samples
-  int min_periods_to_decide = 2;         // periods after which a clear trend may be acted upon
-  int settle_samples = 1;                // samples dropped after the base size has moved
-  double price_of_thread = 0.02;         // e in the objective ln(throughput) - e ln(size)
-  double confidence = 2.0;               // standard errors that make a trend, or its absence, sure
-  double hcm_ccs_valuable_progress = 0.2;  // accumulated ratio above e that moves the size
-  double hcm_reference_size = 72.0;        // size for which the four settings in threads are meant
-  double hcm_min_thread_wave_magnitude = 10.0;  // first wave, threads at the reference size
-  double hcm_max_thread_wave_magnitude = 80.0;  // last wave, threads at the reference size
-  double wave_magnitude_growth = 2.0;           // factor on the wave when it shows no trend
-  double wave_noise_multiplier = 6.0;  // first wave over size, in relative noise of one sample
-  double hcm_eps = 5.0;                // bracket that counts as found, at the reference size
-  double hcm_step_gain = 2.0;          // first ln(new size / size) per unit of ratio above e
-  double hcm_max_step_ratio = 2.0;     // largest factor by which one move changes the size
-  double hcm_plateau_factor = 0.36;    // k of the walk left: size (0.5 + k exp(-k' size))
-  double hcm_plateau_decay = 0.018;    // k' of the walk left, per thread
-  double hcm_valuable_diff = 0.2;      // relative deviation that means another workload (20 %)
-  int hcm_reference_samples = 16;      // samples averaged before a held size is judged
-  int hcm_exit_samples = 8;            // latest samples compared with the reference
-  double hcm_exit_confidence = 5.0;    // standard errors a deviation must exceed as well
-  double hcm_steep_decline = 0.8;      // relative fall below the last period that is unnatural
-  double hcm_false_optimized_excess = 20.0;  // size minus connections that is no optimum
-  double hcm_false_jump_ratio = 0.2;         // connections over size under which a jump is refused
-  double min_accepted_throughput = 300.0;    // requests per second under which the climb pauses
-  int log_limit = 1000;                      // latest decisions kept in the log
+  // The article's.
+  bool hcm_hillclimbing_enabled = false;
+  bool hcm_log_enabled = false;
+  int wave_period = 4;
+  int samples_to_wave_period_ratio = 8;
+  double hcm_period = 2.0;
+  double min_accepted_throughput = 300.0;
+  double hcm_eps = 5.0;
+  double hcm_valuable_diff = 20.0;
+  double hcm_ccs_valuable_progress = 0.2;
+  double hcm_min_thread_wave_magnitude = 10.0;
+  double hcm_max_thread_wave_magnitude = 80.0;
 
-  // Throws std::invalid_argument with the setting's name, its value and the range it must be in.
+  // Better than the ancestors: each can be switched off.
+  bool relative_gain = true;
+  bool wave_follows_noise = true;
+  bool reset_on_forced_change = true;
+  bool test_significance = true;
+  double price_of_thread = 0.02;
+  bool adapt_period = true;
+  bool verify_warm_start = true;
+
+  // The wave.
+  double hcm_reference_size = 36.0;
+  double wave_growth = 2.0;
+  double wave_noise_multiplier = 6.0;
+  int settle_samples = 1;
+  double hcm_min_period = 0.1;
+  double hcm_period_noise = 0.05;
+
+  // What a wave must show.
+  int min_periods_to_decide = 2;
+  int min_periods_known_noise = 1;
+  int hcm_patience = 4;
+  double confidence = 1.5;
+  double hcm_trust = 0.99;
+  double hcm_flat_trust = 0.75;
+  double noise_memory = 64.0;
+
+  // The moves.
+  double hcm_step_gain = 2.0;
+  double hcm_max_step_ratio = 3.0;
+  double hcm_plateau_factor = 0.36;
+  double hcm_plateau_decay = 0.018;
+  double hcm_credible = 0.9;
+  double hcm_accuracy = 0.02;
+  double hcm_false_optimized_excess = 20.0;
+  double hcm_false_jump_ratio = 0.2;
+  double warm_wave_share = 0.5;
+  double warm_bracket = 2.0;
+
+  // What makes it start again.
+  int hcm_reference_samples = 16;
+  int hcm_exit_samples = 8;
+  int hcm_quick_exit_samples = 2;
+  double hcm_exit_confidence = 5.0;
+  double hcm_steep_decline = 80.0;
+  int hcm_steep_samples = 2;
+  int hcm_wrong_predictions = 2;
+  double hcm_interpolation_ratio = 2.0;
+  double hcm_clock_jump = 10.0;
+
+  int log_limit = 1000;
+
+  static std::span<const SettingField<SpectralSettings>> fields();
+
+  // Throws std::invalid_argument naming the first setting that is out of its range or contradicts
+  // another one.
   void validate() const;
 
-  std::size_t full_window() const {
-    return static_cast<std::size_t>(wave_period) *
-           static_cast<std::size_t>(samples_to_wave_period_ratio);
-  }
+  // The article's own method: absolute waves and steps, a fixed interval, every wave believed, no
+  // price, what was learnt kept when somebody else changes the size.
+  static SpectralSettings article();
+
+  int full_window() const { return wave_period * samples_to_wave_period_ratio; }
+  int longest_wave() const { return full_window() * hcm_patience; }
 };
 
 }  // namespace poolpilot

@@ -1,108 +1,143 @@
 #include "climb/spectral.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <sstream>
-#include <stdexcept>
 
 namespace poolpilot {
 namespace {
 
-void require_sizes(int initial_size, int min_size, int max_size) {
-  if (1 <= min_size && min_size <= initial_size && initial_size <= max_size) return;
-  std::ostringstream text;
-  text << "sizes must satisfy 1 <= min_size <= initial_size <= max_size, but min_size is "
-       << min_size << ", initial_size " << initial_size << ", max_size " << max_size;
-  throw std::invalid_argument(text.str());
+const SpectralSettings& valid(const SpectralSettings& settings) {
+  settings.validate();
+  return settings;
 }
 
 }  // namespace
 
-SpectralClimber::SpectralClimber(const SpectralSettings& settings, int initial_size, int min_size,
-                                 int max_size, bool warm)
-    : settings_(settings),
-      min_size_(min_size),
-      max_size_(max_size),
-      requested_(initial_size),
-      bracket_(min_size, max_size) {
-  settings_.validate();
-  require_sizes(initial_size, min_size, max_size);
+SpectralClimber::SpectralClimber(const SpectralSettings& settings, int initial_size,
+                                 SizeLimits limits, bool warm)
+    : Climber(initial_size, limits),
+      settings_(valid(settings)),
+      initial_size_(initial_size),
+      echo_(settings),
+      belief_(limits),
+      watch_(settings),
+      journal_(settings) {
+  last_period_.reserve(static_cast<std::size_t>(settings.wave_period));
   if (warm) {
-    mode_ = Mode::kOptimized;
-    settle_left_ = settings_.settle_samples;
-    note("starts on the given summit");
+    begin_warm(initial_size);
   } else {
-    restart(initial_size, "starts cold");
+    restart(initial_size, Reason::kStart);
   }
+  record({});
 }
 
-int SpectralClimber::update(const Sample& sample) {
-  sample.validate();
+void SpectralClimber::adopt(const SpectralSettings& settings) {
+  settings_ = valid(settings);
+  echo_ = Echo(settings);
+  watch_ = HoldWatch(settings);
+  last_period_.reserve(static_cast<std::size_t>(settings.wave_period));
+  journal_.adopt(settings);
+  if (mode_ != Mode::kOptimized) restart(wave_.low, Reason::kSettingsChanged);
+}
+
+int SpectralClimber::next(const Sample& sample) {
   ++samples_;
-  if (sample.size != requested_) {
-    return restart(sample.size, "size was changed from outside to " + std::to_string(sample.size));
+  deviation_ = 0.0;
+  judge(sample);
+  record(sample);
+  return size();
+}
+
+void SpectralClimber::dropped(const Sample& sample, Flaw flaw) {
+  ++samples_;
+  reason_ = Reason::kFlawed;
+  // A hole in the wave would shift its phase: it begins again.
+  if (mode_ != Mode::kOptimized && echo_.samples() > 0) rewind(Reason::kFlawed);
+  record(sample, flaw);
+}
+
+void SpectralClimber::judge(const Sample& sample) {
+  if (!settings_.hcm_hillclimbing_enabled) {
+    reason_ = Reason::kSwitchedOff;
+    return ask_for(sample.size);
   }
+  // The first sample may be older than the first wave, which need not begin at the initial size.
+  if (samples_ == 1 && sample.size == initial_size_ && size() != initial_size_) {
+    reason_ = Reason::kSettling;
+    return;
+  }
+  if (sample.size != size()) return forced(sample.size);
   if (sample.connections == 0.0) return idle();
-  idle_ = false;
+  idle_ = given_ = false;
   connections_ = sample.connections;
   if (mode_ != Mode::kOptimized && steep_decline(sample)) return retreat(sample.size);
   if (sample.throughput == 0.0 || sample.throughput < settings_.min_accepted_throughput) {
     return pause();
   }
   paused_ = false;
-  requested_ = mode_ == Mode::kOptimized ? hold(sample) : climb(sample);
-  return requested_;
+  if (mode_ == Mode::kOptimized) return hold(sample);
+  climb(sample);
+}
+
+void SpectralClimber::forced(int size) {
+  if (settings_.reset_on_forced_change) return restart(size, Reason::kForced);
+  mode_ = Mode::kUsual;
+  begin(wave_at(size), Reason::kForced);
 }
 
 // A given summit that nobody has used yet stays a summit.
-int SpectralClimber::idle() {
-  const bool holding = mode_ == Mode::kOptimized;
-  if (idle_ || (holding && watch_.samples() == 0)) return requested_;
+void SpectralClimber::idle() {
+  reason_ = Reason::kNoConnections;
+  if (idle_ || given_) return;
   idle_ = true;
-  return restart(holding ? requested_ : wave_.low, "no connections");
+  restart(mode_ == Mode::kOptimized ? size() : wave_.low, Reason::kNoConnections);
 }
 
-int SpectralClimber::pause() {
-  if (!paused_ && mode_ != Mode::kOptimized) begin(wave_, "throughput too low to climb");
+void SpectralClimber::pause() {
+  reason_ = Reason::kTooLow;
+  if (!paused_ && mode_ != Mode::kOptimized) rewind(Reason::kTooLow);
   paused_ = true;
-  return requested_;
 }
 
 // ---- climbing ----
 
-int SpectralClimber::climb(const Sample& sample) {
+void SpectralClimber::climb(const Sample& sample) {
   if (settle_left_ > 0) {
     --settle_left_;
-    return requested_;
+    reason_ = Reason::kSettling;
+    return;
   }
-  sizes_.push_back(sample.size);
-  throughputs_.push_back(sample.throughput);
-  if (sizes_.size() % static_cast<std::size_t>(settings_.wave_period) == 0) {
-    if (curve_changed()) return restart(wave_.low, "the curve has changed");
-    decide();
-    if (mode_ == Mode::kOptimized) return requested_;
+  reason_ = Reason::kListening;
+  echo_.add(sample.size, sample.throughput);
+  if (echo_.period_full()) {
+    if (curve_changed()) return restart(wave_.low, Reason::kCurveChanged);
+    const int samples = echo_.samples();
+    listen();
+    if (mode_ == Mode::kOptimized || echo_.samples() != samples) return;
   }
-  return wave_.size_at(sizes_.size(), settings_.wave_period);
+  ask_for(wave_.size_at(echo_.samples(), settings_.wave_period));
 }
 
 // Back to the last size that was well. What lies from the collapse upwards is left alone for this
 // climb, or the same slope would lead there again.
-int SpectralClimber::retreat(int collapsed_size) {
-  const bool just_moved = static_cast<int>(sizes_.size()) < settings_.wave_period;
+void SpectralClimber::retreat(int collapsed_size) {
+  const bool just_moved = echo_.samples() < settings_.wave_period;
   const int safe = just_moved ? last_low_ : wave_.low;
   std::optional<int> limit;
   if (collapsed_size > safe) limit = collapsed_size - 1;
-  return restart(safe, "unnaturally steep decline", limit);
+  restart(safe, Reason::kSteepDecline, limit);
 }
 
-// Two samples in a row, as one may be a hiccup of the machine.
+// Several samples in a row, as one may be a hiccup of the machine.
 bool SpectralClimber::steep_decline(const Sample& sample) {
   const auto period = static_cast<std::size_t>(settings_.wave_period);
   if (last_period_.size() == period) {
-    const double mean = std::accumulate(last_period_.begin(), last_period_.end(), 0.0) /
-                        static_cast<double>(period);
-    if (sample.throughput < (1.0 - settings_.hcm_steep_decline) * mean) return ++declines_ >= 2;
+    double mean = 0.0;
+    for (std::size_t i = 0; i < period; ++i) {
+      mean += last_period_[i] / static_cast<double>(period);
+    }
+    if (sample.throughput < (1.0 - settings_.hcm_steep_decline / 100.0) * mean) {
+      return ++declines_ >= settings_.hcm_steep_samples;
+    }
     last_period_.pop_front();
   }
   declines_ = 0;
@@ -110,21 +145,21 @@ bool SpectralClimber::steep_decline(const Sample& sample) {
   return false;
 }
 
-// Two periods in a row that known points of the curve did not foretell.
+// Periods in a row that known points of the curve did not foretell.
 bool SpectralClimber::curve_changed() {
-  const auto half = static_cast<std::ptrdiff_t>(settings_.wave_period / 2);
-  const auto middle = throughputs_.end() - half;
-  const auto samples = static_cast<double>(half);
-  const double low = std::accumulate(middle - half, middle, 0.0) / samples;
-  const double high = std::accumulate(middle, throughputs_.end(), 0.0) / samples;
-  const double error = noise_.deviation() / std::sqrt(samples);
-  const double limit = std::max(settings_.hcm_valuable_diff, settings_.hcm_exit_confidence * error);
+  const double samples = settings_.wave_period / 2;
+  const double low = echo_.latest_low();
+  const double high = echo_.latest_high();
+  const Noise noise = echo_.noise_so_far();
+  const double error = noise.deviation() / std::sqrt(samples);
+  const double limit =
+      std::max(settings_.hcm_valuable_diff / 100.0, settings_.hcm_exit_confidence * error);
   const auto wrong = [&](int size, double actual) {
-    const auto expected = curve_.predict(size);
+    const auto expected = curve_.predict(size, settings_.hcm_interpolation_ratio);
     return expected && std::abs(actual / *expected - 1.0) > limit;
   };
-  if (noise_.known() && (wrong(wave_.low, low) || wrong(wave_.high, high))) {
-    return ++wrong_predictions_ >= 2;
+  if (noise.known() && (wrong(wave_.low, low) || wrong(wave_.high, high))) {
+    return ++wrong_predictions_ >= settings_.hcm_wrong_predictions;
   }
   wrong_predictions_ = 0;
   curve_.add(wave_.low, low, samples);
@@ -132,48 +167,52 @@ bool SpectralClimber::curve_changed() {
   return false;
 }
 
-void SpectralClimber::decide() {
-  const int periods = static_cast<int>(sizes_.size()) / settings_.wave_period;
-  if (periods < settings_.min_periods_to_decide) return;
-  const auto response = wave_response(sizes_, throughputs_, static_cast<std::size_t>(periods));
-  ratio_ = response.ratio;
-  error_ = noise_.standard_error(response);
-  const double lead = ratio_ - settings_.price_of_thread;
-  const Trend trend = judge(settings_, {.lead = lead,
-                                        .error = error_,
-                                        .periods = periods,
-                                        .searching = mode_ == Mode::kUsual && !bracket_.closed(),
-                                        .wave_can_grow = wave_can_grow()});
-  if (trend == Trend::kUnknown) return;
-  noise_.absorb(response);
-  if (trend == Trend::kRising) return rise(lead);
-  if (trend == Trend::kFalling) return fall(lead);
-  flatten();
-}
-
 // ---- holding ----
 
-int SpectralClimber::hold(const Sample& sample) {
+void SpectralClimber::hold(const Sample& sample) {
   if (settle_left_ > 0) {
     --settle_left_;
-    return requested_;
+    reason_ = Reason::kSettling;
+    return;
   }
+  reason_ = Reason::kHolding;
   const bool judged = watch_.samples() >= settings_.hcm_reference_samples;
   const Departure departure = watch_.add(sample, settings_);
   if (departure != Departure::kNone) return leave(departure);
   if (!judged && watch_.samples() >= settings_.hcm_reference_samples && false_summit()) {
-    return restart(*curve_.best(min_size_, max_size_, settings_.price_of_thread),
-                   "false summit: a better size is known");
+    restart(*curve_.best(limits().min, limits().max, settings_.price_of_thread),
+            Reason::kFalseSummit);
   }
-  return requested_;
 }
 
 bool SpectralClimber::false_summit() const {
   const double price = settings_.price_of_thread;
-  const auto best = curve_.best(min_size_, max_size_, price);
+  const auto best = curve_.best(limits().min, limits().max, price);
   if (!best) return false;
-  const double held = std::log(watch_.throughput()) - price * std::log(requested_);
-  return held < curve_.value(*best, price) - settings_.hcm_valuable_diff;
+  const double held = std::log(watch_.throughput()) - price * std::log(size());
+  return held < curve_.value(*best, price) - settings_.hcm_valuable_diff / 100.0;
+}
+
+void SpectralClimber::record(const Sample& sample, Flaw flaw) {
+  const double lead = response_.ratio - settings_.price_of_thread;
+  journal_.add({.sample = samples_,
+                .mode = mode_,
+                .size = sample.size,
+                .next_size = size(),
+                .wave_low = wave_.low,
+                .wave_high = wave_.high,
+                .bracket_low = bracket_low(),
+                .bracket_high = bracket_high(),
+                .throughput = sample.throughput,
+                .size_harmonic = response_.size_harmonic,
+                .throughput_harmonic = response_.throughput_harmonic,
+                .ratio = response_.ratio,
+                .error = response_.error,
+                .progress = lead * response_.periods,
+                .period_s = period_s(),
+                .reason = reason_,
+                .flaw = flaw,
+                .deviation = deviation_});
 }
 
 }  // namespace poolpilot

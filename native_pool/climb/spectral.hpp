@@ -2,108 +2,123 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
-#include <string>
-#include <vector>
 
-#include "climb/bracket.hpp"
+#include "climb/belief.hpp"
+#include "climb/climber.hpp"
 #include "climb/curve.hpp"
 #include "climb/decision.hpp"
+#include "climb/echo.hpp"
 #include "climb/hold.hpp"
-#include "climb/noise.hpp"
-#include "climb/sample.hpp"
+#include "climb/journal.hpp"
+#include "climb/period.hpp"
 #include "climb/settings.hpp"
 #include "climb/step.hpp"
-#include "climb/trend.hpp"
 #include "climb/wave.hpp"
 
 namespace poolpilot {
 
-// Maximises ln(throughput) - e ln(size) over min_size..max_size on a curve with one summit or a
-// plateau. No clock, no threads, no randomness: call update() once per sampling interval, set the
-// size it returns, and hand in what that size gave.
-class SpectralClimber {
+// Maximises ln(throughput) - e ln(size) on a curve with one summit or a plateau. Call update() once
+// per sampling interval of period_s() seconds, set the size it returns, and hand in what that size
+// gave. Memory is reserved by the constructor and by adopt(); update() allocates none.
+class SpectralClimber : public Climber {
  public:
   // Throws std::invalid_argument unless the settings are valid and
-  // 1 <= min_size <= initial_size <= max_size. `warm` starts by holding `initial_size`.
-  SpectralClimber(const SpectralSettings& settings, int initial_size, int min_size, int max_size,
+  // 1 <= limits.min <= initial_size <= limits.max. A `warm` one believes that `initial_size` is
+  // near the optimum.
+  SpectralClimber(const SpectralSettings& settings, int initial_size, SizeLimits limits,
                   bool warm = false);
 
-  // Takes the sample measured under the size in force and returns the size to set next. Throws
-  // std::invalid_argument when a value of the sample is negative or not finite.
-  int update(const Sample& sample);
+  // Other settings from the next sample on. A held size stays held, a climb begins anew from where
+  // it is; the journal stays. Throws std::invalid_argument where they are not valid, and then keeps
+  // the old ones.
+  void adopt(const SpectralSettings& settings);
 
+  const SpectralSettings& settings() const { return settings_; }
   Mode mode() const { return mode_; }
-  const std::deque<ClimbDecision>& log() const { return log_; }
+  const Journal& journal() const { return journal_; }
+  double period_s() const override { return period_.seconds(settings_); }
+
+ protected:
+  int next(const Sample& sample) override;
+  void dropped(const Sample& sample, Flaw flaw) override;
+  double longest_s() const override { return settings_.hcm_clock_jump * settings_.hcm_period; }
 
  private:
   // Samples in (spectral.cpp).
-  int idle();
-  int pause();
-  int climb(const Sample& sample);
-  int hold(const Sample& sample);
-  int retreat(int collapsed_size);
+  void judge(const Sample& sample);
+  void forced(int size);
+  void idle();
+  void pause();
+  void climb(const Sample& sample);
+  void hold(const Sample& sample);
+  void retreat(int collapsed_size);
   bool steep_decline(const Sample& sample);
   bool curve_changed();
   bool false_summit() const;
-  void decide();
+  void record(const Sample& sample, Flaw flaw = Flaw::kNone);
+
+  // What a wave says (spectral_waves.cpp).
+  void listen();
+  double rising_probability() const;
+  bool wave_can_grow() const;
+  void rise();
+  void fall(bool flat);
+  void flatten();
+  void conclude_wave(double rising);
 
   // Moves out (spectral_moves.cpp).
-  double weight_of(double lead) const;
-  bool wave_can_grow() const;
-  void rise(double lead);
-  void fall(double lead);
-  void flatten();
-  void narrow(const std::string& reason);
-  void conclude(int size, const std::string& reason);
-  void doubt_low();
-  void doubt_high();
-  void jump_up(double lead);
-  void jump_down(double lead);
+  int bracket_low() const;
+  int bracket_high() const;
+  bool bracket_narrow() const;
+  void narrow(Reason reason);
+  void look_around(int size, int threads, Reason reason);
+  void jump_up();
+  void jump_down();
   void walk_left();
-  int leave(Departure departure);
-  void optimize(int size, const std::string& reason);
-  int restart(int size, const std::string& reason, std::optional<int> limit = std::nullopt);
+  void grow();
+  void hold_at(int size, Reason reason);
+  void leave(Departure departure);
+  void restart(int size, Reason reason, std::optional<int> limit = std::nullopt);
+  void forget();
+  void begin(Wave wave, Reason reason);
+  void rewind(Reason reason);
+  void begin_warm(int size);
   Wave wave_at(int size) const;
-  void begin(Wave wave, const std::string& reason);
-  void note(const std::string& reason);
 
   SpectralSettings settings_;
-  int min_size_;
-  int max_size_;
-  int requested_;
+  int initial_size_;
   Mode mode_ = Mode::kUsual;
+  Reason reason_ = Reason::kStart;
+  double deviation_ = 0.0;  // of what has left its reference with this sample
 
   // The wave under way and what it has measured so far.
   Wave wave_;
+  Echo echo_;
+  Response response_;
   int growths_ = 0;
   int settle_left_ = 0;
-  std::vector<double> sizes_;
-  std::vector<double> throughputs_;
-  double ratio_ = 0.0;
-  double error_ = 0.0;
+  bool inside_ = false;  // the wave stands around the middle of the bracket
 
   // What this climb has learnt.
-  Bracket bracket_;
-  Noise noise_;
+  Belief belief_;
   CurveMemory curve_;
   StepLength step_;
-  int plateau_right_ = 0;  // right end of what is known to be flat
-  int doubts_left_ = 0;
+  Period period_;
 
   // What makes it start again.
   HoldWatch watch_;
-  std::deque<double> last_period_;
+  Ring<double> last_period_;
   int declines_ = 0;
   int wrong_predictions_ = 0;
   int last_low_ = 1;  // low size of the wave before
   double connections_ = 0.0;
+  bool given_ = false;  // a warm start that nobody has used yet
   bool idle_ = false;
   bool paused_ = false;
 
   std::int64_t samples_ = 0;
-  std::deque<ClimbDecision> log_;
+  Journal journal_;
 };
 
 }  // namespace poolpilot

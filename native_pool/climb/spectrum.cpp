@@ -29,23 +29,22 @@ std::complex<double> component_at(std::span<const double> series, std::size_t cy
   return (turn * latest - before) / length;
 }
 
-WaveResponse wave_response(std::span<const double> sizes, std::span<const double> throughputs,
-                           std::size_t cycles) {
-  const double mean_throughput = mean_of(throughputs);
-  const auto size_wave = component_at(sizes, cycles) / mean_of(sizes);
-  const auto throughput_wave = component_at(throughputs, cycles) / mean_throughput;
+std::complex<double> relative_component(std::span<const double> series, std::size_t cycles) {
+  return component_at(series, cycles) / mean_of(series);
+}
+
+Neighbours neighbour_noise(std::span<const double> series, std::size_t cycles) {
   const std::size_t reach = cycles / 2;
+  if (reach == 0) return {};
+  const double mean = mean_of(series);
   double power = 0.0;
   for (std::size_t away = 1; away <= reach; ++away) {
-    power += std::norm(component_at(throughputs, cycles - away)) +
-             std::norm(component_at(throughputs, cycles + away));
+    power += std::norm(component_at(series, cycles - away)) +
+             std::norm(component_at(series, cycles + away));
   }
-  power /= 2.0 * static_cast<double>(reach) * mean_throughput * mean_throughput;
-  return {.ratio = (throughput_wave / size_wave).real(),
-          .size_component = std::abs(size_wave),
-          .noise_variance = power * static_cast<double>(sizes.size()),
-          .freedom = 4.0 * static_cast<double>(reach),
-          .samples = sizes.size()};
+  const auto bins = 2.0 * static_cast<double>(reach);
+  return {.variance = power / bins / (mean * mean) * static_cast<double>(series.size()),
+          .freedom = 2.0 * bins};
 }
 
 }  // namespace poolpilot

@@ -9,7 +9,8 @@ namespace poolpilot {
 class StepLength {
  public:
   // New low size after a wave whose ratio exceeded e by `lead` > 0: at least the wave's high size,
-  // which has proved better, at most `hcm_max_step_ratio` times its low one.
+  // which has proved better, at most `hcm_max_step_ratio` times its low one. With absolute gain it
+  // is the wave's high size.
   int up(const SpectralSettings& settings, Wave wave, double lead);
 
   // New low size, below the wave's, after a wave whose ratio fell short of e (`lead` < 0). The wave
@@ -17,7 +18,7 @@ class StepLength {
   int down(const SpectralSettings& settings, Wave wave, double lead) const;
 
  private:
-  double steps_up_ = 0.0;  // sum of ln(new size / size) over past steps up
+  double steps_up_ = 0.0;  // sum of past steps up: ln(new size / size), or threads
   double leads_up_ = 0.0;  // sum of the leads that caused them
 };
 

@@ -4,29 +4,53 @@
 #include <cmath>
 
 namespace poolpilot {
+namespace {
 
-double largest_wave_share(const SpectralSettings& settings) {
-  return settings.hcm_max_thread_wave_magnitude / settings.hcm_reference_size;
+// Threads that a setting in threads means at `size`.
+double threads_at(const SpectralSettings& settings, double threads, int size) {
+  return settings.relative_gain ? threads / settings.hcm_reference_size * size : threads;
 }
 
-double wave_share(const SpectralSettings& settings, int growths, double noise) {
-  const double planned = settings.hcm_min_thread_wave_magnitude / settings.hcm_reference_size;
-  const double first = std::max(planned, settings.wave_noise_multiplier * noise);
-  return std::min(first * std::pow(settings.wave_magnitude_growth, growths),
-                  largest_wave_share(settings));
+int whole(double threads) {
+  constexpr double kMost = 1e9;
+  return static_cast<int>(std::lround(std::clamp(threads, 1.0, kMost)));
 }
 
-Wave wave_from(int low, double share, int floor, int limit) {
-  const int magnitude = std::max(1, static_cast<int>(std::lround(share * low)));
-  const int base = std::max(floor, std::min(low, limit - magnitude));
-  return {.low = base, .high = std::min(base + magnitude, limit)};
+}  // namespace
+
+int largest_wave(const SpectralSettings& settings, int size) {
+  return whole(threads_at(settings, settings.hcm_max_thread_wave_magnitude, size));
 }
 
-Wave wave_inside(const Bracket& bracket) {
-  const double low = bracket.low();
-  const double third = std::cbrt(bracket.high() / low);
-  return {.low = static_cast<int>(low * third),
-          .high = static_cast<int>(std::ceil(low * third * third))};
+int wave_threads(const SpectralSettings& settings, int size, int growths, double noise) {
+  double first = threads_at(settings, settings.hcm_min_thread_wave_magnitude, size);
+  if (settings.wave_follows_noise) {
+    first = std::max(first, settings.wave_noise_multiplier * noise * size);
+  }
+  const int grown = whole(first * std::pow(settings.wave_growth, growths));
+  return std::min(std::max(grown, growths + 1), largest_wave(settings, size));
+}
+
+Wave wave_from(int low, int threads, int room, SizeLimits limits) {
+  const int base = std::max(limits.min, std::min(low, limits.max - std::min(room, threads)));
+  return {.low = base, .high = threads < limits.max - base ? base + threads : limits.max};
+}
+
+Wave wave_around(int size, int bracket_low, int bracket_high, int threads) {
+  const double third = std::cbrt(static_cast<double>(bracket_high) / bracket_low);
+  const double widest = 1.0 + static_cast<double>(threads) / size;
+  const double half = std::sqrt(std::min(third, widest));
+  const auto inside = [&](double wanted) {
+    return std::clamp(static_cast<int>(std::lround(wanted)), bracket_low, bracket_high);
+  };
+  Wave wave{.low = inside(size / half), .high = inside(size * half)};
+  if (wave.low < wave.high) return wave;
+  if (wave.high < bracket_high) {
+    ++wave.high;
+  } else {
+    --wave.low;
+  }
+  return wave;
 }
 
 int left_of(const SpectralSettings& settings, int size) {

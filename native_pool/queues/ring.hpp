@@ -25,6 +25,17 @@ class Ring {
     --size_;
   }
 
+  // The item at `index` from the front; undefined beyond the back.
+  const Item& operator[](std::size_t index) const {
+    return items_[(first_ + index) & (items_.size() - 1)];
+  }
+  const Item& back() const { return (*this)[size_ - 1]; }
+
+  // So many items fit without another allocation.
+  void reserve(std::size_t items) {
+    while (items_.size() < items) grow();
+  }
+
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 

@@ -9,24 +9,24 @@ TEST(CurveMemory, AveragesWhatIsKnownOfASize) {
   CurveMemory curve;
   curve.add(8, 100.0, 2.0);
   curve.add(8, 130.0, 4.0);
-  EXPECT_DOUBLE_EQ(curve.predict(8).value(), 120.0);
+  EXPECT_DOUBLE_EQ(curve.predict(8, 2.0).value(), 120.0);
 }
 
 TEST(CurveMemory, PredictsOnTheLineBetweenNeighbours) {
   CurveMemory curve;
   curve.add(10, 100.0, 2.0);
   curve.add(20, 200.0, 2.0);
-  EXPECT_DOUBLE_EQ(curve.predict(15).value(), 150.0);
+  EXPECT_DOUBLE_EQ(curve.predict(15, 2.0).value(), 150.0);
 }
 
 TEST(CurveMemory, PredictsNothingOutsideOrAcrossAWideGap) {
   CurveMemory curve;
-  EXPECT_FALSE(curve.predict(5).has_value());
+  EXPECT_FALSE(curve.predict(5, 2.0).has_value());
   curve.add(10, 100.0, 2.0);
   curve.add(21, 200.0, 2.0);
-  EXPECT_FALSE(curve.predict(9).has_value());
-  EXPECT_FALSE(curve.predict(22).has_value());
-  EXPECT_FALSE(curve.predict(15).has_value());
+  EXPECT_FALSE(curve.predict(9, 2.0).has_value());
+  EXPECT_FALSE(curve.predict(22, 2.0).has_value());
+  EXPECT_FALSE(curve.predict(15, 2.0).has_value());
 }
 
 TEST(CurveMemory, BestWeighsThroughputAgainstThePriceOfThreads) {

@@ -36,13 +36,23 @@ inline Curve knee(double at, double top = 1000.0) {
   return [=](double size) { return top * std::min(1.0, size / at); };
 }
 
+// Gunther's law: rises ever more slowly to the summit and falls ever so slightly beyond.
+inline Curve soft_knee(double summit, double top = 1000.0) {
+  const double contention = std::min(0.99, 2.0 / std::max(summit, 1.0));
+  const double coherency = (1.0 - contention) / (summit * summit);
+  const auto law = [=](double size) {
+    return size / (1.0 + contention * (size - 1.0) + coherency * size * (size - 1.0));
+  };
+  return [=, peak = law(summit)](double size) { return top * law(size) / peak; };
+}
+
 class PlayedCurve {
  public:
   PlayedCurve(Curve curve, int max_size, double noise, unsigned seed = 1)
       : curve_(std::move(curve)), max_size_(max_size), noise_(noise), random_(seed) {}
 
   // Gives the climber one sample of the curve at `size`; returns the size it asks for.
-  int play(SpectralClimber& climber, int size) {
+  int play(Climber& climber, int size) {
     const double throughput = curve_(size) * std::max(0.05, 1.0 + noise_ * normal());
     return climber.update({.throughput = throughput,
                            .connections = connections,
@@ -89,29 +99,39 @@ class PlayedCurve {
   std::mt19937_64 random_;
 };
 
-// Whether a decision's reason in the climber's log contains `text`.
+// Whether the reason of a record in the climber's log contains `text`.
 inline bool logged(const SpectralClimber& climber, const std::string& text) {
-  for (const ClimbDecision& decision : climber.log()) {
-    if (decision.reason.find(text) != std::string::npos) return true;
+  const auto& records = climber.journal().records();
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (records[i].text().find(text) != std::string::npos) return true;
   }
   return false;
 }
 
 inline SpectralSettings small_server() {
   SpectralSettings settings;
+  settings.hcm_hillclimbing_enabled = true;
+  settings.hcm_log_enabled = true;
   settings.min_accepted_throughput = 1.0;
+  return settings;
+}
+
+// A warm start holds at once.
+inline SpectralSettings trusting() {
+  SpectralSettings settings = small_server();
+  settings.verify_warm_start = false;
   return settings;
 }
 
 // A climber that has found the summit of an arch at 32 and holds it.
 struct Held {
   explicit Held(double noise = 0.0) : curve(arch(32, 0.5), 64, noise) {
-    size = climber.log().back().size;
+    size = climber.size();
     curve.play_until_held(climber, size);
     for (int i = 0; i < 40; ++i) size = curve.play(climber, size);
   }
 
-  SpectralClimber climber{small_server(), 8, 1, 64};
+  SpectralClimber climber{small_server(), 8, {.min = 1, .max = 64}};
   PlayedCurve curve;
   int size = 0;
 };

@@ -4,9 +4,8 @@
 
 #include <cmath>
 #include <numbers>
+#include <random>
 #include <vector>
-
-#include "climb/noise.hpp"
 
 namespace poolpilot {
 namespace {
@@ -46,54 +45,25 @@ TEST(ComponentAt, StrictWaveLeavesTheOtherBinsEmpty) {
   }
 }
 
-TEST(WaveResponse, RatioIsTheElasticityWithItsSign) {
-  for (const double elasticity : {-0.8, -0.1, 0.0, 0.3, 1.0}) {
-    const auto sizes = square_wave(8, 100.0, 102.0);
-    auto throughputs = sizes;
-    for (double& value : throughputs) value = 500.0 * std::pow(value / 100.0, elasticity);
-    const auto response = wave_response(sizes, throughputs, 8);
-    EXPECT_NEAR(response.ratio, elasticity, 1e-3);
-    EXPECT_NEAR(response.noise_variance, 0.0, 1e-20);
+TEST(NeighbourNoise, StrictWaveShowsNone) {
+  EXPECT_NEAR(neighbour_noise(square_wave(8, 100.0, 102.0), 8).variance, 0.0, 1e-20);
+}
+
+TEST(NeighbourNoise, OnePeriodHasNoNeighbours) {
+  EXPECT_EQ(neighbour_noise(square_wave(1, 100.0, 102.0), 1).freedom, 0.0);
+}
+
+TEST(NeighbourNoise, IsTheVarianceOfWhiteNoiseOnAverage) {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> normal;
+  double variance = 0.0;
+  constexpr int kRuns = 400;
+  for (int run = 0; run < kRuns; ++run) {
+    auto series = square_wave(8, 100.0, 120.0);
+    for (double& value : series) value *= 1.0 + 0.05 * normal(random);
+    variance += neighbour_noise(series, 8).variance / kRuns;
   }
-}
-
-TEST(WaveResponse, ResponseLateByAQuarterPeriodShowsNoTrend) {
-  const auto sizes = square_wave(4, 10.0, 20.0);
-  std::vector<double> throughputs(sizes.size());
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    throughputs[i] = sizes[(i + sizes.size() - 1) % sizes.size()];
-  }
-  EXPECT_NEAR(wave_response(sizes, throughputs, 4).ratio, 0.0, 1e-12);
-}
-
-TEST(WaveResponse, SlowDriftCountsAsNoise) {
-  const auto sizes = square_wave(2, 10.0, 12.0);
-  std::vector<double> throughputs;
-  for (std::size_t i = 0; i < sizes.size(); ++i)
-    throughputs.push_back(100.0 + 5.0 * static_cast<double>(i));
-  const auto response = wave_response(sizes, throughputs, 2);
-  Noise noise;
-  EXPECT_LT(std::abs(response.ratio), 2.0 * noise.standard_error(response));
-}
-
-TEST(Noise, FewDegreesOfFreedomWidenTheError) {
-  const WaveResponse response{
-      .ratio = 0.0, .size_component = 0.1, .noise_variance = 0.01, .freedom = 4.0, .samples = 8};
-  Noise fresh;
-  Noise seasoned;
-  for (int window = 0; window < 20; ++window) seasoned.absorb(response);
-  EXPECT_NEAR(seasoned.deviation(), 0.1, 1e-12);
-  EXPECT_LT(seasoned.standard_error(response), 0.8 * fresh.standard_error(response));
-}
-
-TEST(Noise, FollowsANoiseThatHasChanged) {
-  WaveResponse response{
-      .ratio = 0.0, .size_component = 0.1, .noise_variance = 0.01, .freedom = 16.0, .samples = 32};
-  Noise noise;
-  for (int window = 0; window < 20; ++window) noise.absorb(response);
-  response.noise_variance = 0.0001;
-  for (int window = 0; window < 20; ++window) noise.absorb(response);
-  EXPECT_NEAR(noise.deviation(), 0.01, 0.005);
+  EXPECT_NEAR(std::sqrt(variance), 0.05, 0.003);
 }
 
 }  // namespace

@@ -20,10 +20,11 @@ class Staircase:
     def __init__(self, step: int, summit: int) -> None:
         self.step = step
         self.summit = summit
-        self.samples: list[tuple[float, int, float, int]] = []
+        self.period_s = 0.0
+        self.samples: list[tuple[float, float, float, int, float]] = []
 
-    def update(self, throughput: float, connections: int, latency_s: float, size: int) -> int:
-        self.samples.append((throughput, connections, latency_s, size))
+    def update(self, throughput: float, connections: float, latency_s: float, size: int, duration_s: float) -> int:
+        self.samples.append((throughput, connections, latency_s, size, duration_s))
         return min(size + self.step, self.summit)
 
 
@@ -46,10 +47,17 @@ def test_size_moves_and_the_other_knobs_stay() -> None:
 def test_climber_hears_goodput_connections_latency_and_size() -> None:
     climber = Staircase(0, 2)
     climbed(climber, PoolTuple(2, 3, 500), horizon_s=1.0)
-    throughput, connections, latency_s, size = climber.samples[0]
+    throughput, connections, latency_s, size, duration_s = climber.samples[0]
+    assert duration_s == pytest.approx(1.0)
     assert (connections, size) == (40, 2)
     assert throughput == pytest.approx(200.0)
     assert latency_s == pytest.approx(40 / 200.0, rel=0.04)
+
+
+def test_windows_are_as_long_as_the_climber_asks() -> None:
+    climber = Staircase(0, 2)
+    climber.period_s = 2.0
+    assert [step.duration_s for step in climbed(climber, PoolTuple(2, 3, 500)).steps] == pytest.approx([2.0] * 4)
 
 
 def test_losses_are_areas_over_time() -> None:

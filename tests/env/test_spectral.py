@@ -6,7 +6,8 @@ from poolpilot.env.backends.curve import CurveServer
 from poolpilot.env.climb import ClimbController, run_climb
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
-from poolpilot.env.spectral import ClimbSettings, spectral_climber
+from poolpilot.env.spectral import ClimbSettings, native_settings, spectral_climber
+from poolpilot.featurizer.errors import SettingError
 
 ARCH = ((1, 100.0), (16, 1200.0), (32, 1300.0), (64, 600.0))
 
@@ -29,5 +30,19 @@ def test_warm_climb_holds_where_it_starts() -> None:
 
 
 def test_refused_setting_is_named() -> None:
-    with pytest.raises(ValueError, match="price_of_thread"):
+    with pytest.raises(SettingError, match=r"price_of_thread is 50, but must be in 0\.\.1"):
         spectral_climber(ClimbSettings(price_of_thread=50.0), KnobSpace.stock(2))
+
+
+def test_period_is_fixed_unless_it_may_grow() -> None:
+    fixed = spectral_climber(ClimbSettings(period_s=0.5), KnobSpace.stock(2))
+    assert fixed.period_s == 0.5
+    longer = ClimbSettings(period_s=0.5, longest_period_s=2.0).native()
+    assert (longer.hcm_min_period, longer.hcm_period, bool(longer.adapt_period)) == (0.5, 2.0, True)
+
+
+def test_unknown_and_contradicting_settings_are_named() -> None:
+    with pytest.raises(SettingError, match="no setting named 'wave_periods'"):
+        native_settings(wave_periods=4)
+    with pytest.raises(SettingError, match=r"hcm_period is 0\.05, .* the value of hcm_min_period"):
+        native_settings(hcm_period=0.05)

@@ -1,17 +1,36 @@
 """The spectral climber through its Python face, on curves with a known optimum."""
 
+import json
 import math
 import random
 from collections.abc import Callable
 
 import pytest
 
-from poolpilot.native_pool import SpectralClimber, SpectralSettings
+from poolpilot.native_pool import Climber, SpectralClimber, SpectralSettings
+from poolpilot.native_pool._core import (
+    ControlTheoryClimber,
+    ControlTheorySettings,
+    DotnetClimber,
+    DotnetSettings,
+    GoldenSectionClimber,
+    GoldenSectionSettings,
+    ProbingClimber,
+    ProbingSettings,
+    ThreeStateClimber,
+    ThreeStateSettings,
+)
 
 Curve = Callable[[float], float]
 
 PRICE = 0.02
 MAX_SIZE = 64
+
+
+RECORD = {
+    *("sample", "mode", "size", "next_size", "wave_low", "wave_high", "bracket_low", "bracket_high", "throughput"),
+    *("size_harmonic", "throughput_harmonic", "ratio", "error", "progress", "period_s", "decision", "reason"),
+}
 
 
 def arch(size: float) -> float:
@@ -37,7 +56,13 @@ def loss(curve: Curve, size: int) -> float:
 
 def small_server() -> SpectralSettings:
     """Settings for a server of a few requests per second."""
-    return SpectralSettings(min_accepted_throughput=1.0, price_of_thread=PRICE)
+    return SpectralSettings(
+        hcm_hillclimbing_enabled=True,
+        hcm_log_enabled=True,
+        min_accepted_throughput=1.0,
+        price_of_thread=PRICE,
+        verify_warm_start=False,
+    )
 
 
 def play(climber: SpectralClimber, curve: Curve, size: int, samples: int, noise: random.Random | None = None) -> int:
@@ -54,7 +79,7 @@ def play(climber: SpectralClimber, curve: Curve, size: int, samples: int, noise:
 @pytest.mark.parametrize("curve", [arch, knee, falling])
 def test_finds_the_optimum_from_either_side(curve: Curve, start: int) -> None:
     climber = SpectralClimber(small_server(), start, 1, MAX_SIZE)
-    size = play(climber, curve, climber.log()[-1]["size"], 160)
+    size = play(climber, curve, climber.size, 160)
     assert climber.mode == "OPTIMIZED"
     assert loss(curve, size) <= 0.05
 
@@ -64,7 +89,7 @@ def test_finds_it_in_noise_nine_times_of_ten(curve: Curve) -> None:
     losses = []
     for seed in range(30):
         climber = SpectralClimber(small_server(), 4, 1, MAX_SIZE)
-        size = play(climber, curve, climber.log()[-1]["size"], 2000, random.Random(seed))
+        size = play(climber, curve, climber.size, 2000, random.Random(seed))
         assert climber.mode == "OPTIMIZED"
         losses.append(loss(curve, size))
     assert sum(value <= 0.10 for value in losses) >= 27
@@ -90,33 +115,70 @@ def test_manual_change_restarts_from_there() -> None:
     assert "changed from outside to 10" in climber.log()[-1]["reason"]
 
 
-def test_log_entries_explain_every_move() -> None:
+def test_log_has_a_record_of_every_update() -> None:
     climber = SpectralClimber(small_server(), 4, 1, MAX_SIZE)
-    play(climber, arch, 4, 200)
+    play(climber, arch, climber.size, 200)
     log = climber.log()
-    assert [set(entry) for entry in log] == [{"sample", "mode", "size", "ratio", "noise", "reason"}] * len(log)
-    assert log[0]["mode"] == "USUAL"
-    assert log[-1]["mode"] == "OPTIMIZED"
-    assert [entry["sample"] for entry in log] == sorted(entry["sample"] for entry in log)
+    assert set(log[0]) == RECORD
+    assert [record["sample"] for record in log] == list(range(len(log)))
+    assert (log[0]["mode"], log[-1]["mode"]) == ("USUAL", "OPTIMIZED")
+    assert log[-1] == climber.latest
+    assert {"start", "wave", "jump up", "narrow", "hold"} <= {record["decision"] for record in log}
+    json.dumps([{**record, "size_harmonic": abs(record["size_harmonic"]), "throughput_harmonic": 0} for record in log])
 
 
-def test_settings_are_readable_and_checked() -> None:
+def test_settings_are_readable_replaceable_and_checked() -> None:
     settings = SpectralSettings(hcm_eps=3.0)
     assert settings.hcm_eps == 3.0
-    assert settings.wave_period == 4
+    assert settings.replaced(wave_period=8).as_dict() == {**settings.as_dict(), "wave_period": 8}
     with pytest.raises(ValueError, match="wave_period is 5"):
         SpectralSettings(wave_period=5)
     with pytest.raises(ValueError, match="hcm_eps is nan"):
         SpectralSettings(hcm_eps=math.nan)
     with pytest.raises(TypeError, match="no setting named 'wave_periods'"):
-        SpectralSettings(wave_periods=4)  # type: ignore[call-arg]
+        SpectralSettings(wave_periods=4)
     with pytest.raises(TypeError, match="wave_period must be an integer"):
         SpectralSettings(wave_period="four")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="relative_gain must be true or false"):
+        SpectralSettings(relative_gain="yes")  # type: ignore[arg-type]
 
 
-def test_bad_samples_and_sizes_are_refused() -> None:
+def test_settings_change_while_it_runs() -> None:
+    climber = SpectralClimber(small_server(), 8, 1, MAX_SIZE)
+    climber.adopt(small_server().replaced(hcm_hillclimbing_enabled=False))
+    assert climber.update(1000.0, 256.0, 0.25, 20) == 20
+    assert climber.latest["reason"] == "switched off"
+
+
+def test_absent_throughput_and_a_jump_of_the_clock_change_nothing() -> None:
+    climber = SpectralClimber(small_server(), 8, 1, 8, warm=True)
+    for throughput, duration_s in ((None, 0.0), (math.nan, 0.0), (-1.0, 0.0), (1000.0, -3.0), (1000.0, 1e6)):
+        assert climber.update(throughput, 1.0, 0.1, 8, duration_s) == 8
+        assert climber.latest["decision"] == "drop"
+
+
+def test_sizes_outside_the_limits_are_refused() -> None:
     with pytest.raises(ValueError, match="initial_size 9, max_size 8"):
         SpectralClimber(small_server(), 9, 1, 8)
-    climber = SpectralClimber(small_server(), 8, 1, 8)
-    with pytest.raises(ValueError, match="throughput is nan"):
-        climber.update(math.nan, 1.0, 0.1, 8)
+
+
+RIVALS: dict[str, Callable[[int, int], Climber]] = {
+    "control theory": lambda start, most: ControlTheoryClimber(ControlTheorySettings(), start, 1, most),
+    "three states": lambda start, most: ThreeStateClimber(ThreeStateSettings(), start, 1, most),
+    "dotnet": lambda start, most: DotnetClimber(DotnetSettings(), start, 1, most),
+    "probing": lambda start, most: ProbingClimber(ProbingSettings(), start, 1, most),
+    "golden section": lambda start, most: GoldenSectionClimber(GoldenSectionSettings(), start, 1, most),
+}
+
+
+@pytest.mark.parametrize("rival", RIVALS)
+def test_rivals_have_the_same_face(rival: str) -> None:
+    climber = RIVALS[rival](4, MAX_SIZE)
+    sizes = [climber.size]
+    for _ in range(400):
+        sizes.append(climber.update(arch(sizes[-1]), 256.0, 256.0 / arch(sizes[-1]), sizes[-1]))
+    assert sizes[-1] == climber.size
+    assert all(1 <= size <= MAX_SIZE for size in sizes)
+    assert len(set(sizes)) > 1
+    assert climber.period_s >= 0.0
+    assert climber.update(None, 256.0, 0.1, sizes[-1]) == sizes[-1]

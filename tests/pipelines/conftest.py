@@ -59,11 +59,13 @@ class ProfiledCurveServer(CurveServer):
 class DoublingClimber:
     """Doubles the size until its range ends."""
 
+    period_s = 0.0
+
     def __init__(self, largest: int) -> None:
         self._largest = largest
 
-    def update(self, throughput: float, connections: int, latency_s: float, size: int) -> int:
-        assert throughput > 0.0
+    def update(self, throughput: float, connections: float, latency_s: float, size: int, duration_s: float) -> int:
+        assert min(throughput, duration_s) > 0.0
         assert connections > 0
         assert latency_s > 0.0
         return min(2 * size, self._largest)

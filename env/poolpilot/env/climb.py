@@ -16,7 +16,11 @@ from poolpilot.featurizer.window import Window
 class Climber(Protocol):
     """A hill climber on the pool size, such as `native_pool.SpectralClimber`."""
 
-    def update(self, throughput: float, connections: int, latency_s: float, size: int) -> int:
+    @property
+    def period_s(self) -> float:
+        """Seconds the next sample should last; 0 leaves that to the caller."""
+
+    def update(self, throughput: float, connections: float, latency_s: float, size: int, duration_s: float) -> int:
         """Takes one sample and returns the size to set next."""
 
 
@@ -34,13 +38,19 @@ class ClimbController:
         self._rest = pool_tuple.core[1:]
         self._objective = objective
 
+    @property
+    def period_s(self) -> float:
+        """Seconds the climber wants the next window to last; 0 leaves that to the caller."""
+        return self._climber.period_s
+
     def propose(self, window: Window) -> PoolTuple:
         """The tuple to set next."""
         size = self._climber.update(
             self._objective.goodput_per_s(window),
-            int(window.profile.features.get("connections") or 0),
+            float(window.profile.features.get("connections") or 0),
             mean_latency_s(window),
             window.pool_tuple.pool_size,
+            window.duration_s,
         )
         return window.pool_tuple.with_core((size, *self._rest))
 
@@ -141,7 +151,8 @@ def run_climb(
     Args:
         server: The server under load.
         controller: What proposes the tuples.
-        period_s: Length of a window in seconds; nothing is dropped to settle, so the climber sees what users see.
+        period_s: Length of a window in seconds where the controller asks for none (`period_s`); nothing is dropped to
+            settle, so the climber sees what users see.
         horizon_s: Length of the climb in seconds.
         objective: What the windows are judged by.
         on_window: Called after every window, for a live screen and for records.
@@ -152,8 +163,8 @@ def run_climb(
     """
     steps: list[ClimbStep] = []
     end_s = 0.0
-    while end_s + 0.5 * period_s < horizon_s:
-        measured = observe(server, period_s)
+    while end_s + 0.5 * (wanted_s := getattr(controller, "period_s", 0.0) or period_s) < horizon_s:
+        measured = observe(server, wanted_s)
         window = measured.window
         end_s += window.duration_s
         steps.append(ClimbStep(end_s, measured, objective.goodput_per_s(window), objective.value(window)))

@@ -22,8 +22,10 @@ MakeSweep = Callable[..., WorkloadSweep]
 class Doubling:
     """Doubles the size up to sixteen."""
 
-    def update(self, throughput: float, connections: int, latency_s: float, size: int) -> int:
-        return min(2 * size, 16) if throughput > 0.0 and connections and latency_s > 0.0 else size
+    period_s = 0.0
+
+    def update(self, throughput: float, connections: float, latency_s: float, size: int, duration_s: float) -> int:
+        return min(2 * size, 16) if min(throughput, connections, latency_s, duration_s) > 0.0 else size
 
 
 def doubling(pool_tuple: PoolTuple, problem: Problem) -> Controller:

@@ -1,5 +1,5 @@
-"""The C++ core: live pool server, load generator and climbers."""
+"""The C++ core: live pool server, load generator, simulator and climbers."""
 
-from poolpilot.native_pool._core import LivePool, LoadGenerator, SpectralClimber, SpectralSettings
+from poolpilot.native_pool._core import Climber, LivePool, LoadGenerator, SpectralClimber, SpectralSettings
 
-__all__ = ["LivePool", "LoadGenerator", "SpectralClimber", "SpectralSettings"]
+__all__ = ["Climber", "LivePool", "LoadGenerator", "SpectralClimber", "SpectralSettings"]

@@ -1,0 +1,52 @@
+// Where the optimum of a curve with one summit can be: a probability for every size.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "climb/climber.hpp"
+
+namespace poolpilot {
+
+// Probabilistic bisection: every wave says, with a probability of its own, on which side of it the
+// optimum lies, and no wave is final. M. Horstein, "Sequential transmission using noiseless
+// feedback" (1963); R. Waeber, P. Frazier, S. Henderson, "Bisection search with noisy responses"
+// (SIAM J. Control Optim. 51, 2013).
+class Belief {
+ public:
+  // Nothing is known: every factor on the size is as likely as any other.
+  explicit Belief(SizeLimits limits);
+
+  void forget();
+
+  // The optimum is likelier within a factor `ratio` of `size` than anywhere else.
+  void expect(int size, double ratio);
+
+  // The optimum is not below `low` with probability `rising`, and not above `high` otherwise.
+  void tell(int low, int high, double rising);
+
+  // The optimum is not above `size`, whatever waves say.
+  void exclude_above(int size);
+
+  // The sizes that are not excluded.
+  SizeLimits limits() const { return {.min = sizes_[0], .max = sizes_[possible_ - 1]}; }
+
+  // Smallest size that holds `share` of the belief at or below it.
+  int quantile(double share) const;
+  int median() const { return quantile(0.5); }
+
+ private:
+  // Every size up to where this many points no longer suffice, then about 1 % apart.
+  static constexpr std::size_t kPoints = 512;
+
+  double prior(std::size_t point) const;
+  void normalise();
+
+  std::array<int, kPoints> sizes_{};
+  std::array<double, kPoints> logs_{};
+  std::array<double, kPoints> weights_{};
+  std::size_t points_ = 0;
+  std::size_t possible_ = 0;  // points that are not excluded; the weights of others are 0
+};
+
+}  // namespace poolpilot

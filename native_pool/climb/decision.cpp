@@ -1,0 +1,97 @@
+#include "climb/decision.hpp"
+
+#include <cmath>
+
+namespace poolpilot {
+namespace {
+
+struct Words {
+  const char* decision;
+  const char* text;
+};
+
+Words words_of(Reason reason) {
+  switch (reason) {
+    case Reason::kStart:
+      return {"start", "starts cold"};
+    case Reason::kSettling:
+      return {"none", "the size has just moved: the sample is left out"};
+    case Reason::kListening:
+      return {"wave", "the wave goes on"};
+    case Reason::kNoTrendYet:
+      return {"grow", "no trend yet: the wave grows"};
+    case Reason::kRising:
+      return {"jump up", "throughput rises with the size: jump up"};
+    case Reason::kFalling:
+      return {"jump down", "throughput does not pay for the size: jump down"};
+    case Reason::kFlat:
+      return {"walk left", "plateau: walk left to the knee"};
+    case Reason::kInside:
+      return {"narrow", "the optimum lies to both sides: a wave inside the bracket"};
+    case Reason::kFound:
+      return {"hold", "the bracket is narrow enough: hold"};
+    case Reason::kNoTrendInside:
+      return {"hold", "no trend is left inside the bracket: hold"};
+    case Reason::kFalseJump:
+      return {"narrow", "false jump refused: too few connections"};
+    case Reason::kWarm:
+      return {"start", "starts on the given summit"};
+    case Reason::kHolding:
+      return {"hold", "what is measured fits its reference"};
+    case Reason::kFalseOptimum:
+      return {"restart", "false optimum: more threads than connections"};
+    case Reason::kFalseSummit:
+      return {"restart", "false summit: a better size is known"};
+    case Reason::kCurveChanged:
+      return {"restart", "the curve has changed: known points do not foretell it"};
+    case Reason::kThroughputLeft:
+      return {"restart", "throughput left its reference"};
+    case Reason::kConnectionsLeft:
+      return {"restart", "connections left their reference"};
+    case Reason::kLatencyLeft:
+      return {"restart", "latency left its reference"};
+    case Reason::kForced:
+      return {"restart", "size was changed from outside"};
+    case Reason::kNoConnections:
+      return {"restart", "no connections"};
+    case Reason::kSteepDecline:
+      return {"restart", "unnaturally steep decline"};
+    case Reason::kTooLow:
+      return {"pause", "throughput too low to climb"};
+    case Reason::kFlawed:
+      return {"drop", "the sample is dropped"};
+    case Reason::kSwitchedOff:
+      return {"none", "switched off"};
+    case Reason::kSettingsChanged:
+      return {"restart", "the settings have changed"};
+  }
+  return {"?", "?"};
+}
+
+}  // namespace
+
+const char* name_of(Mode mode) {
+  switch (mode) {
+    case Mode::kUsual:
+      return "USUAL";
+    case Mode::kPlateau:
+      return "PLATEAU";
+    case Mode::kOptimized:
+      return "OPTIMIZED";
+  }
+  return "?";
+}
+
+const char* decision_of(Reason reason) { return words_of(reason).decision; }
+
+std::string ClimbRecord::text() const {
+  std::string text = words_of(reason).text;
+  if (flaw != Flaw::kNone) return text + ": " + name_of(flaw);
+  if (reason == Reason::kForced) return text + " to " + std::to_string(size);
+  if (deviation != 0.0) {
+    text += " by " + std::to_string(static_cast<int>(std::lround(100.0 * deviation))) + " %";
+  }
+  return text;
+}
+
+}  // namespace poolpilot

@@ -1,0 +1,57 @@
+#include "climb/echo.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "climb/spectrum.hpp"
+
+namespace poolpilot {
+
+Echo::Echo(const SpectralSettings& settings)
+    : period_(settings.wave_period),
+      window_(settings.full_window()),
+      longest_(settings.longest_wave()),
+      memory_(settings.noise_memory) {
+  sizes_.reserve(static_cast<std::size_t>(longest_));
+  throughputs_.reserve(static_cast<std::size_t>(longest_));
+}
+
+void Echo::clear() {
+  sizes_.clear();
+  throughputs_.clear();
+}
+
+void Echo::add(double size, double throughput) {
+  if (full()) clear();
+  sizes_.push_back(size);
+  throughputs_.push_back(throughput);
+}
+
+Response Echo::response() const {
+  const int periods = samples() / period_;
+  const auto size = relative_component(sizes_, static_cast<std::size_t>(periods));
+  const auto throughput = relative_component(throughputs_, static_cast<std::size_t>(periods));
+  const Noise noise = noise_so_far();
+  return {.periods = periods,
+          .ratio = (throughput / size).real(),
+          .error = noise.known() ? noise.ratio_error(samples(), std::abs(size))
+                                 : std::numeric_limits<double>::infinity(),
+          .size_harmonic = size,
+          .throughput_harmonic = throughput};
+}
+
+// The latest full window: its neighbouring bins tell noise near the wave's frequency.
+Noise Echo::noise_so_far() const {
+  const auto length = static_cast<std::size_t>(std::min(samples(), window_));
+  const std::span<const double> latest(throughputs_.data() + throughputs_.size() - length, length);
+  const Neighbours beside = neighbour_noise(latest, length / static_cast<std::size_t>(period_));
+  return noise_.with(beside.variance, beside.freedom, memory_);
+}
+
+double Echo::mean_of_latest(int from, int count) const {
+  const auto begin = throughputs_.end() - from;
+  return std::accumulate(begin, begin + count, 0.0) / count;
+}
+
+}  // namespace poolpilot

@@ -1,0 +1,30 @@
+// The sampling interval: as short as the noise of a sample allows.
+#pragma once
+
+#include <algorithm>
+
+#include "climb/settings.hpp"
+
+namespace poolpilot {
+
+class Period {
+ public:
+  double seconds(const SpectralSettings& settings) const {
+    if (!settings.adapt_period) return settings.hcm_period;
+    return std::clamp(seconds_, settings.hcm_min_period, settings.hcm_period);
+  }
+
+  // After a wave whose samples had this relative `noise`. Averaging over an interval twice as long
+  // halves the variance of independent noise, so that one step aims at `hcm_period_noise`; it at
+  // most doubles or halves the interval, since noise may be anything but independent.
+  void adapt(const SpectralSettings& settings, double noise) {
+    const double wanted = noise / settings.hcm_period_noise;
+    const double factor = std::clamp(wanted * wanted, 0.5, 2.0);
+    seconds_ = seconds(settings) * factor;
+  }
+
+ private:
+  double seconds_ = 0.0;  // below the shortest: it starts there
+};
+
+}  // namespace poolpilot

@@ -1,0 +1,85 @@
+// What a wave says once its latest period is full.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "climb/spectral.hpp"
+
+namespace poolpilot {
+
+void SpectralClimber::listen() {
+  const bool noise_known = echo_.noise_known();
+  response_ = echo_.response();
+  const int needed =
+      noise_known ? settings_.min_periods_known_noise : settings_.min_periods_to_decide;
+  if (response_.periods < needed) return;
+  const double lead = response_.ratio - settings_.price_of_thread;
+  const double progress = lead * response_.periods;
+  const double hopeless =
+      settings_.hcm_ccs_valuable_progress / settings_.samples_to_wave_period_ratio;
+  const double error = settings_.test_significance ? settings_.confidence * response_.error : 0.0;
+  const bool flat = std::abs(lead) + error < hopeless;
+  const bool sure = std::abs(lead) > error;
+  if (sure && (flat || std::abs(progress) >= settings_.hcm_ccs_valuable_progress)) {
+    if (flat && !inside_ && wave_can_grow()) return grow();
+    return lead > 0.0 ? rise() : fall(flat && !inside_);
+  }
+  const int patience = settings_.samples_to_wave_period_ratio;
+  if (!flat && response_.periods < settings_.hcm_patience * patience &&
+      (inside_ || !wave_can_grow() || response_.periods < patience / 2)) {
+    return;
+  }
+  flatten();
+}
+
+double SpectralClimber::rising_probability() const {
+  const double lead = response_.ratio - settings_.price_of_thread;
+  double rising = lead > 0.0 ? 1.0 : 0.0;
+  if (settings_.test_significance && response_.error > 0.0) {
+    rising = 0.5 * std::erfc(-lead / response_.error / std::numbers::sqrt2);
+  }
+  return std::clamp(rising, 1.0 - settings_.hcm_trust, settings_.hcm_trust);
+}
+
+bool SpectralClimber::wave_can_grow() const {
+  const int widest = largest_wave(settings_, wave_.low);
+  return wave_.high < belief_.limits().max && wave_.high - wave_.low < widest;
+}
+
+void SpectralClimber::rise() {
+  mode_ = Mode::kUsual;
+  conclude_wave(rising_probability());
+  if (bracket_narrow()) return hold_at(belief_.median(), Reason::kFound);
+  jump_up();
+}
+
+void SpectralClimber::fall(bool flat) {
+  mode_ = flat ? Mode::kPlateau : Mode::kUsual;
+  conclude_wave(rising_probability());
+  if (bracket_narrow()) return hold_at(belief_.median(), Reason::kFound);
+  if (flat) return walk_left();
+  jump_down();
+}
+
+// The noise hides the slope, if there is one.
+void SpectralClimber::flatten() {
+  if (!inside_ && wave_can_grow()) {
+    return grow();
+  }
+  if (inside_) return hold_at(belief_.median(), Reason::kNoTrendInside);
+  mode_ = Mode::kPlateau;
+  conclude_wave(std::min(rising_probability(), 1.0 - settings_.hcm_flat_trust));
+  if (bracket_narrow()) return hold_at(belief_.median(), Reason::kFound);
+  walk_left();
+}
+
+void SpectralClimber::conclude_wave(double rising) {
+  belief_.tell(wave_.low, wave_.high, rising);
+  // A slope that stood far out of the noise will do so in a smaller wave.
+  const double lead = std::abs(response_.ratio - settings_.price_of_thread);
+  if (growths_ > 0 && lead > 2.0 * settings_.confidence * response_.error) --growths_;
+  echo_.learn_noise();
+  if (settings_.adapt_period) period_.adapt(settings_, echo_.noise_so_far().deviation());
+}
+
+}  // namespace poolpilot
