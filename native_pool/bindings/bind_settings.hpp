@@ -78,12 +78,17 @@ py::class_<Settings> bind_settings(py::module_& module, const char* name, const 
             return settings_with(settings, values);
           },
           "The same settings but for those named.")
+      .def("__getattr__",
+           [](const Settings& settings, const std::string& wanted) {
+             const py::dict values = settings_as_dict(settings);
+             if (!values.contains(wanted)) {
+               throw py::attribute_error("there is no setting named '" + wanted + "'");
+             }
+             return py::object(values[wanted.c_str()]);
+           })
       .def("as_dict", &settings_as_dict<Settings>, "All settings by name.")
       .def_static("fields", &setting_table<Settings>,
                   "Name, default, unit, range and effect of every setting.");
-  for (const SettingField<Settings>& field : Settings::fields()) {
-    std::visit([&](auto at) { bound.def_readonly(field.name, at); }, field.member);
-  }
   return bound;
 }
 

@@ -236,6 +236,7 @@ class SettingRow(TypedDict):
     effect: str
 
 class Climber:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def update(
         self,
         throughput: float | None,
