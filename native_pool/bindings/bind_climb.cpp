@@ -5,8 +5,12 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "bindings/bind_settings.hpp"
+#include "climb/knobs.hpp"
 #include "climb/spectral.hpp"
 
 namespace py = pybind11;
@@ -41,14 +45,50 @@ py::list log_of(const SpectralClimber& climber) {
   return records;
 }
 
+Sample sample_of(std::optional<double> throughput, double connections, double latency_s, int size,
+                 double duration_s) {
+  return {.throughput = throughput.value_or(std::numeric_limits<double>::quiet_NaN()),
+          .connections = connections,
+          .latency_s = latency_s,
+          .size = size,
+          .duration_s = duration_s};
+}
+
 int update(Climber& climber, std::optional<double> throughput, double connections, double latency_s,
            int size, double duration_s) {
-  return climber.update(
-      {.throughput = throughput.value_or(std::numeric_limits<double>::quiet_NaN()),
-       .connections = connections,
-       .latency_s = latency_s,
-       .size = size,
-       .duration_s = duration_s});
+  return climber.update(sample_of(throughput, connections, latency_s, size, duration_s));
+}
+
+KnobClimber make_knob_climber(const SpectralSettings& settings,
+                              const std::vector<std::tuple<int, int, double>>& knobs,
+                              const std::vector<int>& values) {
+  std::vector<KnobRange> ranges;
+  for (const auto& [low, high, price] : knobs) {
+    ranges.push_back({.limits = {.min = low, .max = high}, .price = price});
+  }
+  return KnobClimber(settings, std::move(ranges), values);
+}
+
+void bind_knobs(py::module_& module) {
+  py::class_<KnobClimber>(module, "KnobClimber",
+                          "Spectral climbing on many knobs at once, each at its own frequency.")
+      .def(py::init(&make_knob_climber), py::arg("settings"), py::arg("knobs"), py::arg("values"))
+      .def(
+          "update",
+          [](KnobClimber& climber, std::optional<double> throughput, double connections,
+             double latency_s, const std::vector<int>& values, double duration_s) {
+            return climber.update(sample_of(throughput, connections, latency_s, 1, duration_s),
+                                  values);
+          },
+          py::arg("throughput"), py::arg("connections"), py::arg("latency_s"), py::arg("values"),
+          py::arg("duration_s") = 0.0, "Takes one sample and returns the values to set next.")
+      .def_property_readonly("values", &KnobClimber::values)
+      .def_property_readonly("mode",
+                             [](const KnobClimber& climber) { return name_of(climber.mode()); })
+      .def_property_readonly("reason",
+                             [](const KnobClimber& climber) { return text_of(climber.reason()); })
+      .def_property_readonly("ratios", &KnobClimber::ratios)
+      .def_property_readonly("errors", &KnobClimber::errors);
 }
 
 }  // namespace
@@ -85,6 +125,8 @@ void bind_climb(py::module_& module) {
           [](const SpectralClimber& climber) { return as_dict(climber.journal().latest()); },
           "The latest record, kept even where the log is off.")
       .def("log", &log_of, "One record of every update, oldest first, where the log is on.");
+
+  bind_knobs(module);
 }
 
 }  // namespace poolpilot

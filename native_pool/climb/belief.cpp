@@ -55,6 +55,15 @@ void Belief::tell(int low, int high, double rising) {
   normalise();
 }
 
+void Belief::fade(double distance) {
+  const double kept = std::exp(-distance);
+  if (kept == 1.0) return;
+  for (std::size_t point = 0; point < possible_; ++point) {
+    weights_[point] = std::pow(weights_[point], kept) * std::pow(prior(point), 1.0 - kept);
+  }
+  normalise();
+}
+
 void Belief::exclude_above(int size) {
   while (possible_ > 1 && sizes_[possible_ - 1] > size) weights_[--possible_] = 0.0;
   normalise();

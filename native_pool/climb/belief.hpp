@@ -25,6 +25,9 @@ class Belief {
   // The optimum is not below `low` with probability `rising`, and not above `high` otherwise.
   void tell(int low, int high, double rising);
 
+  // What was learnt counts less, by e^-distance, since what it was learnt under has moved so far.
+  void fade(double distance);
+
   // The optimum is not above `size`, whatever waves say.
   void exclude_above(int size);
 

@@ -84,8 +84,10 @@ const char* name_of(Mode mode) {
 
 const char* decision_of(Reason reason) { return words_of(reason).decision; }
 
+const char* text_of(Reason reason) { return words_of(reason).text; }
+
 std::string ClimbRecord::text() const {
-  std::string text = words_of(reason).text;
+  std::string text = text_of(reason);
   if (flaw != Flaw::kNone) return text + ": " + name_of(flaw);
   if (reason == Reason::kForced) return text + " to " + std::to_string(size);
   if (deviation != 0.0) {

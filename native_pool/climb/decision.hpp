@@ -46,6 +46,9 @@ enum class Reason {
 // restart, pause, drop, none.
 const char* decision_of(Reason reason);
 
+// The reason in a sentence.
+const char* text_of(Reason reason);
+
 struct ClimbRecord {
   std::int64_t sample = 0;   // number of the update() call, from 1; 0: before the first
   Mode mode = Mode::kUsual;  // mode after the decision
@@ -66,7 +69,7 @@ struct ClimbRecord {
   Flaw flaw = Flaw::kNone;
   double deviation = 0.0;  // relative, of what has left its reference
 
-  // The reason in a sentence.
+  // The reason in a sentence, with what belongs to it.
   std::string text() const;
 };
 

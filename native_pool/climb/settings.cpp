@@ -87,6 +87,8 @@ const std::array kFields{
           "Belief that the bracket around the optimum must hold."},
     Field{&S::hcm_accuracy, "hcm_accuracy", "share", 0, 1,
           "Bracket over the size that counts as found, where gain is relative."},
+    Field{&S::hcm_worth, "hcm_worth", "share of throughput", 0, 1,
+          "Gain a move of many knobs must promise; less, and they are held."},
     Field{&S::hcm_false_optimized_excess, "hcm_false_optimized_excess", "threads", 0, kUnbounded,
           "Size above the connections that cannot be an optimum."},
     Field{&S::hcm_false_jump_ratio, "hcm_false_jump_ratio", kRatio, 0, 1,

@@ -42,7 +42,7 @@ struct SpectralSettings {
   // What a wave must show.
   int min_periods_to_decide = 2;
   int min_periods_known_noise = 1;
-  int hcm_patience = 4;
+  int hcm_patience = 2;
   double confidence = 1.5;
   double hcm_trust = 0.99;
   double hcm_flat_trust = 0.75;
@@ -53,8 +53,9 @@ struct SpectralSettings {
   double hcm_max_step_ratio = 3.0;
   double hcm_plateau_factor = 0.36;
   double hcm_plateau_decay = 0.018;
-  double hcm_credible = 0.9;
+  double hcm_credible = 0.8;
   double hcm_accuracy = 0.02;
+  double hcm_worth = 0.01;
   double hcm_false_optimized_excess = 20.0;
   double hcm_false_jump_ratio = 0.2;
   double warm_wave_share = 0.5;

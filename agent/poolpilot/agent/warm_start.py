@@ -15,6 +15,7 @@ from poolpilot.env.spectral import ClimbSettings, spectral_climber
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction, ProbingPredictor
+from poolpilot.native_pool import SpectralClimber, SpectralSettings
 
 
 class WarmStartSettings(BaseModel):
@@ -69,6 +70,7 @@ class WarmStart:
         settings: How it looks.
         climb: How the climb that follows samples.
         on_step: Called after every window, for a live screen.
+        on_climber: Called with the climber once it takes over from the predictor, for whoever shows what it decides.
         steps: All windows so far, those that settle included: users feel them too.
         predictions: What the predictor said, in order.
     """
@@ -77,8 +79,9 @@ class WarmStart:
     predictor: ProbingPredictor
     objective: Objective
     settings: WarmStartSettings
-    climb: ClimbSettings
+    climb: ClimbSettings | SpectralSettings
     on_step: Callable[[ClimbStep], None] | None = None
+    on_climber: Callable[[SpectralClimber], None] | None = None
     steps: list[ClimbStep] = field(default_factory=list)
     predictions: list[Prediction] = field(default_factory=list)
 
@@ -92,12 +95,14 @@ class WarmStart:
         in_force = self.server.apply(self._decide().pool_tuple)
         warm = not self.predictions[-1].abstained
         climber = spectral_climber(self.climb, self.server.knobs, in_force.pool_size, warm=warm)
+        if self.on_climber is not None:
+            self.on_climber(climber)
         controller = ClimbController(climber, in_force, self.objective)
         begun_s = self._now_s
         run_climb(
             self.server,
             controller,
-            self.climb.period_s,
+            climber.period_s,
             horizon_s - begun_s,
             self.objective,
             lambda step: self._add(step, begun_s + step.end_s),

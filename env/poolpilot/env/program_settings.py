@@ -57,10 +57,13 @@ class ProgramSettings(BaseSettings):
         except ValidationError as error:
             first = error.errors()[0]
             name = ".".join(map(str, first["loc"]))
-            reason = first["msg"].removeprefix("Value error, ")
+            unknown = first["type"] == "extra_forbidden"
+            reason = "there is no such setting" if unknown else first["msg"].removeprefix("Value error, ")
             raise SettingError(f"setting {name!r}: {reason}; it is {first['input']!r}") from error
         except ValueError as error:
             raise SettingError(f"the settings file {file} is not TOML: {error}") from error
+        except OSError as error:
+            raise SettingError(f"cannot read the settings file {file}: {error.strerror}") from error
 
 
 def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:

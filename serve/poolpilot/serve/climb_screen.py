@@ -1,108 +1,128 @@
-"""What a climb looks like: the live screen while it runs and the table at its end."""
+"""The live screen of a climb: what the climber does and why."""
 
+import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
-from poolpilot.env.climb import ClimbStep, ClimbTrace
-from poolpilot.env.measurement import Measured
-from poolpilot.env.objective import Objective
-from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.env.climb import ClimbStep
+from poolpilot.native_pool import SpectralClimber
+from poolpilot.serve.climb_outcome import optional
+from poolpilot.serve.sparkline import ASCII_LEVELS, BLOCKS, sparkline
 
-SHOWN_STEPS = 12
+if TYPE_CHECKING:
+    from poolpilot.native_pool._core import ClimbRecord
+
+SHOWN_WINDOWS = 60
+SHOWN_DECISIONS = 6
+
+ROUTINE = ("none", "wave")
+"""Decisions that are not worth a line."""
+
+LASTING = ("hold", "pause", "drop", "restart")
+"""Decisions that are worth one line however often they come in a row."""
+
+REDRAWN_EVERY_S = 0.05
+"""Simulated time runs faster than eyes and terminals."""
 
 
 class ClimbScreen:
-    """The last windows of a climb, redrawn after each.
+    """The state of a climb, redrawn after each window; where there is no terminal it is printed once, at the end.
 
     Args:
         title: Shown above.
         console: Where to draw.
+        goodput: What goodput is called.
     """
 
-    def __init__(self, title: str, console: Console) -> None:
+    def __init__(self, title: str, console: Console, goodput: str) -> None:
         self._title = title
-        self._steps: deque[ClimbStep] = deque(maxlen=SHOWN_STEPS)
-        self._live = Live(self._table(), console=console, auto_refresh=False)
+        self._goodput = goodput
+        self._levels = ASCII_LEVELS if console.options.ascii_only else BLOCKS
+        self._steps: deque[ClimbStep] = deque(maxlen=SHOWN_WINDOWS)
+        self._decisions: deque[ClimbRecord] = deque(maxlen=SHOWN_DECISIONS)
+        self._climber: SpectralClimber | None = None
+        self._news = ""
+        self._live = Live(console=console, auto_refresh=False, get_renderable=self.view)
+        self._drawn_s = 0.0
 
     @contextmanager
     def shown(self) -> Iterator[None]:
         """Draws for the duration of the block."""
         with self._live:
-            yield
+            try:
+                yield
+            finally:
+                self._note_latest()
+
+    def follow(self, climber: SpectralClimber) -> None:
+        """Takes the climber whose decisions are shown."""
+        self._climber = climber
+
+    def tell(self, sentence: str) -> None:
+        """Shows a sentence about the settings until the next one."""
+        self._news = sentence
 
     def add(self, step: ClimbStep) -> None:
-        """Takes one more window."""
+        """Takes one more window, and what the climber has decided since the last."""
         self._steps.append(step)
-        self._live.update(self._table(), refresh=True)
+        self._note_latest()
+        if (now_s := time.monotonic()) - self._drawn_s >= REDRAWN_EVERY_S:
+            self._drawn_s = now_s
+            self._live.refresh()
 
-    def _table(self) -> Table:
-        table = Table("time s", "pool size", "goodput 1/s", "p99 ms", "threads", title=self._title)
-        for step in self._steps:
-            window = step.measured.window
-            table.add_row(
-                f"{step.end_s:.1f}",
-                str(step.pool_tuple.pool_size),
-                f"{step.goodput_per_s:.0f}",
-                _optional(window.p99_ms, ".1f"),
-                _optional(window.threads, ".0f"),
-            )
+    def view(self) -> Group:
+        """What is on the screen now."""
+        facts = Table.grid(padding=(0, 2))
+        for name, text in self._facts():
+            facts.add_row(name, Text(text))
+        return Group(Text(self._title, style="bold"), facts, *([self._history()] if self._decisions else []))
+
+    def _note_latest(self) -> None:
+        """Keeps the latest decision if it is worth a line."""
+        if self._climber is None:
+            return
+        record, last = self._climber.latest, self._decisions[-1] if self._decisions else None
+        known = last is not None and record["sample"] == last["sample"]
+        lasts = last is not None and record["decision"] == last["decision"] and record["decision"] in LASTING
+        if not (known or lasts or record["decision"] in ROUTINE):
+            self._decisions.append(record)
+
+    def _facts(self) -> Iterator[tuple[str, str]]:
+        yield "mode", self._climber.mode if self._climber else "looking: the model has not decided yet"
+        if self._steps:
+            yield from self._measured(self._steps[-1])
+        if self._climber is not None:
+            yield from _decided(self._climber)
+        if self._news:
+            yield "settings", self._news
+
+    def _measured(self, step: ClimbStep) -> Iterator[tuple[str, str]]:
+        rates = [one.goodput_per_s for one in self._steps]
+        window = step.measured.window
+        yield "time", f"{step.end_s:.1f} s"
+        yield self._goodput, f"{step.goodput_per_s:.0f}, lately {min(rates):.0f} to {max(rates):.0f}"
+        yield "", sparkline(rates, self._levels)
+        yield "p99", f"{optional(window.p99_ms, '.1f')} ms, {optional(window.threads, '.0f')} threads"
+        yield "pool size", f"{step.pool_tuple.pool_size}"
+
+    def _history(self) -> Table:
+        table = Table("sample", "mode", "decision", "pool size", "reason", title="Decisions", title_justify="left")
+        for one in self._decisions:
+            moved = f"{one['size']} to {one['next_size']}" if one["sample"] else f"{one['next_size']}"
+            table.add_row(f"{one['sample']}", one["mode"], one["decision"], moved, Text(one["reason"]))
         return table
 
 
-def outcome_rows(before: Measured, trace: ClimbTrace, objective: Objective) -> list[dict[str, Any]]:
-    """Before and after, fit for the table and for JSON; after is the last fifth of the climb.
-
-    Args:
-        before: The window under the first tuple.
-        trace: The climb.
-        objective: What goodput is.
-    """
-    last = trace.steps[-max(len(trace.steps) // 5, 1) :]
-    windows = [step.measured.window for step in last]
-    return [
-        {
-            "when": "before",
-            "pool_tuple": before.window.pool_tuple.as_dict(),
-            "goodput_per_s": objective.goodput_per_s(before.window),
-            "p99_ms": before.window.p99_ms,
-            "threads": before.window.threads,
-        },
-        {
-            "when": "after",
-            "pool_tuple": trace.final_tuple.as_dict(),
-            "goodput_per_s": fmean(step.goodput_per_s for step in last),
-            "p99_ms": _mean([window.p99_ms for window in windows]),
-            "threads": _mean([window.threads for window in windows]),
-        },
-    ]
-
-
-def outcome_table(rows: list[dict[str, Any]], goodput: str = "goodput 1/s") -> Table:
-    """The rows of `outcome_rows` as people read them; `goodput` names what was climbed on."""
-    table = Table("", "tuple", goodput, "p99 ms", "threads", title="Climb")
-    table.caption = "tuple: (pool size, oversubscribe, timer interval ms)"
-    for row in rows:
-        table.add_row(
-            row["when"],
-            str(PoolTuple.from_dict(row["pool_tuple"])),
-            f"{row['goodput_per_s']:.0f}",
-            _optional(row["p99_ms"], ".1f"),
-            _optional(row["threads"], ".0f"),
-        )
-    return table
-
-
-def _optional(value: float | None, form: str) -> str:
-    return "-" if value is None else format(value, form)
-
-
-def _mean(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None
+def _decided(climber: SpectralClimber) -> Iterator[tuple[str, str]]:
+    latest = climber.latest
+    yield "bracket", f"{latest['bracket_low']}..{latest['bracket_high']}, where the best size is believed to be"
+    yield "wave", f"{latest['wave_low']}..{latest['wave_high']}"
+    yield "price", f"1 % more threads must buy {climber.settings.price_of_thread:g} % more"
+    yield "latest", latest["reason"]

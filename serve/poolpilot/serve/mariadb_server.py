@@ -1,7 +1,5 @@
 """How the commands reach a MariaDB server: a DSN, a defaults file, and the way tuples get in."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -12,8 +10,6 @@ from rich.console import Console
 from poolpilot.env.backends.mariadb import MariadbServer
 from poolpilot.env.mariadb.actuator import Actuator, CallProcedure, SetGlobal
 from poolpilot.env.mariadb.dsn import Dsn
-from poolpilot.featurizer.errors import LostServerError, ServerError, TupleChangedError
-from poolpilot.featurizer.pool_tuple import PoolTuple
 
 DSN_HELP = (
     "Where the server is: S=/run/mysqld/mysqld.sock, h=db1,P=3306,u=poolpilot, or a host name. "
@@ -23,7 +19,7 @@ DSN_HELP = (
 DsnArgument = Annotated[str, typer.Argument(metavar="DSN", help=DSN_HELP, show_default=False)]
 OptionalDsn = Annotated[str | None, typer.Argument(metavar="[DSN]", help=DSN_HELP, show_default=False)]
 DefaultsFile = Annotated[
-    Path | None, typer.Option(help="File to read [client] from; ~/.my.cnf if not given.", show_default=False)
+    Path | None, typer.Option(help="File to read \\[client] from; ~/.my.cnf if not given.", show_default=False)
 ]
 Procedure = Annotated[
     str | None,
@@ -49,34 +45,3 @@ def warn(server: MariadbServer, console: Console) -> None:
     """Prints what to know before anything is set."""
     for warning in server.warnings:
         console.print(f"[bold]Warning:[/bold] {warning}", soft_wrap=True)
-
-
-@contextmanager
-def restoring(server: MariadbServer, *, keep: bool = False) -> Iterator[PoolTuple]:
-    """Gives the tuple at the start, and brings it back at the end unless somebody else has set one meanwhile.
-
-    Args:
-        server: The server.
-        keep: Whether what is in force at a good end stays; after an error or Ctrl-C the first tuple returns all the
-            same.
-
-    Raises:
-        ServerError: The server is gone, or somebody else has set a tuple, which is left alone.
-    """
-    first = server.tuple_in_force()
-    try:
-        yield first
-    except (LostServerError, TupleChangedError):
-        raise
-    except BaseException:
-        _bring_back(server, first)
-        raise
-    if not keep:
-        _bring_back(server, first)
-
-
-def _bring_back(server: MariadbServer, first: PoolTuple) -> None:
-    try:
-        server.apply(first)
-    except ServerError as error:
-        raise ServerError(f"the tuple at the start, {first}, could not be brought back: {error}") from error

@@ -20,8 +20,9 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.sweep import WorkloadSweep
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.reasons import percent
-from poolpilot.serve.mariadb_server import DefaultsFile, DsnArgument, Procedure, connect, restoring, warn
+from poolpilot.serve.mariadb_server import DefaultsFile, DsnArgument, Procedure, connect, warn
 from poolpilot.serve.predict_command import write_json
+from poolpilot.serve.restoring import restoring
 
 SHOWN = 12
 

@@ -1,5 +1,12 @@
 """The C++ core: live pool server, load generator, simulator and climbers."""
 
-from poolpilot.native_pool._core import Climber, LivePool, LoadGenerator, SpectralClimber, SpectralSettings
+from poolpilot.native_pool._core import (
+    Climber,
+    KnobClimber,
+    LivePool,
+    LoadGenerator,
+    SpectralClimber,
+    SpectralSettings,
+)
 
-__all__ = ["Climber", "LivePool", "LoadGenerator", "SpectralClimber", "SpectralSettings"]
+__all__ = ["Climber", "KnobClimber", "LivePool", "LoadGenerator", "SpectralClimber", "SpectralSettings"]

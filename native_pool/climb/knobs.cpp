@@ -1,0 +1,288 @@
+#include "climb/knobs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <stdexcept>
+
+#include "climb/spectrum.hpp"
+
+namespace poolpilot {
+namespace {
+
+constexpr std::size_t kMostKnobs = 4;
+
+double mean_of(std::span<const double> series) {
+  return std::accumulate(series.begin(), series.end(), 0.0) / static_cast<double>(series.size());
+}
+
+}  // namespace
+
+KnobClimber::KnobClimber(const SpectralSettings& settings, std::vector<KnobRange> knobs,
+                         const std::vector<int>& values)
+    : settings_(settings), values_(values), watch_(settings) {
+  settings_.validate();
+  if (knobs.empty() || knobs.size() > kMostKnobs || knobs.size() != values.size()) {
+    throw std::invalid_argument("a climb needs one to four knobs with a value each");
+  }
+  const auto longest = static_cast<std::size_t>(settings_.wave_period << (knobs.size() - 1)) *
+                       static_cast<std::size_t>(settings_.samples_to_wave_period_ratio);
+  for (std::size_t k = 0; k < knobs.size(); ++k) {
+    knobs[k].limits.require(values[k]);
+    knobs_.push_back({.range = knobs[k],
+                      .belief = Belief(knobs[k].limits),
+                      .wave = {},
+                      .value = values[k],
+                      .growths = 0,
+                      .done = false,
+                      .series = {}});
+    knobs_.back().series.reserve(longest);
+  }
+  throughputs_.reserve(longest);
+  ratios_.resize(knobs_.size());
+  errors_.resize(knobs_.size());
+  restart(values_, Reason::kStart);
+}
+
+const std::vector<int>& KnobClimber::update(const Sample& sample, std::span<const int> in_force) {
+  ++samples_;
+  Sample checked = sample;
+  checked.size = 1;
+  if (flaw_of(checked, settings_.hcm_clock_jump * settings_.hcm_period) != Flaw::kNone) {
+    if (mode_ != Mode::kOptimized) begin(Reason::kFlawed);
+    reason_ = Reason::kFlawed;
+  } else if (!std::equal(values_.begin(), values_.end(), in_force.begin(), in_force.end())) {
+    restart(in_force, Reason::kForced);
+  } else if (sample.connections == 0.0 || sample.throughput == 0.0 ||
+             sample.throughput < settings_.min_accepted_throughput) {
+    if (mode_ != Mode::kOptimized) begin(Reason::kTooLow);
+    reason_ = Reason::kTooLow;
+  } else if (mode_ == Mode::kOptimized) {
+    hold(sample);
+  } else {
+    climb(sample);
+  }
+  return values_;
+}
+
+void KnobClimber::restart(std::span<const int> values, Reason reason) {
+  mode_ = Mode::kUsual;
+  noise_ = Noise();
+  for (std::size_t k = 0; k < knobs_.size(); ++k) {
+    Knob& knob = knobs_[k];
+    knob.value = knob.range.limits.clamp(k < values.size() ? values[k] : knob.value);
+    knob.belief.forget();
+    knob.growths = 1;
+    knob.done = knob.range.limits.min == knob.range.limits.max;
+  }
+  begin(reason);
+}
+
+// ---- the wave ----
+
+void KnobClimber::begin(Reason reason) {
+  for (Knob& knob : knobs_) {
+    place_wave(knob);
+    knob.series.clear();
+  }
+  throughputs_.clear();
+  settle_left_ = settings_.settle_samples;
+  reason_ = reason;
+  ask(0);
+}
+
+void KnobClimber::place_wave(Knob& knob) {
+  if (knob.done) {
+    knob.wave = {.low = knob.value, .high = knob.value};
+    return;
+  }
+  const int threads = wave_threads(settings_, knob.value, knob.growths, noise_.deviation());
+  const double half = std::sqrt(1.0 + static_cast<double>(threads) / knob.value);
+  const SizeLimits limits = knob.range.limits;
+  const auto inside = [&](double wanted) {
+    return limits.clamp(static_cast<int>(std::lround(std::min(wanted, 1e9))));
+  };
+  knob.wave = {.low = inside(knob.value / half), .high = inside(knob.value * half)};
+  if (knob.wave.low < knob.wave.high) return;
+  if (knob.wave.high < limits.max) {
+    ++knob.wave.high;
+  } else {
+    --knob.wave.low;
+  }
+}
+
+void KnobClimber::ask(int sample) {
+  for (std::size_t k = 0; k < knobs_.size(); ++k) {
+    values_[k] = knobs_[k].wave.size_at(sample, period(k));
+  }
+}
+
+void KnobClimber::climb(const Sample& sample) {
+  reason_ = Reason::kListening;
+  if (settle_left_ > 0) {
+    --settle_left_;
+    reason_ = Reason::kSettling;
+    return;
+  }
+  throughputs_.push_back(sample.throughput);
+  for (std::size_t k = 0; k < knobs_.size(); ++k) knobs_[k].series.push_back(values_[k]);
+  const auto samples = static_cast<int>(throughputs_.size());
+  if (samples % window() != 0) return ask(samples);
+  measure();
+  decide();
+  if (mode_ != Mode::kOptimized) ask(static_cast<int>(throughputs_.size()));
+}
+
+// -1 while the knob's wave is low, 1 while it is high.
+double KnobClimber::pattern(std::size_t knob, std::size_t sample) const {
+  const auto half = static_cast<std::size_t>(period(knob)) / 2;
+  return sample / half % 2 == 0 ? -1.0 : 1.0;
+}
+
+// What the waves do not explain: interactions of the knobs count as noise, to be on the safe side.
+double KnobClimber::residual_variance() const {
+  const double mean = mean_of(throughputs_);
+  const auto samples = static_cast<double>(throughputs_.size());
+  double slopes[kMostKnobs] = {};
+  for (std::size_t k = 0; k < knobs_.size(); ++k) {
+    for (std::size_t i = 0; i < throughputs_.size(); ++i) {
+      slopes[k] += pattern(k, i) * throughputs_[i] / samples;
+    }
+  }
+  double squares = 0.0;
+  for (std::size_t i = 0; i < throughputs_.size(); ++i) {
+    double rest = throughputs_[i] - mean;
+    for (std::size_t k = 0; k < knobs_.size(); ++k) rest -= slopes[k] * pattern(k, i);
+    squares += rest * rest;
+  }
+  const double freedom = samples - 1.0 - static_cast<double>(knobs_.size());
+  return squares / freedom / (mean * mean);
+}
+
+void KnobClimber::measure() {
+  const double freedom =
+      static_cast<double>(throughputs_.size()) - 1.0 - static_cast<double>(knobs_.size());
+  const Noise noise = noise_.with(residual_variance(), freedom, settings_.noise_memory);
+  for (std::size_t k = 0; k < knobs_.size(); ++k) {
+    ratios_[k] = knobs_[k].range.price;
+    errors_[k] = 0.0;
+    if (knobs_[k].done) continue;
+    const std::size_t cycles = throughputs_.size() / static_cast<std::size_t>(period(k));
+    const auto wave = relative_component(knobs_[k].series, cycles);
+    ratios_[k] = (relative_component(throughputs_, cycles) / wave).real();
+    errors_[k] = noise.ratio_error(static_cast<double>(throughputs_.size()), std::abs(wave));
+  }
+}
+
+// ---- decisions ----
+
+bool KnobClimber::sure(std::size_t knob) const {
+  return !hopeless(knob) && std::abs(lead(knob)) > settings_.confidence * errors_[knob];
+}
+
+// Too little to matter, beyond doubt.
+bool KnobClimber::hopeless(std::size_t knob) const {
+  const double least = settings_.hcm_ccs_valuable_progress / settings_.samples_to_wave_period_ratio;
+  return std::abs(lead(knob)) + settings_.confidence * errors_[knob] < least;
+}
+
+void KnobClimber::decide() {
+  bool moving = false;
+  bool open = false;
+  for (std::size_t k = 0; k < knobs_.size(); ++k) {
+    if (knobs_[k].done) continue;
+    moving = moving || sure(k);
+    open = open || !(sure(k) || hopeless(k));
+  }
+  const auto longest = static_cast<int>(throughputs_.capacity());
+  const bool patient = static_cast<int>(throughputs_.size()) + window() <= longest;
+  if (!moving && open && patient &&
+      static_cast<int>(throughputs_.size()) < settings_.hcm_patience * window()) {
+    return;
+  }
+  const double freedom =
+      static_cast<double>(throughputs_.size()) - 1.0 - static_cast<double>(knobs_.size());
+  noise_ = noise_.with(residual_variance(), freedom, settings_.noise_memory);
+  for (std::size_t k = 0; k < knobs_.size(); ++k) {
+    if (!knobs_[k].done) tell(k);
+  }
+  if (moving) return move_all();
+  if (grow()) return begin(Reason::kNoTrendYet);
+  settle(Reason::kNoTrendInside);
+}
+
+void KnobClimber::tell(std::size_t k) {
+  double rising = lead(k) > 0.0 ? 1.0 : 0.0;
+  if (errors_[k] > 0.0) rising = 0.5 * std::erfc(-lead(k) / errors_[k] / std::numbers::sqrt2);
+  rising = std::clamp(rising, 1.0 - settings_.hcm_trust, settings_.hcm_trust);
+  knobs_[k].belief.tell(knobs_[k].wave.low, knobs_[k].wave.high, rising);
+}
+
+void KnobClimber::move_all() {
+  double moved[kMostKnobs] = {};
+  double all = 0.0;
+  double gain = 0.0;
+  for (std::size_t k = 0; k < knobs_.size(); ++k) {
+    Knob& knob = knobs_[k];
+    if (knob.done || !sure(k)) continue;
+    const double step = settings_.hcm_max_step_ratio;
+    const double target =
+        std::clamp(static_cast<double>(knob.belief.median()), knob.value / step, knob.value * step);
+    const int next = knob.range.limits.clamp(static_cast<int>(std::lround(target)));
+    moved[k] = std::abs(std::log(static_cast<double>(next) / knob.value));
+    all += moved[k];
+    gain += std::abs(lead(k)) * moved[k] / 2.0;  // the slope falls to nothing on the way
+    knob.value = next;
+    knob.growths = std::max(0, knob.growths - 1);
+  }
+  for (std::size_t k = 0; k < knobs_.size(); ++k) knobs_[k].belief.fade(all - moved[k]);
+  if (gain < settings_.hcm_worth) return settle(Reason::kFound);
+  begin(Reason::kInside);
+}
+
+// Larger waves for every knob whose own has shown nothing.
+bool KnobClimber::grow() {
+  bool grown = false;
+  for (std::size_t k = 0; k < knobs_.size(); ++k) {
+    Knob& knob = knobs_[k];
+    if (knob.done) continue;
+    const int widest = largest_wave(settings_, knob.value);
+    if (wave_threads(settings_, knob.value, knob.growths, noise_.deviation()) < widest) {
+      ++knob.growths;
+      grown = true;
+    } else if (hopeless(k)) {
+      knob.done = true;
+    }
+  }
+  return grown;
+}
+
+void KnobClimber::settle(Reason reason) {
+  mode_ = Mode::kOptimized;
+  reason_ = reason;
+  for (std::size_t k = 0; k < knobs_.size(); ++k) values_[k] = knobs_[k].value;
+  settle_left_ = settings_.settle_samples;
+  watch_.clear();
+}
+
+void KnobClimber::hold(const Sample& sample) {
+  if (settle_left_ > 0) {
+    --settle_left_;
+    reason_ = Reason::kSettling;
+    return;
+  }
+  reason_ = Reason::kHolding;
+  switch (watch_.add(sample, settings_)) {
+    case Departure::kNone:
+      return;
+    case Departure::kThroughput:
+      return restart(values_, Reason::kThroughputLeft);
+    case Departure::kConnections:
+      return restart(values_, Reason::kConnectionsLeft);
+    case Departure::kLatency:
+      return restart(values_, Reason::kLatencyLeft);
+  }
+}
+
+}  // namespace poolpilot

@@ -1,0 +1,98 @@
+// Spectral climbing on many knobs at once: each has a wave of its own frequency.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "climb/belief.hpp"
+#include "climb/decision.hpp"
+#include "climb/hold.hpp"
+#include "climb/noise.hpp"
+#include "climb/settings.hpp"
+#include "climb/wave.hpp"
+
+namespace poolpilot {
+
+// One whole-numbered knob that is climbed on its logarithm.
+struct KnobRange {
+  SizeLimits limits;
+  double price = 0.0;  // elasticity that a larger value must earn
+};
+
+// Maximises ln(throughput) - sum of price_k ln(value_k). Knob k swings with the period
+// `wave_period` 2^k, a square wave whose odd harmonics meet no other knob's: every gradient is read
+// from its own bin of one spectrum, in one window of the slowest knob's period. Each knob has a
+// belief of its own about its optimum; it fades as the other knobs move, since they shift it. A
+// knob whose wave shows nothing stays where it is.
+//
+// The first knob is the pool size, to which the connections are compared. update() allocates
+// nothing.
+class KnobClimber {
+ public:
+  // Throws std::invalid_argument unless the settings are valid, there are one to four knobs, and
+  // every value is within its range.
+  KnobClimber(const SpectralSettings& settings, std::vector<KnobRange> knobs,
+              const std::vector<int>& values);
+
+  // Values asked for at present.
+  const std::vector<int>& values() const { return values_; }
+
+  // Takes the sample measured under the values in force (its size is ignored) and returns the
+  // values to set next.
+  const std::vector<int>& update(const Sample& sample, std::span<const int> in_force);
+
+  Mode mode() const { return mode_; }
+  std::int64_t samples() const { return samples_; }
+  Reason reason() const { return reason_; }
+
+  // Elasticity seen last at each knob's frequency, and its standard error.
+  const std::vector<double>& ratios() const { return ratios_; }
+  const std::vector<double>& errors() const { return errors_; }
+
+ private:
+  struct Knob {
+    KnobRange range;
+    Belief belief;
+    Wave wave;
+    int value;  // middle of the wave
+    int growths = 0;
+    bool done = false;
+    std::vector<double> series;  // values in force during the wave
+  };
+
+  void restart(std::span<const int> values, Reason reason);
+  void climb(const Sample& sample);
+  void hold(const Sample& sample);
+  void measure();
+  double residual_variance() const;
+  double pattern(std::size_t knob, std::size_t sample) const;
+  void decide();
+  void tell(std::size_t knob);
+  void move_all();
+  bool sure(std::size_t knob) const;
+  bool hopeless(std::size_t knob) const;
+  bool grow();
+  void settle(Reason reason);
+  void begin(Reason reason);
+  void place_wave(Knob& knob);
+  void ask(int sample);
+  int period(std::size_t knob) const { return settings_.wave_period << knob; }
+  int window() const { return period(knobs_.size() - 1); }
+  double lead(std::size_t knob) const { return ratios_[knob] - knobs_[knob].range.price; }
+
+  SpectralSettings settings_;
+  std::vector<Knob> knobs_;
+  std::vector<int> values_;
+  std::vector<double> throughputs_;
+  std::vector<double> ratios_;
+  std::vector<double> errors_;
+  Noise noise_;
+  HoldWatch watch_;
+  Mode mode_ = Mode::kUsual;
+  Reason reason_ = Reason::kStart;
+  int settle_left_ = 0;
+  std::int64_t samples_ = 0;
+};
+
+}  // namespace poolpilot

@@ -1,0 +1,1 @@
+"""Controllers of the pool size beside each other: cells, runs, scores, verdicts."""

@@ -1,0 +1,95 @@
+"""Curves with a known optimum: thousands of cells in a minute."""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from poolpilot.env.spectral import native_settings
+from poolpilot.pipelines.bench.climbing.arena import Task
+from poolpilot.pipelines.bench.climbing.cells import Cell, Noise, grid
+from poolpilot.pipelines.bench.climbing.play import play
+from poolpilot.pipelines.bench.climbing.rivals import RIVALS, SPECTRAL, MakeClimber, ours
+from poolpilot.pipelines.bench.climbing.score import Score, score
+from poolpilot.pipelines.bench.climbing.shapes import Landscape
+
+
+@dataclass(frozen=True)
+class CurveArena:
+    """The grid on curves.
+
+    Attributes:
+        controllers: Names of the controllers.
+        shapes: Names of curves.
+        scales: Largest sizes.
+        noises: Noise of a sample.
+        starts: Where runs begin.
+        seeds: Repeats of a noisy cell; one without noise has a single run.
+        samples: Length of a run.
+        price_of_thread: e of the objective, and of our climber.
+        variants: Other settings of our climber by controller name, for ablations.
+    """
+
+    controllers: tuple[str, ...]
+    shapes: tuple[str, ...]
+    scales: tuple[int, ...]
+    noises: tuple[Noise, ...]
+    starts: tuple[str, ...]
+    seeds: int
+    samples: int
+    price_of_thread: float
+    variants: dict[str, dict[str, float]]
+
+    @cached_property
+    def _cells(self) -> dict[str, Cell]:
+        cells = grid(self.shapes, self.scales, self.noises, self.starts)
+        return {f"{cell.shape} of {cell.scale}, {cell.noise}, from {cell.start}": cell for cell in cells}
+
+    def tasks(self) -> list[Task]:
+        """Every run, controllers interleaved."""
+        return [
+            Task(controller, name, seed)
+            for name, cell in self._cells.items()
+            for seed in range(self.seeds if cell.noise.share > 0.0 else 1)
+            for controller in self.controllers
+        ]
+
+    def run(self, task: Task) -> Score:
+        """Plays one controller on one curve."""
+        cell = self._cells[task.cell]
+        landscape = _landscape(cell.shape, cell.scale, self.price_of_thread)
+        start = cell.start_size(landscape.optimum)
+        noise = cell.noise.draw(self.samples, task.seed)
+        climber = self.make(task.controller)(start, cell.scale)
+        return score(play(climber, start, [landscape], noise), landscape)
+
+    def make(self, controller: str) -> MakeClimber:
+        """Makes the climbers of a name.
+
+        Raises:
+            SettingError: A variant has a setting that the climber does not know.
+        """
+        if controller in RIVALS:
+            return RIVALS[controller]
+        variant = {"price_of_thread": self.price_of_thread, **self.variants.get(controller, {})}
+        return ours(native_settings(**variant))
+
+    def describe(self, cell: str) -> dict[str, Any]:
+        """What a cell is, fit for JSON."""
+        return self._cells[cell].as_dict()
+
+
+@lru_cache(maxsize=64)
+def _landscape(shape: str, scale: int, price_of_thread: float) -> Landscape:
+    return Landscape.of(shape, scale, price_of_thread)
+
+
+ABLATIONS: dict[str, dict[str, float]] = {
+    SPECTRAL: {},
+    "without relative gain": {"relative_gain": False},
+    "wave not scaled by noise": {"wave_follows_noise": False},
+    "without significance test": {"test_significance": False},
+    "without price": {"price_of_thread": 0.0},
+    "two periods at least": {"min_periods_known_noise": 2},
+    "one window of patience": {"hcm_patience": 1},
+}
+"""Our climber with one improvement switched off."""

@@ -1,0 +1,132 @@
+"""Sums up a comparison: means by controller, verdicts by cell, the share of cells that ours wins."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Any
+
+from poolpilot.pipelines.bench.climbing.arena import Arena, Run
+from poolpilot.pipelines.bench.climbing.rivals import ANCESTORS, SPECTRAL
+from poolpilot.pipelines.bench.climbing.score import Score
+from poolpilot.pipelines.bench.climbing.verdict import Verdict, compare, tally
+
+Scores = Mapping[str, Mapping[str, Sequence[Score]]]
+"""Scores by cell, controller and seed."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All runs of an arena.
+
+    Attributes:
+        arena: Where they ran.
+        scores: Their scores.
+        margin: What ours may lose to an ancestor and still count as not inferior.
+    """
+
+    arena: Arena
+    scores: Scores
+    margin: float
+
+    @classmethod
+    def of(cls, arena: Arena, runs: Sequence[Run], margin: float) -> "Comparison":
+        """Sorts runs, which come in the order of their tasks."""
+        scores: dict[str, dict[str, list[Score]]] = defaultdict(lambda: defaultdict(list))
+        for run in runs:
+            scores[run.task.cell][run.task.controller].append(run.score)
+        return cls(arena, scores, margin)
+
+    @property
+    def controllers(self) -> list[str]:
+        """Names of the controllers."""
+        return list(next(iter(self.scores.values())))
+
+    def lost(self, cell: str, controller: str) -> list[float]:
+        """Share of the objective lost in a cell, by seed."""
+        return [one.objective_lost for one in self.scores[cell][controller]]
+
+    def verdict(self, cell: str, rival: str) -> Verdict:
+        """Ours against a rival in a cell."""
+        return compare(self.lost(cell, SPECTRAL), self.lost(cell, rival))
+
+    def best(self, cell: str, among: Sequence[str]) -> str:
+        """The controller that loses least in a cell."""
+        return min(among, key=lambda name: fmean(self.lost(cell, name)))
+
+    def ancestors(self) -> list[str]:
+        """The ancestors that took part."""
+        return [name for name in ANCESTORS if name in self.controllers]
+
+    def summary(self) -> dict[str, Any]:
+        """The figures of the whole."""
+        cells = list(self.scores)
+        rivals = [name for name in self.controllers if name != SPECTRAL]
+        verdicts = {rival: [self.verdict(cell, rival) for cell in cells] for rival in rivals}
+        inferior = [row for row in self.losing_cells() if row["high"] >= self.margin]
+        best = [self.best(cell, self.controllers) == SPECTRAL for cell in cells]
+        return {
+            "cells": len(cells),
+            "spectral_best_share": fmean(best),
+            "verdicts": {rival: tally(found) for rival, found in verdicts.items()},
+            "not_non_inferior": len({row["cell"] for row in inferior}),
+            "better_than_best_ancestor_share": self._better_than_best_ancestor(cells),
+            "means": {name: self._means(name) for name in self.controllers},
+        }
+
+    def losing_cells(self) -> list[dict[str, Any]]:
+        """Every cell and ancestor where ours is not shown to be better or equal, the worst first."""
+        rows = []
+        for cell in self.scores:
+            for rival in self.ancestors():
+                verdict = self.verdict(cell, rival)
+                if verdict.high > 0.0 and (verdict.outcome == "lost" or not verdict.non_inferior(self.margin)):
+                    row = {"cell": cell, "rival": rival, "difference": verdict.difference}
+                    rows.append({**row, "low": verdict.low, "high": verdict.high})
+        return sorted(rows, key=lambda row: float(row["difference"]), reverse=True)
+
+    def cells(self) -> list[dict[str, Any]]:
+        """Every cell with the means of every controller."""
+        return [
+            {**self.arena.describe(cell), "cell": cell, "controllers": {name: self._row(cell, name) for name in found}}
+            for cell, found in self.scores.items()
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, fit for JSON."""
+        return {"summary": self.summary(), "losing": self.losing_cells(), "cells": self.cells()}
+
+    def _better_than_best_ancestor(self, cells: Sequence[str]) -> float | None:
+        ancestors = self.ancestors()
+        if not ancestors:
+            return None
+        return fmean(
+            fmean(self.lost(cell, SPECTRAL)) < fmean(self.lost(cell, self.best(cell, ancestors))) for cell in cells
+        )
+
+    def _row(self, cell: str, name: str) -> dict[str, Any]:
+        found = self.scores[cell][name]
+        row = means_of(found)
+        if name != SPECTRAL:
+            verdict = self.verdict(cell, name)
+            row |= {"spectral_minus_this": [verdict.difference, verdict.low, verdict.high], "spectral": verdict.outcome}
+        return row
+
+    def _means(self, name: str) -> dict[str, float | None]:
+        return means_of([one for found in self.scores.values() for one in found[name]])
+
+
+def means_of(scores: Sequence[Score]) -> dict[str, Any]:
+    """Means over runs; of the samples to stay the median, in which a run that never stays is the longest."""
+    stays = sorted(one.samples_to_stay if one.samples_to_stay is not None else float("inf") for one in scores)
+    middle = median(stays)
+    return {
+        "objective_lost": fmean(one.objective_lost for one in scores),
+        "throughput_lost": fmean(one.throughput_lost for one in scores),
+        "end_lost": fmean(one.end_lost for one in scores),
+        "samples_to_stay": None if middle == float("inf") else middle,
+        "stays": fmean(one.samples_to_stay is not None for one in scores),
+        "size_over_smallest": fmean(one.size_over_smallest for one in scores),
+        "changes": fmean(one.changes for one in scores),
+        "wrong_moves": fmean(one.wrong_moves for one in scores),
+    }

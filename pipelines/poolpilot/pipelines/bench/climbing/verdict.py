@@ -1,0 +1,60 @@
+"""Ours against each rival, cell by cell: won, tied or lost, with intervals."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+Outcome = Literal["won", "tied", "lost"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A paired comparison over the seeds of one cell.
+
+    Attributes:
+        difference: Mean of ours minus the rival's; below 0 is better.
+        low: Lower end of its interval.
+        high: Upper end.
+    """
+
+    difference: float
+    low: float
+    high: float
+
+    @property
+    def outcome(self) -> Outcome:
+        """Won or lost where the interval excludes 0."""
+        if self.high < 0.0:
+            return "won"
+        return "lost" if self.low > 0.0 else "tied"
+
+    def non_inferior(self, margin: float) -> bool:
+        """Whether ours is worse by less than the margin, beyond doubt."""
+        return self.high < margin
+
+
+def compare(ours: Sequence[float], rival: Sequence[float], confidence: float = 0.95) -> Verdict:
+    """Compares paired runs by Student's t; a single pair has no interval but its difference.
+
+    Args:
+        ours: Loss of ours by seed.
+        rival: Loss of the rival by seed.
+        confidence: Of the interval.
+    """
+    differences: NDArray[np.float64] = np.asarray(ours) - np.asarray(rival)
+    mean = float(differences.mean())
+    if len(differences) < 2:
+        return Verdict(mean, mean, mean)
+    error = float(differences.std(ddof=1)) / len(differences) ** 0.5
+    half = float(stats.t.ppf(0.5 + confidence / 2.0, len(differences) - 1)) * error
+    return Verdict(mean, mean - half, mean + half)
+
+
+def tally(verdicts: Sequence[Verdict]) -> Mapping[Outcome, int]:
+    """How many were won, tied and lost."""
+    outcomes = [one.outcome for one in verdicts]
+    return {"won": outcomes.count("won"), "tied": outcomes.count("tied"), "lost": outcomes.count("lost")}

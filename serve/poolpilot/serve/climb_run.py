@@ -1,0 +1,112 @@
+"""One climb on a server, with everything measured so far: an interrupt loses nothing."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from poolpilot.agent.warm_start import WarmStart
+from poolpilot.env.climb import ClimbController, ClimbStep, run_climb
+from poolpilot.env.measurement import Measured, MeasurementSettings, measure
+from poolpilot.env.objective import Objective
+from poolpilot.env.spectral import spectral_climber
+from poolpilot.featurizer.errors import SettingError
+from poolpilot.models.predictor import Prediction, ProbingPredictor
+from poolpilot.native_pool import SpectralClimber, SpectralSettings
+from poolpilot.serve.climb_outcome import decision_as_dict, outcome_rows, step_as_dict
+from poolpilot.serve.climb_screen import ClimbScreen
+from poolpilot.serve.climb_settings import SettingSources
+from poolpilot.serve.climb_target import ClimbTarget
+
+
+@dataclass
+class ClimbRun:
+    """A climb: warm where there is a predictor, and cold where there is none or it abstains.
+
+    Attributes:
+        target: The server.
+        settings: The climber's settings at the start.
+        sources: Where they came from; their file is looked at before each window.
+        screen: Shows what happens.
+        predictor: What a warm climb starts from.
+        before: The window under the first tuple; None until it is measured.
+        steps: The windows so far.
+        predictions: What the predictor said, in order.
+        climber: The climber, once it has begun.
+        interrupted: Whether the user ended it.
+    """
+
+    target: ClimbTarget
+    settings: SpectralSettings
+    sources: SettingSources
+    screen: ClimbScreen
+    predictor: ProbingPredictor | None = None
+    before: Measured | None = None
+    steps: list[ClimbStep] = field(default_factory=list)
+    predictions: list[Prediction] = field(default_factory=list)
+    climber: SpectralClimber | None = None
+    interrupted: bool = False
+
+    @property
+    def objective(self) -> Objective:
+        """What counts, at the climber's price of a thread."""
+        return self.target.objective.model_copy(update={"price_of_thread": self.settings.price_of_thread})
+
+    def climb(self, horizon_s: float) -> None:
+        """Climbs from the tuple in force until the horizon, for two samples at least, or until Ctrl-C.
+
+        Raises:
+            SettingError: A setting or a tuple is refused.
+            ServerError: The server stopped.
+        """
+        try:
+            self.before = measure(self.target.server, self.target.server.tuple_in_force(), MeasurementSettings())
+            with self.screen.shown():
+                self._climb(max(horizon_s, 2.0 * self.settings.hcm_period))
+        except KeyboardInterrupt:
+            self.interrupted = True
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything measured and decided so far, fit for JSON."""
+        return {
+            **self.target.origin,
+            "interrupted": self.interrupted,
+            "settings": (self.climber.settings if self.climber else self.settings).as_dict(),
+            "predictions": [prediction.as_dict() for prediction in self.predictions],
+            "outcome": outcome_rows(self.before, self.steps, self.objective),
+            "steps": [step_as_dict(step) for step in self.steps],
+            "decisions": [decision_as_dict(record) for record in self.climber.log()] if self.climber else [],
+        }
+
+    def _climb(self, horizon_s: float) -> None:
+        server, objective = self.target.server, self.objective
+        if self.predictor is not None:
+            looks = self.target.looks
+            warm = WarmStart(server, self.predictor, objective, looks, self.settings, self._add, self._begin)
+            warm.predictions = self.predictions
+            warm.run(horizon_s)
+            return
+        first = server.tuple_in_force()
+        climber = spectral_climber(self.settings, server.knobs, first.pool_size)
+        self._begin(climber)
+        controller = ClimbController(climber, first, objective)
+        run_climb(server, controller, climber.period_s, horizon_s, objective, self._add)
+
+    def _begin(self, climber: SpectralClimber) -> None:
+        self.climber = climber
+        self.screen.follow(climber)
+
+    def _add(self, step: ClimbStep) -> None:
+        self.steps.append(step)
+        if self.climber is not None:
+            self._adopt(self.climber)
+        self.screen.add(step)
+
+    def _adopt(self, climber: SpectralClimber) -> None:
+        """Takes over what has changed in the file of settings; a broken file changes nothing."""
+        try:
+            changed = self.sources.changed()
+        except SettingError as error:
+            self.screen.tell(f"{error}; those before stay")
+            return
+        if changed is not None:
+            climber.adopt(changed)
+            self.screen.tell(f"read again after sample {climber.latest['sample']}")
