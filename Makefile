@@ -16,7 +16,7 @@ NATIVE := $(shell find native_pool -type f -not -path 'native_pool/python/*' -no
 PACKAGED := $(shell find $(ROOTS) -type f -path '*/poolpilot/*' -not -name '*.pyc' -not -name '*.so')
 CPP := $(shell find native_pool -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help setup demo demo-mariadb test lint bench bench-mariadb sanitize format clean
+.PHONY: help setup demo demo-mariadb test lint bench bench-climbers bench-mariadb sanitize format clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -50,6 +50,18 @@ bench: $(FULL)/.ready ## measure for docs/results.md and rewrite it (an hour; wa
 	$(FULL)/bin/poolpilot evaluate --json benchmarks/reports/evaluation.json
 	$(FULL)/bin/python benchmarks/demo_seeds.py
 	$(FULL)/bin/python benchmarks/results_page.py
+
+bench-climbers: $(FULL)/.ready ## compare the climber with its rivals and rewrite docs/climbing.md (40 minutes; resumes)
+	@mkdir -p benchmarks/reports build/bench
+	bench() { $(FULL)/bin/poolpilot bench climbers --runs "build/bench/$$1.jsonl" --json "benchmarks/reports/$$1.json" "$${@:2}"; }
+	bench climbers --seeds 30 --plots docs/images
+	bench climbers_ablations --ablations --seeds 10
+	bench climbers_simulated --backend simulated --seeds 5 --samples 300
+	bench climbers_native --backend native --seeds 2 --samples 200 --starts default --starts largest
+	for part in climber_claims climber_ablations knob_climb rw_climb; do
+	  $(FULL)/bin/python benchmarks/$$part.py --json benchmarks/reports/$$part.json
+	done
+	$(FULL)/bin/python benchmarks/climbing_page.py
 
 bench-mariadb: $(FULL)/.ready system-lab ## judge the model live on MariaDB and rewrite docs/mariadb.md (an hour; resumes)
 	@mkdir -p benchmarks/reports

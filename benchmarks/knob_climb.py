@@ -1,8 +1,8 @@
 """Climbing the core tuple at once against climbing the pool size alone, on simulated pools.
 
-How to run: `python benchmarks/knob_climb.py [--json benchmarks/reports/knob_climb.json]` (some minutes). For each workload
-the best tuple of a grid of sizes, oversubscriptions and timer intervals is the oracle. Results to expect: climbing all
-three knobs ends within 5 % of it in most workloads, in at most twice the samples that the pool size alone takes.
+How to run: `python benchmarks/knob_climb.py [--json benchmarks/reports/knob_climb.json]` (some minutes). For each
+workload the best tuple of a grid of sizes, oversubscriptions and timer intervals is the oracle. Results to expect:
+climbing all three knobs ends within 5 % of it in most workloads, in at most twice the samples of the pool size alone.
 """
 
 import argparse

@@ -5,18 +5,20 @@
 
 namespace poolpilot {
 
-Belief::Belief(SizeLimits limits) {
+Belief::Belief(SizeLimits limits, int points) {
+  const auto most = static_cast<std::size_t>(points);
   int size = limits.min;
-  while (points_ < kPoints) {
-    sizes_[points_] = size;
-    logs_[points_] = std::log(static_cast<double>(size));
-    ++points_;
-    if (size >= limits.max) break;
-    const auto left = static_cast<double>(kPoints - points_);
-    const double ratio = left > 0.0 ? std::pow(static_cast<double>(limits.max) / size, 1.0 / left)
-                                    : static_cast<double>(limits.max);
-    size = std::clamp(static_cast<int>(size * ratio), size + 1, limits.max);
+  sizes_.push_back(size);
+  while (size < limits.max) {
+    const auto left = static_cast<double>(most - std::min(most, sizes_.size()));
+    const double rest = static_cast<double>(limits.max) / size;
+    const double next = left > 1.0 ? size * std::pow(rest, 1.0 / left) : limits.max;
+    size = std::clamp(static_cast<int>(next), size + 1, limits.max);
+    sizes_.push_back(size);
   }
+  points_ = sizes_.size();
+  for (const int one : sizes_) logs_.push_back(std::log(static_cast<double>(one)));
+  weights_.resize(points_);
   forget();
 }
 

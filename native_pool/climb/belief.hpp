@@ -1,8 +1,8 @@
 // Where the optimum of a curve with one summit can be: a probability for every size.
 #pragma once
 
-#include <array>
 #include <cstddef>
+#include <vector>
 
 #include "climb/climber.hpp"
 
@@ -14,8 +14,9 @@ namespace poolpilot {
 // (SIAM J. Control Optim. 51, 2013).
 class Belief {
  public:
-  // Nothing is known: every factor on the size is as likely as any other.
-  explicit Belief(SizeLimits limits);
+  // Nothing is known: every factor on the size is as likely as any other. It tells `points` sizes
+  // apart: every size up to where so many no longer suffice, then sizes at equal factors.
+  Belief(SizeLimits limits, int points);
 
   void forget();
 
@@ -39,15 +40,12 @@ class Belief {
   int median() const { return quantile(0.5); }
 
  private:
-  // Every size up to where this many points no longer suffice, then about 1 % apart.
-  static constexpr std::size_t kPoints = 512;
-
   double prior(std::size_t point) const;
   void normalise();
 
-  std::array<int, kPoints> sizes_{};
-  std::array<double, kPoints> logs_{};
-  std::array<double, kPoints> weights_{};
+  std::vector<int> sizes_;
+  std::vector<double> logs_;
+  std::vector<double> weights_;
   std::size_t points_ = 0;
   std::size_t possible_ = 0;  // points that are not excluded; the weights of others are 0
 };

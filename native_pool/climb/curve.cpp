@@ -21,7 +21,7 @@ std::vector<CurveMemory::Point>::const_iterator CurveMemory::find(int size) cons
 void CurveMemory::add(int size, double throughput, double samples) {
   auto at = find(size);
   if (at == points_.end() || at->size != size) {
-    if (points_.size() == kPoints) {
+    if (points_.size() == most_) {
       const auto fewer = [](const Point& a, const Point& b) { return a.samples < b.samples; };
       points_.erase(std::min_element(points_.begin(), points_.end(), fewer));
       at = find(size);

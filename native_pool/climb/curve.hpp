@@ -9,7 +9,9 @@ namespace poolpilot {
 
 class CurveMemory {
  public:
-  CurveMemory() { points_.reserve(kPoints); }
+  explicit CurveMemory(int points) : most_(static_cast<std::size_t>(points)) {
+    points_.reserve(most_);
+  }
 
   // Adds the mean throughput of `samples` samples at `size` to what is known of that size. Where
   // the memory is full, the size seen least gives way.
@@ -29,8 +31,6 @@ class CurveMemory {
   void clear() { points_.clear(); }
 
  private:
-  static constexpr std::size_t kPoints = 128;
-
   struct Point {
     int size = 0;
     double throughput = 0.0;
@@ -39,6 +39,7 @@ class CurveMemory {
 
   std::vector<Point>::const_iterator find(int size) const;
 
+  std::size_t most_;
   std::vector<Point> points_;  // in order of size
 };
 

@@ -25,14 +25,14 @@ WatchedMeasure::WatchedMeasure(const SpectralSettings& settings) {
   sorted_.reserve(samples);
 }
 
-void WatchedMeasure::clear() {
+void WatchedMeasure::clear(double noise) {
   samples_ = 0;
   mean_ = squares_ = 0.0;
+  known_noise_ = noise;
   latest_.clear();
 }
 
 void WatchedMeasure::add(double value, const SpectralSettings& settings) {
-  if (samples_ < settings.hcm_reference_samples) return absorb(value);
   latest_.push_back(value);
   if (static_cast<int>(latest_.size()) <= settings.hcm_exit_samples) return;
   if (samples_ < most_samples(settings)) absorb(latest_.front());
@@ -40,7 +40,7 @@ void WatchedMeasure::add(double value, const SpectralSettings& settings) {
 }
 
 double WatchedMeasure::deviation(const SpectralSettings& settings) {
-  if (mean_ <= 0.0) return 0.0;
+  if (samples_ < 2 || mean_ <= 0.0) return 0.0;
   const double quick = quick_deviation(settings);
   return quick != 0.0 ? quick : slow_deviation(settings);
 }
@@ -48,13 +48,15 @@ double WatchedMeasure::deviation(const SpectralSettings& settings) {
 double WatchedMeasure::limit(const SpectralSettings& settings, double latest) const {
   // Few degrees of freedom widen it, as Student's t does.
   const double freedom = samples_ - 1;
-  const double noise = std::sqrt(squares_ / freedom * (1.0 + 4.0 / freedom)) / mean_;
+  const double seen = std::sqrt(squares_ / freedom * (1.0 + 4.0 / freedom)) / mean_;
+  const double noise = std::max(seen, known_noise_);
   const double error = noise * std::sqrt(1.0 / latest + 1.0 / samples_);
   return std::max(settings.hcm_valuable_diff / 100.0, settings.hcm_exit_confidence * error);
 }
 
 double WatchedMeasure::slow_deviation(const SpectralSettings& settings) {
   if (static_cast<int>(latest_.size()) < settings.hcm_exit_samples) return 0.0;
+  if (samples_ < settings.hcm_reference_samples) return 0.0;
   sorted_.clear();
   double sum = 0.0;
   for (std::size_t i = 0; i < latest_.size(); ++i) {
@@ -70,7 +72,9 @@ double WatchedMeasure::slow_deviation(const SpectralSettings& settings) {
 
 double WatchedMeasure::quick_deviation(const SpectralSettings& settings) const {
   const auto wanted = static_cast<std::size_t>(settings.hcm_quick_exit_samples);
-  if (wanted == 0 || latest_.size() < wanted || samples_ < most_samples(settings)) return 0.0;
+  const int needed_samples =
+      known_noise_ > 0.0 ? settings.hcm_quick_reference_samples : most_samples(settings);
+  if (wanted == 0 || latest_.size() < wanted || samples_ < needed_samples) return 0.0;
   double sum = 0.0;
   double least = latest_.back();
   double greatest = least;
@@ -97,10 +101,10 @@ void WatchedMeasure::absorb(double value) {
 HoldWatch::HoldWatch(const SpectralSettings& settings)
     : throughput_(settings), connections_(settings), latency_(settings) {}
 
-void HoldWatch::clear() {
-  throughput_.clear();
-  connections_.clear();
-  latency_.clear();
+void HoldWatch::clear(double noise) {
+  throughput_.clear(noise);
+  connections_.clear(0.0);
+  latency_.clear(0.0);
 }
 
 Departure HoldWatch::add(const Sample& sample, const SpectralSettings& settings) {

@@ -14,16 +14,18 @@ class WatchedMeasure {
  public:
   explicit WatchedMeasure(const SpectralSettings& settings);
 
-  void clear();
+  // Forgets the reference. `noise` is the relative deviation of one value, if it is known.
+  void clear(double noise);
 
-  // The reference is `hcm_reference_samples` values, and grows to a full window of undisturbed
-  // ones.
+  // Only values that have stood `hcm_exit_samples` samples unchallenged join the reference, so that
+  // it never learns a change; it grows to a full window.
   void add(double value, const SpectralSettings& settings);
 
   // Relative deviation of the latest values from the reference where it exceeds
   // `hcm_valuable_diff` and `hcm_exit_confidence` standard errors; 0 otherwise. Of
   // `hcm_exit_samples` values mean (noise) and median (outliers) must both say so, of
-  // `hcm_quick_exit_samples` the mean, and every single one by half, once the reference is full.
+  // `hcm_quick_exit_samples` the mean, and every single one by half, if the noise is known or the
+  // reference is full.
   double deviation(const SpectralSettings& settings);
 
   int samples() const { return samples_; }
@@ -38,6 +40,7 @@ class WatchedMeasure {
   int samples_ = 0;
   double mean_ = 0.0;
   double squares_ = 0.0;
+  double known_noise_ = 0.0;
   Ring<double> latest_;
   std::vector<double> sorted_;
 };
@@ -48,7 +51,8 @@ class HoldWatch {
  public:
   explicit HoldWatch(const SpectralSettings& settings);
 
-  void clear();
+  // `noise` is the relative deviation of one throughput, 0 where it is not known.
+  void clear(double noise);
 
   // What has left the reference with this sample, if anything.
   Departure add(const Sample& sample, const SpectralSettings& settings);

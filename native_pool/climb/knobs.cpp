@@ -31,7 +31,7 @@ KnobClimber::KnobClimber(const SpectralSettings& settings, std::vector<KnobRange
   for (std::size_t k = 0; k < knobs.size(); ++k) {
     knobs[k].limits.require(values[k]);
     knobs_.push_back({.range = knobs[k],
-                      .belief = Belief(knobs[k].limits),
+                      .belief = Belief(knobs[k].limits, settings_.belief_points),
                       .wave = {},
                       .value = values[k],
                       .growths = 0,
@@ -73,7 +73,9 @@ void KnobClimber::restart(std::span<const int> values, Reason reason) {
     Knob& knob = knobs_[k];
     knob.value = knob.range.limits.clamp(k < values.size() ? values[k] : knob.value);
     knob.belief.forget();
-    knob.growths = 1;
+    knob.growths = settings_.knob_first_growths;
+    knob.reach = std::log(settings_.hcm_max_step_ratio);
+    knob.last_lead = 0.0;
     knob.done = knob.range.limits.min == knob.range.limits.max;
   }
   begin(reason);
@@ -219,24 +221,37 @@ void KnobClimber::tell(std::size_t k) {
   knobs_[k].belief.tell(knobs_[k].wave.low, knobs_[k].wave.high, rising);
 }
 
+// Moves a knob towards the middle of its belief; returns how far, in logarithms.
+double KnobClimber::move(std::size_t k) {
+  Knob& knob = knobs_[k];
+  const double turn = knob.last_lead * lead(k);
+  if (turn < 0.0) knob.reach *= settings_.knob_step_shrink;
+  if (turn > 0.0) knob.reach *= settings_.knob_step_growth;
+  knob.reach = std::min(knob.reach, std::log(settings_.hcm_max_step_ratio));
+  knob.last_lead = lead(k);
+  const double step = std::exp(knob.reach);
+  const double target =
+      std::clamp(static_cast<double>(knob.belief.median()), knob.value / step, knob.value * step);
+  const int next = knob.range.limits.clamp(static_cast<int>(std::lround(target)));
+  const double moved = std::abs(std::log(static_cast<double>(next) / knob.value));
+  knob.value = next;
+  knob.growths = std::max(0, knob.growths - 1);
+  return moved;
+}
+
 void KnobClimber::move_all() {
   double moved[kMostKnobs] = {};
   double all = 0.0;
   double gain = 0.0;
   for (std::size_t k = 0; k < knobs_.size(); ++k) {
-    Knob& knob = knobs_[k];
-    if (knob.done || !sure(k)) continue;
-    const double step = settings_.hcm_max_step_ratio;
-    const double target =
-        std::clamp(static_cast<double>(knob.belief.median()), knob.value / step, knob.value * step);
-    const int next = knob.range.limits.clamp(static_cast<int>(std::lround(target)));
-    moved[k] = std::abs(std::log(static_cast<double>(next) / knob.value));
+    if (knobs_[k].done || !sure(k)) continue;
+    moved[k] = move(k);
     all += moved[k];
     gain += std::abs(lead(k)) * moved[k] / 2.0;  // the slope falls to nothing on the way
-    knob.value = next;
-    knob.growths = std::max(0, knob.growths - 1);
   }
-  for (std::size_t k = 0; k < knobs_.size(); ++k) knobs_[k].belief.fade(all - moved[k]);
+  for (std::size_t k = 0; k < knobs_.size(); ++k) {
+    knobs_[k].belief.fade(settings_.knob_fade * (all - moved[k]));
+  }
   if (gain < settings_.hcm_worth) return settle(Reason::kFound);
   begin(Reason::kInside);
 }
@@ -263,7 +278,7 @@ void KnobClimber::settle(Reason reason) {
   reason_ = reason;
   for (std::size_t k = 0; k < knobs_.size(); ++k) values_[k] = knobs_[k].value;
   settle_left_ = settings_.settle_samples;
-  watch_.clear();
+  watch_.clear(noise_.deviation());
 }
 
 void KnobClimber::hold(const Sample& sample) {

@@ -23,8 +23,11 @@ struct KnobRange {
 // Maximises ln(throughput) - sum of price_k ln(value_k). Knob k swings with the period
 // `wave_period` 2^k, a square wave whose odd harmonics meet no other knob's: every gradient is read
 // from its own bin of one spectrum, in one window of the slowest knob's period. Each knob has a
-// belief of its own about its optimum; it fades as the other knobs move, since they shift it. A
-// knob whose wave shows nothing stays where it is.
+// belief of its own about its optimum; it fades as the other knobs move, since they shift it. Its
+// steps shorten where its slope changes sign and lengthen where it does not, so that knobs that
+// shift one another's optimum come to rest (M. Riedmiller, H. Braun, "A direct adaptive method for
+// faster backpropagation learning: the RPROP algorithm", 1993). A knob whose wave shows nothing
+// stays where it is.
 //
 // The first knob is the pool size, to which the connections are compared. update() allocates
 // nothing.
@@ -57,6 +60,8 @@ class KnobClimber {
     Wave wave;
     int value;  // middle of the wave
     int growths = 0;
+    double reach = 0.0;  // most that one move changes its logarithm
+    double last_lead = 0.0;
     bool done = false;
     std::vector<double> series;  // values in force during the wave
   };
@@ -70,6 +75,7 @@ class KnobClimber {
   void decide();
   void tell(std::size_t knob);
   void move_all();
+  double move(std::size_t knob);
   bool sure(std::size_t knob) const;
   bool hopeless(std::size_t knob) const;
   bool grow();

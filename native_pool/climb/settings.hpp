@@ -35,14 +35,16 @@ struct SpectralSettings {
   double hcm_reference_size = 36.0;
   double wave_growth = 2.0;
   double wave_noise_multiplier = 6.0;
+  double hcm_inner_wave = 1.0 / 3.0;
+  int knob_first_growths = 1;
   int settle_samples = 1;
   double hcm_min_period = 0.1;
-  double hcm_period_noise = 0.05;
+  double hcm_period_noise = 0.15;
 
   // What a wave must show.
   int min_periods_to_decide = 2;
   int min_periods_known_noise = 1;
-  int hcm_patience = 2;
+  int hcm_patience = 1;
   double confidence = 1.5;
   double hcm_trust = 0.99;
   double hcm_flat_trust = 0.75;
@@ -58,13 +60,17 @@ struct SpectralSettings {
   double hcm_worth = 0.01;
   double hcm_false_optimized_excess = 20.0;
   double hcm_false_jump_ratio = 0.2;
+  double knob_fade = 0.25;
+  double knob_step_shrink = 0.5;
+  double knob_step_growth = 1.2;
   double warm_wave_share = 0.5;
   double warm_bracket = 2.0;
 
   // What makes it start again.
-  int hcm_reference_samples = 16;
+  int hcm_reference_samples = 8;
   int hcm_exit_samples = 8;
   int hcm_quick_exit_samples = 2;
+  int hcm_quick_reference_samples = 4;
   double hcm_exit_confidence = 5.0;
   double hcm_steep_decline = 80.0;
   int hcm_steep_samples = 2;
@@ -72,7 +78,10 @@ struct SpectralSettings {
   double hcm_interpolation_ratio = 2.0;
   double hcm_clock_jump = 10.0;
 
+  // Memory.
   int log_limit = 1000;
+  int belief_points = 512;
+  int curve_points = 128;
 
   static std::span<const SettingField<SpectralSettings>> fields();
 

@@ -1,5 +1,6 @@
 #include "climb/spectral.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace poolpilot {
@@ -18,7 +19,8 @@ SpectralClimber::SpectralClimber(const SpectralSettings& settings, int initial_s
       settings_(valid(settings)),
       initial_size_(initial_size),
       echo_(settings),
-      belief_(limits),
+      belief_(limits, settings.belief_points),
+      curve_(settings.curve_points),
       watch_(settings),
       journal_(settings) {
   last_period_.reserve(static_cast<std::size_t>(settings.wave_period));
@@ -33,6 +35,8 @@ SpectralClimber::SpectralClimber(const SpectralSettings& settings, int initial_s
 void SpectralClimber::adopt(const SpectralSettings& settings) {
   settings_ = valid(settings);
   echo_ = Echo(settings);
+  belief_ = Belief(limits(), settings.belief_points);
+  curve_ = CurveMemory(settings.curve_points);
   watch_ = HoldWatch(settings);
   last_period_.reserve(static_cast<std::size_t>(settings.wave_period));
   journal_.adopt(settings);
@@ -107,6 +111,7 @@ void SpectralClimber::climb(const Sample& sample) {
     return;
   }
   reason_ = Reason::kListening;
+  limit_to_connections();
   echo_.add(sample.size, sample.throughput);
   if (echo_.period_full()) {
     if (curve_changed()) return restart(wave_.low, Reason::kCurveChanged);
@@ -115,6 +120,14 @@ void SpectralClimber::climb(const Sample& sample) {
     if (mode_ == Mode::kOptimized || echo_.samples() != samples) return;
   }
   ask_for(wave_.size_at(echo_.samples(), settings_.wave_period));
+}
+
+// Groups without a connection are of no use: what would be a false optimum is not looked for.
+void SpectralClimber::limit_to_connections() {
+  const double most = connections_ + settings_.hcm_false_optimized_excess;
+  if (most < belief_.limits().max) {
+    belief_.exclude_above(std::max(wave_.high, static_cast<int>(most)));
+  }
 }
 
 // Back to the last size that was well. What lies from the collapse upwards is left alone for this

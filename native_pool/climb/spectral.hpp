@@ -52,6 +52,7 @@ class SpectralClimber : public Climber {
   void pause();
   void climb(const Sample& sample);
   void hold(const Sample& sample);
+  void limit_to_connections();
   void retreat(int collapsed_size);
   bool steep_decline(const Sample& sample);
   bool curve_changed();
@@ -72,6 +73,7 @@ class SpectralClimber : public Climber {
   int bracket_high() const;
   bool bracket_narrow() const;
   void narrow(Reason reason);
+  double inner_share() const;
   void look_around(int size, int threads, Reason reason);
   void jump_up();
   void jump_down();
@@ -97,6 +99,7 @@ class SpectralClimber : public Climber {
   Echo echo_;
   Response response_;
   int growths_ = 0;
+  int inner_growths_ = 0;  // the same of waves inside the bracket
   int settle_left_ = 0;
   bool inside_ = false;  // the wave stands around the middle of the bracket
 

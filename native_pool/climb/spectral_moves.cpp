@@ -27,11 +27,16 @@ void SpectralClimber::narrow(Reason reason) {
               reason);
 }
 
+// Part of the bracket that a wave inside it spans.
+double SpectralClimber::inner_share() const {
+  return std::min(settings_.hcm_inner_wave * std::pow(settings_.wave_growth, inner_growths_), 1.0);
+}
+
 void SpectralClimber::look_around(int size, int threads, Reason reason) {
   const int low = bracket_low();
   const int high = bracket_high();
   if (low == high) return hold_at(size, Reason::kFound);
-  begin(wave_around(size, low, high, threads), reason);
+  begin(wave_around(size, low, high, threads, inner_share()), reason);
   inside_ = true;
 }
 
@@ -78,7 +83,7 @@ void SpectralClimber::hold_at(int size, Reason reason) {
   mode_ = Mode::kOptimized;
   ask_for(size);
   settle_left_ = settings_.settle_samples;
-  watch_.clear();
+  watch_.clear(echo_.noise_so_far().deviation());
   reason_ = reason;
 }
 
@@ -110,7 +115,7 @@ void SpectralClimber::forget() {
   echo_.forget_noise();
   step_ = StepLength();
   response_ = Response();
-  growths_ = 0;
+  growths_ = inner_growths_ = 0;
   wrong_predictions_ = 0;
   last_period_.clear();
   declines_ = 0;

@@ -48,6 +48,7 @@ bool SpectralClimber::wave_can_grow() const {
 
 void SpectralClimber::rise() {
   mode_ = Mode::kUsual;
+  inner_growths_ = 0;
   conclude_wave(rising_probability());
   if (bracket_narrow()) return hold_at(belief_.median(), Reason::kFound);
   jump_up();
@@ -55,6 +56,7 @@ void SpectralClimber::rise() {
 
 void SpectralClimber::fall(bool flat) {
   mode_ = flat ? Mode::kPlateau : Mode::kUsual;
+  inner_growths_ = 0;
   conclude_wave(rising_probability());
   if (bracket_narrow()) return hold_at(belief_.median(), Reason::kFound);
   if (flat) return walk_left();
@@ -66,7 +68,12 @@ void SpectralClimber::flatten() {
   if (!inside_ && wave_can_grow()) {
     return grow();
   }
-  if (inside_) return hold_at(belief_.median(), Reason::kNoTrendInside);
+  if (inside_) {
+    if (inner_share() >= 1.0) return hold_at(belief_.median(), Reason::kNoTrendInside);
+    conclude_wave(rising_probability());
+    ++inner_growths_;
+    return narrow(Reason::kNoTrendYet);
+  }
   mode_ = Mode::kPlateau;
   conclude_wave(std::min(rising_probability(), 1.0 - settings_.hcm_flat_trust));
   if (bracket_narrow()) return hold_at(belief_.median(), Reason::kFound);

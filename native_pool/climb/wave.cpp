@@ -36,10 +36,10 @@ Wave wave_from(int low, int threads, int room, SizeLimits limits) {
   return {.low = base, .high = threads < limits.max - base ? base + threads : limits.max};
 }
 
-Wave wave_around(int size, int bracket_low, int bracket_high, int threads) {
-  const double third = std::cbrt(static_cast<double>(bracket_high) / bracket_low);
+Wave wave_around(int size, int bracket_low, int bracket_high, int threads, double share) {
+  const double part = std::pow(static_cast<double>(bracket_high) / bracket_low, share);
   const double widest = 1.0 + static_cast<double>(threads) / size;
-  const double half = std::sqrt(std::min(third, widest));
+  const double half = std::sqrt(std::min(part, widest));
   const auto inside = [&](double wanted) {
     return std::clamp(static_cast<int>(std::lround(wanted)), bracket_low, bracket_high);
   };

@@ -25,9 +25,9 @@ int largest_wave(const SpectralSettings& settings, int size);
 // down to have so many; what is beyond the limit is cut off.
 Wave wave_from(int low, int threads, int room, SizeLimits limits);
 
-// A wave around `size` inside a bracket of two sizes or more: a third of it, in logarithms, at most
-// `threads` and at least one.
-Wave wave_around(int size, int bracket_low, int bracket_high, int threads);
+// A wave around `size` inside a bracket of two sizes or more: a `share` of it, in logarithms, at
+// most `threads` and at least one.
+Wave wave_around(int size, int bracket_low, int bracket_high, int threads, double share);
 
 // The next size on the walk left to the knee: size (0.5 + k exp(-k' size)), at least one less.
 int left_of(const SpectralSettings& settings, int size);

@@ -10,7 +10,7 @@ namespace poolpilot {
 namespace {
 
 TEST(Belief, KnowsNothingAtFirstSoThatEveryFactorIsAsLikely) {
-  const Belief belief({.min = 1, .max = 1024});
+  const Belief belief({.min = 1, .max = 1024}, 512);
   EXPECT_NEAR(std::log2(belief.median()), 5.0, 0.3);
   EXPECT_EQ(belief.quantile(0.0), 1);
   EXPECT_EQ(belief.quantile(1.0), 1024);
@@ -18,7 +18,7 @@ TEST(Belief, KnowsNothingAtFirstSoThatEveryFactorIsAsLikely) {
 
 TEST(Belief, HoldsEverySmallSizeAndFindsEachOfThem) {
   for (int optimum = 1; optimum <= 100; ++optimum) {
-    Belief belief({.min = 1, .max = 1000});
+    Belief belief({.min = 1, .max = 1000}, 512);
     for (int i = 0; i < 24; ++i) {
       const int low = std::max(belief.median() - i % 2, 1);
       belief.tell(low, low + 1, optimum > low ? 0.99 : 0.01);
@@ -31,7 +31,7 @@ TEST(Belief, OutlivesWavesThatWereMisread) {
   std::mt19937_64 random(1);
   int near = 0;
   for (int run = 0; run < 50; ++run) {
-    Belief belief({.min = 1, .max = 512});
+    Belief belief({.min = 1, .max = 512}, 512);
     for (int i = 0; i < 100; ++i) {
       const int low = std::min(belief.median(), 511);
       const bool misread = random() % 5 == 0;
@@ -43,14 +43,14 @@ TEST(Belief, OutlivesWavesThatWereMisread) {
 }
 
 TEST(Belief, WaveAcrossTheOptimumDoesNotDecideWhatLiesInside) {
-  Belief belief({.min = 1, .max = 64});
+  Belief belief({.min = 1, .max = 64}, 512);
   belief.tell(8, 32, 0.01);
   EXPECT_GT(belief.quantile(0.95), 8);
   EXPECT_LT(belief.median(), 8);
 }
 
 TEST(Belief, ExcludedSizesStayExcluded) {
-  Belief belief({.min = 1, .max = 64});
+  Belief belief({.min = 1, .max = 64}, 512);
   belief.exclude_above(10);
   for (int i = 0; i < 20; ++i) belief.tell(8, 9, 0.99);
   EXPECT_EQ(belief.quantile(1.0), 10);
@@ -60,7 +60,7 @@ TEST(Belief, ExcludedSizesStayExcluded) {
 }
 
 TEST(Belief, ExpectationIsNearButNotCertain) {
-  Belief belief({.min = 1, .max = 1024});
+  Belief belief({.min = 1, .max = 1024}, 512);
   belief.expect(100, 2.0);
   EXPECT_NEAR(belief.median(), 100, 5);
   EXPECT_GT(belief.quantile(0.05), 10);
@@ -69,7 +69,7 @@ TEST(Belief, ExpectationIsNearButNotCertain) {
 }
 
 TEST(Belief, OneSizeIsCertain) {
-  const Belief belief({.min = 7, .max = 7});
+  const Belief belief({.min = 7, .max = 7}, 512);
   EXPECT_EQ(belief.median(), 7);
 }
 

@@ -6,21 +6,21 @@ namespace poolpilot {
 namespace {
 
 TEST(CurveMemory, AveragesWhatIsKnownOfASize) {
-  CurveMemory curve;
+  CurveMemory curve(128);
   curve.add(8, 100.0, 2.0);
   curve.add(8, 130.0, 4.0);
   EXPECT_DOUBLE_EQ(curve.predict(8, 2.0).value(), 120.0);
 }
 
 TEST(CurveMemory, PredictsOnTheLineBetweenNeighbours) {
-  CurveMemory curve;
+  CurveMemory curve(128);
   curve.add(10, 100.0, 2.0);
   curve.add(20, 200.0, 2.0);
   EXPECT_DOUBLE_EQ(curve.predict(15, 2.0).value(), 150.0);
 }
 
 TEST(CurveMemory, PredictsNothingOutsideOrAcrossAWideGap) {
-  CurveMemory curve;
+  CurveMemory curve(128);
   EXPECT_FALSE(curve.predict(5, 2.0).has_value());
   curve.add(10, 100.0, 2.0);
   curve.add(21, 200.0, 2.0);
@@ -30,7 +30,7 @@ TEST(CurveMemory, PredictsNothingOutsideOrAcrossAWideGap) {
 }
 
 TEST(CurveMemory, BestWeighsThroughputAgainstThePriceOfThreads) {
-  CurveMemory curve;
+  CurveMemory curve(128);
   curve.add(10, 100.0, 2.0);
   curve.add(20, 101.0, 2.0);
   EXPECT_EQ(curve.best(1, 64, 0.0), 20);

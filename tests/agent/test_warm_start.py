@@ -14,6 +14,7 @@ from poolpilot.env.spectral import ClimbSettings
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction
+from poolpilot.native_pool import SpectralClimber
 
 Curve = tuple[tuple[int, float], ...]
 ARCH: Curve = ((1, 100.0), (16, 1200.0), (32, 1300.0), (64, 600.0))
@@ -80,6 +81,18 @@ def test_decisive_change_needs_only_a_glance(size: int, windows: list[float]) ->
     run, _ = started(Scripted(size), decisions=1)
     after = [step.duration_s for step in run.steps[3:]]
     assert after[:3] == pytest.approx(windows)
+
+
+def test_climber_is_told_before_its_first_window_and_may_have_all_its_settings() -> None:
+    server = CurveServer(ARCH, connections=64, cpus=2)
+    told: list[tuple[SpectralClimber, int]] = []
+    settings = ClimbSettings(period_s=0.5).native()
+    run = WarmStart(server, Scripted(32), Objective(), WarmStartSettings(), settings)
+    run.on_climber = lambda climber: told.append((climber, len(run.steps)))
+    trace = run.run(8.0)
+    ((climber, looks),) = told
+    assert climber.mode == "OPTIMIZED"
+    assert [step.duration_s for step in trace.steps[looks:]] == pytest.approx([0.5] * (len(trace.steps) - looks))
 
 
 def test_abstaining_at_a_glance_looks_longer() -> None:

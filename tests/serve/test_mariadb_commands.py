@@ -126,6 +126,26 @@ def test_ctrl_c_restores_the_tuple_found_at_the_start(busy: str, loaded_lab: Lab
     assert in_force(loaded_lab) == before
 
 
+def test_ctrl_c_with_keep_leaves_what_the_climb_has_reached_and_writes_it(
+    busy: str, loaded_lab: Lab, tmp_path: Path
+) -> None:
+    before, path = in_force(loaded_lab), tmp_path / "climb.json"
+    command = [*POOLPILOT, "climb", busy, "--execute", "--keep", "--json", str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        with Session(loaded_lab.root) as session:
+            while session.row("SELECT @@thread_pool_size")[0] == before.pool_size and process.poll() is None:
+                time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=30)
+    reached = in_force(loaded_lab)
+    with MariadbServer(Dsn(defaults_file=loaded_lab.defaults_file).account()) as server:
+        server.apply(before)
+    assert process.returncode == 130
+    assert reached.pool_size != before.pool_size
+    assert f"In force now: {reached}" in said
+    assert json.loads(path.read_text())["interrupted"] is True
+
+
 def test_human_who_sets_a_tuple_ends_the_climb_and_keeps_theirs(busy: str, loaded_lab: Lab) -> None:
     before = in_force(loaded_lab)
     command = [*POOLPILOT, "climb", busy, "--execute", "--seconds", "60"]

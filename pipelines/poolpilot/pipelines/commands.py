@@ -17,6 +17,7 @@ from rich.table import Table
 from poolpilot.pipelines.command_options import as_command
 
 if TYPE_CHECKING:
+    from poolpilot.pipelines.bench.climbers import ClimbersBenchSettings
     from poolpilot.pipelines.bench.simulator import SimulatorBenchSettings
     from poolpilot.pipelines.calibrate import CalibrateSettings
     from poolpilot.pipelines.collect_settings import CollectSettings
@@ -48,6 +49,9 @@ LOOK_PANEL = "Look"
 """Group of the commands that change and teach nothing."""
 
 BENCH_SIMULATOR_HELP = "Events, requests and environment steps a second of the simulator, with SimPy beside it."
+BENCH_CLIMBERS_HELP = (
+    "Controllers of the pool size beside each other, ours, its ancestors and its rivals: what each loses on the way."
+)
 PROMOTE_HELP = "Make a trained model the champion, if it passes the gate."
 
 
@@ -63,6 +67,7 @@ def register(app: typer.Typer) -> None:
         _add(app, name, description, build, PANEL)
     _add(app, "simulate", SIMULATE_HELP, build_simulate, LOOK_PANEL)
     bench = typer.Typer(no_args_is_help=True)
+    _add(bench, "climbers", BENCH_CLIMBERS_HELP, build_bench_climbers)
     _add(bench, "simulator", BENCH_SIMULATOR_HELP, build_bench_simulator)
     app.add_typer(bench, name="bench", help=BENCH_HELP, rich_help_panel=LOOK_PANEL)
 
@@ -279,3 +284,25 @@ def write_json(path: Path | None, values: Mapping[str, Any]) -> None:
     """Writes a table for machines, where one is asked for."""
     if path is not None:
         path.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+
+
+def build_bench_climbers() -> Callable[..., None]:
+    """The command `poolpilot bench climbers`."""
+    from poolpilot.pipelines.bench.climbers import ClimbersBenchSettings
+
+    return as_command(ClimbersBenchSettings, run_bench_climbers, BENCH_CLIMBERS_HELP)
+
+
+def run_bench_climbers(settings: "ClimbersBenchSettings", json_path: Path | None) -> None:
+    """Compares, prints the table and the cells that ours loses, and writes both."""
+    from poolpilot.pipelines.bench.climbers import bench_climbers, losing_table, table_of
+    from poolpilot.pipelines.bench.climbing.plots import draw
+
+    comparison = bench_climbers(settings)
+    console = Console()
+    console.print(table_of(comparison))
+    console.print(losing_table(comparison))
+    if settings.plots is not None:
+        for path in draw(comparison, settings.plots):
+            console.print(f"wrote {path}")
+    write_json(json_path, comparison.as_dict())

@@ -1,6 +1,7 @@
 """What a climb may run on besides MariaDB: the live pool in this process, its simulation, or a curve."""
 
 import json
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -102,8 +103,11 @@ def read_curve(path: Path) -> Table:
         SettingError: The file is missing or holds something else.
     """
     try:
-        return [(float(size), float(throughput)) for size, throughput in json.loads(path.read_bytes())]
+        points = [(float(size), float(throughput)) for size, throughput in json.loads(path.read_bytes())]
     except OSError as error:
         raise SettingError(f"cannot read {path}: {error.strerror}") from error
     except (TypeError, ValueError) as error:
         raise SettingError(f"{path} does not hold a list of [pool size, throughput]: {error}") from error
+    if not all(math.isfinite(number) for point in points for number in point):
+        raise SettingError(f"{path} holds a number that is not finite")
+    return points

@@ -68,9 +68,9 @@ def climb(
 ) -> None:
     """Climb to the best pool size of a MariaDB server in staging, or of an embedded pool, and show every decision.
 
-    The tuple of the start returns at the end and after Ctrl-C, unless --keep; what was measured is printed and written
-    all the same. On a server whose clients do not report, the climb is judged by the mean time in the system (Little's
-    law).
+    The first tuple returns at the end and after Ctrl-C, unless --keep; what was measured is printed all the same.
+
+    On a server whose clients do not report, the climb is judged by the mean time in the system (Little's law).
     """
     console = Console()
     flags = flags_of(assignments or (), period)

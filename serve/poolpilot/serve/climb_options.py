@@ -25,13 +25,16 @@ Family = Annotated[str, typer.Option(help="Family to draw the workload from.", r
 Seed = Annotated[int, typer.Option(help="Seed of that draw and of the noise of a curve.", rich_help_panel=WITHOUT_DSN)]
 WorkloadFile = Annotated[
     Path | None,
-    typer.Option("--workload", help="JSON file of a workload, instead of a family.", rich_help_panel=WITHOUT_DSN),
+    typer.Option(
+        "--workload", help="JSON file of a workload, instead of a family.", dir_okay=False, rich_help_panel=WITHOUT_DSN
+    ),
 ]
 CurveFile = Annotated[
     Path | None,
     typer.Option(
         "--curve",
         help="JSON list of \\[pool size, throughput] for --backend curve, instead of an example.",
+        dir_okay=False,
         rich_help_panel=WITHOUT_DSN,
     ),
 ]
@@ -70,6 +73,7 @@ SettingsFile = Annotated[
     typer.Option(
         "--settings",
         help="TOML file of the climber's settings. It may be changed while the climb runs: the next window goes by it.",
+        dir_okay=False,
         rich_help_panel=CLIMBER,
         show_default=False,
     ),

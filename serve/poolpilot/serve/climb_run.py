@@ -15,6 +15,7 @@ from poolpilot.serve.climb_outcome import decision_as_dict, outcome_rows, step_a
 from poolpilot.serve.climb_screen import ClimbScreen
 from poolpilot.serve.climb_settings import SettingSources
 from poolpilot.serve.climb_target import ClimbTarget
+from poolpilot.serve.interrupts import Interrupts
 
 
 @dataclass
@@ -44,6 +45,7 @@ class ClimbRun:
     predictions: list[Prediction] = field(default_factory=list)
     climber: SpectralClimber | None = None
     interrupted: bool = False
+    _interrupts: Interrupts = field(default_factory=Interrupts, repr=False)
 
     @property
     def objective(self) -> Objective:
@@ -53,14 +55,19 @@ class ClimbRun:
     def climb(self, horizon_s: float) -> None:
         """Climbs from the tuple in force until the horizon, for two samples at least, or until Ctrl-C.
 
+        Ctrl-C waits for the end of the window.
+
         Raises:
             SettingError: A setting or a tuple is refused.
             ServerError: The server stopped.
         """
+        server = self.target.server
         try:
-            self.before = measure(self.target.server, self.target.server.tuple_in_force(), MeasurementSettings())
-            with self.screen.shown():
+            with self._interrupts, self.screen.shown():
+                self.before = measure(server, server.tuple_in_force(), MeasurementSettings())
+                self._interrupts.check()
                 self._climb(max(horizon_s, 2.0 * self.settings.hcm_period))
+                self._interrupts.check()
         except KeyboardInterrupt:
             self.interrupted = True
 
@@ -79,9 +86,10 @@ class ClimbRun:
     def _climb(self, horizon_s: float) -> None:
         server, objective = self.target.server, self.objective
         if self.predictor is not None:
-            looks = self.target.looks
-            warm = WarmStart(server, self.predictor, objective, looks, self.settings, self._add, self._begin)
-            warm.predictions = self.predictions
+            looks, told = self.target.looks, self.predictions
+            warm = WarmStart(
+                server, self.predictor, objective, looks, self.settings, self._add, self._begin, predictions=told
+            )
             warm.run(horizon_s)
             return
         first = server.tuple_in_force()
@@ -99,6 +107,7 @@ class ClimbRun:
         if self.climber is not None:
             self._adopt(self.climber)
         self.screen.add(step)
+        self._interrupts.check()
 
     def _adopt(self, climber: SpectralClimber) -> None:
         """Takes over what has changed in the file of settings; a broken file changes nothing."""

@@ -19,8 +19,10 @@ from poolpilot.serve.sparkline import ASCII_LEVELS, BLOCKS, sparkline
 if TYPE_CHECKING:
     from poolpilot.native_pool._core import ClimbRecord
 
-SHOWN_WINDOWS = 60
-SHOWN_DECISIONS = 6
+SHOWN_WINDOWS = 56
+"""A line of 80 columns holds so many beside their name."""
+
+SHOWN_DECISIONS = 5
 
 ROUTINE = ("none", "wave")
 """Decisions that are not worth a line."""
@@ -49,17 +51,22 @@ class ClimbScreen:
         self._decisions: deque[ClimbRecord] = deque(maxlen=SHOWN_DECISIONS)
         self._climber: SpectralClimber | None = None
         self._news = ""
+        self._console = console
         self._live = Live(console=console, auto_refresh=False, get_renderable=self.view)
         self._drawn_s = 0.0
 
     @contextmanager
     def shown(self) -> Iterator[None]:
         """Draws for the duration of the block."""
-        with self._live:
-            try:
-                yield
-            finally:
-                self._note_latest()
+        try:
+            with self._live:
+                try:
+                    yield
+                finally:
+                    self._note_latest()
+        finally:
+            if not self._console.is_terminal:
+                self._console.line()  # a terminal gets this from rich
 
     def follow(self, climber: SpectralClimber) -> None:
         """Takes the climber whose decisions are shown."""
@@ -113,10 +120,10 @@ class ClimbScreen:
         yield "pool size", f"{step.pool_tuple.pool_size}"
 
     def _history(self) -> Table:
-        table = Table("sample", "mode", "decision", "pool size", "reason", title="Decisions", title_justify="left")
+        table = Table("sample", "pool size", "decision", "reason", box=None, pad_edge=False)
         for one in self._decisions:
             moved = f"{one['size']} to {one['next_size']}" if one["sample"] else f"{one['next_size']}"
-            table.add_row(f"{one['sample']}", one["mode"], one["decision"], moved, Text(one["reason"]))
+            table.add_row(f"{one['sample']}", moved, one["decision"], Text(one["reason"]))
         return table
 
 

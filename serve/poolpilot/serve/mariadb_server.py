@@ -17,7 +17,7 @@ DSN_HELP = (
 )
 
 DsnArgument = Annotated[str, typer.Argument(metavar="DSN", help=DSN_HELP, show_default=False)]
-OptionalDsn = Annotated[str | None, typer.Argument(metavar="[DSN]", help=DSN_HELP, show_default=False)]
+OptionalDsn = Annotated[str | None, typer.Argument(metavar="DSN", help=DSN_HELP, show_default=False)]
 DefaultsFile = Annotated[
     Path | None, typer.Option(help="File to read \\[client] from; ~/.my.cnf if not given.", show_default=False)
 ]

@@ -6,16 +6,35 @@ from typing import Literal
 
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from poolpilot.env.program_settings import ProgramSettings
+from poolpilot.env.spectral import ClimbSettings
 from poolpilot.pipelines.bench.climbing.arena import Arena
 from poolpilot.pipelines.bench.climbing.cells import STARTS, Noise
 from poolpilot.pipelines.bench.climbing.contest import contest
 from poolpilot.pipelines.bench.climbing.curve_arena import ABLATIONS, CurveArena
 from poolpilot.pipelines.bench.climbing.rivals import RIVALS, SPECTRAL
+from poolpilot.pipelines.bench.climbing.server_arena import STARTS as SERVER_STARTS
+from poolpilot.pipelines.bench.climbing.server_arena import NativeArena, ServerArena, SimulatedArena
 from poolpilot.pipelines.bench.climbing.shapes import SHAPES
 from poolpilot.pipelines.bench.climbing.summary import Comparison
+
+SERVER_CONTROLLERS = (
+    *(SPECTRAL, *RIVALS),
+    *("wait_ratio", "little", "usl", "random", "bayesian", "nearest", "trees"),
+)
+"""Everybody who can climb on a pool."""
+
+SIMULATED = (
+    *("sim_io_bound", "sim_hot_latch", "sim_commit_bound"),
+    *("twin_silent_single", "twin_silent_beside_cpu", "twin_silent_then_latch", "twin_latch_beside_cpu"),
+)
+"""Simulated families in which the pool size matters."""
+
+LIVE = ("silent_single", "silent_beside_cpu", "latch_beside_cpu")
+"""Live families in which it does."""
 
 
 class ClimbersBenchSettings(ProgramSettings):
@@ -24,8 +43,12 @@ class ClimbersBenchSettings(ProgramSettings):
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_BENCH_CLIMBERS_")
 
     backend: Literal["curve", "simulated", "native"] = Field(default="curve", description="Where they climb.")
-    controllers: tuple[str, ...] = Field(default=(SPECTRAL, *RIVALS), description="Who takes part.")
+    controllers: tuple[str, ...] = Field(default=(), description="Who takes part; all that the backend has if none.")
     ablations: bool = Field(default=False, description="Our climber with one improvement switched off each instead.")
+    families: tuple[str, ...] = Field(
+        default=(), description="Families of workloads of a pool; those that suit if none."
+    )
+    period_s: float = Field(default=0.1, gt=0.0, description="Length of a sample on a pool, in seconds.")
     shapes: tuple[str, ...] = Field(default=tuple(SHAPES), description="Curves.")
     scales: tuple[int, ...] = Field(default=(2, 8, 32, 128, 512, 1024), description="Largest sizes of the pool.")
     noises: tuple[float, ...] = Field(
@@ -33,8 +56,11 @@ class ClimbersBenchSettings(ProgramSettings):
     )
     correlated_noise: float = Field(default=0.05, ge=0.0, description="One more noise, whose samples hang together;")
     correlation: float = Field(default=0.9, ge=0.0, lt=1.0, description="correlation of its neighbouring samples.")
-    starts: tuple[str, ...] = Field(default=STARTS, description="Where runs begin.")
-    seeds: int = Field(default=10, ge=2, description="Repeats of a noisy cell.")
+    starts: tuple[str, ...] = Field(default=(), description="Where runs begin; all places of the backend if none.")
+    shift_scales: tuple[int, ...] = Field(
+        default=(32, 128, 1024), description="Largest sizes at which the workload also shifts in mid-run."
+    )
+    seeds: int = Field(default=10, ge=1, description="Repeats of a noisy cell, or draws of a family.")
     samples: int = Field(default=600, ge=32, description="Length of a run in samples.")
     price_of_thread: float = Field(default=0.02, ge=0.0, le=1.0, description="e of the objective.")
     margin: float = Field(default=0.02, ge=0.0, description="Loss against an ancestor that is still not inferior.")
@@ -45,16 +71,33 @@ class ClimbersBenchSettings(ProgramSettings):
 
 def arena_of(settings: ClimbersBenchSettings) -> Arena:
     """The cells of the backend that is asked for."""
+    return _curve_arena(settings) if settings.backend == "curve" else _server_arena(settings)
+
+
+def _curve_arena(settings: ClimbersBenchSettings) -> CurveArena:
     return CurveArena(
-        controllers=tuple(ABLATIONS) if settings.ablations else settings.controllers,
+        controllers=tuple(ABLATIONS) if settings.ablations else settings.controllers or (SPECTRAL, *RIVALS),
         shapes=settings.shapes,
         scales=settings.scales,
         noises=(*map(Noise, settings.noises), Noise(settings.correlated_noise, settings.correlation)),
-        starts=settings.starts,
+        starts=settings.starts or STARTS,
+        shift_scales=settings.shift_scales,
         seeds=settings.seeds,
         samples=settings.samples,
         price_of_thread=settings.price_of_thread,
         variants=ABLATIONS if settings.ablations else {},
+    )
+
+
+def _server_arena(settings: ClimbersBenchSettings) -> ServerArena:
+    kind = SimulatedArena if settings.backend == "simulated" else NativeArena
+    return kind(
+        names=settings.controllers or SERVER_CONTROLLERS,
+        families=settings.families or (SIMULATED if settings.backend == "simulated" else LIVE),
+        starts=settings.starts or SERVER_STARTS,
+        seeds=settings.seeds,
+        samples=settings.samples,
+        climb=ClimbSettings(period_s=settings.period_s),
     )
 
 
@@ -65,26 +108,45 @@ def bench_climbers(settings: ClimbersBenchSettings) -> Comparison:
         KeyboardInterrupt: The user ended it; `settings.runs` holds what is done.
     """
     arena = arena_of(settings)
-    return Comparison.of(arena, contest(arena, settings.processes, settings.runs), settings.margin)
+    # Two live pools beside each other would measure each other.
+    processes = 1 if settings.backend == "native" else settings.processes
+    return Comparison.of(arena, contest(arena, processes, settings.runs), settings.margin)
 
 
 def table_of(comparison: Comparison) -> Table:
-    """The means by controller, as people read them."""
+    """The means by controller, as people read them; losses in per cent."""
     summary = comparison.summary()
-    table = Table(
-        "controller", "objective lost", "throughput lost", "lost at rest", "samples to stay", "stays",
-        "size / smallest", "changes", "wrong moves", "ours won / tied / lost",
-        title=f"{summary['cells']} cells; ours loses least in {100 * summary['spectral_best_share']:.0f} % of them",
-    )  # fmt: skip
-    for name, row in sorted(summary["means"].items(), key=lambda item: item[1]["objective_lost"]):
+    title = f"{summary['cells']} cells; ours loses least in {100 * summary['spectral_best_share']:.0f} % of them"
+    table = Table(title=title, box=SIMPLE_HEAD, pad_edge=False)
+    for header in ("", "objective lost %", "throughput lost %", "lost at rest %", "samples to stay", "stays %"):
+        table.add_column(header, justify="right", no_wrap=not header)
+    for header in ("size / least", "changes, wrong", "we won/tied/lost"):
+        table.add_column(header, justify="right")
+    for name, row in sorted(summary["means"].items(), key=lambda item: float(item[1]["objective_lost"])):
         verdicts = summary["verdicts"].get(name)
         table.add_row(
             name,
-            *(f"{100 * row[key]:.2f} %" for key in ("objective_lost", "throughput_lost", "end_lost")),
+            *(f"{100 * row[key]:.2f}" for key in ("objective_lost", "throughput_lost", "end_lost")),
             "-" if row["samples_to_stay"] is None else f"{row['samples_to_stay']:.0f}",
-            f"{100 * row['stays']:.0f} %",
+            f"{100 * row['stays']:.0f}",
             f"{row['size_over_smallest']:.2f}",
-            *(f"{row[key]:.1f}" for key in ("changes", "wrong_moves")),
-            "" if verdicts is None else " / ".join(str(verdicts[one]) for one in ("won", "tied", "lost")),
+            f"{row['changes']:.0f}, {row['wrong_moves']:.0f}",
+            "" if verdicts is None else "/".join(str(verdicts[one]) for one in ("won", "tied", "lost")),
         )
+    return table
+
+
+LOSING_SHOWN = 12
+
+
+def losing_table(comparison: Comparison) -> Table:
+    """The cells in which ours loses most to an ancestor."""
+    rows = comparison.losing_cells()
+    margin = 100.0 * comparison.margin
+    inferior = sum(row["high"] >= comparison.margin for row in rows)
+    title = f"{len(rows)} comparisons lost to ancestors, {inferior} of them perhaps by {margin:g} points or more"
+    table = Table("cell", "ancestor", "points lost", "interval", title=title)
+    for row in rows[:LOSING_SHOWN]:
+        low, difference, high = (100.0 * row[key] for key in ("low", "difference", "high"))
+        table.add_row(row["cell"], row["rival"], f"{difference:.2f}", f"{low:.2f} .. {high:.2f}")
     return table

@@ -1,6 +1,7 @@
-"""The grid: shapes, scales, starts and noise."""
+"""The grid: shapes, scales, starts, noise, and shifts of the workload in mid-run."""
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,25 @@ from numpy.typing import NDArray
 
 STARTS = ("one", "root", "optimum", "largest")
 """Where a run begins: size 1, the root of the scale, the optimum itself, or the largest size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """A change of the workload in the middle of a run.
+
+    Attributes:
+        before: Optimum over the scale before it.
+        after: Optimum over the scale after it.
+        factor: Throughput at the new optimum over that at the old one.
+    """
+
+    before: float
+    after: float
+    factor: float
+
+
+SHIFTS = {"to fewer threads": Shift(1 / 3, 1 / 12, 0.6), "to more threads": Shift(1 / 12, 1 / 3, 1.0)}
+"""Both change what the size that was best gives by 30 % or more, from 32 threads up and on all shapes but the flat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +66,25 @@ class Cell:
         scale: Largest size.
         noise: Noise of a sample.
         start: One of `STARTS`.
+        shift: One of `SHIFTS`; None: the workload stays.
     """
 
     shape: str
     scale: int
     noise: Noise
     start: str
+    shift: str | None = None
+
+    def __str__(self) -> str:
+        rest = f"from {self.start}" if self.shift is None else f"shifted {self.shift}"
+        return f"{self.shape} of {self.scale}, {self.noise}, {rest}"
 
     def start_size(self, optimum: int) -> int:
         """Size a run begins at."""
-        sizes = {"one": 1, "root": max(1, round(self.scale**0.5)), "optimum": optimum, "largest": self.scale}
-        return sizes[self.start]
+        root = max(1, round(math.sqrt(self.scale)))
+        return {"one": 1, "root": root, "optimum": optimum, "largest": self.scale}[self.start]
 
-    def as_dict(self) -> dict[str, str | float | int]:
+    def as_dict(self) -> dict[str, str | float | int | None]:
         """The fields, fit for JSON."""
         return {
             "shape": self.shape,
@@ -66,9 +92,16 @@ class Cell:
             "noise": self.noise.share,
             "correlation": self.noise.correlation,
             "start": self.start,
+            "shift": self.shift,
         }
 
 
 def grid(shapes: Sequence[str], scales: Sequence[int], noises: Sequence[Noise], starts: Sequence[str]) -> list[Cell]:
     """Every combination."""
     return [Cell(*values) for values in itertools.product(shapes, scales, noises, starts)]
+
+
+def shifted(shapes: Sequence[str], scales: Sequence[int], noises: Sequence[Noise]) -> list[Cell]:
+    """Every combination with a shift in mid-run, from the optimum before it."""
+    moving = [shape for shape in shapes if shape != "flat"]
+    return [Cell(*values) for values in itertools.product(moving, scales, noises, ("optimum",), SHIFTS)]

@@ -65,7 +65,7 @@ def _do(arena: Arena, tasks: Sequence[Task]) -> list[Run]:
 def _read(kept: Path | None) -> list[Run]:
     if kept is None or not kept.exists():
         return []
-    return [Run.from_dict(json.loads(line)) for line in kept.read_text().splitlines() if line.endswith("}")]
+    return [Run.from_dict(json.loads(line)) for line in kept.read_text().splitlines() if line.endswith("}}")]
 
 
 @contextmanager
@@ -74,5 +74,7 @@ def _opened(kept: Path | None) -> Iterator[TextIO | None]:
         yield None
         return
     kept.parent.mkdir(parents=True, exist_ok=True)
+    torn = kept.exists() and kept.read_text()[-1:] not in ("", "\n")
     with kept.open("a") as out:
+        out.write("\n" if torn else "")
         yield out

@@ -4,9 +4,12 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
+import numpy as np
+
 from poolpilot.env.spectral import native_settings
+from poolpilot.native_pool import SpectralSettings
 from poolpilot.pipelines.bench.climbing.arena import Task
-from poolpilot.pipelines.bench.climbing.cells import Cell, Noise, grid
+from poolpilot.pipelines.bench.climbing.cells import SHIFTS, Cell, Noise, grid, shifted
 from poolpilot.pipelines.bench.climbing.play import play
 from poolpilot.pipelines.bench.climbing.rivals import RIVALS, SPECTRAL, MakeClimber, ours
 from poolpilot.pipelines.bench.climbing.score import Score, score
@@ -23,6 +26,7 @@ class CurveArena:
         scales: Largest sizes.
         noises: Noise of a sample.
         starts: Where runs begin.
+        shift_scales: Largest sizes at which the workload also shifts in mid-run.
         seeds: Repeats of a noisy cell; one without noise has a single run.
         samples: Length of a run.
         price_of_thread: e of the objective, and of our climber.
@@ -34,6 +38,7 @@ class CurveArena:
     scales: tuple[int, ...]
     noises: tuple[Noise, ...]
     starts: tuple[str, ...]
+    shift_scales: tuple[int, ...]
     seeds: int
     samples: int
     price_of_thread: float
@@ -42,7 +47,7 @@ class CurveArena:
     @cached_property
     def _cells(self) -> dict[str, Cell]:
         cells = grid(self.shapes, self.scales, self.noises, self.starts)
-        return {f"{cell.shape} of {cell.scale}, {cell.noise}, from {cell.start}": cell for cell in cells}
+        return {str(cell): cell for cell in (*cells, *shifted(self.shapes, self.shift_scales, self.noises))}
 
     def tasks(self) -> list[Task]:
         """Every run, controllers interleaved."""
@@ -54,13 +59,14 @@ class CurveArena:
         ]
 
     def run(self, task: Task) -> Score:
-        """Plays one controller on one curve."""
+        """Plays one controller on one curve; after a shift only what follows it is scored."""
         cell = self._cells[task.cell]
-        landscape = _landscape(cell.shape, cell.scale, self.price_of_thread)
-        start = cell.start_size(landscape.optimum)
+        landscapes = _landscapes(cell.shape, cell.scale, cell.shift, self.price_of_thread)
+        start = cell.start_size(landscapes[0].optimum)
         noise = cell.noise.draw(self.samples, task.seed)
         climber = self.make(task.controller)(start, cell.scale)
-        return score(play(climber, start, [landscape], noise), landscape)
+        sizes = play(climber, start, landscapes, noise)
+        return score(np.array_split(sizes, len(landscapes))[-1], landscapes[-1])
 
     def make(self, controller: str) -> MakeClimber:
         """Makes the climbers of a name.
@@ -71,7 +77,7 @@ class CurveArena:
         if controller in RIVALS:
             return RIVALS[controller]
         variant = {"price_of_thread": self.price_of_thread, **self.variants.get(controller, {})}
-        return ours(native_settings(**variant))
+        return ours(native_settings(SpectralSettings(), **variant))
 
     def describe(self, cell: str) -> dict[str, Any]:
         """What a cell is, fit for JSON."""
@@ -79,8 +85,12 @@ class CurveArena:
 
 
 @lru_cache(maxsize=64)
-def _landscape(shape: str, scale: int, price_of_thread: float) -> Landscape:
-    return Landscape.of(shape, scale, price_of_thread)
+def _landscapes(shape: str, scale: int, shift: str | None, price_of_thread: float) -> tuple[Landscape, ...]:
+    if shift is None:
+        return (Landscape.of(shape, scale, price_of_thread),)
+    change = SHIFTS[shift]
+    before = Landscape.of(shape, scale, price_of_thread, change.before)
+    return before, Landscape.of(shape, scale, price_of_thread, change.after).scaled(change.factor)
 
 
 ABLATIONS: dict[str, dict[str, float]] = {
@@ -89,7 +99,8 @@ ABLATIONS: dict[str, dict[str, float]] = {
     "wave not scaled by noise": {"wave_follows_noise": False},
     "without significance test": {"test_significance": False},
     "without price": {"price_of_thread": 0.0},
+    "every wave is final": {"hcm_trust": 0.9999},
     "two periods at least": {"min_periods_known_noise": 2},
-    "one window of patience": {"hcm_patience": 1},
+    "four windows of patience": {"hcm_patience": 4},
 }
 """Our climber with one improvement switched off."""

@@ -80,6 +80,10 @@ class Landscape:
         curve = SHAPES[shape](np.arange(1.0, scale + 1.0), optimum)
         return cls(PER_THREAD_PER_S * scale * curve, price_of_thread)
 
+    def scaled(self, factor: float) -> "Landscape":
+        """The same with every throughput multiplied."""
+        return Landscape(factor * self.throughputs_per_s, self.price_of_thread)
+
     @property
     def scale(self) -> int:
         """Largest size."""

@@ -94,7 +94,9 @@ class Comparison:
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, fit for JSON."""
-        return {"summary": self.summary(), "losing": self.losing_cells(), "cells": self.cells()}
+        whole = {"summary": self.summary(), "losing": self.losing_cells(), "cells": self.cells()}
+        rounded: dict[str, Any] = _rounded(whole)
+        return rounded
 
     def _better_than_best_ancestor(self, cells: Sequence[str]) -> float | None:
         ancestors = self.ancestors()
@@ -130,3 +132,15 @@ def means_of(scores: Sequence[Score]) -> dict[str, Any]:
         "changes": fmean(one.changes for one in scores),
         "wrong_moves": fmean(one.wrong_moves for one in scores),
     }
+
+
+DIGITS = 5
+"""Digits of a share that a report keeps: far below what repeats differ by."""
+
+
+def _rounded(values: Any) -> Any:
+    if isinstance(values, float):
+        return round(values, DIGITS)
+    if isinstance(values, dict):
+        return {name: _rounded(value) for name, value in values.items()}
+    return [_rounded(value) for value in values] if isinstance(values, list) else values

@@ -10,6 +10,9 @@ from scipy import stats
 
 Outcome = Literal["won", "tied", "lost"]
 
+NEGLIGIBLE = 5e-4
+"""Share of the objective, a twentieth of a point, up to which a difference is a tie whatever its interval."""
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -27,7 +30,9 @@ class Verdict:
 
     @property
     def outcome(self) -> Outcome:
-        """Won or lost where the interval excludes 0."""
+        """Won or lost where the interval excludes 0 and the difference is not negligible."""
+        if abs(self.difference) <= NEGLIGIBLE:
+            return "tied"
         if self.high < 0.0:
             return "won"
         return "lost" if self.low > 0.0 else "tied"

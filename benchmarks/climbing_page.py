@@ -1,0 +1,261 @@
+"""Writes the tables of docs/climbing.md from the code and from the reports that other commands leave.
+
+How to run: `make bench-climbers`, or `python benchmarks/climbing_page.py` after the commands it names. Results to expect:
+the parts of the page between their markers are written anew; a part without its report stays as it is.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from results_page import replaced
+
+from poolpilot.native_pool import SpectralSettings
+from poolpilot.pipelines.bench.climbing.rivals import ANCESTORS
+
+Report = Any
+
+NAMES = {
+    "spectral": "**spectral (ours)**",
+    "article": "spectral, the seed's own settings",
+    "dotnet": ".NET's",
+    "probing": "MongoDB's probing",
+    "three_state": "three states (Timm)",
+    "control_theory": "control theory",
+    "golden_section": "golden section",
+    "wait_ratio": "N (1 + W/S)",
+    "little": "Little's law",
+    "usl": "USL fit",
+    "random": "random search",
+    "bayesian": "Bayesian (AutoTiKV)",
+    "nearest": "nearest stored profile",
+    "trees": "boosted trees",
+}
+
+
+def settings_section(_: Report = None) -> str:
+    """Every setting of the climber, from the code."""
+    lines = ["| setting | default | unit | range | effect |", "|---|---|---|---|---|"]
+    for row in SpectralSettings.fields():
+        if row["unit"] == "switch":
+            default, allowed = ("on" if row["default"] else "off"), "on, off"
+        else:
+            high = f"{row['high']:g}" if row["high"] < float("inf") else "any"
+            default, allowed = f"{row['default']:g}", f"{row['low']:g} .. {high}"
+        lines.append(f"| `{row['name']}` | {default} | {row['unit']} | {allowed} | {row['effect']} |")
+    return "\n".join(lines) + "\n"
+
+
+def controllers_section(report: Report) -> str:
+    """The means by controller."""
+    summary = report["summary"]
+    lines = [
+        f"{summary['cells']} cells. Ours loses least of all in {percent(summary['spectral_best_share'], 0)} of them "
+        f"(`summary.spectral_best_share`){_against_ancestors(summary)}.",
+        "",
+        "| controller | objective lost | throughput lost | lost at rest | samples to stay within 5 % | runs that stay | "
+        "size / smallest good | size changes | of them wrong | ours won / tied / lost |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name, row in sorted(summary["means"].items(), key=lambda item: float(item[1]["objective_lost"])):
+        verdict = summary["verdicts"].get(name)
+        found = "" if verdict is None else f"{verdict['won']} / {verdict['tied']} / {verdict['lost']}"
+        stay = "-" if row["samples_to_stay"] is None else f"{row['samples_to_stay']:.0f}"
+        lines.append(
+            f"| {NAMES.get(name, name)} | {percent(row['objective_lost'], 2)} | {percent(row['throughput_lost'], 2)} | "
+            f"{percent(row['end_lost'], 2)} | {stay} | {percent(row['stays'], 0)} | {row['size_over_smallest']:.2f} | "
+            f"{row['changes']:.0f} | {row['wrong_moves']:.0f} | {found} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _against_ancestors(summary: Mapping[str, Any]) -> str:
+    if summary["better_than_best_ancestor_share"] is None:
+        return ""
+    better = percent(summary["better_than_best_ancestor_share"], 0)
+    inferior = summary["not_non_inferior"]
+    return f", less than the best of the three ancestors in {better}, and is not shown to be within 2 points of one in {inferior}"
+
+
+def grid_section(report: Report) -> str:
+    """Mean objective lost by shape and noise: ours beside the ancestors."""
+    by_key: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for cell in report["cells"]:
+        shift = "shifted" if cell["shift"] else "steady"
+        by_key.setdefault((f"{cell['shape']}, {shift}", _noise(cell)), []).append(cell["controllers"])
+    noises = sorted({noise for _, noise in by_key}, key=lambda noise: ("correlated" in noise, float(noise.split()[0])))
+    lines = ["| curve | " + " | ".join(noises) + " |", "|---" * (len(noises) + 1) + "|"]
+    for kind in dict.fromkeys(kind for kind, _ in by_key):
+        row = [_ours_beside(by_key[kind, noise]) if (kind, noise) in by_key else "" for noise in noises]
+        lines.append(f"| {kind} | " + " | ".join(row) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _noise(cell: Mapping[str, Any]) -> str:
+    return f"{100 * cell['noise']:g} %" + (" correlated" if cell["correlation"] else "")
+
+
+def _ours_beside(cells: Sequence[Mapping[str, Any]]) -> str:
+    means = [sum(cell[name]["objective_lost"] for cell in cells) / len(cells) for name in ("spectral", *ANCESTORS)]
+    ours, *others = (f"{100 * mean:.1f}" for mean in means)
+    return f"**{ours}** / " + " / ".join(others)
+
+
+def losing_section(report: Report) -> str:
+    """Cells in which ours loses to an ancestor, by reason, with the worst of each."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for row in report["losing"]:
+        groups.setdefault(reason_of(row), []).append(row)
+    lines = ["| comparisons | reason | worst: cell, ancestor | points lost |", "|---|---|---|---|"]
+    for reason, rows in sorted(groups.items(), key=lambda item: -len(item[1])):
+        worst = max(rows, key=lambda row: float(row["difference"]))
+        low, mean, high = (100.0 * worst[key] for key in ("low", "difference", "high"))
+        lines.append(
+            f"| {len(rows)} | {reason} | {worst['cell']}; {NAMES[worst['rival']]} | "
+            f"{mean:.2f} ({low:.2f} .. {high:.2f}) |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def reason_of(row: Mapping[str, Any]) -> str:
+    """Why ours loses a cell, by what sets the cell apart."""
+    cell, scale = row["cell"], int(row["cell"].split(" of ")[1].split(",")[0])
+    if cell.endswith("to more threads"):
+        return "the ancestor had drifted to too many threads before the shift asked for more of them"
+    if cell.endswith("from optimum"):
+        return "the run begins at the optimum: looking round costs more than standing still"
+    if scale <= 32:
+        return "a small pool, which the seed's wave of ten threads crosses at once"
+    if cell.endswith("from largest"):
+        return "begun at the largest size: the noise hides how little the last threads are worth"
+    return "steps of at most a factor of three; the seed's wave of ten threads is larger where sizes are small"
+
+
+def claims_section(report: Report) -> str:
+    """Fourfold change, shifts, false alarms, cost."""
+    samples = report["fourfold_samples"]
+    found = ", ".join(
+        f"{NAMES[name]} {'never' if value is None else format(value, '.0f')}"
+        for name, value in sorted(samples.items(), key=lambda item: (item[1] is None, item[1] or 0.0))
+    )
+    down, up, cost = report["shift_down_30"], report["shift_up_30"], report["update_us"]
+    return (
+        f"* Samples until a size of 16 has grown fourfold on a rising curve at 5 % noise, median of 200 runs: {found}.\n"
+        f"* A shift of the throughput by 30 % at 5 % noise, while a size is held: noticed within two samples in "
+        f"{percent(down['within_2'], 0)} of 200 runs downwards and {percent(up['within_2'], 0)} upwards, at the latest "
+        f"after {max(down['most'], up['most'])}.\n"
+        f"* False restarts in 200,000 samples of stationary 5 % noise while holding: {report['false_alarms_in_200000']}.\n"
+        f"* An update costs {cost['holding']:.1f} microseconds while holding and {cost['climbing']:.1f} while climbing, "
+        f"the call from Python included (two virtual CPUs), and allocates no memory (`climb_memory_test.cpp`).\n"
+    )
+
+
+def ablations_section(report: Report) -> str:
+    """The grid with one improvement switched off each."""
+    means, cells = report["summary"]["means"], report["summary"]["cells"]
+    lines = [
+        f"{cells} cells of the same grid:",
+        "",
+        "| our climber | objective lost | lost at rest | size changes | as it is won / tied / lost |",
+        "|---|---|---|---|---|",
+    ]
+    for name, row in means.items():
+        verdict = report["summary"]["verdicts"].get(name)
+        found = "" if verdict is None else f"{verdict['won']} / {verdict['tied']} / {verdict['lost']}"
+        lines.append(
+            f"| {'as it is' if verdict is None else name} | {percent(row['objective_lost'], 2)} | "
+            f"{percent(row['end_lost'], 2)} | {row['changes']:.0f} | {found} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def others_section(report: Report) -> str:
+    """The improvements that the grid cannot show."""
+    lines = []
+    for name, title in (
+        ("intervals", "Sampling interval, objective lost over five minutes"),
+        ("warm_starts", "Warm start, objective lost over 300 samples"),
+        ("forced_changes", "Size quartered by somebody else in mid-climb, objective lost over 300 samples"),
+    ):
+        rows = report[name]
+        lines += [f"{title}:", "", "| " + " | ".join(key.replace("_", " ") for key in rows[0]) + " |"]
+        lines += ["|---" * len(rows[0]) + "|"]
+        for row in rows:
+            first, *rest = row.values()
+            shown = first if isinstance(first, str) else percent(first, 1) if name == "intervals" else f"{first:g}"
+            lines.append("| " + " | ".join([shown, *(percent(value, 2) for value in rest)]) + " |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def knobs_section(report: Report) -> str:
+    """All knobs of the core tuple beside the size alone."""
+    lines = [
+        "| workload | oracle | default | size alone | in samples | all three | ends on | in samples |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for row in report:
+        lines.append(
+            f"| {row['workload']} | {tuple(row['oracle'])} | {percent(row['default_regret'])} | "
+            f"{percent(row['one_regret'])} | {row['one_samples']} | {percent(row['many_regret'])} | "
+            f"{tuple(row['many_end'])} | {row['many_samples']} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def rw_section(report: Report) -> str:
+    """Share of the possible gain captured in the first ten minutes."""
+    seed = {256: 0.93, 512: 0.89, 1024: 0.64}
+    lines = [
+        "| connections | possible gain | seed's report | its settings here | ours, cold | ours, warm |",
+        "|---|---|---|---|---|---|",
+    ]
+    for connections, reported in seed.items():
+        of = {row["climb"]: row for row in report if row["connections"] == connections}
+        lines.append(
+            f"| {connections} | {percent(of['cold']['possible_gain'])} | {percent(reported, 0)} | "
+            + " | ".join(percent(of[name]["captured"]) for name in ("article", "cold", "warm"))
+            + " |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """A share as a percentage."""
+    return f"{100 * share:.{digits}f} %"
+
+
+SECTIONS: dict[str, tuple[str | None, Callable[[Report], str]]] = {
+    "settings": (None, settings_section),
+    "controllers": ("climbers.json", controllers_section),
+    "grid": ("climbers.json", grid_section),
+    "losing": ("climbers.json", losing_section),
+    "claims": ("climber_claims.json", claims_section),
+    "ablations": ("climbers_ablations.json", ablations_section),
+    "others": ("climber_ablations.json", others_section),
+    "knobs": ("knob_climb.json", knobs_section),
+    "rw": ("rw_climb.json", rw_section),
+    "simulated": ("climbers_simulated.json", controllers_section),
+    "native": ("climbers_native.json", controllers_section),
+}
+
+
+def main() -> None:
+    """Writes the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--reports", type=Path, default=Path("benchmarks/reports"))
+    parser.add_argument("--page", type=Path, default=Path("docs/climbing.md"))
+    given = parser.parse_args()
+    page = given.page.read_text()
+    for name, (file, section) in SECTIONS.items():
+        if file is None:
+            page = replaced(page, name, section(None))
+        elif (given.reports / file).is_file():
+            page = replaced(page, name, section(json.loads((given.reports / file).read_text())))
+    given.page.write_text(page)
+
+
+if __name__ == "__main__":
+    main()
