@@ -56,8 +56,8 @@ bench-climbers: $(FULL)/.ready ## compare the climber with its rivals and rewrit
 	bench() { $(FULL)/bin/poolpilot bench climbers --runs "build/bench/$$1.jsonl" --json "benchmarks/reports/$$1.json" "$${@:2}"; }
 	bench climbers --seeds 30 --plots docs/images
 	bench climbers_ablations --ablations --seeds 10
-	bench climbers_simulated --backend simulated --seeds 5 --samples 300
-	bench climbers_native --backend native --seeds 2 --samples 200 --starts default --starts largest
+	bench climbers_simulated --backend simulated --seeds 3 --samples 300 --starts default --starts largest
+	bench climbers_native --backend native --seeds 1 --samples 150 --starts default
 	for part in climber_claims climber_ablations knob_climb rw_climb; do
 	  $(FULL)/bin/python benchmarks/$$part.py --json benchmarks/reports/$$part.json
 	done

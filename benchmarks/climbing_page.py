@@ -1,7 +1,7 @@
 """Writes the tables of docs/climbing.md from the code and from the reports that other commands leave.
 
-How to run: `make bench-climbers`, or `python benchmarks/climbing_page.py` after the commands it names. Results to expect:
-the parts of the page between their markers are written anew; a part without its report stays as it is.
+How to run: `make bench-climbers`, or `python benchmarks/climbing_page.py` after the commands it names. Results to
+expect: the parts of the page between their markers are written anew; a part without its report stays as it is.
 """
 
 import argparse
@@ -10,10 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from results_page import replaced
-
 from poolpilot.native_pool import SpectralSettings
 from poolpilot.pipelines.bench.climbing.rivals import ANCESTORS
+from results_page import replaced
 
 Report = Any
 
@@ -55,8 +54,8 @@ def controllers_section(report: Report) -> str:
         f"{summary['cells']} cells. Ours loses least of all in {percent(summary['spectral_best_share'], 0)} of them "
         f"(`summary.spectral_best_share`){_against_ancestors(summary)}.",
         "",
-        "| controller | objective lost | throughput lost | lost at rest | samples to stay within 5 % | runs that stay | "
-        "size / smallest good | size changes | of them wrong | ours won / tied / lost |",
+        "| controller | objective lost | throughput lost | lost at rest | samples to stay within 5 % | runs that stay "
+        "| size / smallest good | size changes | of them wrong | ours won / tied / lost |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name, row in sorted(summary["means"].items(), key=lambda item: float(item[1]["objective_lost"])):
@@ -76,7 +75,10 @@ def _against_ancestors(summary: Mapping[str, Any]) -> str:
         return ""
     better = percent(summary["better_than_best_ancestor_share"], 0)
     inferior = summary["not_non_inferior"]
-    return f", less than the best of the three ancestors in {better}, and is not shown to be within 2 points of one in {inferior}"
+    return (
+        f", less than the best of the three ancestors in {better}; in {inferior} it is not shown to be within 2 points "
+        "of one of them"
+    )
 
 
 def grid_section(report: Report) -> str:
@@ -142,13 +144,15 @@ def claims_section(report: Report) -> str:
     )
     down, up, cost = report["shift_down_30"], report["shift_up_30"], report["update_us"]
     return (
-        f"* Samples until a size of 16 has grown fourfold on a rising curve at 5 % noise, median of 200 runs: {found}.\n"
-        f"* A shift of the throughput by 30 % at 5 % noise, while a size is held: noticed within two samples in "
-        f"{percent(down['within_2'], 0)} of 200 runs downwards and {percent(up['within_2'], 0)} upwards, at the latest "
-        f"after {max(down['most'], up['most'])}.\n"
-        f"* False restarts in 200,000 samples of stationary 5 % noise while holding: {report['false_alarms_in_200000']}.\n"
-        f"* An update costs {cost['holding']:.1f} microseconds while holding and {cost['climbing']:.1f} while climbing, "
-        f"the call from Python included (two virtual CPUs), and allocates no memory (`climb_memory_test.cpp`).\n"
+        "* Samples until a size of 16 has grown fourfold on a rising curve at 5 % noise, median of 200 runs:\n"
+        f"  {found}.\n"
+        "* A shift of the throughput by 30 % at 5 % noise, while a size is held: noticed within two samples in "
+        f"{percent(down['within_2'], 0)} of 200 runs\n  downwards and {percent(up['within_2'], 0)} upwards, at the "
+        f"latest after {max(down['most'], up['most'])}.\n"
+        "* False restarts in 200,000 samples of stationary 5 % noise while holding: "
+        f"{report['false_alarms_in_200000']}.\n"
+        f"* An update costs {cost['holding']:.1f} microseconds while holding and {cost['climbing']:.1f} while climbing, the "
+        "call from Python included\n  (two virtual CPUs), and allocates no memory (`climb_memory_test.cpp`).\n"
     )
 
 

@@ -28,7 +28,7 @@ void Echo::add(double size, double throughput) {
   throughputs_.push_back(throughput);
 }
 
-Response Echo::response() const {
+Answer Echo::answer() const {
   const int periods = samples() / period_;
   const auto size = relative_component(sizes_, static_cast<std::size_t>(periods));
   const auto throughput = relative_component(throughputs_, static_cast<std::size_t>(periods));

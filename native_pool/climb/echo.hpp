@@ -10,7 +10,7 @@
 
 namespace poolpilot {
 
-struct Response {
+struct Answer {
   int periods = 0;
   double ratio = 0.0;                        // elasticity of throughput in size
   double error = 0.0;                        // its standard error; infinite while none is known
@@ -34,7 +34,7 @@ class Echo {
   bool full() const { return samples() >= longest_; }
 
   // The answer of all whole periods so far.
-  Response response() const;
+  Answer answer() const;
 
   // Mean throughput of the latest whole period's low and high half.
   double latest_low() const { return mean_of_latest(period_, period_ / 2); }

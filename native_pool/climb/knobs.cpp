@@ -221,38 +221,42 @@ void KnobClimber::tell(std::size_t k) {
   knobs_[k].belief.tell(knobs_[k].wave.low, knobs_[k].wave.high, rising);
 }
 
-// Moves a knob towards the middle of its belief; returns how far, in logarithms.
-double KnobClimber::move(std::size_t k) {
+// How far towards the middle of its belief a knob should go, in logarithms.
+double KnobClimber::target(std::size_t k) {
   Knob& knob = knobs_[k];
   const double turn = knob.last_lead * lead(k);
   if (turn < 0.0) knob.reach *= settings_.knob_step_shrink;
   if (turn > 0.0) knob.reach *= settings_.knob_step_growth;
   knob.reach = std::min(knob.reach, std::log(settings_.hcm_max_step_ratio));
   knob.last_lead = lead(k);
-  const double step = std::exp(knob.reach);
-  const double target =
-      std::clamp(static_cast<double>(knob.belief.median()), knob.value / step, knob.value * step);
-  const int next = knob.range.limits.clamp(static_cast<int>(std::lround(target)));
-  const double moved = std::abs(std::log(static_cast<double>(next) / knob.value));
-  knob.value = next;
-  knob.growths = std::max(0, knob.growths - 1);
-  return moved;
+  const double wish = std::log(static_cast<double>(knob.belief.median()) / knob.value);
+  return std::clamp(wish, -knob.reach, knob.reach);
 }
 
+void KnobClimber::move(std::size_t k, double distance) {
+  Knob& knob = knobs_[k];
+  const double wanted = std::min(knob.value * std::exp(distance), 1e9);
+  knob.value = knob.range.limits.clamp(static_cast<int>(std::lround(wanted)));
+  knob.growths = std::max(0, knob.growths - 1);
+}
+
+// Moves every knob whose slope is sure; where that promises too little, they are held where they
+// have been measured.
 void KnobClimber::move_all() {
-  double moved[kMostKnobs] = {};
+  double distances[kMostKnobs] = {};
   double all = 0.0;
   double gain = 0.0;
   for (std::size_t k = 0; k < knobs_.size(); ++k) {
     if (knobs_[k].done || !sure(k)) continue;
-    moved[k] = move(k);
-    all += moved[k];
-    gain += std::abs(lead(k)) * moved[k] / 2.0;  // the slope falls to nothing on the way
-  }
-  for (std::size_t k = 0; k < knobs_.size(); ++k) {
-    knobs_[k].belief.fade(settings_.knob_fade * (all - moved[k]));
+    distances[k] = target(k);
+    all += std::abs(distances[k]);
+    gain += std::abs(lead(k) * distances[k]) / 2.0;  // the slope falls to nothing on the way
   }
   if (gain < settings_.hcm_worth) return settle(Reason::kFound);
+  for (std::size_t k = 0; k < knobs_.size(); ++k) {
+    if (distances[k] != 0.0) move(k, distances[k]);
+    knobs_[k].belief.fade(settings_.knob_fade * (all - std::abs(distances[k])));
+  }
   begin(Reason::kInside);
 }
 

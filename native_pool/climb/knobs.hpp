@@ -75,7 +75,8 @@ class KnobClimber {
   void decide();
   void tell(std::size_t knob);
   void move_all();
-  double move(std::size_t knob);
+  double target(std::size_t knob);
+  void move(std::size_t knob, double distance);
   bool sure(std::size_t knob) const;
   bool hopeless(std::size_t knob) const;
   bool grow();

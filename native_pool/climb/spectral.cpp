@@ -207,7 +207,6 @@ bool SpectralClimber::false_summit() const {
 }
 
 void SpectralClimber::record(const Sample& sample, Flaw flaw) {
-  const double lead = response_.ratio - settings_.price_of_thread;
   journal_.add({.sample = samples_,
                 .mode = mode_,
                 .size = sample.size,
@@ -217,11 +216,11 @@ void SpectralClimber::record(const Sample& sample, Flaw flaw) {
                 .bracket_low = bracket_low(),
                 .bracket_high = bracket_high(),
                 .throughput = sample.throughput,
-                .size_harmonic = response_.size_harmonic,
-                .throughput_harmonic = response_.throughput_harmonic,
-                .ratio = response_.ratio,
-                .error = response_.error,
-                .progress = lead * response_.periods,
+                .size_harmonic = answer_.size_harmonic,
+                .throughput_harmonic = answer_.throughput_harmonic,
+                .ratio = answer_.ratio,
+                .error = answer_.error,
+                .progress = lead() * answer_.periods,
                 .period_s = period_s(),
                 .reason = reason_,
                 .flaw = flaw,

@@ -61,6 +61,7 @@ class SpectralClimber : public Climber {
 
   // What a wave says (spectral_waves.cpp).
   void listen();
+  double lead() const { return answer_.ratio - settings_.price_of_thread; }
   double rising_probability() const;
   bool wave_can_grow() const;
   void rise();
@@ -97,7 +98,7 @@ class SpectralClimber : public Climber {
   // The wave under way and what it has measured so far.
   Wave wave_;
   Echo echo_;
-  Response response_;
+  Answer answer_;
   int growths_ = 0;
   int inner_growths_ = 0;  // the same of waves inside the bracket
   int settle_left_ = 0;

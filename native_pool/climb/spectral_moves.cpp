@@ -41,7 +41,7 @@ void SpectralClimber::look_around(int size, int threads, Reason reason) {
 }
 
 void SpectralClimber::jump_up() {
-  const int target = step_.up(settings_, wave_, response_.ratio - settings_.price_of_thread);
+  const int target = step_.up(settings_, wave_, lead());
   if (connections_ < settings_.hcm_false_jump_ratio * target) {
     const double sensible = connections_ / settings_.hcm_false_jump_ratio;
     belief_.exclude_above(std::max(wave_.high, static_cast<int>(sensible)));
@@ -54,7 +54,7 @@ void SpectralClimber::jump_up() {
 }
 
 void SpectralClimber::jump_down() {
-  const int target = step_.down(settings_, wave_, response_.ratio - settings_.price_of_thread);
+  const int target = step_.down(settings_, wave_, lead());
   if (std::min<double>(target, wave_.low / settings_.hcm_max_step_ratio) <= belief_.median()) {
     return narrow(Reason::kInside);
   }
@@ -114,7 +114,7 @@ void SpectralClimber::forget() {
   curve_.clear();
   echo_.forget_noise();
   step_ = StepLength();
-  response_ = Response();
+  answer_ = Answer();
   growths_ = inner_growths_ = 0;
   wrong_predictions_ = 0;
   last_period_.clear();

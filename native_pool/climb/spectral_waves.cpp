@@ -9,34 +9,32 @@ namespace poolpilot {
 
 void SpectralClimber::listen() {
   const bool noise_known = echo_.noise_known();
-  response_ = echo_.response();
+  answer_ = echo_.answer();
   const int needed =
       noise_known ? settings_.min_periods_known_noise : settings_.min_periods_to_decide;
-  if (response_.periods < needed) return;
-  const double lead = response_.ratio - settings_.price_of_thread;
-  const double progress = lead * response_.periods;
+  if (answer_.periods < needed) return;
+  const double progress = lead() * answer_.periods;
   const double hopeless =
       settings_.hcm_ccs_valuable_progress / settings_.samples_to_wave_period_ratio;
-  const double error = settings_.test_significance ? settings_.confidence * response_.error : 0.0;
-  const bool flat = std::abs(lead) + error < hopeless;
-  const bool sure = std::abs(lead) > error;
+  const double error = settings_.test_significance ? settings_.confidence * answer_.error : 0.0;
+  const bool flat = std::abs(lead()) + error < hopeless;
+  const bool sure = std::abs(lead()) > error;
   if (sure && (flat || std::abs(progress) >= settings_.hcm_ccs_valuable_progress)) {
     if (flat && !inside_ && wave_can_grow()) return grow();
-    return lead > 0.0 ? rise() : fall(flat && !inside_);
+    return lead() > 0.0 ? rise() : fall(flat && !inside_);
   }
   const int patience = settings_.samples_to_wave_period_ratio;
-  if (!flat && response_.periods < settings_.hcm_patience * patience &&
-      (inside_ || !wave_can_grow() || response_.periods < patience / 2)) {
+  if (!flat && answer_.periods < settings_.hcm_patience * patience &&
+      (inside_ || !wave_can_grow() || answer_.periods < patience / 2)) {
     return;
   }
   flatten();
 }
 
 double SpectralClimber::rising_probability() const {
-  const double lead = response_.ratio - settings_.price_of_thread;
-  double rising = lead > 0.0 ? 1.0 : 0.0;
-  if (settings_.test_significance && response_.error > 0.0) {
-    rising = 0.5 * std::erfc(-lead / response_.error / std::numbers::sqrt2);
+  double rising = lead() > 0.0 ? 1.0 : 0.0;
+  if (settings_.test_significance && answer_.error > 0.0) {
+    rising = 0.5 * std::erfc(-lead() / answer_.error / std::numbers::sqrt2);
   }
   return std::clamp(rising, 1.0 - settings_.hcm_trust, settings_.hcm_trust);
 }
@@ -83,8 +81,7 @@ void SpectralClimber::flatten() {
 void SpectralClimber::conclude_wave(double rising) {
   belief_.tell(wave_.low, wave_.high, rising);
   // A slope that stood far out of the noise will do so in a smaller wave.
-  const double lead = std::abs(response_.ratio - settings_.price_of_thread);
-  if (growths_ > 0 && lead > 2.0 * settings_.confidence * response_.error) --growths_;
+  if (growths_ > 0 && std::abs(lead()) > 2.0 * settings_.confidence * answer_.error) --growths_;
   echo_.learn_noise();
   if (settings_.adapt_period) period_.adapt(settings_, echo_.noise_so_far().deviation());
 }

@@ -24,10 +24,10 @@ Echo played(int samples, double elasticity, double noise, unsigned seed) {
 
 TEST(Echo, RatioIsTheElasticityWithItsSign) {
   for (const double elasticity : {-0.8, -0.1, 0.0, 0.3, 1.0}) {
-    const Response response = played(32, elasticity, 0.0, 1).response();
-    EXPECT_NEAR(response.ratio, elasticity, 0.003);
-    EXPECT_NEAR(response.error, 0.0, 1e-9);
-    EXPECT_EQ(response.periods, 8);
+    const Answer answer = played(32, elasticity, 0.0, 1).answer();
+    EXPECT_NEAR(answer.ratio, elasticity, 0.003);
+    EXPECT_NEAR(answer.error, 0.0, 1e-9);
+    EXPECT_EQ(answer.periods, 8);
   }
 }
 
@@ -35,8 +35,8 @@ TEST(Echo, ErrorCoversTheRatioAsOftenAsItShould) {
   int covered = 0;
   constexpr int kRuns = 500;
   for (unsigned seed = 1; seed <= kRuns; ++seed) {
-    const Response response = played(32, 0.4, 0.05, seed).response();
-    if (std::abs(response.ratio - 0.4) < 2.0 * response.error) ++covered;
+    const Answer answer = played(32, 0.4, 0.05, seed).answer();
+    if (std::abs(answer.ratio - 0.4) < 2.0 * answer.error) ++covered;
   }
   EXPECT_GE(covered, kRuns * 93 / 100);
   EXPECT_LE(covered, kRuns * 99 / 100);
@@ -45,24 +45,24 @@ TEST(Echo, ErrorCoversTheRatioAsOftenAsItShould) {
 TEST(Echo, AnswerLateByAQuarterPeriodShowsNoTrend) {
   Echo echo{SpectralSettings()};
   for (int i = 0; i < 16; ++i) echo.add(size_at(i), size_at(i + 15));
-  EXPECT_NEAR(echo.response().ratio, 0.0, 1e-12);
+  EXPECT_NEAR(echo.answer().ratio, 0.0, 1e-12);
 }
 
 TEST(Echo, SlowDriftCountsAsNoise) {
   Echo echo{SpectralSettings()};
   for (int i = 0; i < 8; ++i) echo.add(size_at(i), 100.0 + 5.0 * i);
-  const Response response = echo.response();
-  EXPECT_LT(std::abs(response.ratio), 2.0 * response.error);
+  const Answer answer = echo.answer();
+  EXPECT_LT(std::abs(answer.ratio), 2.0 * answer.error);
 }
 
 TEST(Echo, OnePeriodAloneHasNoErrorUntilNoiseIsKnown) {
   Echo echo = played(4, 0.4, 0.05, 1);
-  EXPECT_TRUE(std::isinf(echo.response().error));
+  EXPECT_TRUE(std::isinf(echo.answer().error));
   echo = played(32, 0.4, 0.05, 1);
   echo.learn_noise();
   echo.clear();
   for (int i = 0; i < 4; ++i) echo.add(size_at(i), 500.0);
-  EXPECT_TRUE(std::isfinite(echo.response().error));
+  EXPECT_TRUE(std::isfinite(echo.answer().error));
 }
 
 TEST(Echo, LatestHalvesAreThoseOfTheLastPeriod) {

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from poolpilot.env.climb import mean_latency_s
-from poolpilot.env.knobs import CORE_KNOBS, KnobSpace
+from poolpilot.env.knobs import CORE_KNOBS, WHOLE_KNOBS, KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.env.spectral import ClimbSettings
 from poolpilot.featurizer.errors import SettingError
@@ -44,11 +44,15 @@ class KnobClimbController:
         wanted = {**USEFUL, **(ranges or {})}
         limits = [_limits(name, knobs, wanted) for name in names]
         prices = [objective.price_of_thread if name == "pool_size" else 0.0 for name in names]
-        values = [int(getattr(start, name)) for name in names]
+        priced = [(*one, price) for one, price in zip(limits, prices, strict=True)]
+        for name, (low, high) in zip(names, limits, strict=True):
+            value = getattr(start, name)
+            if not low <= value <= high:
+                raise SettingError(
+                    f"cannot climb {', '.join(names)} from {start}: {name} is {value}, outside {low}..{high}"
+                )
         try:
-            self.climber = KnobClimber(
-                settings.native(), [(*one, price) for one, price in zip(limits, prices, strict=True)], values
-            )
+            self.climber = KnobClimber(settings.native(), priced, [int(getattr(start, name)) for name in names])
         except ValueError as error:
             raise SettingError(f"cannot climb {', '.join(names)} from {start}: {error}") from error
 
@@ -71,9 +75,15 @@ class KnobClimbController:
 
 
 def _limits(name: str, knobs: KnobSpace, wanted: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
-    knob = knobs.knobs[name]
+    knob = knobs.knobs.get(name)
+    if knob is None or name not in WHOLE_KNOBS:
+        raise SettingError(f"{name} cannot be climbed; whole-numbered knobs of this server are {_whole(knobs)}")
     if knob.restart_only or knob.per_session:
         needs = "needs a restart" if knob.restart_only else "belongs to each session"
         raise SettingError(f"{name} {needs}, so that it cannot be climbed on a live server; leave it out")
     low, high = wanted.get(name, (knob.low, knob.high))
     return int(max(low, knob.low)), int(min(high, knob.high))
+
+
+def _whole(knobs: KnobSpace) -> str:
+    return ", ".join(name for name in knobs.knobs if name in WHOLE_KNOBS)

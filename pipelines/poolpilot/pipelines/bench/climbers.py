@@ -9,8 +9,11 @@ from pydantic_settings import SettingsConfigDict
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
+from poolpilot.env.families import FAMILIES
 from poolpilot.env.program_settings import ProgramSettings
+from poolpilot.env.simulated_families import SIMULATED_FAMILIES
 from poolpilot.env.spectral import ClimbSettings
+from poolpilot.featurizer.errors import SettingError
 from poolpilot.pipelines.bench.climbing.arena import Arena
 from poolpilot.pipelines.bench.climbing.cells import STARTS, Noise
 from poolpilot.pipelines.bench.climbing.contest import contest
@@ -105,8 +108,10 @@ def bench_climbers(settings: ClimbersBenchSettings) -> Comparison:
     """Runs the comparison.
 
     Raises:
+        SettingError: There is no such controller, shape, start or family, or ours is not among the controllers.
         KeyboardInterrupt: The user ended it; `settings.runs` holds what is done.
     """
+    _require_known(settings)
     arena = arena_of(settings)
     # Two live pools beside each other would measure each other.
     processes = 1 if settings.backend == "native" else settings.processes
@@ -134,6 +139,22 @@ def table_of(comparison: Comparison) -> Table:
             "" if verdicts is None else "/".join(str(verdicts[one]) for one in ("won", "tied", "lost")),
         )
     return table
+
+
+def _require_known(settings: ClimbersBenchSettings) -> None:
+    curves = settings.backend == "curve"
+    families = FAMILIES if settings.backend == "native" else SIMULATED_FAMILIES
+    for what, given, known in (
+        ("controller", settings.controllers, (SPECTRAL, *RIVALS) if curves else SERVER_CONTROLLERS),
+        ("shape", settings.shapes, SHAPES),
+        ("start", settings.starts, STARTS if curves else SERVER_STARTS),
+        ("family", settings.families, families),
+    ):
+        unknown = [name for name in given if name not in known]
+        if unknown:
+            raise SettingError(f"there is no {what} {unknown[0]!r} on this backend; there are {', '.join(known)}")
+    if settings.controllers and SPECTRAL not in settings.controllers:
+        raise SettingError(f"the controllers must include {SPECTRAL!r}, with which the others are compared")
 
 
 LOSING_SHOWN = 12

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -22,12 +23,14 @@ def draw(comparison: Comparison, folder: Path) -> list[Path]:
         folder: Where to; it is made if need be.
 
     Returns:
-        The files.
+        The files; none for pools, whose cells have neither scale nor noise.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    cells = comparison.cells()
+    if "scale" not in cells[0]:
+        return []
     figure = Figure(figsize=(10.0, 4.2), layout="constrained")
     by_scale, by_noise = figure.subplots(1, 2)
-    cells = comparison.cells()
     _lines(by_scale, cells, "scale", comparison.controllers)
     by_scale.set_xscale("log", base=2)
     by_scale.set_xlabel("largest pool size")
@@ -44,7 +47,7 @@ def draw(comparison: Comparison, folder: Path) -> list[Path]:
 
 
 def _lines(axes: Any, cells: Sequence[dict[str, Any]], key: str, controllers: Sequence[str]) -> None:
-    others = iter(OTHERS)
+    others = cycle(OTHERS)
     for name in controllers:
         lost: dict[float, list[float]] = defaultdict(list)
         for cell in cells:
