@@ -151,8 +151,8 @@ def claims_section(report: Report) -> str:
         f"latest after {max(down['most'], up['most'])}.\n"
         "* False restarts in 200,000 samples of stationary 5 % noise while holding: "
         f"{report['false_alarms_in_200000']}.\n"
-        f"* An update costs {cost['holding']:.1f} microseconds while holding and {cost['climbing']:.1f} while climbing, the "
-        "call from Python included\n  (two virtual CPUs), and allocates no memory (`climb_memory_test.cpp`).\n"
+        f"* An update costs {cost['holding']:.1f} microseconds while holding, {cost['climbing']:.1f} while climbing, "
+        "the call from Python included\n  (two virtual CPUs), and allocates no memory (`climb_memory_test.cpp`).\n"
     )
 
 

@@ -70,6 +70,8 @@ const std::array kFields{
           "Periods of the first wave, which has to measure the noise too."},
     Field{&S::min_periods_known_noise, "min_periods_known_noise", "periods", 1, 64,
           "Periods after which a later wave may decide."},
+    Field{&S::hcm_growth_periods, "hcm_growth_periods", "periods", 1, 64,
+          "Periods without a trend after which a wave grows, if it can."},
     Field{&S::hcm_patience, "hcm_patience", "windows", 1, 64,
           "Full windows after which a wave is taken for what it is."},
     Field{&S::confidence, "confidence", "standard errors", 0.5, 10,

@@ -44,6 +44,7 @@ struct SpectralSettings {
   // What a wave must show.
   int min_periods_to_decide = 2;
   int min_periods_known_noise = 1;
+  int hcm_growth_periods = 4;
   int hcm_patience = 1;
   double confidence = 1.5;
   double hcm_trust = 0.99;

@@ -23,11 +23,10 @@ void SpectralClimber::listen() {
     if (flat && !inside_ && wave_can_grow()) return grow();
     return lead() > 0.0 ? rise() : fall(flat && !inside_);
   }
-  const int patience = settings_.samples_to_wave_period_ratio;
-  if (!flat && answer_.periods < settings_.hcm_patience * patience &&
-      (inside_ || !wave_can_grow() || answer_.periods < patience / 2)) {
-    return;
-  }
+  const bool may_grow = !inside_ && wave_can_grow();
+  const int patience = may_grow ? settings_.hcm_growth_periods
+                                : settings_.hcm_patience * settings_.samples_to_wave_period_ratio;
+  if (!flat && answer_.periods < patience) return;
   flatten();
 }
 
@@ -63,9 +62,7 @@ void SpectralClimber::fall(bool flat) {
 
 // The noise hides the slope, if there is one.
 void SpectralClimber::flatten() {
-  if (!inside_ && wave_can_grow()) {
-    return grow();
-  }
+  if (!inside_ && wave_can_grow()) return grow();
   if (inside_) {
     if (inner_share() >= 1.0) return hold_at(belief_.median(), Reason::kNoTrendInside);
     conclude_wave(rising_probability());
