@@ -57,7 +57,9 @@ bench-climbers: $(FULL)/.ready ## compare the climber with its rivals and rewrit
 	bench climbers --seeds 30 --plots docs/images
 	bench climbers_ablations --ablations --seeds 10
 	bench climbers_simulated --backend simulated --seeds 3 --samples 300 --starts default --starts largest
-	bench climbers_native --backend native --seeds 1 --samples 150 --starts default
+	bench climbers_native --backend native --seeds 1 --samples 150 --starts default --families silent_single \
+	    --families latch_beside_cpu --controllers spectral --controllers article --controllers dotnet \
+	    --controllers probing --controllers golden_section
 	for part in climber_claims climber_ablations knob_climb rw_climb; do
 	  $(FULL)/bin/python benchmarks/$$part.py --json benchmarks/reports/$$part.json
 	done

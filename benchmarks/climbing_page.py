@@ -126,7 +126,7 @@ def reason_of(row: Mapping[str, Any]) -> str:
     cell, scale = row["cell"], int(row["cell"].split(" of ")[1].split(",")[0])
     if cell.endswith("to more threads"):
         return "the ancestor had drifted to too many threads before the shift asked for more of them"
-    if cell.endswith("from optimum"):
+    if cell.endswith("from optimum") or (cell.startswith("flat") and cell.endswith("from one")):
         return "the run begins at the optimum: looking round costs more than standing still"
     if scale <= 32:
         return "a small pool, which the seed's wave of ten threads crosses at once"

@@ -301,7 +301,8 @@ def run_bench_climbers(settings: "ClimbersBenchSettings", json_path: Path | None
     comparison = bench_climbers(settings)
     console = Console()
     console.print(table_of(comparison))
-    console.print(losing_table(comparison))
+    if comparison.ancestors():
+        console.print(losing_table(comparison))
     if settings.plots is not None:
         for path in draw(comparison, settings.plots):
             console.print(f"wrote {path}")

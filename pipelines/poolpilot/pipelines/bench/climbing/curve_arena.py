@@ -99,7 +99,6 @@ ABLATIONS: dict[str, dict[str, float]] = {
     "wave not scaled by noise": {"wave_follows_noise": False},
     "without significance test": {"test_significance": False},
     "without price": {"price_of_thread": 0.0},
-    "every wave is final": {"hcm_trust": 0.9999},
     "two periods at least": {"min_periods_known_noise": 2},
     "four windows of patience": {"hcm_patience": 4},
 }
