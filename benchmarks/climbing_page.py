@@ -29,6 +29,7 @@ NAMES = {
     "usl": "USL fit",
     "random": "random search",
     "bayesian": "Bayesian (AutoTiKV)",
+    "ottertune": "Bayesian with workload mapping (OtterTune)",
     "nearest": "nearest stored profile",
     "trees": "boosted trees",
 }

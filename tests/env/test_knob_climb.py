@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from poolpilot.env.backends.curve import CurveServer
+from poolpilot.env.backends.native import NativeServer
 from poolpilot.env.climb import ClimbTrace, run_climb
 from poolpilot.env.knob_climb import USEFUL, KnobClimbController
 from poolpilot.env.knobs import CORE_KNOBS, KnobSpace
@@ -13,6 +14,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.spectral import ClimbSettings
 from poolpilot.featurizer.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 OVERSUBSCRIBES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
@@ -164,3 +166,18 @@ def test_tuple_that_somebody_else_sets_is_where_it_starts_again() -> None:
     asked = server.tuple_in_force().core
     assert all(0.5 * theirs <= ours <= theirs for ours, theirs in zip(asked, forced.core, strict=True))
     assert surface(*climbed(server, climbing).final_tuple.core) >= 950.0
+
+
+def test_live_pool_swings_every_knob_and_stays_in_its_limits() -> None:
+    steps = (Step("cpu", us=100.0), Step("wait", us=400.0))
+    workload = Workload("live", "test", (RequestClass("all", steps),), connections=16, cpus=1)
+    with NativeServer(workload) as server:
+        climbing = KnobClimbController(SETTINGS, server.knobs, server.tuple_in_force(), OBJECTIVE)
+        trace = run_climb(server, climbing, 0.05, 40 * 0.05, OBJECTIVE)
+    tuples = [step.pool_tuple for step in trace.steps]
+    for name, (low, high) in {"pool_size": (1, 128), **USEFUL}.items():
+        values = {int(getattr(one, name)) for one in tuples}
+        assert len(values) > 1
+        assert low <= min(values)
+        assert max(values) <= high
+    assert climbing.reason

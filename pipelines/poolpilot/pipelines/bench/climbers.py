@@ -26,7 +26,7 @@ from poolpilot.pipelines.bench.climbing.summary import Comparison
 
 SERVER_CONTROLLERS = (
     *(SPECTRAL, *RIVALS),
-    *("wait_ratio", "little", "usl", "random", "bayesian", "nearest", "trees"),
+    *("wait_ratio", "little", "usl", "random", "bayesian", "ottertune", "nearest", "trees"),
 )
 """Everybody who can climb on a pool."""
 

@@ -59,6 +59,13 @@ def test_every_controller_climbs_a_simulated_pool_and_does_the_same_twice() -> N
     assert [SIMULATED.run(task) for task in tasks] == scores
 
 
+def test_search_that_remembers_other_draws_differs_from_one_that_does_not() -> None:
+    arena = SimulatedArena(("bayesian", "ottertune"), ("sim_hot_latch",), ("default",), 1, 20, CLIMB)
+    without, remembering = (arena.run(task) for task in arena.tasks())
+    assert 0.0 <= remembering.objective_lost < 1.0
+    assert remembering != without
+
+
 def test_draws_of_a_family_are_other_workloads() -> None:
     first, second = (SIMULATED.landscape("sim_hot_latch", seed) for seed in (1, 2))
     assert first.scale == second.scale == 128

@@ -167,7 +167,7 @@ def _scenario(family: str, seed: int) -> Scenario:
 
 @lru_cache(maxsize=1)
 def _controllers(arena: ServerArena) -> Mapping[str, MakeController]:
-    learned = {"nearest", "trees"} & set(arena.names)
+    learned = {"nearest", "trees", "ottertune"} & set(arena.names)
     return controllers(arena.training() if learned else (), arena.climb)
 
 

@@ -46,6 +46,7 @@ def controllers(training: Sequence[WorkloadSweep], settings: ClimbSettings) -> M
         "bayesian": _bayesian,
     }
     if training:
+        made["ottertune"] = _remembering(training)
         made["nearest"] = _advised(NearestWorkload.fit(training, ladder=SIZE_LADDER))
         made["trees"] = _advised(BoostedTrees.fit(training, TreesSettings(), SIZE_LADDER))
     return made
@@ -77,3 +78,27 @@ def _bayesian(server: PoolServer, objective: Objective, seed: int) -> Controller
 
     settings = BayesianSettings(rounds=SEARCH_ROUNDS, samples_per_round=2, seed=seed, candidates=200)
     return BayesianOptimisation(_sizes(server), objective, settings)
+
+
+MAPPED_RANDOM_ROUNDS = 3
+"""Random tuples before a search that remembers: enough to tell which stored workload is like this one."""
+
+
+def _remembering(training: Sequence[WorkloadSweep]) -> MakeController:
+    def controller(server: PoolServer, objective: Objective, seed: int) -> Controller:
+        from poolpilot.agent.bayesian import BayesianOptimisation, BayesianSettings
+        from poolpilot.agent.stored_workload import stored_workloads
+        from poolpilot.agent.workload_mapping import WorkloadMapping
+
+        space = _sizes(server)
+        settings = BayesianSettings(
+            rounds=SEARCH_ROUNDS,
+            samples_per_round=2,
+            seed=seed,
+            candidates=200,
+            random_rounds=MAPPED_RANDOM_ROUNDS,
+        )
+        memory = WorkloadMapping(stored_workloads(training, space, objective))
+        return BayesianOptimisation(space, objective, settings, memory)
+
+    return controller
