@@ -15,6 +15,7 @@ import numpy as np
 
 from poolpilot.pipelines.mariadb.cell import LiveCell, core_of
 from poolpilot.pipelines.mariadb.evaluation import LiveEvaluation
+from results_page import replaced
 
 SHOWN_METHODS = ("default", "sbs", "static_16_3_10", "predicted", "refined", "cold", "nearest", "trees")
 PLOT = Path("docs/images/mariadb.png")
@@ -186,12 +187,6 @@ def draw(report: dict[str, Any], path: Path) -> None:
 
 def _tuple(name: str) -> str:
     return str(core_of(name)).replace(" ", "")
-
-
-def replaced(page: str, name: str, text: str) -> str:
-    """The page with the part between the markers of a name written anew."""
-    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    return f"{page.split(begin)[0]}{begin}\n{text}{end}{page.split(end)[1]}"
 
 
 def main() -> None:

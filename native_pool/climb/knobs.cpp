@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
-#include <numeric>
 #include <stdexcept>
 
 #include "climb/spectrum.hpp"
@@ -12,10 +10,6 @@ namespace poolpilot {
 namespace {
 
 constexpr std::size_t kMostKnobs = 4;
-
-double mean_of(std::span<const double> series) {
-  return std::accumulate(series.begin(), series.end(), 0.0) / static_cast<double>(series.size());
-}
 
 }  // namespace
 
@@ -165,7 +159,7 @@ double KnobClimber::residual_variance() const {
 void KnobClimber::measure() {
   const double freedom =
       static_cast<double>(throughputs_.size()) - 1.0 - static_cast<double>(knobs_.size());
-  const Noise noise = noise_.with(residual_variance(), freedom, settings_.noise_memory);
+  noise_so_far_ = noise_.with(residual_variance(), freedom, settings_.noise_memory);
   for (std::size_t k = 0; k < knobs_.size(); ++k) {
     ratios_[k] = knobs_[k].range.price;
     errors_[k] = 0.0;
@@ -173,7 +167,8 @@ void KnobClimber::measure() {
     const std::size_t cycles = throughputs_.size() / static_cast<std::size_t>(period(k));
     const auto wave = relative_component(knobs_[k].series, cycles);
     ratios_[k] = (relative_component(throughputs_, cycles) / wave).real();
-    errors_[k] = noise.ratio_error(static_cast<double>(throughputs_.size()), std::abs(wave));
+    errors_[k] =
+        noise_so_far_.ratio_error(static_cast<double>(throughputs_.size()), std::abs(wave));
   }
 }
 
@@ -203,9 +198,7 @@ void KnobClimber::decide() {
       static_cast<int>(throughputs_.size()) < settings_.hcm_patience * window()) {
     return;
   }
-  const double freedom =
-      static_cast<double>(throughputs_.size()) - 1.0 - static_cast<double>(knobs_.size());
-  noise_ = noise_.with(residual_variance(), freedom, settings_.noise_memory);
+  noise_ = noise_so_far_;
   for (std::size_t k = 0; k < knobs_.size(); ++k) {
     if (!knobs_[k].done) tell(k);
   }
@@ -215,9 +208,7 @@ void KnobClimber::decide() {
 }
 
 void KnobClimber::tell(std::size_t k) {
-  double rising = lead(k) > 0.0 ? 1.0 : 0.0;
-  if (errors_[k] > 0.0) rising = 0.5 * std::erfc(-lead(k) / errors_[k] / std::numbers::sqrt2);
-  rising = std::clamp(rising, 1.0 - settings_.hcm_trust, settings_.hcm_trust);
+  const double rising = rising_probability(lead(k), errors_[k], settings_.hcm_trust);
   knobs_[k].belief.tell(knobs_[k].wave.low, knobs_[k].wave.high, rising);
 }
 

@@ -94,7 +94,8 @@ class KnobClimber {
   std::vector<double> throughputs_;
   std::vector<double> ratios_;
   std::vector<double> errors_;
-  Noise noise_;
+  Noise noise_;         // of the waves before
+  Noise noise_so_far_;  // joined by that of the wave under way, as measured last
   HoldWatch watch_;
   Mode mode_ = Mode::kUsual;
   Reason reason_ = Reason::kStart;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace poolpilot {
 
@@ -33,5 +34,13 @@ class Noise {
   double variance_ = 0.0;
   double freedom_ = 0.0;
 };
+
+// Probability that a slope is above 0, given its measured value and its standard error; a single
+// measurement is believed up to `trust`.
+inline double rising_probability(double slope, double error, double trust) {
+  double rising = slope > 0.0 ? 1.0 : 0.0;
+  if (error > 0.0) rising = 0.5 * std::erfc(-slope / error / std::numbers::sqrt2);
+  return std::clamp(rising, 1.0 - trust, trust);
+}
 
 }  // namespace poolpilot

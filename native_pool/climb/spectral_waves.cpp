@@ -1,7 +1,6 @@
 // What a wave says once its latest period is full.
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "climb/spectral.hpp"
 
@@ -31,11 +30,8 @@ void SpectralClimber::listen() {
 }
 
 double SpectralClimber::rising_probability() const {
-  double rising = lead() > 0.0 ? 1.0 : 0.0;
-  if (settings_.test_significance && answer_.error > 0.0) {
-    rising = 0.5 * std::erfc(-lead() / answer_.error / std::numbers::sqrt2);
-  }
-  return std::clamp(rising, 1.0 - settings_.hcm_trust, settings_.hcm_trust);
+  const double error = settings_.test_significance ? answer_.error : 0.0;
+  return poolpilot::rising_probability(lead(), error, settings_.hcm_trust);
 }
 
 bool SpectralClimber::wave_can_grow() const {

@@ -5,13 +5,9 @@
 #include <numeric>
 
 namespace poolpilot {
-namespace {
-
 double mean_of(std::span<const double> series) {
   return std::accumulate(series.begin(), series.end(), 0.0) / static_cast<double>(series.size());
 }
-
-}  // namespace
 
 std::complex<double> component_at(std::span<const double> series, std::size_t cycles) {
   const auto length = static_cast<double>(series.size());

@@ -7,6 +7,9 @@
 
 namespace poolpilot {
 
+// Mean of a series that is not empty.
+double mean_of(std::span<const double> series);
+
 // Fourier component of `series` that makes `cycles` cycles over it, divided by its length
 // (Goertzel 1958). `cycles` must be in 0..series.size()/2, the series must not be empty.
 std::complex<double> component_at(std::span<const double> series, std::size_t cycles);

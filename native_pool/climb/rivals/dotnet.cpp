@@ -19,10 +19,6 @@ constexpr double kHighestThroughput = 1e100;
 // A constant series leaves rounding errors in the bin of the wave; they are no wave.
 constexpr double kLeastWave = 1e-12;
 
-double mean_of(std::span<const double> series) {
-  return std::accumulate(series.begin(), series.end(), 0.0) / static_cast<double>(series.size());
-}
-
 // The oldest value leaves, the latest one is last.
 void append(std::vector<double>& series, double value) {
   std::shift_left(series.begin(), series.end(), 1);
