@@ -38,7 +38,26 @@ py::dict as_dict(const ClimbRecord& record) {
                   "reason"_a = record.text());
 }
 
-py::list log_of(const SpectralClimber& climber) {
+py::dict as_dict(const KnobState& state) {
+  using namespace py::literals;
+  return py::dict("value"_a = state.value, "next_value"_a = state.next_value,
+                  "middle"_a = state.middle, "wave_low"_a = state.wave_low,
+                  "wave_high"_a = state.wave_high, "ratio"_a = finite(state.ratio),
+                  "error"_a = finite(state.error));
+}
+
+py::dict as_dict(const KnobRecord& record) {
+  using namespace py::literals;
+  py::list knobs;
+  for (std::size_t k = 0; k < record.knobs; ++k) knobs.append(as_dict(record.states[k]));
+  return py::dict("sample"_a = record.sample, "mode"_a = name_of(record.mode), "knobs"_a = knobs,
+                  "throughput"_a = finite(record.throughput),
+                  "duration_s"_a = finite(record.duration_s), "period_s"_a = record.period_s,
+                  "decision"_a = record.decision(), "reason"_a = record.text());
+}
+
+template <typename AnyClimber>
+py::list log_of(const AnyClimber& climber) {
   py::list records;
   const auto& kept = climber.journal().records();
   for (std::size_t i = 0; i < kept.size(); ++i) records.append(as_dict(kept[i]));
@@ -69,6 +88,11 @@ KnobClimber make_knob_climber(const SpectralSettings& settings,
   return KnobClimber(settings, std::move(ranges), values);
 }
 
+void adopt(KnobClimber& climber, const SpectralSettings& settings,
+           const std::vector<double>& prices) {
+  climber.adopt(settings, prices);
+}
+
 void bind_knobs(py::module_& module) {
   py::class_<KnobClimber>(module, "KnobClimber",
                           "Spectral climbing on many knobs at once, each at its own frequency.")
@@ -82,11 +106,18 @@ void bind_knobs(py::module_& module) {
           },
           py::arg("throughput"), py::arg("connections"), py::arg("latency_s"), py::arg("values"),
           py::arg("duration_s") = 0.0, "Takes one sample and returns the values to set next.")
+      .def("adopt", &adopt, py::arg("settings"), py::arg("prices") = std::vector<double>(),
+           "Other settings from the next sample on, and other prices where there are any.")
+      .def_property_readonly("settings", &KnobClimber::settings)
+      .def_property_readonly("period_s", &KnobClimber::period_s)
       .def_property_readonly("values", &KnobClimber::values)
       .def_property_readonly("mode",
                              [](const KnobClimber& climber) { return name_of(climber.mode()); })
-      .def_property_readonly("reason",
-                             [](const KnobClimber& climber) { return text_of(climber.reason()); })
+      .def_property_readonly(
+          "latest", [](const KnobClimber& climber) { return as_dict(climber.journal().latest()); },
+          "The latest record, kept even where the log is off.")
+      .def("log", &log_of<KnobClimber>,
+           "One record of every update, oldest first, where the log is on.")
       .def_property_readonly("ratios", &KnobClimber::ratios)
       .def_property_readonly("errors", &KnobClimber::errors);
 }
@@ -124,7 +155,8 @@ void bind_climb(py::module_& module) {
           "latest",
           [](const SpectralClimber& climber) { return as_dict(climber.journal().latest()); },
           "The latest record, kept even where the log is off.")
-      .def("log", &log_of, "One record of every update, oldest first, where the log is on.");
+      .def("log", &log_of<SpectralClimber>,
+           "One record of every update, oldest first, where the log is on.");
 
   bind_knobs(module);
 }

@@ -86,14 +86,22 @@ const char* decision_of(Reason reason) { return words_of(reason).decision; }
 
 const char* text_of(Reason reason) { return words_of(reason).text; }
 
+bool has_left_reference(Reason reason) {
+  return reason == Reason::kThroughputLeft || reason == Reason::kConnectionsLeft ||
+         reason == Reason::kLatencyLeft;
+}
+
+std::string with_detail(std::string sentence, Flaw flaw, const std::string& detail,
+                        double deviation) {
+  if (flaw != Flaw::kNone) return sentence + ": " + name_of(flaw);
+  if (!detail.empty() || deviation == 0.0) return sentence + detail;
+  return sentence + " by " + std::to_string(static_cast<int>(std::lround(100.0 * deviation))) +
+         " %";
+}
+
 std::string ClimbRecord::text() const {
-  std::string text = text_of(reason);
-  if (flaw != Flaw::kNone) return text + ": " + name_of(flaw);
-  if (reason == Reason::kForced) return text + " to " + std::to_string(size);
-  if (deviation != 0.0) {
-    text += " by " + std::to_string(static_cast<int>(std::lround(100.0 * deviation))) + " %";
-  }
-  return text;
+  const std::string detail = reason == Reason::kForced ? " to " + std::to_string(size) : "";
+  return with_detail(text_of(reason), flaw, detail, deviation);
 }
 
 }  // namespace poolpilot

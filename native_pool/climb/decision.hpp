@@ -49,6 +49,14 @@ const char* decision_of(Reason reason);
 // The reason in a sentence.
 const char* text_of(Reason reason);
 
+// Whether a held measure has left its reference.
+bool has_left_reference(Reason reason);
+
+// A sentence with what belongs to it: the flaw of the sample, else the detail, else the relative
+// deviation where there is one.
+std::string with_detail(std::string sentence, Flaw flaw, const std::string& detail,
+                        double deviation);
+
 struct ClimbRecord {
   std::int64_t sample = 0;   // number of the update() call, from 1; 0: before the first
   Mode mode = Mode::kUsual;  // mode after the decision

@@ -1,12 +1,14 @@
 // The latest decision of a climber and, where that is wanted, those before it.
 #pragma once
 
-#include "climb/decision.hpp"
+#include <cstddef>
+
 #include "climb/settings.hpp"
 #include "queues/ring.hpp"
 
 namespace poolpilot {
 
+template <typename Record>
 class Journal {
  public:
   explicit Journal(const SpectralSettings& settings) { adopt(settings); }
@@ -18,20 +20,20 @@ class Journal {
     while (records_.size() > limit_) records_.pop_front();
   }
 
-  void add(const ClimbRecord& record) {
+  void add(const Record& record) {
     latest_ = record;
     if (limit_ == 0) return;
     if (records_.size() == limit_) records_.pop_front();
     records_.push_back(record);
   }
 
-  const ClimbRecord& latest() const { return latest_; }
-  const Ring<ClimbRecord>& records() const { return records_; }
+  const Record& latest() const { return latest_; }
+  const Ring<Record>& records() const { return records_; }
 
  private:
   std::size_t limit_ = 0;
-  ClimbRecord latest_;
-  Ring<ClimbRecord> records_;
+  Record latest_;
+  Ring<Record> records_;
 };
 
 }  // namespace poolpilot

@@ -7,21 +7,17 @@
 #include "climb/spectrum.hpp"
 
 namespace poolpilot {
-namespace {
-
-constexpr std::size_t kMostKnobs = 4;
-
-}  // namespace
 
 KnobClimber::KnobClimber(const SpectralSettings& settings, std::vector<KnobRange> knobs,
                          const std::vector<int>& values)
-    : settings_(settings), values_(values), watch_(settings) {
-  settings_.validate();
+    : settings_(settings.validated()),
+      values_(values),
+      earlier_(values),
+      watch_(settings),
+      journal_(settings) {
   if (knobs.empty() || knobs.size() > kMostKnobs || knobs.size() != values.size()) {
     throw std::invalid_argument("a climb needs one to four knobs with a value each");
   }
-  const auto longest = static_cast<std::size_t>(settings_.wave_period << (knobs.size() - 1)) *
-                       static_cast<std::size_t>(settings_.samples_to_wave_period_ratio);
   for (std::size_t k = 0; k < knobs.size(); ++k) {
     knobs[k].limits.require(values[k]);
     knobs_.push_back({.range = knobs[k],
@@ -31,21 +27,26 @@ KnobClimber::KnobClimber(const SpectralSettings& settings, std::vector<KnobRange
                       .growths = 0,
                       .done = false,
                       .series = {}});
-    knobs_.back().series.reserve(longest);
   }
-  throughputs_.reserve(longest);
+  reserve();
   ratios_.resize(knobs_.size());
   errors_.resize(knobs_.size());
   restart(values_, Reason::kStart);
+  record({}, earlier_);
 }
 
 const std::vector<int>& KnobClimber::update(const Sample& sample, std::span<const int> in_force) {
   ++samples_;
   Sample checked = sample;
   checked.size = 1;
-  if (flaw_of(checked, settings_.hcm_clock_jump * settings_.hcm_period) != Flaw::kNone) {
+  const Flaw flaw = flaw_of(checked, settings_.hcm_clock_jump * settings_.hcm_period);
+  if (flaw != Flaw::kNone) {
     if (mode_ != Mode::kOptimized) begin(Reason::kFlawed);
     reason_ = Reason::kFlawed;
+  } else if (!settings_.hcm_hillclimbing_enabled) {
+    leave_alone(in_force);
+  } else if (older(in_force)) {
+    if (reason_ == Reason::kStart) reason_ = Reason::kSettling;
   } else if (!std::equal(values_.begin(), values_.end(), in_force.begin(), in_force.end())) {
     restart(in_force, Reason::kForced);
   } else if (sample.connections == 0.0 || sample.throughput == 0.0 ||
@@ -57,6 +58,8 @@ const std::vector<int>& KnobClimber::update(const Sample& sample, std::span<cons
   } else {
     climb(sample);
   }
+  earlier_.clear();
+  record(sample, in_force, flaw);
   return values_;
 }
 

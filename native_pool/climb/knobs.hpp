@@ -8,6 +8,8 @@
 #include "climb/belief.hpp"
 #include "climb/decision.hpp"
 #include "climb/hold.hpp"
+#include "climb/journal.hpp"
+#include "climb/knob_decision.hpp"
 #include "climb/noise.hpp"
 #include "climb/settings.hpp"
 #include "climb/wave.hpp"
@@ -29,14 +31,25 @@ struct KnobRange {
 // faster backpropagation learning: the RPROP algorithm", 1993). A knob whose wave shows nothing
 // stays where it is.
 //
-// The first knob is the pool size, to which the connections are compared. update() allocates
-// nothing.
+// The first knob is the pool size, to which the connections are compared. Memory is reserved by the
+// constructor and by adopt(); update() allocates none.
 class KnobClimber {
  public:
   // Throws std::invalid_argument unless the settings are valid, there are one to four knobs, and
   // every value is within its range.
   KnobClimber(const SpectralSettings& settings, std::vector<KnobRange> knobs,
               const std::vector<int>& values);
+
+  // Other settings from the next sample on, and other prices where there are any: one a knob. Held
+  // values stay held, a climb begins anew from where it is; the journal stays. Throws
+  // std::invalid_argument where they are not valid, and then keeps the old ones.
+  void adopt(const SpectralSettings& settings, std::span<const double> prices = {});
+
+  const SpectralSettings& settings() const { return settings_; }
+  const Journal<KnobRecord>& journal() const { return journal_; }
+
+  // Seconds the next sample should last: it is not adapted, as all waves share one window.
+  double period_s() const { return settings_.hcm_period; }
 
   // Values asked for at present.
   const std::vector<int>& values() const { return values_; }
@@ -66,6 +79,10 @@ class KnobClimber {
     std::vector<double> series;  // values in force during the wave
   };
 
+  void reserve();
+  bool older(std::span<const int> in_force) const;
+  void leave_alone(std::span<const int> in_force);
+  void record(const Sample& sample, std::span<const int> in_force, Flaw flaw = Flaw::kNone);
   void restart(std::span<const int> values, Reason reason);
   void climb(const Sample& sample);
   void hold(const Sample& sample);
@@ -91,6 +108,7 @@ class KnobClimber {
   SpectralSettings settings_;
   std::vector<Knob> knobs_;
   std::vector<int> values_;
+  std::vector<int> earlier_;  // asked for before the constructor or adopt() began a wave
   std::vector<double> throughputs_;
   std::vector<double> ratios_;
   std::vector<double> errors_;
@@ -101,6 +119,7 @@ class KnobClimber {
   Reason reason_ = Reason::kStart;
   int settle_left_ = 0;
   std::int64_t samples_ = 0;
+  Journal<KnobRecord> journal_;
 };
 
 }  // namespace poolpilot

@@ -90,6 +90,12 @@ struct SpectralSettings {
   // another one.
   void validate() const;
 
+  // These settings, once validate() has passed.
+  const SpectralSettings& validated() const {
+    validate();
+    return *this;
+  }
+
   // The article's own method: absolute waves and steps, a fixed interval, every wave believed, no
   // price, what was learnt kept when somebody else changes the size.
   static SpectralSettings article();

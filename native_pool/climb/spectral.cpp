@@ -4,19 +4,11 @@
 #include <cmath>
 
 namespace poolpilot {
-namespace {
-
-const SpectralSettings& valid(const SpectralSettings& settings) {
-  settings.validate();
-  return settings;
-}
-
-}  // namespace
 
 SpectralClimber::SpectralClimber(const SpectralSettings& settings, int initial_size,
                                  SizeLimits limits, bool warm)
     : Climber(initial_size, limits),
-      settings_(valid(settings)),
+      settings_(settings.validated()),
       initial_size_(initial_size),
       echo_(settings),
       belief_(limits, settings.belief_points),
@@ -33,7 +25,7 @@ SpectralClimber::SpectralClimber(const SpectralSettings& settings, int initial_s
 }
 
 void SpectralClimber::adopt(const SpectralSettings& settings) {
-  settings_ = valid(settings);
+  settings_ = settings.validated();
   echo_ = Echo(settings);
   belief_ = Belief(limits(), settings.belief_points);
   curve_ = CurveMemory(settings.curve_points);

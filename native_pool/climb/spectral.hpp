@@ -36,7 +36,7 @@ class SpectralClimber : public Climber {
 
   const SpectralSettings& settings() const { return settings_; }
   Mode mode() const { return mode_; }
-  const Journal& journal() const { return journal_; }
+  const Journal<ClimbRecord>& journal() const { return journal_; }
   double period_s() const override { return period_.seconds(settings_); }
 
  protected:
@@ -122,7 +122,7 @@ class SpectralClimber : public Climber {
   bool paused_ = false;
 
   std::int64_t samples_ = 0;
-  Journal journal_;
+  Journal<ClimbRecord> journal_;
 };
 
 }  // namespace poolpilot

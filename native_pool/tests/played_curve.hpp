@@ -53,12 +53,15 @@ class PlayedCurve {
 
   // Gives the climber one sample of the curve at `size`; returns the size it asks for.
   int play(Climber& climber, int size) {
-    const double throughput = curve_(size) * std::max(0.05, 1.0 + noise_ * normal());
+    const double throughput = at(size);
     return climber.update({.throughput = throughput,
                            .connections = connections,
                            .latency_s = connections / throughput,
                            .size = size});
   }
+
+  // One noisy throughput at `size`.
+  double at(double size) { return curve_(size) * std::max(0.05, 1.0 + noise_ * normal()); }
 
   // Plays until the climber holds, at most `limit` samples. Returns the number played.
   int play_until_held(SpectralClimber& climber, int& size, int limit = 2000) {

@@ -227,6 +227,25 @@ class ClimbRecord(TypedDict):
     decision: str
     reason: str
 
+class KnobState(TypedDict):
+    value: int
+    next_value: int
+    middle: int
+    wave_low: int
+    wave_high: int
+    ratio: float | None
+    error: float | None
+
+class KnobRecord(TypedDict):
+    sample: int
+    mode: str
+    knobs: list[KnobState]
+    throughput: float | None
+    duration_s: float | None
+    period_s: float
+    decision: str
+    reason: str
+
 class SettingRow(TypedDict):
     name: str
     default: float
@@ -294,12 +313,18 @@ class KnobClimber:
         values: Sequence[int],
         duration_s: float = 0.0,
     ) -> list[int]: ...
+    def adopt(self, settings: SpectralSettings, prices: Sequence[float] = ...) -> None: ...
+    @property
+    def settings(self) -> SpectralSettings: ...
+    @property
+    def period_s(self) -> float: ...
     @property
     def values(self) -> list[int]: ...
     @property
     def mode(self) -> str: ...
     @property
-    def reason(self) -> str: ...
+    def latest(self) -> KnobRecord: ...
+    def log(self) -> list[KnobRecord]: ...
     @property
     def ratios(self) -> list[float]: ...
     @property
