@@ -13,7 +13,7 @@ const char* knob_text_of(Reason reason) {
     case Reason::kNoTrendYet:
       return "no trend yet: the waves grow";
     case Reason::kInside:
-      return "slopes stand out of the noise: each such knob moves to where its optimum is believed";
+      return "slopes stand out of the noise: move";
     case Reason::kFound:
       return "a further move promises too little: hold";
     case Reason::kNoTrendInside:

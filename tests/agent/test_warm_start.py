@@ -8,6 +8,7 @@ import pytest
 from poolpilot.agent.warm_start import WarmStart, WarmStartSettings
 from poolpilot.env.backends.curve import CurveServer
 from poolpilot.env.climb import ClimbStep
+from poolpilot.env.knob_climb import KnobClimbController
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.env.spectral import ClimbSettings
@@ -93,6 +94,21 @@ def test_climber_is_told_before_its_first_window_and_may_have_all_its_settings()
     ((climber, looks),) = told
     assert climber.mode == "OPTIMIZED"
     assert [step.duration_s for step in trace.steps[looks:]] == pytest.approx([0.5] * (len(trace.steps) - looks))
+
+
+def test_many_knobs_climb_on_from_the_tuple_chosen() -> None:
+    server = CurveServer(ARCH, connections=64, cpus=2)
+    begun: list[PoolTuple] = []
+
+    def many(first: PoolTuple) -> KnobClimbController:
+        begun.append(first)
+        return KnobClimbController(ClimbSettings(), server.knobs, first, Objective())
+
+    run = WarmStart(server, Scripted(32), Objective(), WarmStartSettings(), ClimbSettings(), many_knobs=many)
+    trace = run.run(8.0)
+    assert [one.core for one in begun] == [(32, 3, 10)]
+    assert len({step.pool_tuple.timer_interval_ms for step in trace.steps[-16:]}) > 1
+    assert trace.steps[-1].end_s == pytest.approx(8.0, abs=0.25)
 
 
 def test_abstaining_at_a_glance_looks_longer() -> None:

@@ -154,6 +154,39 @@ def test_reason_is_a_sentence_at_every_step() -> None:
     assert all(len(reason.split()) >= 2 and reason == reason.strip() for reason in reasons)
 
 
+def test_records_call_the_knobs_by_their_names() -> None:
+    server = opened()
+    climbing = controller(server)
+    trace = climbed(server, climbing, windows=60)
+    log = climbing.log()
+    assert [record["sample"] for record in log] == list(range(61))
+    assert log[-1] == climbing.latest
+    assert climbing.names == tuple(log[0]["knobs"]) == CORE_KNOBS
+    for record, step in zip(log[1:], trace.steps, strict=True):
+        assert tuple(state["value"] for state in record["knobs"].values()) == step.pool_tuple.core
+        assert record["throughput"] == pytest.approx(step.goodput_per_s)
+    assert "changed from outside" not in {record["reason"][:20] for record in log}
+
+
+def test_windows_last_as_long_as_the_settings_say_and_settings_change_while_it_runs() -> None:
+    server = opened()
+    climbing = controller(server)
+    assert climbing.period_s == climbing.settings.hcm_period == SETTINGS.period_s
+    climbed(server, climbing, windows=30)
+    climbing.adopt(ClimbSettings(period_s=0.5, price_of_thread=0.9))
+    (step,) = run_climb(server, climbing, SETTINGS.period_s, 0.5, OBJECTIVE).steps
+    assert step.duration_s == pytest.approx(climbing.period_s) == 0.5
+    assert climbing.reason == "the settings have changed"
+    assert run_climb(server, climbing, 0.5, 150.0, OBJECTIVE).final_tuple.pool_size < 16
+
+
+def test_settings_that_are_refused_leave_the_old_ones() -> None:
+    climbing = controller(opened())
+    with pytest.raises(SettingError, match="samples_to_wave_period_ratio"):
+        climbing.adopt(ClimbSettings(samples_to_wave_period_ratio=1000))
+    assert climbing.settings.as_dict() == SETTINGS.native().as_dict()
+
+
 def test_tuple_that_somebody_else_sets_is_where_it_starts_again() -> None:
     server = opened()
     climbing = controller(server)
@@ -172,7 +205,8 @@ def test_live_pool_swings_every_knob_and_stays_in_its_limits() -> None:
     steps = (Step("cpu", us=100.0), Step("wait", us=400.0))
     workload = Workload("live", "test", (RequestClass("all", steps),), connections=16, cpus=1)
     with NativeServer(workload) as server:
-        climbing = KnobClimbController(SETTINGS, server.knobs, server.tuple_in_force(), OBJECTIVE)
+        settings = ClimbSettings(period_s=0.05)
+        climbing = KnobClimbController(settings, server.knobs, server.tuple_in_force(), OBJECTIVE)
         trace = run_climb(server, climbing, 0.05, 40 * 0.05, OBJECTIVE)
     tuples = [step.pool_tuple for step in trace.steps]
     for name, (low, high) in {"pool_size": (1, 128), **USEFUL}.items():

@@ -75,6 +75,27 @@ def test_decisions_are_the_log_of_the_climber_as_plain_json(invoke: Callable[...
     assert any(record["size_harmonic"][1] != 0.0 for record in decisions)
 
 
+def test_knobs_that_are_named_are_climbed_together(invoke: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "climb.json"
+    named = ("--knob", "oversubscribe", "--knob", "pool_size")
+    result = invoke("climb", "--backend", "simulated", *named, "--seconds", 10, "--json", path)
+    assert (result.code, result.err) == (0, "")
+    assert "elasticity" in result.out
+    written = read(path)
+    assert written["knobs"] == ["pool_size", "oversubscribe"]
+    assert [record["sample"] for record in written["decisions"]] == list(range(41))
+    assert all(set(record["knobs"]) == {"pool_size", "oversubscribe"} for record in written["decisions"])
+    assert len({step["pool_tuple"]["oversubscribe"] for step in written["steps"]}) > 1
+    assert {step["pool_tuple"]["timer_interval_ms"] for step in written["steps"]} == {500}
+
+
+def test_size_that_is_named_is_climbed_as_if_it_were_not(invoke: Callable[..., Any], tmp_path: Path) -> None:
+    paths = [tmp_path / "named.json", tmp_path / "unnamed.json"]
+    invoke(*CURVE, "--knob", "pool_size", "--json", paths[0])
+    invoke(*CURVE, "--json", paths[1])
+    assert read(paths[0])["decisions"] == read(paths[1])["decisions"]
+
+
 def test_warm_climb_prints_what_the_model_said(invoke: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "climb.json"
     result = invoke("climb", "--backend", "simulated", "--warm", "--seconds", 10, "--json", path)
@@ -181,6 +202,10 @@ def test_settings_come_from_flags_over_environment_over_file(
         (["--backend", "curve", "--curve", "nowhere.json"], "cannot read nowhere.json"),
         (["--noise", "0.1"], "belong to --backend curve"),
         (["h=db1", "--backend", "curve"], "names a MariaDB server"),
+        (
+            ["--backend", "curve", "--knob", "all"],
+            "cannot climb oversubscribe, timer_interval_ms: leave",
+        ),
         (["--set", "hcm_eps"], "NAME=VALUE"),
         (["--set", "speed=3"], "'speed': there is no such setting"),
         (["--set", "wave_period=5"], "wave_period is 5, but must be an even number"),

@@ -12,9 +12,11 @@ from rich.console import Console
 from poolpilot.agent.warm_start import WarmStartSettings
 from poolpilot.env.backends.curve import CurveServer
 from poolpilot.env.climb import ClimbStep
+from poolpilot.env.knobs import CORE_KNOBS
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.predictor import ProbingPredictor
+from poolpilot.serve.climb_knobs import SIZE_ALONE
 from poolpilot.serve.climb_run import ClimbRun
 from poolpilot.serve.climb_screen import ClimbScreen
 from poolpilot.serve.climb_settings import SettingSources
@@ -25,13 +27,16 @@ SUMMIT = PoolTuple(16, 3, 500)
 
 
 def run_on_curve(
-    predictor: ProbingPredictor | None = None, file: Path | None = None, flags: dict[str, object] | None = None
+    predictor: ProbingPredictor | None = None,
+    file: Path | None = None,
+    flags: dict[str, object] | None = None,
+    knobs: tuple[str, ...] = SIZE_ALONE,
 ) -> ClimbRun:
     """A climb that has not begun, on a curve."""
     sources = SettingSources(0.1, file, flags or {})
     screen = ClimbScreen("test", Console(file=io.StringIO(), width=200), "goodput")
     target = ClimbTarget(CurveServer(RISE_THEN_FALL), "a curve", Objective(), {})
-    return ClimbRun(target, sources.load(), sources, screen, predictor)
+    return ClimbRun(target, sources.load(), sources, screen, predictor, knobs)
 
 
 def at_step(run: ClimbRun, number: int, act: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,6 +130,26 @@ def test_price_of_a_thread_is_that_of_the_climber() -> None:
     assert run_on_curve(flags={"price_of_thread": 0.3}).objective.price_of_thread == 0.3
 
 
+def test_many_knobs_leave_a_record_of_every_window() -> None:
+    run = run_on_curve(knobs=CORE_KNOBS)
+    run.climb(10.0)
+    told = run.as_dict()
+    assert told["knobs"] == CORE_KNOBS
+    assert [record["sample"] for record in told["decisions"]] == list(range(101))
+    assert set(told["decisions"][0]["knobs"]) == set(CORE_KNOBS)
+    assert len({step["pool_tuple"]["timer_interval_ms"] for step in told["steps"]}) > 1
+
+
+def test_many_knobs_start_warm_at_the_prediction_and_look_round_it(tellable: Callable[..., ProbingPredictor]) -> None:
+    run = run_on_curve(tellable(pool_tuple=SUMMIT), knobs=("pool_size", "oversubscribe"))
+    run.climb(5.0)
+    first, *rest = (record["knobs"] for record in run.as_dict()["decisions"])
+    assert [state["value"] for state in first.values()] == [16, 3]
+    assert len({states["oversubscribe"]["value"] for states in rest}) > 1
+    assert [prediction.pool_tuple for prediction in run.predictions] == [SUMMIT, SUMMIT]
+
+
+@pytest.mark.parametrize("knobs", [SIZE_ALONE, CORE_KNOBS])
 @pytest.mark.parametrize(
     ("text", "confidence", "says"),
     [
@@ -136,7 +161,12 @@ def test_price_of_a_thread_is_that_of_the_climber() -> None:
     ],
 )
 def test_file_that_changes_is_adopted_and_a_broken_one_is_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, confidence: float, says: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    knobs: tuple[str, ...],
+    text: str | None,
+    confidence: float,
+    says: str,
 ) -> None:
     file = tmp_path / "climb.toml"
     file.write_text("confidence = 2.0\n", encoding="utf-8")
@@ -147,7 +177,7 @@ def test_file_that_changes_is_adopted_and_a_broken_one_is_reported(
         file.write_text(text, encoding="utf-8")
         os.utime(file, (1.0, 1.0))
 
-    run = run_on_curve(file=file)
+    run = run_on_curve(file=file, knobs=knobs)
     at_step(run, 5, change, monkeypatch)
     run.climb(2.0)
     assert run.climber is not None

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from poolpilot.env.backends.curve import CurveServer
 from poolpilot.env.climb import ClimbController, run_climb
+from poolpilot.env.knob_climb import KnobClimbController
 from poolpilot.env.objective import Objective
 from poolpilot.env.spectral import ClimbSettings, spectral_climber
 from poolpilot.native_pool import SpectralClimber
@@ -50,6 +51,21 @@ def test_screen_holds_mode_size_bracket_wave_price_reason_and_bars() -> None:
         "p99",
     ):
         assert wanted in text
+    assert max(sum(letter in BLOCKS for letter in line) for line in text.splitlines()) == SHOWN_WINDOWS
+
+
+def test_screen_of_many_knobs_has_a_line_for_each() -> None:
+    on = console()
+    server, screen, objective = CurveServer(ARCH, cpus=2), ClimbScreen("A climb", on, "goodput"), Objective()
+    climbing = KnobClimbController(ClimbSettings(), server.knobs, server.tuple_in_force(), objective)
+    with screen.shown():
+        screen.follow(climbing)
+        run_climb(server, climbing, climbing.period_s, 12.0, objective, screen.add)
+    assert isinstance(on.file, io.StringIO)
+    text = on.file.getvalue()
+    for wanted in ("A climb", "goodput", "elasticity", "around", *climbing.names, climbing.reason):
+        assert wanted in text
+    assert "bracket" not in text
     assert max(sum(letter in BLOCKS for letter in line) for line in text.splitlines()) == SHOWN_WINDOWS
 
 

@@ -76,6 +76,23 @@ def test_without_execute_nothing_is_set(invoke: Callable[..., Any], dsn: str, la
     assert in_force(lab) == before
 
 
+def test_dry_run_of_a_climb_says_which_knobs_it_would_try(invoke: Callable[..., Any], dsn: str) -> None:
+    result = invoke("climb", dsn, "--knob", "oversubscribe", "--knob", "pool_size")
+    assert result.code == 0
+    assert "over pool_size 1..128, oversubscribe 1..32 from" in result.out
+
+
+def test_many_knobs_are_climbed_and_restored(
+    invoke: Callable[..., Any], busy: str, loaded_lab: Lab, tmp_path: Path
+) -> None:
+    before, path = in_force(loaded_lab), tmp_path / "climb.json"
+    result = invoke("climb", busy, "--execute", "--knob", "all", "--period", 0.1, "--seconds", 4, "--json", path)
+    assert (result.code, result.err) == (0, "")
+    tuples = [step["pool_tuple"] for step in json.loads(path.read_text())["steps"]]
+    assert all(len({one[name] for one in tuples}) > 1 for name in ("pool_size", "oversubscribe", "timer_interval_ms"))
+    assert in_force(loaded_lab) == before
+
+
 def test_sweep_ranks_tuples_by_time_in_system_and_restores(
     invoke: Callable[..., Any], busy: str, loaded_lab: Lab, tmp_path: Path
 ) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.env.climb import ClimbController, ClimbStep, ClimbTrace, run_climb
+from poolpilot.env.knob_climb import KnobClimbController
 from poolpilot.env.measurement import observe
 from poolpilot.env.objective import Objective
 from poolpilot.env.observation import ENTRIES
@@ -71,6 +72,7 @@ class WarmStart:
         climb: How the climb that follows samples.
         on_step: Called after every window, for a live screen.
         on_climber: Called with the climber once it takes over from the predictor, for whoever shows what it decides.
+        many_knobs: Makes what climbs from the tuple chosen, instead of a warm climber of the size.
         steps: All windows so far, those that settle included: users feel them too.
         predictions: What the predictor said, in order.
     """
@@ -82,6 +84,7 @@ class WarmStart:
     climb: ClimbSettings | SpectralSettings
     on_step: Callable[[ClimbStep], None] | None = None
     on_climber: Callable[[SpectralClimber], None] | None = None
+    many_knobs: Callable[[PoolTuple], KnobClimbController] | None = None
     steps: list[ClimbStep] = field(default_factory=list)
     predictions: list[Prediction] = field(default_factory=list)
 
@@ -93,21 +96,24 @@ class WarmStart:
             ServerError: The server stopped.
         """
         in_force = self.server.apply(self._decide().pool_tuple)
-        warm = not self.predictions[-1].abstained
-        climber = spectral_climber(self.climb, self.server.knobs, in_force.pool_size, warm=warm)
-        if self.on_climber is not None:
-            self.on_climber(climber)
-        controller = ClimbController(climber, in_force, self.objective)
+        controller = self.many_knobs(in_force) if self.many_knobs else self._of_size(in_force)
         begun_s = self._now_s
         run_climb(
             self.server,
             controller,
-            climber.period_s,
+            controller.period_s,
             horizon_s - begun_s,
             self.objective,
             lambda step: self._add(step, begun_s + step.end_s),
         )
         return ClimbTrace(tuple(self.steps))
+
+    def _of_size(self, in_force: PoolTuple) -> ClimbController:
+        warm = not self.predictions[-1].abstained
+        climber = spectral_climber(self.climb, self.server.knobs, in_force.pool_size, warm=warm)
+        if self.on_climber is not None:
+            self.on_climber(climber)
+        return ClimbController(climber, in_force, self.objective)
 
     def _decide(self) -> Window:
         """Tries a tuple after each look and returns the window of the one to stay with."""

@@ -76,6 +76,15 @@ def native_settings(base: SpectralSettings | None = None, **settings: float) -> 
         raise SettingError(str(error)) from error
 
 
+def as_native(settings: ClimbSettings | SpectralSettings) -> SpectralSettings:
+    """The climber's own settings, whichever they are given as.
+
+    Raises:
+        SettingError: A value is out of the climber's range or contradicts another.
+    """
+    return settings.native() if isinstance(settings, ClimbSettings) else settings
+
+
 def spectral_climber(
     settings: ClimbSettings | SpectralSettings, knobs: KnobSpace, size: int | None = None, *, warm: bool = False
 ) -> SpectralClimber:
@@ -91,7 +100,7 @@ def spectral_climber(
         SettingError: A setting or the size is out of range.
     """
     sizes = knobs.knobs["pool_size"]
-    native = settings.native() if isinstance(settings, ClimbSettings) else settings
+    native = as_native(settings)
     start = int(sizes.default if size is None else size)
     try:
         return SpectralClimber(native, start, int(sizes.low), int(sizes.high), warm=warm)

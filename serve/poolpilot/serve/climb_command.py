@@ -10,6 +10,7 @@ from poolpilot.featurizer.errors import SettingError
 from poolpilot.models.champion import load_champion
 from poolpilot.models.predictor import ScorePredictor
 from poolpilot.serve.climb_backends import Backend, BackendChoice
+from poolpilot.serve.climb_knobs import check_curve, chosen_knobs
 from poolpilot.serve.climb_mariadb import dry_run, mariadb_target
 from poolpilot.serve.climb_options import (
     Assignments,
@@ -19,6 +20,7 @@ from poolpilot.serve.climb_options import (
     Family,
     JsonPath,
     Keep,
+    Knobs,
     ListSettings,
     Model,
     Noise,
@@ -56,6 +58,7 @@ def climb(
     workload: WorkloadFile = None,
     curve: CurveFile = None,
     noise: Noise = 0.0,
+    named_knobs: Knobs = None,
     warm: Warm = False,
     model: Model = None,
     seconds: Seconds = 60.0,
@@ -67,6 +70,8 @@ def climb(
     json_path: JsonPath = None,
 ) -> None:
     """Climb to the best pool size of a MariaDB server in staging, or of an embedded pool, and show every decision.
+
+    With --knob it climbs other knobs too, all of them at once.
 
     The first tuple returns at the end and after Ctrl-C, unless --keep; what was measured is printed all the same.
 
@@ -82,12 +87,15 @@ def climb(
     choice = BackendChoice(backend or Backend.NATIVE, family, seed, workload, curve, noise)
     if dsn is not None and backend is not None:
         raise SettingError(f"a DSN names a MariaDB server: leave out either it or --backend {backend}")
+    knobs = chosen_knobs(named_knobs or ())
+    if choice.backend is Backend.CURVE:
+        check_curve(knobs)
     with choice.opened() if dsn is None else mariadb_target(dsn, defaults_file, procedure, console) as target:
         if dsn is not None and not execute:
-            console.print(dry_run(target, seconds), soft_wrap=True)
+            console.print(dry_run(target, knobs, seconds), soft_wrap=True)
             return
         screen = ClimbScreen(f"Climb on {target.name}", console, target.goodput)
-        conduct(ClimbRun(target, settings, sources, screen, predictor), seconds, keep, console, json_path)
+        conduct(ClimbRun(target, settings, sources, screen, predictor, knobs), seconds, keep, console, json_path)
 
 
 def conduct(run: ClimbRun, seconds: float, keep: bool, console: Console, json_path: Path | None) -> None:

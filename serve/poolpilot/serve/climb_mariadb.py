@@ -8,6 +8,7 @@ from rich.console import Console
 
 from poolpilot.agent.warm_start import MARIADB_WARM_START
 from poolpilot.env.objective import Objective
+from poolpilot.serve.climb_knobs import ranges_text
 from poolpilot.serve.climb_target import ClimbTarget
 from poolpilot.serve.mariadb_server import connect, warn
 
@@ -35,11 +36,14 @@ def mariadb_target(
         )
 
 
-def dry_run(target: ClimbTarget, seconds: float) -> str:
-    """What a climb would do."""
-    sizes = target.server.knobs.knobs["pool_size"]
+def dry_run(target: ClimbTarget, knobs: tuple[str, ...], seconds: float) -> str:
+    """What a climb would do.
+
+    Raises:
+        SettingError: A knob cannot be climbed on this server, or not from the value in force.
+    """
     return (
-        f"Would climb for {seconds:g} s over sizes {sizes.low:g}..{sizes.high:g} from "
+        f"Would climb for {seconds:g} s over {ranges_text(knobs, target.server)} from "
         f"{target.server.tuple_in_force()}, and restore it at the end unless --keep; add --execute to do it. "
         "For staging: a climb makes waves."
     )

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from poolpilot.serve.climb_backends import Backend
+from poolpilot.serve.climb_knobs import KnobName
 
 WITHOUT_DSN = "Without a DSN"
 CLIMB = "The climb"
@@ -43,6 +44,17 @@ Noise = Annotated[
     typer.Option(min=0.0, max=1.0, help="Noise of a window on a curve, as a share.", rich_help_panel=WITHOUT_DSN),
 ]
 Execute = Annotated[bool, typer.Option("--execute", help="Do it; without this a MariaDB server is left alone.")]
+Knobs = Annotated[
+    list[KnobName] | None,
+    typer.Option(
+        "--knob",
+        metavar="NAME",
+        help="Knob to climb: pool_size, oversubscribe, timer_interval_ms, or all. Repeat it to climb several at once, "
+        "each by a wave of its own. \\[default: pool_size]",
+        rich_help_panel=CLIMB,
+        show_default=False,
+    ),
+]
 Warm = Annotated[bool, typer.Option("--warm/--cold", help="Start from the model's prediction.", rich_help_panel=CLIMB)]
 Model = Annotated[
     Path | None, typer.Option(help="Folder of a model artefact instead of the champion.", rich_help_panel=CLIMB)

@@ -5,16 +5,20 @@ from typing import Any
 
 from poolpilot.agent.warm_start import WarmStart
 from poolpilot.env.climb import ClimbController, ClimbStep, run_climb
+from poolpilot.env.knob_climb import KnobClimbController
 from poolpilot.env.measurement import Measured, MeasurementSettings, measure
 from poolpilot.env.objective import Objective
 from poolpilot.env.spectral import spectral_climber
 from poolpilot.featurizer.errors import SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.predictor import Prediction, ProbingPredictor
-from poolpilot.native_pool import SpectralClimber, SpectralSettings
+from poolpilot.native_pool import SpectralSettings
+from poolpilot.serve.climb_knobs import SIZE_ALONE
 from poolpilot.serve.climb_outcome import decision_as_dict, outcome_rows, step_as_dict
 from poolpilot.serve.climb_screen import ClimbScreen
 from poolpilot.serve.climb_settings import SettingSources
 from poolpilot.serve.climb_target import ClimbTarget
+from poolpilot.serve.climb_view import AnyClimber
 from poolpilot.serve.interrupts import Interrupts
 
 
@@ -28,6 +32,7 @@ class ClimbRun:
         sources: Where they came from; their file is looked at before each window.
         screen: Shows what happens.
         predictor: What a warm climb starts from.
+        knobs: The knobs that are climbed.
         before: The window under the first tuple; None until it is measured.
         steps: The windows so far.
         predictions: What the predictor said, in order.
@@ -40,10 +45,11 @@ class ClimbRun:
     sources: SettingSources
     screen: ClimbScreen
     predictor: ProbingPredictor | None = None
+    knobs: tuple[str, ...] = SIZE_ALONE
     before: Measured | None = None
     steps: list[ClimbStep] = field(default_factory=list)
     predictions: list[Prediction] = field(default_factory=list)
-    climber: SpectralClimber | None = None
+    climber: AnyClimber | None = None
     interrupted: bool = False
     _interrupts: Interrupts = field(default_factory=Interrupts, repr=False)
 
@@ -75,6 +81,7 @@ class ClimbRun:
         """Everything measured and decided so far, fit for JSON."""
         return {
             **self.target.origin,
+            "knobs": self.knobs,
             "interrupted": self.interrupted,
             "settings": (self.climber.settings if self.climber else self.settings).as_dict(),
             "predictions": [prediction.as_dict() for prediction in self.predictions],
@@ -84,21 +91,37 @@ class ClimbRun:
         }
 
     def _climb(self, horizon_s: float) -> None:
-        server, objective = self.target.server, self.objective
         if self.predictor is not None:
-            looks, told = self.target.looks, self.predictions
-            warm = WarmStart(
-                server, self.predictor, objective, looks, self.settings, self._add, self._begin, predictions=told
-            )
-            warm.run(horizon_s)
-            return
-        first = server.tuple_in_force()
-        climber = spectral_climber(self.settings, server.knobs, first.pool_size)
-        self._begin(climber)
-        controller = ClimbController(climber, first, objective)
-        run_climb(server, controller, climber.period_s, horizon_s, objective, self._add)
+            return self._climb_from(self.predictor, horizon_s)
+        first = self.target.server.tuple_in_force()
+        controller = self._of_size(first) if self.knobs == SIZE_ALONE else self._of_many(first)
+        run_climb(self.target.server, controller, controller.period_s, horizon_s, self.objective, self._add)
 
-    def _begin(self, climber: SpectralClimber) -> None:
+    def _climb_from(self, predictor: ProbingPredictor, horizon_s: float) -> None:
+        """Climbs from what the predictor says; many knobs do not hold that, but look round it by their waves."""
+        WarmStart(
+            self.target.server,
+            predictor,
+            self.objective,
+            self.target.looks,
+            self.settings,
+            self._add,
+            self._begin,
+            None if self.knobs == SIZE_ALONE else self._of_many,
+            predictions=self.predictions,
+        ).run(horizon_s)
+
+    def _of_size(self, first: PoolTuple) -> ClimbController:
+        climber = spectral_climber(self.settings, self.target.server.knobs, first.pool_size)
+        self._begin(climber)
+        return ClimbController(climber, first, self.objective)
+
+    def _of_many(self, first: PoolTuple) -> KnobClimbController:
+        climbing = KnobClimbController(self.settings, self.target.server.knobs, first, self.objective, self.knobs)
+        self._begin(climbing)
+        return climbing
+
+    def _begin(self, climber: AnyClimber) -> None:
         self.climber = climber
         self.screen.follow(climber)
 
@@ -109,7 +132,7 @@ class ClimbRun:
         self.screen.add(step)
         self._interrupts.check()
 
-    def _adopt(self, climber: SpectralClimber) -> None:
+    def _adopt(self, climber: AnyClimber) -> None:
         """Takes over what has changed in the file of settings; a broken file changes nothing."""
         try:
             changed = self.sources.changed()

@@ -4,7 +4,6 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -12,12 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from poolpilot.env.climb import ClimbStep
-from poolpilot.native_pool import SpectralClimber
 from poolpilot.serve.climb_outcome import optional
+from poolpilot.serve.climb_view import AnyClimber, DecisionLine, KnobsView, SizeView, view_of
 from poolpilot.serve.sparkline import ASCII_LEVELS, BLOCKS, sparkline
-
-if TYPE_CHECKING:
-    from poolpilot.native_pool._core import ClimbRecord
 
 SHOWN_WINDOWS = 56
 """A line of 80 columns holds so many beside their name."""
@@ -48,8 +44,9 @@ class ClimbScreen:
         self._goodput = goodput
         self._levels = ASCII_LEVELS if console.options.ascii_only else BLOCKS
         self._steps: deque[ClimbStep] = deque(maxlen=SHOWN_WINDOWS)
-        self._decisions: deque[ClimbRecord] = deque(maxlen=SHOWN_DECISIONS)
-        self._climber: SpectralClimber | None = None
+        self._decisions: deque[DecisionLine] = deque(maxlen=SHOWN_DECISIONS)
+        self._climber: AnyClimber | None = None
+        self._view: SizeView | KnobsView | None = None
         self._news = ""
         self._console = console
         self._live = Live(console=console, auto_refresh=False, get_renderable=self.view)
@@ -68,9 +65,10 @@ class ClimbScreen:
             if not self._console.is_terminal:
                 self._console.line()  # a terminal gets this from rich
 
-    def follow(self, climber: SpectralClimber) -> None:
+    def follow(self, climber: AnyClimber) -> None:
         """Takes the climber whose decisions are shown."""
         self._climber = climber
+        self._view = view_of(climber)
 
     def tell(self, sentence: str) -> None:
         """Shows a sentence about the settings until the next one."""
@@ -89,24 +87,26 @@ class ClimbScreen:
         facts = Table.grid(padding=(0, 2))
         for name, text in self._facts():
             facts.add_row(name, Text(text))
-        return Group(Text(self._title, style="bold"), facts, *([self._history()] if self._decisions else []))
+        tables = self._view.tables() if self._view else []
+        history = [self._history(self._view.column)] if self._view and self._decisions else []
+        return Group(Text(self._title, style="bold"), facts, *tables, *history)
 
     def _note_latest(self) -> None:
         """Keeps the latest decision if it is worth a line."""
-        if self._climber is None:
+        if self._view is None:
             return
-        record, last = self._climber.latest, self._decisions[-1] if self._decisions else None
-        known = last is not None and record["sample"] == last["sample"]
-        lasts = last is not None and record["decision"] == last["decision"] and record["decision"] in LASTING
-        if not (known or lasts or record["decision"] in ROUTINE):
-            self._decisions.append(record)
+        line, last = self._view.line(), self._decisions[-1] if self._decisions else None
+        known = last is not None and line.sample == last.sample
+        lasts = last is not None and line.decision == last.decision and line.decision in LASTING
+        if not (known or lasts or line.decision in ROUTINE):
+            self._decisions.append(line)
 
     def _facts(self) -> Iterator[tuple[str, str]]:
         yield "mode", self._climber.mode if self._climber else "looking: the model has not decided yet"
         if self._steps:
             yield from self._measured(self._steps[-1])
-        if self._climber is not None:
-            yield from _decided(self._climber)
+        if self._view is not None:
+            yield from self._view.facts()
         if self._news:
             yield "settings", self._news
 
@@ -117,19 +117,11 @@ class ClimbScreen:
         yield self._goodput, f"{step.goodput_per_s:.0f}, lately {min(rates):.0f} to {max(rates):.0f}"
         yield "", sparkline(rates, self._levels)
         yield "p99", f"{optional(window.p99_ms, '.1f')} ms, {optional(window.threads, '.0f')} threads"
-        yield "pool size", f"{step.pool_tuple.pool_size}"
+        if not isinstance(self._view, KnobsView):  # which has a table of its own for it
+            yield "pool size", f"{step.pool_tuple.pool_size}"
 
-    def _history(self) -> Table:
-        table = Table("sample", "pool size", "decision", "reason", box=None, pad_edge=False)
+    def _history(self, column: str) -> Table:
+        table = Table("sample", column, "decision", "reason", box=None, pad_edge=False)
         for one in self._decisions:
-            moved = f"{one['size']} to {one['next_size']}" if one["sample"] else f"{one['next_size']}"
-            table.add_row(f"{one['sample']}", moved, one["decision"], Text(one["reason"]))
+            table.add_row(f"{one.sample}", one.values, one.decision, Text(one.reason))
         return table
-
-
-def _decided(climber: SpectralClimber) -> Iterator[tuple[str, str]]:
-    latest = climber.latest
-    yield "bracket", f"{latest['bracket_low']}..{latest['bracket_high']}, where the best size is believed to be"
-    yield "wave", f"{latest['wave_low']}..{latest['wave_high']}"
-    yield "price", f"1 % more threads must buy {climber.settings.price_of_thread:g} % more"
-    yield "latest", latest["reason"]
