@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from poolpilot.env.backends.curve import CurveServer
+from poolpilot.env.targets import backends
+from poolpilot.env.targets.backends import draw
 from poolpilot.featurizer.errors import LostServerError, ServerError
 from poolpilot.native_pool import SpectralSettings
-from poolpilot.serve import climb_backends
-from poolpilot.serve.climb_backends import draw
 
 CURVE = ("climb", "--backend", "curve", "--seconds", 10)
 
@@ -38,7 +38,7 @@ class Ending(CurveServer):
 
 @pytest.fixture
 def ending(monkeypatch: pytest.MonkeyPatch) -> type[Ending]:
-    monkeypatch.setattr(climb_backends, "CurveServer", Ending)
+    monkeypatch.setattr(backends, "CurveServer", Ending)
     return Ending
 
 

@@ -14,13 +14,13 @@ from poolpilot.env.backends.curve import CurveServer
 from poolpilot.env.climb import ClimbStep
 from poolpilot.env.knobs import CORE_KNOBS
 from poolpilot.env.objective import Objective
+from poolpilot.env.targets.target import TuningTarget
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.predictor import ProbingPredictor
 from poolpilot.serve.climb_knobs import SIZE_ALONE
 from poolpilot.serve.climb_run import ClimbRun
 from poolpilot.serve.climb_screen import ClimbScreen
 from poolpilot.serve.climb_settings import SettingSources
-from poolpilot.serve.climb_target import ClimbTarget
 
 RISE_THEN_FALL = [(1, 500.0), (16, 4000.0), (128, 1000.0)]
 SUMMIT = PoolTuple(16, 3, 500)
@@ -35,8 +35,8 @@ def run_on_curve(
     """A climb that has not begun, on a curve."""
     sources = SettingSources(0.1, file, flags or {})
     screen = ClimbScreen("test", Console(file=io.StringIO(), width=200), "goodput")
-    target = ClimbTarget(CurveServer(RISE_THEN_FALL), "a curve", Objective(), {})
-    return ClimbRun(target, sources.load(), sources, screen, predictor, knobs)
+    target = TuningTarget(CurveServer(RISE_THEN_FALL), "a curve", Objective(), {})
+    return ClimbRun(target, sources.load(), sources, screen, predictor, knobs=knobs)
 
 
 def at_step(run: ClimbRun, number: int, act: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:

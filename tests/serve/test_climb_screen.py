@@ -9,10 +9,10 @@ from poolpilot.env.backends.curve import CurveServer
 from poolpilot.env.climb import ClimbController, run_climb
 from poolpilot.env.knob_climb import KnobClimbController
 from poolpilot.env.objective import Objective
+from poolpilot.env.sparkline import ASCII_LEVELS, BLOCKS
 from poolpilot.env.spectral import ClimbSettings, spectral_climber
 from poolpilot.native_pool import SpectralClimber
 from poolpilot.serve.climb_screen import SHOWN_DECISIONS, SHOWN_WINDOWS, ClimbScreen
-from poolpilot.serve.sparkline import ASCII_LEVELS, BLOCKS
 
 ARCH = ((1, 100.0), (16, 1200.0), (32, 1300.0), (64, 600.0))
 

@@ -11,13 +11,14 @@ from rich.table import Table
 from poolpilot.env.backends.mariadb import MariadbServer
 from poolpilot.env.measurement import observe
 from poolpilot.env.objective import Objective
+from poolpilot.env.targets.mariadb import connect
 from poolpilot.featurizer.errors import ServerError
 from poolpilot.models.champion import champion_folder, load_champion
 from poolpilot.models.memory import Memory
 from poolpilot.models.predictor import ScorePredictor
 from poolpilot.models.reasons import percent
 from poolpilot.serve.advice import Advice, advice_of
-from poolpilot.serve.mariadb_server import DefaultsFile, DsnArgument, connect, warn
+from poolpilot.serve.mariadb_server import DefaultsFile, DsnArgument, warn
 from poolpilot.serve.predict_command import write_json
 
 
@@ -31,7 +32,7 @@ def advise(
     """Look at a MariaDB server for a few seconds and say which tuple would suit its workload; changes nothing."""
     console = Console()
     with connect(dsn, defaults_file) as server:
-        warn(server, console)
+        warn(server.warnings, console)
         console.print(f"Looking at {server.session.where} for {seconds:g} s; nothing is changed.", soft_wrap=True)
         advice = look(server, seconds, model)
     console.print(advice_table(advice))

@@ -6,12 +6,15 @@ from pathlib import Path
 
 from rich.console import Console
 
+from poolpilot.agent.warm_start import MARIADB_WARM_START, WarmStartSettings
+from poolpilot.env.targets.backends import Backend, BackendChoice
+from poolpilot.env.targets.mariadb import mariadb_target
+from poolpilot.env.targets.restoring import restoring
 from poolpilot.featurizer.errors import SettingError
 from poolpilot.models.champion import load_champion
 from poolpilot.models.predictor import ScorePredictor
-from poolpilot.serve.climb_backends import Backend, BackendChoice
 from poolpilot.serve.climb_knobs import check_curve, chosen_knobs
-from poolpilot.serve.climb_mariadb import dry_run, mariadb_target
+from poolpilot.serve.climb_mariadb import dry_run
 from poolpilot.serve.climb_options import (
     Assignments,
     BackendOption,
@@ -35,9 +38,8 @@ from poolpilot.serve.climb_outcome import outcome_rows, outcome_table
 from poolpilot.serve.climb_run import ClimbRun
 from poolpilot.serve.climb_screen import ClimbScreen
 from poolpilot.serve.climb_settings import SettingSources, flags_of
-from poolpilot.serve.mariadb_server import DefaultsFile, OptionalDsn, Procedure
+from poolpilot.serve.mariadb_server import DefaultsFile, OptionalDsn, Procedure, warn
 from poolpilot.serve.predict_command import prediction_table, write_json
-from poolpilot.serve.restoring import restoring
 from poolpilot.serve.settings_table import setting_rows, settings_table
 
 PERIOD_S = 0.25
@@ -90,12 +92,15 @@ def climb(
     knobs = chosen_knobs(named_knobs or ())
     if choice.backend is Backend.CURVE:
         check_curve(knobs)
-    with choice.opened() if dsn is None else mariadb_target(dsn, defaults_file, procedure, console) as target:
+    with choice.opened() if dsn is None else mariadb_target(dsn, defaults_file, procedure) as target:
+        warn(target.warnings, console)
         if dsn is not None and not execute:
             console.print(dry_run(target, knobs, seconds), soft_wrap=True)
             return
         screen = ClimbScreen(f"Climb on {target.name}", console, target.goodput)
-        conduct(ClimbRun(target, settings, sources, screen, predictor, knobs), seconds, keep, console, json_path)
+        looks = WarmStartSettings() if dsn is None else MARIADB_WARM_START
+        run = ClimbRun(target, settings, sources, screen, predictor, looks, knobs)
+        conduct(run, seconds, keep, console, json_path)
 
 
 def conduct(run: ClimbRun, seconds: float, keep: bool, console: Console, json_path: Path | None) -> None:

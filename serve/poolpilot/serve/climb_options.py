@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from poolpilot.serve.climb_backends import Backend
+from poolpilot.env.targets.backends import Backend
 from poolpilot.serve.climb_knobs import KnobName
 
 WITHOUT_DSN = "Without a DSN"

@@ -3,12 +3,14 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from poolpilot.agent.warm_start import WarmStart
+from poolpilot.agent.warm_start import WarmStart, WarmStartSettings
 from poolpilot.env.climb import ClimbController, ClimbStep, run_climb
 from poolpilot.env.knob_climb import KnobClimbController
 from poolpilot.env.measurement import Measured, MeasurementSettings, measure
 from poolpilot.env.objective import Objective
 from poolpilot.env.spectral import spectral_climber
+from poolpilot.env.targets.interrupts import Interrupts
+from poolpilot.env.targets.target import TuningTarget
 from poolpilot.featurizer.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.predictor import Prediction, ProbingPredictor
@@ -17,9 +19,7 @@ from poolpilot.serve.climb_knobs import SIZE_ALONE
 from poolpilot.serve.climb_outcome import decision_as_dict, outcome_rows, step_as_dict
 from poolpilot.serve.climb_screen import ClimbScreen
 from poolpilot.serve.climb_settings import SettingSources
-from poolpilot.serve.climb_target import ClimbTarget
 from poolpilot.serve.climb_view import AnyClimber
-from poolpilot.serve.interrupts import Interrupts
 
 
 @dataclass
@@ -32,6 +32,7 @@ class ClimbRun:
         sources: Where they came from; their file is looked at before each window.
         screen: Shows what happens.
         predictor: What a warm climb starts from.
+        looks: How the predictor looks at the server.
         knobs: The knobs that are climbed.
         before: The window under the first tuple; None until it is measured.
         steps: The windows so far.
@@ -40,11 +41,12 @@ class ClimbRun:
         interrupted: Whether the user ended it.
     """
 
-    target: ClimbTarget
+    target: TuningTarget
     settings: SpectralSettings
     sources: SettingSources
     screen: ClimbScreen
     predictor: ProbingPredictor | None = None
+    looks: WarmStartSettings = field(default_factory=WarmStartSettings)
     knobs: tuple[str, ...] = SIZE_ALONE
     before: Measured | None = None
     steps: list[ClimbStep] = field(default_factory=list)
@@ -103,7 +105,7 @@ class ClimbRun:
             self.target.server,
             predictor,
             self.objective,
-            self.target.looks,
+            self.looks,
             self.settings,
             self._add,
             self._begin,

@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from poolpilot.env.climb import ClimbStep
+from poolpilot.env.sparkline import ASCII_LEVELS, BLOCKS, sparkline
 from poolpilot.serve.climb_outcome import optional
 from poolpilot.serve.climb_view import AnyClimber, DecisionLine, KnobsView, SizeView, view_of
-from poolpilot.serve.sparkline import ASCII_LEVELS, BLOCKS, sparkline
 
 SHOWN_WINDOWS = 56
 """A line of 80 columns holds so many beside their name."""

@@ -10,7 +10,8 @@ from rich.table import Table
 from poolpilot.env.backends.mariadb import MariadbServer
 from poolpilot.env.mariadb.actuator import PROCEDURE
 from poolpilot.env.mariadb.grants import grants as grant_statements
-from poolpilot.serve.mariadb_server import DefaultsFile, DsnArgument, connect, warn
+from poolpilot.env.targets.mariadb import connect
+from poolpilot.serve.mariadb_server import DefaultsFile, DsnArgument, warn
 from poolpilot.serve.predict_command import write_json
 
 app = typer.Typer(no_args_is_help=True, help="Look at a MariaDB server's pool, and print the grants for a tuner.")
@@ -48,7 +49,7 @@ def check(
     """Show whether a server can be tuned: its pool's variables, their ranges, and what needs a restart."""
     console = Console()
     with connect(dsn, defaults_file) as server:
-        warn(server, console)
+        warn(server.warnings, console)
         console.print(variables_table(server))
         if json_path is not None:
             write_json(json_path, as_dict(server))

@@ -18,11 +18,12 @@ from poolpilot.env.measurement import Measured
 from poolpilot.env.measurement import sweep as race
 from poolpilot.env.objective import Objective
 from poolpilot.env.sweep import WorkloadSweep
+from poolpilot.env.targets.mariadb import connect
+from poolpilot.env.targets.restoring import restoring
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.reasons import percent
-from poolpilot.serve.mariadb_server import DefaultsFile, DsnArgument, Procedure, connect, warn
+from poolpilot.serve.mariadb_server import DefaultsFile, DsnArgument, Procedure, warn
 from poolpilot.serve.predict_command import write_json
-from poolpilot.serve.restoring import restoring
 
 SHOWN = 12
 
@@ -44,7 +45,7 @@ def sweep(
     console = Console()
     settings = MARIADB_RACING.model_copy(update={"window_s": window, "oracle_repeats": repeats})
     with connect(dsn, defaults_file, procedure) as server:
-        warn(server, console)
+        warn(server.warnings, console)
         tuples = ladder_tuples(server)
         if not execute:
             longest_s = settings.most_windows(len(tuples)) * (window + settings.max_settle_s)

@@ -1,25 +1,24 @@
-"""The server that a climb runs on, with what to know about it."""
+"""The server that a command tunes, with what to know about it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from poolpilot.agent.warm_start import WarmStartSettings
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 
 
 @dataclass(frozen=True, slots=True)
-class ClimbTarget:
+class TuningTarget:
     """An open server and what to know about it.
 
     Attributes:
         server: The server.
         name: What it is called.
-        objective: What is climbed on.
+        objective: What counts on it.
         origin: What it is and under which load, fit for JSON.
         goodput: What its goodput is called.
-        looks: How a predictor looks at it.
+        warnings: What to know before anything is set, as sentences.
     """
 
     server: PoolServer
@@ -27,4 +26,4 @@ class ClimbTarget:
     objective: Objective
     origin: Mapping[str, Any]
     goodput: str = "goodput 1/s"
-    looks: WarmStartSettings = field(default_factory=WarmStartSettings)
+    warnings: tuple[str, ...] = ()

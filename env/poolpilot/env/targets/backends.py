@@ -1,4 +1,4 @@
-"""What a climb may run on besides MariaDB: the live pool in this process, its simulation, or a curve."""
+"""What a climb or a search may run on besides MariaDB: the live pool in this process, its simulation, or a curve."""
 
 import json
 import math
@@ -13,16 +13,16 @@ from poolpilot.env.backends.native import NativeServer
 from poolpilot.env.backends.simulated import SimulatedServer
 from poolpilot.env.families import FAMILIES, draw_workload
 from poolpilot.env.objective import Objective
+from poolpilot.env.targets.target import TuningTarget
 from poolpilot.featurizer.errors import SettingError
 from poolpilot.native_pool.workload import Workload
-from poolpilot.serve.climb_target import ClimbTarget
 
 EXAMPLE_CURVE: Table = ((1.0, 100.0), (16.0, 1200.0), (32.0, 1300.0), (64.0, 600.0))
 """Rises to 32 groups and falls beyond."""
 
 
 class Backend(StrEnum):
-    """What is climbed on where no server is named."""
+    """What is tuned where no server is named."""
 
     NATIVE = "native"
     SIMULATED = "simulated"
@@ -50,7 +50,7 @@ class BackendChoice:
     noise: float = 0.0
 
     @contextmanager
-    def opened(self) -> Iterator[ClimbTarget]:
+    def opened(self) -> Iterator[TuningTarget]:
         """Opens the server for the duration of the block.
 
         Raises:
@@ -60,7 +60,7 @@ class BackendChoice:
         if self.backend is Backend.CURVE:
             points = EXAMPLE_CURVE if self.curve is None else read_curve(self.curve)
             with CurveServer(points, noise=self.noise, seed=self.seed) as curve:
-                yield ClimbTarget(curve, "a curve", Objective(), {"backend": self.backend, "curve": points})
+                yield TuningTarget(curve, "a curve", Objective(), {"backend": self.backend, "curve": points})
             return
         if self.curve is not None or self.noise > 0.0:
             raise SettingError(f"--curve and --noise belong to --backend curve, not to {self.backend}")
@@ -68,7 +68,7 @@ class BackendChoice:
         origin = {"backend": self.backend, "workload": workload.as_dict()}
         simulated = self.backend is Backend.SIMULATED
         with SimulatedServer(workload) if simulated else NativeServer(workload) as server:
-            yield ClimbTarget(server, workload.name, Objective.of_classes(workload.classes), origin)
+            yield TuningTarget(server, workload.name, Objective.of_classes(workload.classes), origin)
 
 
 def draw(family: str, seed: int) -> Workload:

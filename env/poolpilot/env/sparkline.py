@@ -1,4 +1,4 @@
-"""Numbers as a row of little bars."""
+"""Numbers as a row of little bars, for the screens of the commands."""
 
 from collections.abc import Sequence
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from poolpilot.serve.interrupts import Interrupts
+from poolpilot.env.targets.interrupts import Interrupts
 
 
 def press() -> None:

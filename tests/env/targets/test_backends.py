@@ -1,12 +1,12 @@
-"""What a climb may run on: each backend opens with what belongs to it, and refuses what does not."""
+"""What a climb or a search may run on: each backend opens with what belongs to it, and refuses what does not."""
 
 import json
 from pathlib import Path
 
 import pytest
 
+from poolpilot.env.targets.backends import EXAMPLE_CURVE, Backend, BackendChoice, draw
 from poolpilot.featurizer.errors import SettingError
-from poolpilot.serve.climb_backends import EXAMPLE_CURVE, Backend, BackendChoice, draw
 
 
 def test_simulated_pool_has_the_workload_of_the_family() -> None:
