@@ -112,3 +112,16 @@ def test_mapping_needs_workloads_of_one_space(stored: list[StoredWorkload]) -> N
         WorkloadMapping([stored[0], flat])
     with pytest.raises(SettingError, match="each of its tuples"):
         StoredWorkload("short", stored[0].points, stored[0].metrics, stored[0].values[:1])
+
+
+def test_tuples_that_cannot_be_asked_for_are_left_out_and_none_is_an_error(waiting_sweep: WorkloadSweep) -> None:
+    choices = {"pool_size": (2, 4), "timer_interval_ms": (10, 500)}
+    names = list(choices)
+    narrow = SearchSpace.of(KNOBS, names, choices, KNOBS.default_tuple())
+    stored = StoredWorkload.of(waiting_sweep, narrow, Objective())
+    assert sorted(narrow.decode(point).core for point in stored.points) == [
+        (size, 3, timer_ms) for size in (2, 4) for timer_ms in (10, 500)
+    ]
+    elsewhere = SearchSpace.of(KNOBS, names, {**choices, "pool_size": (5, 7)}, KNOBS.default_tuple())
+    with pytest.raises(SettingError, match="under no tuple that this search may try"):
+        StoredWorkload.of(waiting_sweep, elsewhere, Objective())

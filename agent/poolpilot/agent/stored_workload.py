@@ -41,7 +41,8 @@ class StoredWorkload:
     def of(cls, sweep: WorkloadSweep, space: SearchSpace, objective: Objective, target: Target = "objective") -> Self:
         """Takes a sweep into a search space; the scaled features of its windows are the metrics.
 
-        Tuples that differ from the one in force in a knob that does not vary are left out, unless all do.
+        Tuples that differ from the one in force in a knob that does not vary are left out, unless all do; so are those
+        that the search cannot ask for.
 
         Args:
             sweep: The sweep.
@@ -50,11 +51,13 @@ class StoredWorkload:
             target: What the search maximises.
 
         Raises:
-            SettingError: The target is latency and the windows do not tell it.
+            SettingError: The target is latency and the windows do not tell it, or no tuple is one to ask for.
         """
         tuples = {core: space.in_force.with_core(core) for core in sweep.entries}
         alike = [core for core, one in tuples.items() if space.with_held(one, space.in_force) == one]
-        cores = alike or list(tuples)
+        cores = [core for core in alike or tuples if space.contains(tuples[core])]
+        if not cores:
+            raise SettingError(f"workload {sweep.workload_id!r} was measured under no tuple that this search may try")
         entries = [sweep.entries[core] for core in cores]
         points = space.encode_all([tuples[core] for core in cores])
         metrics = np.stack([_metrics(entry) for entry in entries])
