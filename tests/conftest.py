@@ -1,11 +1,12 @@
-"""What tests of several folders share: a valid request, a look at what a test left open, and private MariaDBs."""
+"""What tests of several folders share: the command, a valid request, a look at what is left open, private MariaDBs."""
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -14,6 +15,7 @@ from poolpilot.env.lab import programs
 from poolpilot.env.lab.instance import Lab, LabSettings
 from poolpilot.featurizer.catalogue import FEATURES
 from poolpilot.featurizer.schema import SCHEMA_VERSION
+from poolpilot.serve.command import main
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -22,6 +24,29 @@ def _interrupts_reach_python() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+class Invocation(NamedTuple):
+    """What a run of the command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def invoke(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Invocation]:
+    """Runs `poolpilot` in this process with the given arguments."""
+
+    def run(*arguments: object) -> Invocation:
+        monkeypatch.setattr(sys, "argv", ["poolpilot", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        code = ended.value.code
+        return Invocation(code if isinstance(code, int) else 0, out, err)
+
+    return run
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 
-COMMANDS = ("climb", "collect", "demo", "evaluate", "predict", "promote", "serve", "train", "version")
+COMMANDS = ("climb", "collect", "demo", "evaluate", "predict", "promote", "search", "serve", "train", "version")
 
 EXTRA_MODULES = ("botorch", "duckdb", "gymnasium", "mlflow", "pandas", "pyarrow", "ray", "scipy", "sklearn", "torch")
 
@@ -88,8 +88,9 @@ def test_service_answers_without_unpickling_anything(base_python: Path, tmp_path
     assert (result.returncode, result.stdout.split()) == (0, ["200", "0"]), result.stderr
 
 
-def test_learning_command_says_what_to_install(base_python: Path, tmp_path: Path) -> None:
-    result = poolpilot(base_python, tmp_path, "train")
+@pytest.mark.parametrize("command", ["search", "train"])
+def test_learning_command_says_what_to_install(base_python: Path, tmp_path: Path, command: str) -> None:
+    result = poolpilot(base_python, tmp_path, command)
     assert result.returncode == 1
     assert "pip install 'poolpilot[train]'" in result.stderr
     assert "Traceback" not in result.stderr

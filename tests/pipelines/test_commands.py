@@ -74,6 +74,21 @@ def test_lists_and_switches_are_flags_too(app: typer.Typer, baked: list[tuple[Ba
     assert json_path is None
 
 
+def test_a_field_may_be_an_argument_and_stand_in_a_group(baked: list[tuple[BakeSettings, Path | None]]) -> None:
+    built = typer.Typer(add_completion=False)
+    panels = {"Taste": ("sugar",)}
+    command = as_command(
+        BakeSettings, lambda settings, path: baked.append((settings, path)), "Bake.", argument="flour", panels=panels
+    )
+    built.command()(command)
+    CliRunner().invoke(built, ["rye", "--no-sugar"], catch_exceptions=False)
+    assert (baked[0][0].flour, baked[0][0].sugar) == (Path("rye"), False)
+    shown = CliRunner().invoke(built, ["--help"], env={"COLUMNS": "200"}).stdout
+    assert "[FLOUR]" in shown
+    assert "Taste" in shown
+    assert "--flour" not in shown
+
+
 def test_the_help_describes_every_field_with_its_default(app: typer.Typer) -> None:
     shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).stdout
     assert "Bake a cake." in shown
@@ -105,7 +120,7 @@ def test_a_bad_file_is_named(tmp_path: Path) -> None:
         BakeSettings.load(broken, {})
 
 
-@pytest.mark.parametrize("name", ["collect", "train", "evaluate", "promote"])
+@pytest.mark.parametrize("name", ["collect", "train", "evaluate", "promote", "search"])
 def test_every_command_offers_a_table_as_json_and_a_settings_file(name: str) -> None:
     app = typer.Typer(add_completion=False)
     app.callback()(lambda: None)

@@ -1,9 +1,7 @@
-"""A predictor that answers what a test tells it to, and the command run in this process."""
+"""A predictor that answers what a test tells it to."""
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import pytest
 
@@ -12,7 +10,6 @@ from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction
-from poolpilot.serve.command import main
 
 
 @dataclass
@@ -52,26 +49,3 @@ def predictor() -> TellablePredictor:
 @pytest.fixture
 def tellable() -> Callable[..., TellablePredictor]:
     return TellablePredictor
-
-
-class Invocation(NamedTuple):
-    """What a run of the command left behind."""
-
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def invoke(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Invocation]:
-    """Runs `poolpilot` in this process with the given arguments."""
-
-    def run(*arguments: object) -> Invocation:
-        monkeypatch.setattr(sys, "argv", ["poolpilot", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        code = ended.value.code
-        return Invocation(code if isinstance(code, int) else 0, out, err)
-
-    return run

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.ending_curve import EndingCurve
 
-from poolpilot.env.backends.curve import CurveServer
 from poolpilot.env.targets import backends
 from poolpilot.env.targets.backends import draw
 from poolpilot.featurizer.errors import LostServerError, ServerError
@@ -17,29 +17,10 @@ from poolpilot.native_pool import SpectralSettings
 CURVE = ("climb", "--backend", "curve", "--seconds", 10)
 
 
-class Ending(CurveServer):
-    """A curve that ends with an error after 20 windows of a climb; `last` is the one made last."""
-
-    error: BaseException = KeyboardInterrupt()
-    runs = 20 + 3  # rest, settle and the window before the climb
-    last: "Ending"
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        type(self).last = self
-        self.first = self.tuple_in_force()
-
-    def run_for(self, seconds: float) -> None:
-        self.runs -= 1
-        if self.runs < 0:
-            raise self.error
-        super().run_for(seconds)
-
-
 @pytest.fixture
-def ending(monkeypatch: pytest.MonkeyPatch) -> type[Ending]:
-    monkeypatch.setattr(backends, "CurveServer", Ending)
-    return Ending
+def ending(monkeypatch: pytest.MonkeyPatch) -> type[EndingCurve]:
+    monkeypatch.setattr(backends, "CurveServer", EndingCurve)
+    return EndingCurve
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -122,7 +103,7 @@ def test_live_pool_is_climbed_under_a_workload_from_a_file(invoke: Callable[...,
 
 @pytest.mark.parametrize("options", [[], ["--keep"]])
 def test_interrupt_restores_or_keeps_and_writes_all_the_same(
-    invoke: Callable[..., Any], ending: type[Ending], tmp_path: Path, options: list[str]
+    invoke: Callable[..., Any], ending: type[EndingCurve], tmp_path: Path, options: list[str]
 ) -> None:
     path = tmp_path / "climb.json"
     result = invoke(*CURVE, "--json", path, *options)
@@ -137,7 +118,7 @@ def test_interrupt_restores_or_keeps_and_writes_all_the_same(
 
 
 def test_interrupt_before_the_first_window_writes_what_there_is(
-    invoke: Callable[..., Any], ending: type[Ending], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    invoke: Callable[..., Any], ending: type[EndingCurve], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ending, "runs", 0)
     path = tmp_path / "climb.json"
@@ -148,7 +129,7 @@ def test_interrupt_before_the_first_window_writes_what_there_is(
 @pytest.mark.parametrize("options", [[], ["--keep"]])
 def test_error_restores_if_the_server_is_there_and_writes_all_the_same(
     invoke: Callable[..., Any],
-    ending: type[Ending],
+    ending: type[EndingCurve],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     options: list[str],
@@ -162,7 +143,7 @@ def test_error_restores_if_the_server_is_there_and_writes_all_the_same(
 
 
 def test_lost_server_is_not_asked_again(
-    invoke: Callable[..., Any], ending: type[Ending], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    invoke: Callable[..., Any], ending: type[EndingCurve], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ending, "error", LostServerError("the server is gone"))
     result = invoke(*CURVE, "--json", tmp_path / "climb.json")
@@ -172,7 +153,7 @@ def test_lost_server_is_not_asked_again(
 
 @pytest.mark.parametrize("options", [[], ["--keep"]])
 def test_first_tuple_returns_at_the_end_unless_it_is_to_keep_what_it_reached(
-    invoke: Callable[..., Any], ending: type[Ending], monkeypatch: pytest.MonkeyPatch, options: list[str]
+    invoke: Callable[..., Any], ending: type[EndingCurve], monkeypatch: pytest.MonkeyPatch, options: list[str]
 ) -> None:
     monkeypatch.setattr(ending, "runs", 1000)
     result = invoke(*CURVE, *options)

@@ -67,7 +67,7 @@ def test_advice_without_load_is_refused(invoke: Callable[..., Any], dsn: str) ->
     assert "no client sent anything" in result.err
 
 
-@pytest.mark.parametrize("command", ["climb", "sweep"])
+@pytest.mark.parametrize("command", ["climb", "search", "sweep"])
 def test_without_execute_nothing_is_set(invoke: Callable[..., Any], dsn: str, lab: Lab, command: str) -> None:
     before = in_force(lab)
     result = invoke(command, dsn)
@@ -118,6 +118,20 @@ def test_climb_shows_before_and_after_and_restores(
     assert in_force(loaded_lab) == before
 
 
+def test_search_shows_first_and_found_and_restores(
+    invoke: Callable[..., Any], busy: str, loaded_lab: Lab, tmp_path: Path
+) -> None:
+    before, path = in_force(loaded_lab), tmp_path / "search.json"
+    options = ("--rounds", 3, "--random-rounds", 2, "--knob", "pool_size=4,16", "--knob", "timer_interval_ms=10..100")
+    result = invoke("search", busy, "--execute", *options, "--json", path)
+    assert (result.code, result.err) == (0, "")
+    searched = json.loads(path.read_text())
+    assert searched["rounds_done"] == 3
+    assert {one["pool_tuple"]["pool_size"] for one in searched["tuples"][1:]} <= {4, 16}
+    assert f"In force now: {before}" in result.out
+    assert in_force(loaded_lab) == before
+
+
 def test_warm_climb_may_keep_what_it_ends_on(
     invoke: Callable[..., Any], busy: str, loaded_lab: Lab, tmp_path: Path
 ) -> None:
@@ -130,7 +144,7 @@ def test_warm_climb_may_keep_what_it_ends_on(
         server.apply(before)
 
 
-@pytest.mark.parametrize("command", [["climb", "--seconds", "60"], ["sweep"]])
+@pytest.mark.parametrize("command", [["climb", "--seconds", "60"], ["search"], ["sweep"]])
 def test_ctrl_c_restores_the_tuple_found_at_the_start(busy: str, loaded_lab: Lab, command: list[str]) -> None:
     before = in_force(loaded_lab)
     name, *options = command

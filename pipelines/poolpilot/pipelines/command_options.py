@@ -1,7 +1,7 @@
 """Turns a settings model into a function that typer makes a command of: one flag for every field."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
@@ -15,7 +15,12 @@ Settings = TypeVar("Settings", bound=ProgramSettings)
 
 
 def as_command(
-    model: type[Settings], run: Callable[[Settings, Path | None], None], description: str
+    model: type[Settings],
+    run: Callable[[Settings, Path | None], None],
+    description: str,
+    *,
+    argument: str | None = None,
+    panels: Mapping[str, Sequence[str]] | None = None,
 ) -> Callable[..., None]:
     """A function with one optional parameter for every field of a settings model, plus --config and --json.
 
@@ -23,15 +28,22 @@ def as_command(
         model: The settings.
         run: What the command does, given the settings and where to write its table as JSON (None: nowhere).
         description: Help text of the command.
+        argument: Field that is given by its place and not by a flag.
+        panels: Fields by the group of the help they stand in; those of a nested model have one of their own.
     """
-    fields = dict(_leaves(model))
+    panel_of = {name: panel for panel, names in (panels or {}).items() for name in names}
+    places = list(panel_of)
+    fields = dict(sorted(_leaves(model), key=lambda leaf: places.index(leaf[0]) if leaf[0] in panel_of else -1))
 
     def command(**given: Any) -> None:
         config, json_path = given.pop("config"), given.pop("json_path")
         flags = {name: given[_identifier(name)] for name in fields}
         run(model.load(config, {name: None if value == [] else value for name, value in flags.items()}), json_path)
 
-    parameters = [_parameter(name, field) for name, field in fields.items()]
+    parameters = [
+        _argument(name, field) if name == argument else _parameter(name, field, panel_of.get(name, ""))
+        for name, field in fields.items()
+    ]
     parameters.append(_optional("config", Path, "--config", "TOML file of settings; environment and flags win."))
     parameters.append(_optional("json_path", Path, "--json", "Write the table to this file as JSON."))
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -48,7 +60,13 @@ def _leaves(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Fie
             yield f"{prefix}{name}", field
 
 
-def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
+def _argument(name: str, field: FieldInfo) -> inspect.Parameter:
+    shown = typer.Argument(metavar=name.upper(), help=field.description, show_default=False)
+    annotation = Annotated[field.annotation, shown]  # type: ignore[name-defined]
+    return inspect.Parameter(_identifier(name), inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def _parameter(name: str, field: FieldInfo, panel: str) -> inspect.Parameter:
     flag = f"--{name.replace('_', '-')}"
     kind: Any = field.annotation
     if kind is bool:
@@ -56,8 +74,9 @@ def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
     elif get_origin(kind) is tuple:
         element: Any = get_args(kind)[0]
         kind = list[element] if isinstance(element, type) else list[str]  # typer has no lists of literals
-    description = f"{field.description} \\[default: {_shown(field.default)}]"
-    return _optional(_identifier(name), kind, flag, description, panel=name.rpartition(".")[0])
+    default = "" if field.default is None else f" \\[default: {_shown(field.default)}]"
+    description = f"{field.description}{default}"
+    return _optional(_identifier(name), kind, flag, description, panel=panel or name.rpartition(".")[0])
 
 
 def _optional(identifier: str, kind: Any, flag: str, description: str, panel: str = "") -> inspect.Parameter:

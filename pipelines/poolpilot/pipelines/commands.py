@@ -1,4 +1,4 @@
-"""The sub-commands of staging: collect, train, evaluate and promote.
+"""The sub-commands of staging: collect, train, evaluate, promote, search and others.
 
 Their options are settings models that need torch, Ray and others, so a command is built when it is called: the help
 of `poolpilot` stays quick, and a base installation can show it.
@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from poolpilot.featurizer.errors import SettingError
 from poolpilot.pipelines.command_options import as_command
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from poolpilot.pipelines.collect_settings import CollectSettings
     from poolpilot.pipelines.evaluate import EvaluateSettings
     from poolpilot.pipelines.promote import PromoteSettings, Promotion
+    from poolpilot.pipelines.searching.settings import SearchRunSettings
     from poolpilot.pipelines.simulate import SimulateSettings
     from poolpilot.pipelines.train import TrainReport
     from poolpilot.pipelines.train_settings import TrainSettings
@@ -42,9 +44,16 @@ COLLECT_HELP = (
 )
 CALIBRATE_HELP = "Fit the simulator's machine to records, and say how well it does on records it was not fitted to."
 SIMULATE_HELP = "What if: simulate the workload of a recorded profile under other tuples."
+SEARCH_HELP = (
+    "Search for the best tuple of a MariaDB server in staging, or of an embedded pool, by trying tuples: Bayesian "
+    "optimisation or random search over many knobs, numeric or with values to choose from.\n\n"
+    "The first tuple returns at the end and after Ctrl-C, unless --keep; what was measured is printed all the same."
+)
 TRAIN_HELP = "Train a model on the records and log it as a version in MLflow."
 EVALUATE_HELP = "Compare a model with its rivals on workloads it has never seen."
 BENCH_HELP = "Benchmarks, each with its peers in the same run."
+ACT_PANEL = "Act"
+"""Group of the commands that change a server."""
 LOOK_PANEL = "Look"
 """Group of the commands that change and teach nothing."""
 
@@ -65,6 +74,7 @@ def register(app: typer.Typer) -> None:
         ("calibrate", CALIBRATE_HELP, build_calibrate),
     ):
         _add(app, name, description, build, PANEL)
+    _add(app, "search", SEARCH_HELP, build_search, ACT_PANEL)
     _add(app, "simulate", SIMULATE_HELP, build_simulate, LOOK_PANEL)
     bench = typer.Typer(no_args_is_help=True)
     _add(bench, "climbers", BENCH_CLIMBERS_HELP, build_bench_climbers)
@@ -251,6 +261,22 @@ def run_simulate(settings: "SimulateSettings", json_path: Path | None) -> None:
     write_json(json_path, found.as_dict())
 
 
+def build_search() -> Callable[..., None]:
+    """The command `poolpilot search`."""
+    from poolpilot.pipelines.searching.settings import PANELS, SearchRunSettings
+
+    return as_command(SearchRunSettings, run_search, SEARCH_HELP, argument="dsn", panels=PANELS)
+
+
+def run_search(settings: "SearchRunSettings", json_path: Path | None) -> None:
+    """Searches and shows what was found; the exit code is 130 when interrupted."""
+    from poolpilot.pipelines.searching.search import search
+
+    run = search(settings, Console(), json_path)
+    if run is not None and run.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
 def build_bench_simulator() -> Callable[..., None]:
     """The command `poolpilot bench simulator`."""
     from poolpilot.pipelines.bench.simulator import SimulatorBenchSettings
@@ -281,9 +307,17 @@ def promotion_table(promotion: "Promotion") -> Table:
 
 
 def write_json(path: Path | None, values: Mapping[str, Any]) -> None:
-    """Writes a table for machines, where one is asked for."""
-    if path is not None:
+    """Writes a table for machines, where one is asked for.
+
+    Raises:
+        SettingError: The file cannot be written.
+    """
+    if path is None:
+        return
+    try:
         path.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise SettingError(f"cannot write {path}: {error.strerror}") from error
 
 
 def build_bench_climbers() -> Callable[..., None]:

@@ -1,0 +1,1 @@
+"""The command `poolpilot search`: AutoTiKV's loop of data, process and controller on a server that it may change."""
