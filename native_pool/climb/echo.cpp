@@ -41,6 +41,11 @@ Answer Echo::answer() const {
           .throughput_harmonic = throughput};
 }
 
+void Echo::conclude() {
+  noise_ = noise_so_far();
+  clear();
+}
+
 // The latest full window: its neighbouring bins tell noise near the wave's frequency.
 Noise Echo::noise_so_far() const {
   const auto length = static_cast<std::size_t>(std::min(samples(), window_));

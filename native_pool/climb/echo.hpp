@@ -40,8 +40,8 @@ class Echo {
   double latest_low() const { return mean_of_latest(period_, period_ / 2); }
   double latest_high() const { return mean_of_latest(period_ / 2, period_ / 2); }
 
-  // Adds what this wave shows of the noise to what is known.
-  void learn_noise() { noise_ = noise_so_far(); }
+  // The wave is over: what it has shown of the noise joins what is known, once.
+  void conclude();
   Noise noise_so_far() const;
 
  private:

@@ -74,6 +74,8 @@ const std::array kFields{
           "Periods without a trend after which a wave grows, if it can."},
     Field{&S::hcm_patience, "hcm_patience", "windows", 1, 64,
           "Full windows after which a wave is taken for what it is."},
+    Field{&S::hcm_plateau_periods, "hcm_plateau_periods", "periods", 1, 64,
+          "Periods without a trend after which the walk left on a plateau goes on."},
     Field{&S::confidence, "confidence", "standard errors", 0.5, 10,
           "Slope over its error that makes its sign sure."},
     Field{&S::hcm_trust, "hcm_trust", "probability", 0.6, 0.9999,
@@ -171,6 +173,7 @@ SpectralSettings SpectralSettings::article() {
   settings.verify_warm_start = false;
   settings.min_periods_known_noise = settings.min_periods_to_decide;
   settings.hcm_patience = 1;
+  settings.hcm_plateau_periods = settings.samples_to_wave_period_ratio;
   settings.hcm_quick_exit_samples = 0;
   return settings;
 }

@@ -46,6 +46,7 @@ struct SpectralSettings {
   int min_periods_known_noise = 1;
   int hcm_growth_periods = 4;
   int hcm_patience = 1;
+  int hcm_plateau_periods = 1;
   double confidence = 1.5;
   double hcm_trust = 0.99;
   double hcm_flat_trust = 0.75;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace poolpilot {
 
@@ -9,7 +10,7 @@ SpectralClimber::SpectralClimber(const SpectralSettings& settings, int initial_s
                                  SizeLimits limits, bool warm)
     : Climber(initial_size, limits),
       settings_(settings.validated()),
-      initial_size_(initial_size),
+      earlier_(initial_size),
       echo_(settings),
       belief_(limits, settings.belief_points),
       curve_(settings.curve_points),
@@ -32,7 +33,9 @@ void SpectralClimber::adopt(const SpectralSettings& settings) {
   watch_ = HoldWatch(settings);
   last_period_.reserve(static_cast<std::size_t>(settings.wave_period));
   journal_.adopt(settings);
-  if (mode_ != Mode::kOptimized) restart(wave_.low, Reason::kSettingsChanged);
+  if (mode_ == Mode::kOptimized) return;
+  earlier_ = size();
+  restart(wave_.low, Reason::kSettingsChanged);
 }
 
 int SpectralClimber::next(const Sample& sample) {
@@ -56,9 +59,9 @@ void SpectralClimber::judge(const Sample& sample) {
     reason_ = Reason::kSwitchedOff;
     return ask_for(sample.size);
   }
-  // The first sample may be older than the first wave, which need not begin at the initial size.
-  if (samples_ == 1 && sample.size == initial_size_ && size() != initial_size_) {
-    reason_ = Reason::kSettling;
+  // The sample may be older than the wave, which need not begin at the size that was in force.
+  if (std::exchange(earlier_, std::nullopt) == sample.size && sample.size != size()) {
+    if (reason_ != Reason::kSettingsChanged) reason_ = Reason::kSettling;
     return;
   }
   if (sample.size != size()) return forced(sample.size);

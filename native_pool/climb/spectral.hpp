@@ -64,6 +64,7 @@ class SpectralClimber : public Climber {
   double lead() const { return answer_.ratio - settings_.price_of_thread; }
   double rising_probability() const;
   bool wave_can_grow() const;
+  int patience() const;
   void rise();
   void fall(bool flat);
   void flatten();
@@ -90,7 +91,7 @@ class SpectralClimber : public Climber {
   Wave wave_at(int size) const;
 
   SpectralSettings settings_;
-  int initial_size_;
+  std::optional<int> earlier_;  // size in force before the constructor or adopt() began a wave
   Mode mode_ = Mode::kUsual;
   Reason reason_ = Reason::kStart;
   double deviation_ = 0.0;  // of what has left its reference with this sample

@@ -22,11 +22,16 @@ void SpectralClimber::listen() {
     if (flat && !inside_ && wave_can_grow()) return grow();
     return lead() > 0.0 ? rise() : fall(flat && !inside_);
   }
-  const bool may_grow = !inside_ && wave_can_grow();
-  const int patience = may_grow ? settings_.hcm_growth_periods
-                                : settings_.hcm_patience * settings_.samples_to_wave_period_ratio;
-  if (!flat && answer_.periods < patience) return;
+  if (!flat && answer_.periods < patience()) return;
   flatten();
+}
+
+// Periods after which a wave is taken for what it is. On a plateau a false step is found out by the
+// next wave, while every further period is one more beyond the knee.
+int SpectralClimber::patience() const {
+  if (!inside_ && wave_can_grow()) return settings_.hcm_growth_periods;
+  if (!inside_ && mode_ == Mode::kPlateau) return settings_.hcm_plateau_periods;
+  return settings_.hcm_patience * settings_.samples_to_wave_period_ratio;
 }
 
 double SpectralClimber::rising_probability() const {
@@ -75,7 +80,7 @@ void SpectralClimber::conclude_wave(double rising) {
   belief_.tell(wave_.low, wave_.high, rising);
   // A slope that stood far out of the noise will do so in a smaller wave.
   if (growths_ > 0 && std::abs(lead()) > 2.0 * settings_.confidence * answer_.error) --growths_;
-  echo_.learn_noise();
+  echo_.conclude();
   if (settings_.adapt_period) period_.adapt(settings_, echo_.noise_so_far().deviation());
 }
 

@@ -138,6 +138,22 @@ TEST(SwitchedOff, LeavesEverySizeAloneAndCanBeSwitchedOn) {
   EXPECT_LE(curve.loss(size, 0.02), 0.01);
 }
 
+TEST(Adopt, InMidWaveIsNotTakenForAChangeFromOutside) {
+  SpectralSettings settings = small_server();
+  settings.wave_period = 8;
+  for (const int samples : {3, 5, 7, 12}) {
+    SpectralClimber climber(small_server(), 8, {.min = 1, .max = 64});
+    PlayedCurve curve(arch(32, 0.5), 64, 0.0);
+    int size = 8;
+    for (int i = 0; i < samples; ++i) size = curve.play(climber, size);
+    climber.adopt(settings);
+    for (int i = 0; i < 4; ++i) {
+      size = curve.play(climber, size);
+      EXPECT_NE(climber.journal().latest().reason, Reason::kForced) << samples;
+    }
+  }
+}
+
 TEST(Adopt, TakesOtherSettingsWhileRunningAndKeepsTheOldOnesIfTheyAreRefused) {
   Held held;
   SpectralSettings settings = small_server();

@@ -59,10 +59,17 @@ TEST(Echo, OnePeriodAloneHasNoErrorUntilNoiseIsKnown) {
   Echo echo = played(4, 0.4, 0.05, 1);
   EXPECT_TRUE(std::isinf(echo.answer().error));
   echo = played(32, 0.4, 0.05, 1);
-  echo.learn_noise();
-  echo.clear();
+  echo.conclude();
+  EXPECT_EQ(echo.samples(), 0);
   for (int i = 0; i < 4; ++i) echo.add(size_at(i), 500.0);
   EXPECT_TRUE(std::isfinite(echo.answer().error));
+}
+
+TEST(Echo, AWaveJoinsTheNoiseOnce) {
+  Echo echo = played(32, 0.4, 0.05, 1);
+  const double told = echo.noise_so_far().deviation();
+  echo.conclude();
+  EXPECT_DOUBLE_EQ(echo.noise_so_far().deviation(), told);
 }
 
 TEST(Echo, LatestHalvesAreThoseOfTheLastPeriod) {

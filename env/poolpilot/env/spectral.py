@@ -19,7 +19,13 @@ class ClimbSettings(BaseModel):
         description="Longest such time, up to which noise may stretch it (hcm_period); without it samples are equal.",
     )
     samples_to_wave_period_ratio: int = Field(
-        default=8, ge=2, description="Periods of the wave in the history that decides."
+        default=4,
+        ge=2,
+        description="Periods of the wave in the history that decides; fewer than the seed's 8, whose precision is lost "
+        "in what a pool still holds of earlier sizes.",
+    )
+    growth_periods: int = Field(
+        default=2, ge=1, description="Periods without a trend after which a wave grows (hcm_growth_periods)."
     )
     min_thread_wave_magnitude: float = Field(
         default=18.0, gt=0.0, description="Smallest swing of the wave in threads, on a pool of 36 (hcm_reference_size)."
@@ -52,6 +58,7 @@ class ClimbSettings(BaseModel):
             hcm_min_period=self.period_s,
             hcm_period=longest_s,
             samples_to_wave_period_ratio=self.samples_to_wave_period_ratio,
+            hcm_growth_periods=self.growth_periods,
             hcm_min_thread_wave_magnitude=self.min_thread_wave_magnitude,
             min_accepted_throughput=self.min_accepted_throughput,
             price_of_thread=self.price_of_thread,
