@@ -53,16 +53,20 @@ bench: $(FULL)/.ready ## measure for docs/results.md and rewrite it (an hour; wa
 
 bench-climbers: $(FULL)/.ready ## compare the climber with its rivals and rewrite docs/climbing.md (40 minutes; resumes)
 	@mkdir -p benchmarks/reports build/bench
-	bench() { $(FULL)/bin/poolpilot bench climbers --runs "build/bench/$$1.jsonl" --json "benchmarks/reports/$$1.json" "$${@:2}"; }
+	bench() {
+	  $(FULL)/bin/poolpilot bench climbers --runs "build/bench/$$1.jsonl" --json "benchmarks/reports/$$1.json" "$${@:2}"
+	  rm "build/bench/$$1.jsonl"
+	}
 	bench climbers --seeds 30 --plots docs/images
 	bench climbers_ablations --ablations --seeds 10
 	bench climbers_simulated --backend simulated --seeds 3 --samples 300 --starts default --starts largest
 	bench climbers_native --backend native --seeds 1 --samples 150 --starts default --families silent_single \
-	    --families latch_beside_cpu --controllers spectral --controllers article --controllers dotnet \
-	    --controllers probing --controllers golden_section
+	    --families page_faults --families latch_beside_cpu $$(printf -- '--controllers %s ' spectral article dotnet \
+	    probing golden_section usl random bayesian)
 	for part in climber_claims climber_ablations knob_climb rw_climb; do
 	  $(FULL)/bin/python benchmarks/$$part.py --json benchmarks/reports/$$part.json
 	done
+	$(FULL)/bin/python benchmarks/knob_climb.py --live --json benchmarks/reports/knob_climb_live.json
 	$(FULL)/bin/python benchmarks/climbing_page.py
 
 bench-mariadb: $(FULL)/.ready system-lab ## judge the model live on MariaDB and rewrite docs/mariadb.md (an hour; resumes)

@@ -198,14 +198,14 @@ def others_section(report: Report) -> str:
 def knobs_section(report: Report) -> str:
     """All knobs of the core tuple beside the size alone."""
     lines = [
-        "| workload | oracle | default | size alone | in samples | all three | ends on | in samples |",
-        "|---|---|---|---|---|---|---|---|",
+        "| workload | oracle | default | size alone | in samples | all three | ends on | in samples | search |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for row in report:
         lines.append(
             f"| {row['workload']} | {tuple(row['oracle'])} | {percent(row['default_regret'])} | "
             f"{percent(row['one_regret'])} | {row['one_samples']} | {percent(row['many_regret'])} | "
-            f"{tuple(row['many_end'])} | {row['many_samples']} |"
+            f"{tuple(row['many_end'])} | {row['many_samples']} | {percent(row['search_regret'])} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -241,6 +241,7 @@ SECTIONS: dict[str, tuple[str | None, Callable[[Report], str]]] = {
     "ablations": ("climbers_ablations.json", ablations_section),
     "others": ("climber_ablations.json", others_section),
     "knobs": ("knob_climb.json", knobs_section),
+    "knobs_live": ("knob_climb_live.json", knobs_section),
     "rw": ("rw_climb.json", rw_section),
     "simulated": ("climbers_simulated.json", controllers_section),
     "native": ("climbers_native.json", controllers_section),

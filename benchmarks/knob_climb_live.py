@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from knob_contest import climb, row_of
+from knob_contest import CONTENDERS, row_of
 from poolpilot.env.backends.native import NativeServer
 from poolpilot.env.families import FAMILIES, draw_workload
 from poolpilot.env.measurement import MeasurementSettings, measure, sweep
@@ -50,17 +50,17 @@ class LiveTimes:
 
 
 def compare_live(family: str, seed: int, times: LiveTimes) -> dict[str, Any]:
-    """One workload: the oracle of the grid, both climbs and what they reach, each on a fresh pool."""
+    """One workload: the oracle of the grid, the contenders and what they reach, each on a fresh pool."""
     workload = draw_workload(FAMILIES[family], seed)
     objective = Objective.of_classes(workload.classes)
     oracle = _oracle(workload, objective, times)
     samples = round(times.climb_s / SETTINGS.period_s)
-    with _opened(workload) as server:
-        one = climb(server, objective, SETTINGS, samples, all_knobs=False)
-    with _opened(workload) as server:
-        many = climb(server, objective, SETTINGS, samples, all_knobs=True)
-    values = _judged(workload, [oracle, _default(workload), one.end, many.end], objective, times)
-    return row_of(f"{family}-{seed}", oracle, (one, many), values)
+    ends = {}
+    for name, contender in CONTENDERS.items():
+        with _opened(workload) as server:
+            ends[name] = contender(server, objective, SETTINGS, samples)
+    tuples = [oracle, _default(workload), *(one.end for one in ends.values())]
+    return row_of(f"{family}-{seed}", oracle, ends, _judged(workload, tuples, objective, times))
 
 
 def _default(workload: Workload) -> PoolTuple:
