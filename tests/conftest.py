@@ -1,4 +1,4 @@
-"""What tests of several folders share: the command, a valid request, a look at what is left open, private MariaDBs."""
+"""What tests of several folders share: the command, its curve, a valid request, what is left open, private MariaDBs."""
 
 import os
 import signal
@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from poolpilot.env.backends.curve import CurveServer
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.lab import programs
 from poolpilot.env.lab.instance import Lab, LabSettings
+from poolpilot.env.targets import backends
 from poolpilot.featurizer.catalogue import FEATURES
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.serve.command import main
@@ -24,6 +26,32 @@ def _interrupts_reach_python() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+class EndingCurve(CurveServer):
+    """Ends with an error after 20 windows of a climb or a search; `last` is the one made last."""
+
+    error: BaseException = KeyboardInterrupt()
+    runs = 20 + 3  # rest, settle and the window before
+    last: "EndingCurve"
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        EndingCurve.last = self
+        self.first = self.tuple_in_force()
+
+    def run_for(self, seconds: float) -> None:
+        self.runs -= 1
+        if self.runs < 0:
+            raise self.error
+        super().run_for(seconds)
+
+
+@pytest.fixture
+def ending(monkeypatch: pytest.MonkeyPatch) -> type[EndingCurve]:
+    """The curve of a command ends with an error in its middle."""
+    monkeypatch.setattr(backends, "CurveServer", EndingCurve)
+    return EndingCurve
 
 
 class Invocation(NamedTuple):

@@ -65,6 +65,7 @@ const std::vector<int>& KnobClimber::update(const Sample& sample, std::span<cons
 
 void KnobClimber::restart(std::span<const int> values, Reason reason) {
   mode_ = Mode::kUsual;
+  moved_ = false;
   noise_ = Noise();
   for (std::size_t k = 0; k < knobs_.size(); ++k) {
     Knob& knob = knobs_[k];
@@ -235,7 +236,7 @@ void KnobClimber::move(std::size_t k, double distance) {
 }
 
 // Moves every knob whose slope is sure; where that promises too little, they are held where they
-// have been measured.
+// have been measured, once a move or larger waves have told that it is no foothill.
 void KnobClimber::move_all() {
   double distances[kMostKnobs] = {};
   double all = 0.0;
@@ -246,7 +247,11 @@ void KnobClimber::move_all() {
     all += std::abs(distances[k]);
     gain += std::abs(lead(k) * distances[k]) / 2.0;  // the slope falls to nothing on the way
   }
-  if (gain < settings_.hcm_worth) return settle(Reason::kFound);
+  if (gain < settings_.hcm_worth) {
+    if (!moved_ && grow()) return begin(Reason::kNoTrendYet);
+    return settle(Reason::kFound);
+  }
+  moved_ = true;
   for (std::size_t k = 0; k < knobs_.size(); ++k) {
     if (distances[k] != 0.0) move(k, distances[k]);
     knobs_[k].belief.fade(settings_.knob_fade * (all - std::abs(distances[k])));

@@ -118,6 +118,7 @@ class KnobClimber {
   Mode mode_ = Mode::kUsual;
   Reason reason_ = Reason::kStart;
   int settle_left_ = 0;
+  bool moved_ = false;  // since this climb began
   std::int64_t samples_ = 0;
   Journal<KnobRecord> journal_;
 };

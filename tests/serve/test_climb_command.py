@@ -7,20 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.ending_curve import EndingCurve
+from tests.conftest import EndingCurve
 
-from poolpilot.env.targets import backends
 from poolpilot.env.targets.backends import draw
 from poolpilot.featurizer.errors import LostServerError, ServerError
 from poolpilot.native_pool import SpectralSettings
 
 CURVE = ("climb", "--backend", "curve", "--seconds", 10)
-
-
-@pytest.fixture
-def ending(monkeypatch: pytest.MonkeyPatch) -> type[EndingCurve]:
-    monkeypatch.setattr(backends, "CurveServer", EndingCurve)
-    return EndingCurve
 
 
 def read(path: Path) -> dict[str, Any]:

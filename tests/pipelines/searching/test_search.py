@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.ending_curve import EndingCurve
+from tests.conftest import EndingCurve
 
 from poolpilot.env.backends.curve import CurveServer
 from poolpilot.env.knobs import Knob, KnobSpace
@@ -40,12 +40,6 @@ class MarkedCurve(CurveServer):
     def knobs(self) -> KnobSpace:
         knobs = super().knobs
         return KnobSpace(knobs.cpus, {name: marked(one) for name, one in knobs.knobs.items()})
-
-
-@pytest.fixture
-def ending(monkeypatch: pytest.MonkeyPatch) -> type[EndingCurve]:
-    monkeypatch.setattr(backends, "CurveServer", EndingCurve)
-    return EndingCurve
 
 
 def read(path: Path) -> dict[str, Any]:
