@@ -5,7 +5,7 @@ workload the best tuple of a grid of sizes, oversubscriptions and timer interval
 climbing all three knobs ends within 5 % of it in most workloads, in at most twice the samples of the pool size alone. A
 search by a Gaussian process stands beside both.
 
-`--live` does the same on the embedded live pool in real time: five minutes, on a quiet machine. Its oracle is the best
+`--live` does the same on the embedded live pool in real time: seven minutes, on a quiet machine. Its oracle is the best
 of 31 tuples by a short race, so that a climb may well end above it.
 """
 

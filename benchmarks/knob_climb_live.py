@@ -20,7 +20,7 @@ from poolpilot.native_pool.workload import Workload
 
 LIVE_FAMILIES = ("silent_single", "page_faults", "latch_single")
 GRID = tuple(product((1, 4, 16, 64, 128), (1, 3, 12), (10, 500)))
-SETTINGS = ClimbSettings(period_s=0.1)
+SETTINGS = ClimbSettings(period_s=0.25)
 IDLE_TIMEOUT_S = 1.0
 """As in staging: surplus threads of the tuple before should not linger."""
 
@@ -29,13 +29,13 @@ JUDGED_TWICE = 2
 
 @dataclass(frozen=True)
 class LiveTimes:
-    """How long a live comparison takes, for 100 seconds a workload.
+    """How long a live comparison takes, for 130 seconds a workload.
 
     Attributes:
         climb_s: Length of each climb in seconds.
     """
 
-    climb_s: float = 20.0
+    climb_s: float = 30.0
 
     @property
     def swept(self) -> MeasurementSettings:

@@ -24,13 +24,16 @@ SEARCHED = ("pool_size", "oversubscribe=1..32", "timer_interval_ms=1..1000")
 ROUNDS = 30
 """Tuples that the search tries, each for a window to settle and two to judge."""
 
+JUDGED_SAMPLES = 40
+"""A climb has held a tuple once it has not left it for so long: a false summit is left earlier."""
+
 
 @dataclass(frozen=True)
 class Climbed:
     """What a climb reached.
 
     Attributes:
-        samples: Samples until it held; the longest allowed if it never did.
+        samples: Samples until it held for good; the longest allowed if it never did.
         end: Tuple it held; if it never did, the one that its waves stand on.
     """
 
@@ -41,7 +44,7 @@ class Climbed:
 def climb(
     server: PoolServer, objective: Objective, settings: ClimbSettings, most_samples: int, *, all_knobs: bool
 ) -> Climbed:
-    """Climbs from the tuple in force for so many samples, and says where it first held."""
+    """Climbs from the tuple in force for so many samples, and says what it held."""
     start = server.tuple_in_force()
     modes: list[str] = []
     controller: KnobClimbController | ClimbController
@@ -57,10 +60,11 @@ def climb(
         modes.append(climber.mode)
 
     trace = run_climb(server, controller, settings.period_s, most_samples * settings.period_s, objective, note)
-    if "OPTIMIZED" not in modes:
+    holds = (at for at, mode in enumerate(modes) if mode == "OPTIMIZED")
+    held = next((at for at in holds if set(modes[at : at + JUDGED_SAMPLES]) == {"OPTIMIZED"}), None)
+    if held is None:
         return Climbed(most_samples, start.with_core(stands_on(climber, trace.final_tuple)))
-    last = modes.index("OPTIMIZED") + 1
-    return Climbed(last, trace.steps[min(last + 1, len(trace.steps) - 1)].pool_tuple)
+    return Climbed(held + 1, trace.steps[min(held + 2, len(trace.steps) - 1)].pool_tuple)
 
 
 def stands_on(climber: SpectralClimber | KnobClimber, swinging: PoolTuple) -> tuple[int, int, int]:

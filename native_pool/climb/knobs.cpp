@@ -1,6 +1,7 @@
 #include "climb/knobs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <stdexcept>
 
@@ -280,8 +281,9 @@ void KnobClimber::settle(Reason reason) {
   mode_ = Mode::kOptimized;
   reason_ = reason;
   for (std::size_t k = 0; k < knobs_.size(); ++k) values_[k] = knobs_[k].value;
-  settle_left_ = settings_.settle_samples;
+  settle_left_ = window();  // what the waves held up must be gone before the summit is judged
   watch_.clear(noise_.deviation());
+  if (!throughputs_.empty()) swinging_ = mean_of(throughputs_);
 }
 
 void KnobClimber::hold(const Sample& sample) {
@@ -291,8 +293,10 @@ void KnobClimber::hold(const Sample& sample) {
     return;
   }
   reason_ = Reason::kHolding;
+  const bool young = watch_.samples() < settings_.hcm_reference_samples;
   switch (watch_.add(sample, settings_)) {
     case Departure::kNone:
+      if (young && false_summit()) restart_higher();
       return;
     case Departure::kThroughput:
       return restart(values_, Reason::kThroughputLeft);
@@ -301,6 +305,22 @@ void KnobClimber::hold(const Sample& sample) {
     case Departure::kLatency:
       return restart(values_, Reason::kLatencyLeft);
   }
+}
+
+// Held values give far less than they did between swings of the waves: the pool had not yet let go
+// of what the larger ones had made.
+bool KnobClimber::false_summit() const {
+  return watch_.samples() >= settings_.hcm_reference_samples &&
+         values_[0] < knobs_[0].range.limits.max &&
+         watch_.throughput() < (1.0 - settings_.hcm_valuable_diff / 100.0) * swinging_;
+}
+
+void KnobClimber::restart_higher() {
+  std::array<int, kMostKnobs> values{};
+  for (std::size_t k = 0; k < knobs_.size(); ++k) values[k] = values_[k];
+  values[0] = knobs_[0].range.limits.clamp(
+      static_cast<int>(std::lround(values[0] * settings_.hcm_max_step_ratio)));
+  restart(std::span(values.data(), knobs_.size()), Reason::kFalseSummit);
 }
 
 }  // namespace poolpilot

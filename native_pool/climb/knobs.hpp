@@ -86,6 +86,8 @@ class KnobClimber {
   void restart(std::span<const int> values, Reason reason);
   void climb(const Sample& sample);
   void hold(const Sample& sample);
+  bool false_summit() const;
+  void restart_higher();
   void measure();
   double residual_variance() const;
   double pattern(std::size_t knob, std::size_t sample) const;
@@ -117,6 +119,7 @@ class KnobClimber {
   HoldWatch watch_;
   Mode mode_ = Mode::kUsual;
   Reason reason_ = Reason::kStart;
+  double swinging_ = 0.0;  // mean throughput of the last window before it held
   int settle_left_ = 0;
   bool moved_ = false;  // since this climb began
   std::int64_t samples_ = 0;

@@ -198,6 +198,22 @@ TEST(Knobs, ShiftWhileHoldingRestartsTheClimb) {
   EXPECT_LE(loss(shifted, climber.values()), 0.05);
 }
 
+// A pool keeps the threads of a larger size for a while: every wave looks flat.
+TEST(Knobs, SummitThatOnlyTheirWavesHeldUpIsLeft) {
+  std::vector<int> latest(6, 1);
+  const Surface slow = [&](const Values& at) {
+    std::rotate(latest.begin(), latest.begin() + 1, latest.end());
+    latest.back() = at[0];
+    return 100.0 * std::min(*std::max_element(latest.begin(), latest.end()), 64);
+  };
+  KnobClimber climber(small_server(), kCore, {1, 3, 500});
+  play_until_held(climber, slow);
+  EXPECT_LT(climber.values()[0], 8);
+  play(climber, slow, 600);
+  EXPECT_EQ(climber.mode(), Mode::kOptimized);
+  EXPECT_GE(climber.values()[0], 32);
+}
+
 TEST(Knobs, ForcedValuesAreWhereItStartsAgain) {
   KnobClimber climber(small_server(), kCore, kUntouched);
   play_until_held(climber, separable);
