@@ -18,6 +18,8 @@ const char* knob_text_of(Reason reason) {
       return "a further move promises too little: hold";
     case Reason::kNoTrendInside:
       return "no trend is left in any knob: hold";
+    case Reason::kFalseSummit:
+      return "the waves had shown far more than is held: start again higher";
     case Reason::kForced:
       return "values were changed from outside";
     default:

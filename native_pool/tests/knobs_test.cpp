@@ -209,6 +209,8 @@ TEST(Knobs, SummitThatOnlyTheirWavesHeldUpIsLeft) {
   KnobClimber climber(small_server(), kCore, {1, 3, 500});
   play_until_held(climber, slow);
   EXPECT_LT(climber.values()[0], 8);
+  for (int i = 0; i < 100 && climber.mode() == Mode::kOptimized; ++i) play(climber, slow, 1);
+  EXPECT_EQ(climber.reason(), Reason::kFalseSummit);
   play(climber, slow, 600);
   EXPECT_EQ(climber.mode(), Mode::kOptimized);
   EXPECT_GE(climber.values()[0], 32);
