@@ -283,7 +283,7 @@ void KnobClimber::settle(Reason reason) {
   for (std::size_t k = 0; k < knobs_.size(); ++k) values_[k] = knobs_[k].value;
   settle_left_ = window();  // what the waves held up must be gone before the summit is judged
   watch_.clear(noise_.deviation());
-  if (!throughputs_.empty()) swinging_ = mean_of(throughputs_);
+  swinging_ = mean_of(throughputs_);
 }
 
 void KnobClimber::hold(const Sample& sample) {
