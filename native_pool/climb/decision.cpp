@@ -14,6 +14,8 @@ Words words_of(Reason reason) {
   switch (reason) {
     case Reason::kStart:
       return {"start", "starts cold"};
+    case Reason::kScanning:
+      return {"scan", "looks at sizes far apart before the first wave"};
     case Reason::kSettling:
       return {"none", "the size has just moved: the sample is left out"};
     case Reason::kListening:
@@ -28,6 +30,8 @@ Words words_of(Reason reason) {
       return {"walk left", "plateau: walk left to the knee"};
     case Reason::kInside:
       return {"narrow", "the optimum lies to both sides: a wave inside the bracket"};
+    case Reason::kDuel:
+      return {"wave", "two sizes may be best: a wave between them"};
     case Reason::kFound:
       return {"hold", "the bracket is narrow enough: hold"};
     case Reason::kNoTrendInside:
@@ -38,6 +42,8 @@ Words words_of(Reason reason) {
       return {"start", "starts on the given summit"};
     case Reason::kHolding:
       return {"hold", "what is measured fits its reference"};
+    case Reason::kChecking:
+      return {"hold", "what is measured has left its reference: the held size is measured again"};
     case Reason::kFalseOptimum:
       return {"restart", "false optimum: more threads than connections"};
     case Reason::kFalseSummit:

@@ -15,6 +15,7 @@ const char* name_of(Mode mode);
 // What an update led to, and why.
 enum class Reason {
   kStart,
+  kScanning,
   kSettling,
   kListening,
   kNoTrendYet,
@@ -22,11 +23,13 @@ enum class Reason {
   kFalling,
   kFlat,
   kInside,
+  kDuel,
   kFound,
   kNoTrendInside,
   kFalseJump,
   kWarm,
   kHolding,
+  kChecking,
   kFalseOptimum,
   kFalseSummit,
   kCurveChanged,
@@ -42,7 +45,7 @@ enum class Reason {
   kSettingsChanged,
 };
 
-// One word for what is done: start, wave, grow, jump up, jump down, walk left, narrow, hold,
+// One word for what is done: start, scan, wave, grow, jump up, jump down, walk left, narrow, hold,
 // restart, pause, drop, none.
 const char* decision_of(Reason reason);
 

@@ -26,6 +26,7 @@ class Echo {
   // A new wave begins; what is known of the noise stays.
   void clear();
   void forget_noise() { noise_ = Noise(); }
+  void expect_noise(const Noise& noise) { noise_ = noise; }
   bool noise_known() const { return noise_.known(); }
 
   void add(double size, double throughput);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace poolpilot {
 namespace {
@@ -37,6 +38,18 @@ void WatchedMeasure::add(double value, const SpectralSettings& settings) {
   if (static_cast<int>(latest_.size()) <= settings.hcm_exit_samples) return;
   if (samples_ < most_samples(settings)) absorb(latest_.front());
   latest_.pop_front();
+}
+
+void WatchedMeasure::add_aside(double value, const SpectralSettings& settings) {
+  latest_.push_back(value);
+  if (static_cast<int>(latest_.size()) > settings.hcm_exit_samples) latest_.pop_front();
+}
+
+double WatchedMeasure::latest_deviation(std::size_t count) const {
+  const std::size_t taken = std::min(count, latest_.size());
+  double sum = 0.0;
+  for (std::size_t i = latest_.size() - taken; i < latest_.size(); ++i) sum += latest_[i];
+  return sum / static_cast<double>(taken) / mean_ - 1.0;
 }
 
 double WatchedMeasure::deviation(const SpectralSettings& settings) {
@@ -105,18 +118,49 @@ void HoldWatch::clear(double noise) {
   throughput_.clear(noise);
   connections_.clear(0.0);
   latency_.clear(0.0);
+  suspected_ = Departure::kNone;
 }
 
-Departure HoldWatch::add(const Sample& sample, const SpectralSettings& settings) {
+Departure HoldWatch::add(const Sample& sample, const SpectralSettings& settings, int patience) {
+  if (checking()) return check(sample, settings);
   throughput_.add(sample.throughput, settings);
   connections_.add(sample.connections, settings);
   latency_.add(sample.latency_s, settings);
+  const Departure seen = departure(settings);
+  const bool better = seen == Departure::kThroughput ? deviation_ > 0.0 : deviation_ < 0.0;
+  if (seen == Departure::kNone || seen == Departure::kConnections || better || patience == 0) {
+    return seen;
+  }
+  suspected_ = seen;
+  check_left_ = patience;
+  return Departure::kNone;
+}
+
+Departure HoldWatch::departure(const SpectralSettings& settings) {
   deviation_ = throughput_.deviation(settings);
   if (deviation_ != 0.0) return Departure::kThroughput;
   deviation_ = connections_.deviation(settings);
   if (deviation_ != 0.0) return Departure::kConnections;
   deviation_ = latency_.deviation(settings);
   return deviation_ != 0.0 ? Departure::kLatency : Departure::kNone;
+}
+
+Departure HoldWatch::check(const Sample& sample, const SpectralSettings& settings) {
+  throughput_.add_aside(sample.throughput, settings);
+  connections_.add_aside(sample.connections, settings);
+  latency_.add_aside(sample.latency_s, settings);
+  const WatchedMeasure& measure = suspected_ == Departure::kLatency ? latency_ : throughput_;
+  constexpr std::size_t kLatest = 2;
+  if (measure.latest_deviation(kLatest) / deviation_ < 0.5) {
+    suspected_ = Departure::kNone;
+    deviation_ = 0.0;
+    throughput_.forget_latest();
+    connections_.forget_latest();
+    latency_.forget_latest();
+    return Departure::kNone;
+  }
+  if (--check_left_ > 0) return Departure::kNone;
+  return std::exchange(suspected_, Departure::kNone);
 }
 
 }  // namespace poolpilot

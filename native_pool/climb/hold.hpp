@@ -21,6 +21,15 @@ class WatchedMeasure {
   // it never learns a change; it grows to a full window.
   void add(double value, const SpectralSettings& settings);
 
+  // Takes a value into the latest alone.
+  void add_aside(double value, const SpectralSettings& settings);
+
+  // Forgets the latest values, not the reference.
+  void forget_latest() { latest_.clear(); }
+
+  // Relative deviation of the mean of the latest `count` values.
+  double latest_deviation(std::size_t count) const;
+
   // Relative deviation of the latest values from the reference where it exceeds
   // `hcm_valuable_diff` and `hcm_exit_confidence` standard errors; 0 otherwise. Of
   // `hcm_exit_samples` values mean (noise) and median (outliers) must both say so, of
@@ -54,8 +63,14 @@ class HoldWatch {
   // `noise` is the relative deviation of one throughput, 0 where it is not known.
   void clear(double noise);
 
-  // What has left the reference with this sample, if anything.
-  Departure add(const Sample& sample, const SpectralSettings& settings);
+  // What has left the reference, if anything. Throughput that has fallen and latency that has risen
+  // must stay away for `patience` further samples: a machine that does something else for a second
+  // is no other workload. The reference does not learn from those samples; where they come back
+  // half way, all is as before.
+  Departure add(const Sample& sample, const SpectralSettings& settings, int patience);
+
+  // Whether something has left the reference and is measured again.
+  bool checking() const { return suspected_ != Departure::kNone; }
 
   // Relative deviation that made add() report a departure.
   double deviation() const { return deviation_; }
@@ -63,9 +78,14 @@ class HoldWatch {
   double throughput() const { return throughput_.mean(); }
 
  private:
+  Departure departure(const SpectralSettings& settings);
+  Departure check(const Sample& sample, const SpectralSettings& settings);
+
   WatchedMeasure throughput_;
   WatchedMeasure connections_;
   WatchedMeasure latency_;
+  Departure suspected_ = Departure::kNone;
+  int check_left_ = 0;
   double deviation_ = 0.0;
 };
 

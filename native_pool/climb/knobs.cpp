@@ -1,7 +1,6 @@
 #include "climb/knobs.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <stdexcept>
 
@@ -39,7 +38,7 @@ KnobClimber::KnobClimber(const SpectralSettings& settings, std::vector<KnobRange
 const std::vector<int>& KnobClimber::update(const Sample& sample, std::span<const int> in_force) {
   ++samples_;
   Sample checked = sample;
-  checked.size = 1;
+  checked.size = in_force.empty() ? 1 : std::max(1, in_force.front());
   const Flaw flaw = flaw_of(checked, settings_.hcm_clock_jump * settings_.hcm_period);
   if (flaw != Flaw::kNone) {
     if (mode_ != Mode::kOptimized) begin(Reason::kFlawed);
@@ -51,7 +50,7 @@ const std::vector<int>& KnobClimber::update(const Sample& sample, std::span<cons
   } else if (!std::equal(values_.begin(), values_.end(), in_force.begin(), in_force.end())) {
     restart(in_force, Reason::kForced);
   } else if (sample.connections == 0.0 || sample.throughput == 0.0 ||
-             sample.throughput < settings_.min_accepted_throughput) {
+             (sample.throughput < settings_.min_accepted_throughput && !is_busy(checked))) {
     if (mode_ != Mode::kOptimized) begin(Reason::kTooLow);
     reason_ = Reason::kTooLow;
   } else if (mode_ == Mode::kOptimized) {
@@ -292,9 +291,11 @@ void KnobClimber::hold(const Sample& sample) {
     reason_ = Reason::kSettling;
     return;
   }
-  reason_ = Reason::kHolding;
   const bool young = watch_.samples() < settings_.hcm_reference_samples;
-  switch (watch_.add(sample, settings_)) {
+  const int patience = samples_in(settings_.hcm_hiccup, period_s());
+  const Departure departure = watch_.add(sample, settings_, patience);
+  reason_ = watch_.checking() ? Reason::kChecking : Reason::kHolding;
+  switch (departure) {
     case Departure::kNone:
       if (young && false_summit()) restart_higher();
       return;
@@ -316,11 +317,9 @@ bool KnobClimber::false_summit() const {
 }
 
 void KnobClimber::restart_higher() {
-  std::array<int, kMostKnobs> values{};
-  for (std::size_t k = 0; k < knobs_.size(); ++k) values[k] = values_[k];
-  values[0] = knobs_[0].range.limits.clamp(
-      static_cast<int>(std::lround(values[0] * settings_.hcm_max_step_ratio)));
-  restart(std::span(values.data(), knobs_.size()), Reason::kFalseSummit);
+  values_[0] = knobs_[0].range.limits.clamp(
+      static_cast<int>(std::lround(values_[0] * settings_.hcm_max_step_ratio)));
+  restart(values_, Reason::kFalseSummit);
 }
 
 }  // namespace poolpilot

@@ -11,6 +11,7 @@
 #include "climb/journal.hpp"
 #include "climb/knob_decision.hpp"
 #include "climb/noise.hpp"
+#include "climb/period.hpp"
 #include "climb/settings.hpp"
 #include "climb/wave.hpp"
 

@@ -2,10 +2,16 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "climb/settings.hpp"
 
 namespace poolpilot {
+
+// Samples of `period_s` seconds that span so many seconds, rounded up.
+inline int samples_in(double seconds, double period_s) {
+  return static_cast<int>(std::ceil(std::min(seconds / period_s, 1e6)));
+}
 
 class Period {
  public:

@@ -18,6 +18,12 @@ Flaw flaw_of(const Sample& sample, double longest_s) {
   return Flaw::kNone;
 }
 
+bool is_busy(const Sample& sample) {
+  const double in_system =
+      sample.in_system >= 0.0 ? sample.in_system : sample.throughput * sample.latency_s;
+  return in_system > sample.size;
+}
+
 const char* name_of(Flaw flaw) {
   switch (flaw) {
     case Flaw::kNone:

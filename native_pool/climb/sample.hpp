@@ -9,6 +9,7 @@ struct Sample {
   double latency_s = 0.0;    // mean latency in seconds, 0 when nothing completed
   int size = 0;              // pool size in force during the interval
   double duration_s = 0.0;   // length of the interval in seconds; 0: as long as was asked for
+  double in_system = -1.0;   // mean number of requests that ran or waited; below 0: not known
 };
 
 // Why a sample cannot be used.
@@ -18,6 +19,10 @@ enum class Flaw { kNone, kThroughput, kConnections, kLatency, kSize, kClock };
 // there is none), connections or a latency likewise, a size below 1, or a duration that is not
 // finite, negative, or longer than `longest_s`: the clock has jumped.
 Flaw flaw_of(const Sample& sample, double longest_s);
+
+// Whether requests waited: more of them were in the system than the pool has groups. Where their
+// number is not known it follows from throughput and latency (Little's law).
+bool is_busy(const Sample& sample);
 
 const char* name_of(Flaw flaw);
 

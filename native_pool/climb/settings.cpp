@@ -25,7 +25,7 @@ const std::array kFields{
     Field{&S::hcm_period, "hcm_period", "seconds", 1e-3, 3600,
           "Longest time between two updates; the time itself where it is not adapted."},
     Field{&S::min_accepted_throughput, "min_accepted_throughput", "requests per second", 0,
-          kUnbounded, "Throughput under which the climb pauses."},
+          kUnbounded, "Throughput under which the climb pauses, unless requests wait."},
     Field{&S::hcm_eps, "hcm_eps", "threads", 0, kUnbounded,
           "Bracket around the optimum that counts as found, where gain is not relative."},
     Field{&S::hcm_valuable_diff, "hcm_valuable_diff", "per cent", 1, 1000,
@@ -66,6 +66,13 @@ const std::array kFields{
           "Shortest time between two updates, where it is adapted."},
     Field{&S::hcm_period_noise, "hcm_period_noise", "share", 0.001, 1,
           "Relative noise of a sample up to which the interval is shortened."},
+    Field{&S::scan_rounds, "scan_rounds", "rounds", 0, 64,
+          "Rounds at most of the look at sizes far apart before the first wave; 0: none."},
+    Field{&S::scan_ratio, "scan_ratio", kRatio, 1.5, 16, "Factor between two sizes of that look."},
+    Field{&S::scan_margin, "scan_margin", kRatio, 1.1, 100,
+          "Factor below the best of the first round at which a size is left out of the others."},
+    Field{&S::scan_confidence, "scan_confidence", "standard errors", 0.5, 10,
+          "Distance from the best at which it is left out of later rounds."},
     Field{&S::min_periods_to_decide, "min_periods_to_decide", "periods", 2, 64,
           "Periods of the first wave, which has to measure the noise too."},
     Field{&S::min_periods_known_noise, "min_periods_known_noise", "periods", 1, 64,
@@ -120,6 +127,10 @@ const std::array kFields{
           "Samples of the reference that those few need, where the climb has measured the noise."},
     Field{&S::hcm_exit_confidence, "hcm_exit_confidence", "standard errors", 0, 100,
           "Errors that a deviation must exceed as well."},
+    Field{&S::hcm_hiccup, "hcm_hiccup", "seconds", 0, 3600,
+          "Time for which a held size that has left its reference is measured again first."},
+    Field{&S::hcm_return_ratio, "hcm_return_ratio", kRatio, 1.1, 16,
+          "Largest factor of one change of the size after a held one has been left."},
     Field{&S::hcm_steep_decline, "hcm_steep_decline", "per cent", 10, 100,
           "Fall below the last period of a wave that is unnatural."},
     Field{&S::hcm_steep_samples, "hcm_steep_samples", kSamples, 1, 64,
@@ -171,6 +182,8 @@ SpectralSettings SpectralSettings::article() {
   settings.price_of_thread = 0.0;
   settings.adapt_period = false;
   settings.verify_warm_start = false;
+  settings.scan_rounds = 0;
+  settings.hcm_hiccup = 0.0;
   settings.min_periods_known_noise = settings.min_periods_to_decide;
   settings.hcm_patience = 1;
   settings.hcm_plateau_periods = settings.samples_to_wave_period_ratio;

@@ -41,6 +41,12 @@ struct SpectralSettings {
   double hcm_min_period = 0.1;
   double hcm_period_noise = 0.15;
 
+  // The look round before the first wave.
+  int scan_rounds = 24;
+  double scan_ratio = 2.0;
+  double scan_margin = 2.0;
+  double scan_confidence = 2.0;
+
   // What a wave must show.
   int min_periods_to_decide = 2;
   int min_periods_known_noise = 1;
@@ -74,6 +80,8 @@ struct SpectralSettings {
   int hcm_quick_exit_samples = 2;
   int hcm_quick_reference_samples = 4;
   double hcm_exit_confidence = 5.0;
+  double hcm_hiccup = 0.3;
+  double hcm_return_ratio = 2.0;
   double hcm_steep_decline = 80.0;
   int hcm_steep_samples = 2;
   int hcm_wrong_predictions = 2;

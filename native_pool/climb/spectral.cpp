@@ -20,20 +20,24 @@ SpectralClimber::SpectralClimber(const SpectralSettings& settings, int initial_s
   if (warm) {
     begin_warm(initial_size);
   } else {
-    restart(initial_size, Reason::kStart);
+    begin_scan(initial_size);
   }
   record({});
 }
 
 void SpectralClimber::adopt(const SpectralSettings& settings) {
   settings_ = settings.validated();
+  const bool holding = holds();
   echo_ = Echo(settings);
   belief_ = Belief(limits(), settings.belief_points);
   curve_ = CurveMemory(settings.curve_points);
   watch_ = HoldWatch(settings);
   last_period_.reserve(static_cast<std::size_t>(settings.wave_period));
   journal_.adopt(settings);
-  if (mode_ == Mode::kOptimized) return;
+  if (holding) {
+    mode_ = Mode::kOptimized;
+    return;
+  }
   earlier_ = size();
   restart(wave_.low, Reason::kSettingsChanged);
 }
@@ -50,7 +54,7 @@ void SpectralClimber::dropped(const Sample& sample, Flaw flaw) {
   ++samples_;
   reason_ = Reason::kFlawed;
   // A hole in the wave would shift its phase: it begins again.
-  if (mode_ != Mode::kOptimized && echo_.samples() > 0) rewind(Reason::kFlawed);
+  if (!holds() && echo_.samples() > 0) rewind(Reason::kFlawed);
   record(sample, flaw);
 }
 
@@ -68,12 +72,15 @@ void SpectralClimber::judge(const Sample& sample) {
   if (sample.connections == 0.0) return idle();
   idle_ = given_ = false;
   connections_ = sample.connections;
-  if (mode_ != Mode::kOptimized && steep_decline(sample)) return retreat(sample.size);
-  if (sample.throughput == 0.0 || sample.throughput < settings_.min_accepted_throughput) {
+  const bool swings = !holds() && scan_.over();
+  if (swings && steep_decline(sample)) return retreat(sample.size);
+  if (sample.throughput == 0.0 ||
+      (sample.throughput < settings_.min_accepted_throughput && !is_busy(sample))) {
     return pause();
   }
   paused_ = false;
-  if (mode_ == Mode::kOptimized) return hold(sample);
+  if (holds()) return hold(sample);
+  if (!scan_.over()) return scan(sample);
   climb(sample);
 }
 
@@ -88,16 +95,32 @@ void SpectralClimber::idle() {
   reason_ = Reason::kNoConnections;
   if (idle_ || given_) return;
   idle_ = true;
-  restart(mode_ == Mode::kOptimized ? size() : wave_.low, Reason::kNoConnections);
+  if (!scan_.over()) {
+    begin_scan(size());
+    reason_ = Reason::kNoConnections;
+    return;
+  }
+  restart(holds() ? size() : wave_.low, Reason::kNoConnections);
 }
 
 void SpectralClimber::pause() {
   reason_ = Reason::kTooLow;
-  if (!paused_ && mode_ != Mode::kOptimized) rewind(Reason::kTooLow);
+  if (!paused_ && !holds() && scan_.over()) rewind(Reason::kTooLow);
   paused_ = true;
 }
 
 // ---- climbing ----
+
+void SpectralClimber::scan(const Sample& sample) {
+  reason_ = Reason::kScanning;
+  const double useful = sample.connections + settings_.hcm_false_optimized_excess;
+  scan_.add(settings_, sample.throughput, useful);
+  if (!scan_.over()) return ask_for(scan_.size());
+  echo_.expect_noise(scan_.noise(settings_.noise_memory));
+  champion_ = scan_.best();
+  scanned_ = true;
+  climb_around(*champion_, settings_.scan_ratio, Reason::kInside);
+}
 
 void SpectralClimber::climb(const Sample& sample) {
   if (settle_left_ > 0) {
@@ -109,12 +132,20 @@ void SpectralClimber::climb(const Sample& sample) {
   limit_to_connections();
   echo_.add(sample.size, sample.throughput);
   if (echo_.period_full()) {
-    if (curve_changed()) return restart(wave_.low, Reason::kCurveChanged);
+    if (curve_changed()) return changed();
     const int samples = echo_.samples();
     listen();
     if (mode_ == Mode::kOptimized || echo_.samples() != samples) return;
   }
   ask_for(wave_.size_at(echo_.samples(), settings_.wave_period));
+}
+
+// What was known to be good stays worth a comparison.
+void SpectralClimber::changed() {
+  if (!champion_) return restart(wave_.low, Reason::kCurveChanged);
+  const int champion = *champion_;
+  climb_from(wave_.low, Reason::kCurveChanged, careful_);
+  if (mode_ != Mode::kOptimized) champion_ = champion;
 }
 
 // Groups without a connection are of no use: what would be a false optimum is not looked for.
@@ -126,13 +157,23 @@ void SpectralClimber::limit_to_connections() {
 }
 
 // Back to the last size that was well. What lies from the collapse upwards is left alone for this
-// climb, or the same slope would lead there again.
+// climb, or the same slope would lead there again. Where a good size is known, the rest of what has
+// been learnt stays.
 void SpectralClimber::retreat(int collapsed_size) {
   const bool just_moved = echo_.samples() < settings_.wave_period;
   const int safe = just_moved ? last_low_ : wave_.low;
   std::optional<int> limit;
   if (collapsed_size > safe) limit = collapsed_size - 1;
-  restart(safe, Reason::kSteepDecline, limit);
+  if (!champion_) return restart(safe, Reason::kSteepDecline, limit);
+  if (limit) {
+    belief_.exclude_above(std::max(*limit, *champion_));
+  } else {
+    belief_.tell(collapsed_size, std::max({safe, wave_.high, collapsed_size + 1}),
+                 settings_.hcm_trust);
+  }
+  last_period_.clear();
+  declines_ = 0;
+  narrow(Reason::kSteepDecline);
 }
 
 // Several samples in a row, as one may be a hiccup of the machine.
@@ -185,11 +226,18 @@ void SpectralClimber::hold(const Sample& sample) {
   }
   reason_ = Reason::kHolding;
   const bool judged = watch_.samples() >= settings_.hcm_reference_samples;
-  const Departure departure = watch_.add(sample, settings_);
+  const int patience = samples_in(settings_.hcm_hiccup, period_s());
+  const Departure departure = watch_.add(sample, settings_, patience);
   if (departure != Departure::kNone) return leave(departure);
+  mode_ = watch_.checking() ? Mode::kUsual : Mode::kOptimized;
+  if (watch_.checking()) {
+    reason_ = Reason::kChecking;
+    deviation_ = watch_.deviation();
+    return;
+  }
   if (!judged && watch_.samples() >= settings_.hcm_reference_samples && false_summit()) {
-    restart(*curve_.best(limits().min, limits().max, settings_.price_of_thread),
-            Reason::kFalseSummit);
+    climb_from(*curve_.best(limits().min, limits().max, settings_.price_of_thread),
+               Reason::kFalseSummit, true);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "climb/hold.hpp"
 #include "climb/journal.hpp"
 #include "climb/period.hpp"
+#include "climb/scan.hpp"
 #include "climb/settings.hpp"
 #include "climb/step.hpp"
 #include "climb/wave.hpp"
@@ -50,12 +51,15 @@ class SpectralClimber : public Climber {
   void forced(int size);
   void idle();
   void pause();
+  void scan(const Sample& sample);
   void climb(const Sample& sample);
   void hold(const Sample& sample);
   void limit_to_connections();
+  bool holds() const { return mode_ == Mode::kOptimized || watch_.checking(); }
   void retreat(int collapsed_size);
   bool steep_decline(const Sample& sample);
   bool curve_changed();
+  void changed();
   bool false_summit() const;
   void record(const Sample& sample, Flaw flaw = Flaw::kNone);
 
@@ -65,6 +69,7 @@ class SpectralClimber : public Climber {
   double rising_probability() const;
   bool wave_can_grow() const;
   int patience() const;
+  void judge_duel();
   void rise();
   void fall(bool flat);
   void flatten();
@@ -81,12 +86,17 @@ class SpectralClimber : public Climber {
   void jump_down();
   void walk_left();
   void grow();
+  void arrive(int size, Reason reason);
   void hold_at(int size, Reason reason);
   void leave(Departure departure);
+  void climb_from(int size, Reason reason, bool careful);
   void restart(int size, Reason reason, std::optional<int> limit = std::nullopt);
   void forget();
   void begin(Wave wave, Reason reason);
+  int careful_step(int from, int to) const;
   void rewind(Reason reason);
+  void begin_scan(int size);
+  void climb_around(int size, double ratio, Reason reason);
   void begin_warm(int size);
   Wave wave_at(int size) const;
 
@@ -95,6 +105,13 @@ class SpectralClimber : public Climber {
   Mode mode_ = Mode::kUsual;
   Reason reason_ = Reason::kStart;
   double deviation_ = 0.0;  // of what has left its reference with this sample
+
+  // The look round before the first wave, and the size that must be beaten before another is held.
+  Scan scan_;
+  std::optional<int> champion_;
+  bool scanned_ = false;  // the champion's neighbours have been measured too
+  bool duel_ = false;     // the wave stands between the champion and the size found
+  bool careful_ = false;  // this climb has left a held size: it moves in small steps
 
   // The wave under way and what it has measured so far.
   Wave wave_;

@@ -35,7 +35,7 @@ double SpectralClimber::inner_share() const {
 void SpectralClimber::look_around(int size, int threads, Reason reason) {
   const int low = bracket_low();
   const int high = bracket_high();
-  if (low == high) return hold_at(size, Reason::kFound);
+  if (low == high) return arrive(size, Reason::kFound);
   begin(wave_around(size, low, high, threads, inner_share()), reason);
   inside_ = true;
 }
@@ -76,6 +76,14 @@ void SpectralClimber::grow() {
   begin(wave_at(wave_.low), Reason::kNoTrendYet);
 }
 
+// A size is held at once where nothing better was known before, else after a comparison.
+void SpectralClimber::arrive(int size, Reason reason) {
+  const int other = careful_step(size, champion_.value_or(size));
+  if (other == size) return hold_at(size, reason);
+  begin({.low = std::min(size, other), .high = std::max(size, other)}, Reason::kDuel);
+  duel_ = true;
+}
+
 void SpectralClimber::hold_at(int size, Reason reason) {
   if (size > limits().min && size - connections_ > settings_.hcm_false_optimized_excess) {
     return restart(limits().clamp(static_cast<int>(connections_)), Reason::kFalseOptimum);
@@ -89,9 +97,9 @@ void SpectralClimber::hold_at(int size, Reason reason) {
 
 void SpectralClimber::leave(Departure departure) {
   deviation_ = watch_.deviation();
-  if (departure == Departure::kThroughput) return restart(size(), Reason::kThroughputLeft);
-  if (departure == Departure::kLatency) return restart(size(), Reason::kLatencyLeft);
   const int held = size();
+  if (departure == Departure::kThroughput) return climb_from(held, Reason::kThroughputLeft, true);
+  if (departure == Departure::kLatency) return climb_from(held, Reason::kLatencyLeft, true);
   restart(held, Reason::kConnectionsLeft);
   if (deviation_ < 0.0 && mode_ == Mode::kUsual && held > limits().min) {
     mode_ = Mode::kPlateau;
@@ -100,9 +108,25 @@ void SpectralClimber::leave(Departure departure) {
   }
 }
 
+// A climb that returns to `size` unless another one proves better.
+void SpectralClimber::climb_from(int size, Reason reason, bool careful) {
+  const int in_force = this->size();
+  restart(size, reason);
+  if (mode_ == Mode::kOptimized) return;
+  ask_for(in_force);
+  champion_ = size;
+  careful_ = careful;
+  climb_around(size, settings_.hcm_max_step_ratio, reason);
+}
+
 void SpectralClimber::restart(int size, Reason reason, std::optional<int> limit) {
   mode_ = Mode::kUsual;
   belief_.forget();
+  watch_.clear(0.0);
+  careful_ = scanned_ = false;
+  scan_.cancel();
+  champion_.reset();
+  duel_ = false;
   if (limit) belief_.exclude_above(*limit);
   forget();
   if (belief_.limits().max == limits().min) return hold_at(limits().min, reason);
@@ -119,6 +143,19 @@ void SpectralClimber::forget() {
   wrong_predictions_ = 0;
   last_period_.clear();
   declines_ = 0;
+}
+
+void SpectralClimber::begin_scan(int size) {
+  restart(size, Reason::kStart);
+  if (mode_ == Mode::kOptimized) return;
+  scan_.begin(settings_, size, limits());
+  if (!scan_.over()) ask_for(scan_.size());
+}
+
+// A climb that expects the summit within a factor `ratio` of `size`.
+void SpectralClimber::climb_around(int size, double ratio, Reason reason) {
+  belief_.expect(size, ratio);
+  look_around(size, wave_threads(settings_, size, 0, echo_.noise_so_far().deviation()), reason);
 }
 
 void SpectralClimber::begin_warm(int size) {
@@ -146,8 +183,22 @@ Wave SpectralClimber::wave_at(int size) const {
 void SpectralClimber::begin(Wave wave, Reason reason) {
   last_low_ = wave_.low;
   wave_ = wave;
+  if (careful_) {
+    wave_.low = careful_step(size(), wave.low);
+    wave_.high = careful_step(wave_.low, std::max(wave.high, wave_.low + 1));
+    if (wave_.high == wave_.low) --wave_.low;
+  }
   inside_ = false;
   rewind(reason);
+}
+
+// As far from one size towards another as one change may go.
+int SpectralClimber::careful_step(int from, int to) const {
+  if (!careful_) return to;
+  const double ratio = settings_.hcm_return_ratio;
+  const int least = std::min(from - 1, static_cast<int>(std::ceil(from / ratio)));
+  const int most = std::max(from + 1, static_cast<int>(std::min(from * ratio, 2e9)));
+  return limits().clamp(std::clamp(to, least, most));
 }
 
 // The same wave from its first sample.

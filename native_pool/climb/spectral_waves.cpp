@@ -12,6 +12,7 @@ void SpectralClimber::listen() {
   const int needed =
       noise_known ? settings_.min_periods_known_noise : settings_.min_periods_to_decide;
   if (answer_.periods < needed) return;
+  if (duel_) return judge_duel();
   const double progress = lead() * answer_.periods;
   const double hopeless =
       settings_.hcm_ccs_valuable_progress / settings_.samples_to_wave_period_ratio;
@@ -24,6 +25,24 @@ void SpectralClimber::listen() {
   }
   if (!flat && answer_.periods < patience()) return;
   flatten();
+}
+
+// The champion stays where the other is not seen to be better.
+void SpectralClimber::judge_duel() {
+  const double error = settings_.test_significance ? settings_.confidence * answer_.error : 0.0;
+  const bool sure = std::abs(lead()) > error;
+  if (!sure && answer_.periods < settings_.hcm_patience * settings_.samples_to_wave_period_ratio) {
+    return;
+  }
+  const int better = lead() > 0.0 ? wave_.high : wave_.low;
+  const int other = *champion_ >= wave_.high ? wave_.high : wave_.low;
+  const int chosen = sure ? better : other;
+  duel_ = false;
+  echo_.conclude();
+  // On the way back to a champion that is further than one step.
+  if (chosen == other && chosen != *champion_) return arrive(chosen, Reason::kFound);
+  champion_.reset();
+  hold_at(chosen, Reason::kFound);
 }
 
 // Periods after which a wave is taken for what it is. On a plateau a false step is found out by the
@@ -40,15 +59,16 @@ double SpectralClimber::rising_probability() const {
 }
 
 bool SpectralClimber::wave_can_grow() const {
-  const int widest = largest_wave(settings_, wave_.low);
-  return wave_.high < belief_.limits().max && wave_.high - wave_.low < widest;
+  const int most = belief_.limits().max;
+  const int widest = std::min(largest_wave(settings_, wave_.low), most - wave_.low);
+  return wave_.high < careful_step(wave_.low, wave_.low + widest);
 }
 
 void SpectralClimber::rise() {
   mode_ = Mode::kUsual;
   inner_growths_ = 0;
   conclude_wave(rising_probability());
-  if (bracket_narrow()) return hold_at(belief_.median(), Reason::kFound);
+  if (bracket_narrow()) return arrive(belief_.median(), Reason::kFound);
   jump_up();
 }
 
@@ -56,7 +76,7 @@ void SpectralClimber::fall(bool flat) {
   mode_ = flat ? Mode::kPlateau : Mode::kUsual;
   inner_growths_ = 0;
   conclude_wave(rising_probability());
-  if (bracket_narrow()) return hold_at(belief_.median(), Reason::kFound);
+  if (bracket_narrow()) return arrive(belief_.median(), Reason::kFound);
   if (flat) return walk_left();
   jump_down();
 }
@@ -65,14 +85,14 @@ void SpectralClimber::fall(bool flat) {
 void SpectralClimber::flatten() {
   if (!inside_ && wave_can_grow()) return grow();
   if (inside_) {
-    if (inner_share() >= 1.0) return hold_at(belief_.median(), Reason::kNoTrendInside);
+    if (scanned_ || inner_share() >= 1.0) return arrive(belief_.median(), Reason::kNoTrendInside);
     conclude_wave(rising_probability());
     ++inner_growths_;
     return narrow(Reason::kNoTrendYet);
   }
   mode_ = Mode::kPlateau;
   conclude_wave(std::min(rising_probability(), 1.0 - settings_.hcm_flat_trust));
-  if (bracket_narrow()) return hold_at(belief_.median(), Reason::kFound);
+  if (bracket_narrow()) return arrive(belief_.median(), Reason::kFound);
   walk_left();
 }
 

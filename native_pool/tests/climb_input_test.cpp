@@ -108,7 +108,7 @@ TEST(Input, FlawedSamplesChangeNothingAndSayWhy) {
 }
 
 TEST(Input, HoleInAWaveStartsTheWaveAgain) {
-  SpectralClimber climber(small_server(), 8, {.min = 1, .max = 64});
+  SpectralClimber climber(without_scan(), 8, {.min = 1, .max = 64});
   PlayedCurve curve(arch(32, 0.5), 64, 0.0);
   int size = climber.size();
   for (int i = 0; i < 4; ++i) size = curve.play(climber, size);

@@ -26,7 +26,7 @@ TEST(Restart, ManualChangeBeyondTheLimitIsBroughtBack) {
 }
 
 TEST(Restart, CurveThatChangesUnderTheClimbIsNoticed) {
-  SpectralClimber climber(small_server(), 8, {.min = 1, .max = 64});
+  SpectralClimber climber(without_scan(), 8, {.min = 1, .max = 64});
   PlayedCurve curve(arch(40, 0.3), 64, 0.02);
   int size = climber.size();
   for (int i = 0; i < 40; ++i) size = curve.play(climber, size);
@@ -66,7 +66,7 @@ TEST(Restart, WarmStartBeforeTheFirstConnectionStaysWarm) {
 
 TEST(Restart, CliffIsLeftAndNotVisitedAgain) {
   const auto cliff = [](double size) { return size <= 20 ? 50.0 * size : 30.0; };
-  SpectralClimber climber(small_server(), 8, {.min = 1, .max = 64});
+  SpectralClimber climber(without_scan(), 8, {.min = 1, .max = 64});
   PlayedCurve curve(cliff, 64, 0.0);
   int size = climber.size();
   int on_the_cliff = 0;
@@ -83,23 +83,44 @@ TEST(Restart, CliffIsLeftAndNotVisitedAgain) {
   EXPECT_LE(on_the_cliff, 20);
 }
 
-TEST(Restart, LowThroughputPausesTheClimbWhereItIs) {
+TEST(Restart, LowThroughputOfAnIdleServerPausesTheClimbWhereItIs) {
   SpectralSettings settings = small_server();
   settings.min_accepted_throughput = 300.0;
   SpectralClimber climber(settings, 8, {.min = 1, .max = 64});
-  PlayedCurve curve(arch(32, 0.5, 250.0), 64, 0.0);
-  int size = climber.size();
   for (int i = 0; i < 60; ++i) {
-    size = curve.play(climber, size);
-    ASSERT_EQ(size, 8);
+    ASSERT_EQ(
+        climber.update({.throughput = 250.0, .connections = 2048.0, .latency_s = 0.002, .size = 8}),
+        8);
+    ASSERT_EQ(climber.journal().latest().reason, Reason::kTooLow);
   }
-  curve.change(arch(32, 0.5, 2500.0));
+  PlayedCurve curve(arch(32, 0.5, 2500.0), 64, 0.0);
+  int size = climber.size();
   curve.play_until_held(climber, size);
   EXPECT_LE(curve.loss(size, 0.02), 0.05);
 }
 
+TEST(Restart, SlowServerOnWhichRequestsWaitIsClimbed) {
+  for (const double in_system : {-1.0, 200.0}) {
+    SpectralSettings settings = small_server();
+    settings.min_accepted_throughput = 300.0;
+    SpectralClimber climber(settings, 4, {.min = 1, .max = 64});
+    const Curve curve = arch(32, 0.5, 20.0);
+    int size = climber.size();
+    for (int i = 0; i < 300; ++i) {
+      size = climber.update({.throughput = curve(size),
+                             .connections = 200.0,
+                             .latency_s = in_system < 0.0 ? 200.0 / curve(size) : 0.0,
+                             .size = size,
+                             .duration_s = 0.0,
+                             .in_system = in_system});
+    }
+    EXPECT_GE(size, 24);
+    EXPECT_LE(size, 40);
+  }
+}
+
 TEST(Refusal, JumpFarBeyondTheConnectionsIsFalse) {
-  SpectralClimber climber(small_server(), 8, {.min = 1, .max = 1024});
+  SpectralClimber climber(without_scan(), 8, {.min = 1, .max = 1024});
   PlayedCurve curve(roof(1024, 0.9, 0.5), 1024, 0.0);
   curve.connections = 10.0;
   int size = climber.size();
@@ -113,7 +134,7 @@ TEST(Refusal, JumpFarBeyondTheConnectionsIsFalse) {
 }
 
 TEST(Refusal, OptimumFarAboveTheConnectionsIsFalse) {
-  SpectralClimber climber(small_server(), 200, {.min = 1, .max = 1024});
+  SpectralClimber climber(without_scan(), 200, {.min = 1, .max = 1024});
   PlayedCurve curve(roof(220, 0.9, 0.5), 1024, 0.0);
   curve.connections = 100.0;
   int size = climber.size();

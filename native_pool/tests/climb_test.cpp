@@ -119,7 +119,7 @@ TEST(SpectralClimber, EachImprovementCanBeSwitchedOff) {
 }
 
 TEST(SpectralClimber, ReachesAFarSummitInSomeTensOfSamplesOnAClearSlope) {
-  SpectralClimber climber(small_server(), 2, {.min = 1, .max = 64});
+  SpectralClimber climber(without_scan(), 2, {.min = 1, .max = 64});
   PlayedCurve curve(roof(32, 0.9, 0.5), 64, 0.0);
   int size = climber.size();
   int played = 0;
@@ -132,7 +132,7 @@ TEST(SpectralClimber, ReachesAFarSummitInSomeTensOfSamplesOnAClearSlope) {
 }
 
 TEST(SpectralClimber, GoesDownToOneWhereEveryThreadHurts) {
-  SpectralClimber climber(small_server(), 8, {.min = 1, .max = 64});
+  SpectralClimber climber(without_scan(), 8, {.min = 1, .max = 64});
   PlayedCurve curve(roof(1, 1.0, 0.3), 64, 0.0);
   int size = climber.size();
   EXPECT_LE(curve.play_until_held(climber, size), 40);
@@ -140,7 +140,7 @@ TEST(SpectralClimber, GoesDownToOneWhereEveryThreadHurts) {
 }
 
 TEST(SpectralClimber, WalksThePlateauLeftToTheKnee) {
-  SpectralClimber climber(small_server(), 64, {.min = 1, .max = 64});
+  SpectralClimber climber(without_scan(), 64, {.min = 1, .max = 64});
   PlayedCurve curve(knee(8), 64, 0.0);
   int size = climber.size();
   curve.play_until_held(climber, size);
@@ -167,7 +167,7 @@ TEST(SpectralClimber, PriceOfThreadsMovesTheAnswerLeft) {
 TEST(SpectralClimber, WaveGrowsWithTheNoise) {
   std::vector<double> widest;
   for (const double noise : {0.02, 0.15}) {
-    SpectralClimber climber(small_server(), 100, {.min = 1, .max = 1024});
+    SpectralClimber climber(without_scan(), 100, {.min = 1, .max = 1024});
     PlayedCurve curve(arch(400, 0.4), 1024, noise, 7);
     int size = climber.size();
     double reach = 0.0;
@@ -184,7 +184,7 @@ TEST(SpectralClimber, WaveGrowsWithTheNoise) {
 TEST(SpectralClimber, IntervalIsAsShortAsTheNoiseAllows) {
   std::vector<double> intervals;
   for (const double noise : {0.0, 0.02, 0.2}) {
-    SpectralClimber climber(small_server(), 8, {.min = 1, .max = 1024});
+    SpectralClimber climber(without_scan(), 8, {.min = 1, .max = 1024});
     PlayedCurve curve(roof(300, 0.9, 0.5), 1024, noise, 3);
     int size = climber.size();
     for (int i = 0; i < 200; ++i) size = curve.play(climber, size);

@@ -24,7 +24,7 @@ TEST(Journal, HasOneRecordOfEveryUpdateAndOfTheStart) {
 }
 
 TEST(Journal, DecisionsCarryTheHarmonicsTheyRestOn) {
-  SpectralClimber climber(small_server(), 8, {.min = 1, .max = 1024});
+  SpectralClimber climber(without_scan(), 8, {.min = 1, .max = 1024});
   PlayedCurve curve(roof(512, 0.9, 0.5), 1024, 0.0);
   int size = climber.size();
   for (int i = 0; i < 9; ++i) size = curve.play(climber, size);

@@ -235,9 +235,16 @@ TEST(Knobs, NothingIsDecidedWhileThereIsTooLittleThroughput) {
   KnobClimber climber(small_server(), kCore, kUntouched);
   const Values first = climber.values();
   for (int i = 0; i < 100; ++i) {
-    ASSERT_EQ(climber.update(sample_of(0.5), climber.values()), first);
+    const Sample idle{.throughput = 0.5, .connections = 64.0, .latency_s = 0.01};
+    ASSERT_EQ(climber.update(idle, climber.values()), first);
     ASSERT_EQ(climber.reason(), Reason::kTooLow);
   }
+}
+
+TEST(Knobs, SlowServerOnWhichRequestsWaitIsClimbed) {
+  KnobClimber climber(small_server(), kCore, kUntouched);
+  for (int i = 0; i < 20; ++i) climber.update(sample_of(0.5), climber.values());
+  EXPECT_NE(climber.reason(), Reason::kTooLow);
 }
 
 TEST(Knobs, WrongNumberOfThemAndValuesOutOfRangeAreRefused) {

@@ -119,6 +119,13 @@ inline SpectralSettings small_server() {
   return settings;
 }
 
+// Begins with its first wave.
+inline SpectralSettings without_scan() {
+  SpectralSettings settings = small_server();
+  settings.scan_rounds = 0;
+  return settings;
+}
+
 // A warm start holds at once.
 inline SpectralSettings trusting() {
   SpectralSettings settings = small_server();

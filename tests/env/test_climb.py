@@ -22,9 +22,19 @@ class Staircase:
         self.summit = summit
         self.period_s = 0.0
         self.samples: list[tuple[float, float, float, int, float]] = []
+        self.in_system: float | None = None
 
-    def update(self, throughput: float, connections: float, latency_s: float, size: int, duration_s: float) -> int:
+    def update(
+        self,
+        throughput: float,
+        connections: float,
+        latency_s: float,
+        size: int,
+        duration_s: float,
+        in_system: float | None = None,
+    ) -> int:
         self.samples.append((throughput, connections, latency_s, size, duration_s))
+        self.in_system = in_system
         return min(size + self.step, self.summit)
 
 
@@ -52,6 +62,7 @@ def test_climber_hears_goodput_connections_latency_and_size() -> None:
     assert (connections, size) == (40, 2)
     assert throughput == pytest.approx(200.0)
     assert latency_s == pytest.approx(40 / 200.0, rel=0.04)
+    assert climber.in_system == pytest.approx(40.0, rel=0.04)
 
 
 def test_windows_are_as_long_as_the_climber_asks() -> None:

@@ -111,6 +111,64 @@ def test_nonsense_is_refused(fields: dict[str, object]) -> None:
         Objective.model_validate(fields)
 
 
+LATE = Objective(targets_ms={"a": 10.0}, price_of_thread=0.0)
+
+
+def test_where_none_is_in_time_more_requests_are_better(make_window: MakeWindow) -> None:
+    values = [LATE.value(make_window({"a": {500.0: count}})) for count in (0, 1, 10, 100, 1000, 10_000)]
+    assert values == sorted(values)
+    assert min(np.diff(values)) > 0.04
+
+
+def test_where_none_is_in_time_less_lateness_is_better(make_window: MakeWindow) -> None:
+    values = [LATE.value(make_window({"a": {latency_ms: 500}})) for latency_ms in (5000.0, 500.0, 100.0, 30.0, 12.0)]
+    assert values == sorted(values)
+    assert min(np.diff(values)) > 0.1
+
+
+def test_a_closed_loop_that_is_late_has_a_slope(make_window: MakeWindow) -> None:
+    """256 connections: twice the throughput is half the latency."""
+    counts = (250, 500, 1000, 2000)
+    values = [LATE.value(make_window({"a": {256e3 / count: count}})) for count in counts]
+    assert min(np.diff(values)) > 0.2 * math.log(2.0)
+
+
+def test_any_real_goodput_beats_any_number_of_late_requests(make_window: MakeWindow) -> None:
+    late = make_window({"a": {12.0: 1_000_000}})
+    few = make_window({"a": {1.0: 6, 5000.0: 500}})
+    assert LATE.value(late) <= 0.0 < LATE.value(few)
+    assert LATE.value(few) == math.log(6.0)
+
+
+def test_one_request_in_time_of_many_is_no_summit(make_window: MakeWindow) -> None:
+    none, one = (make_window({"a": {1.0: count, 500.0: 500}}, duration_s=0.25) for count in (0, 1))
+    assert LATE.goodput_per_s(one) == pytest.approx(4.0)
+    assert 0.0 < LATE.value(one) - LATE.value(none) < 1.0
+    quicker = make_window({"a": {30.0: 2000}}, duration_s=0.25)
+    assert LATE.value(quicker) > LATE.value(none)
+
+
+@pytest.mark.parametrize("late", [0, 1, 100, 100_000])
+def test_more_in_time_is_never_worse(make_window: MakeWindow, late: int) -> None:
+    worths = [LATE.worth_per_s(make_window({"a": {1.0: count, 500.0: late}})) for count in range(30)]
+    assert worths == sorted(worths)
+    assert max(worths[k + 1] / worths[k] for k in range(1, 29)) < 4.0
+
+
+@pytest.mark.parametrize("classes", [{"a": {1.0: 6, 500.0: 100}}, {"a": {1.0: 1}}, {"a": {500.0: 9}, "b": {500.0: 6}}])
+def test_where_goodput_is_clear_j_is_its_logarithm(
+    make_window: MakeWindow, classes: dict[str, dict[float, int]]
+) -> None:
+    window = make_window(classes)
+    assert LATE.worth_per_s(window) == LATE.goodput_per_s(window)
+
+
+def test_weights_count_in_the_slope(make_window: MakeWindow) -> None:
+    window = make_window({"a": {500.0: 100}})
+    heavy = LATE.model_copy(update={"weights": {"a": 10.0}})
+    assert heavy.value(window) > LATE.value(window) > LATE.model_copy(update={"weights": {"a": 0.0}}).value(window)
+
+
 def test_time_in_system_stands_for_goodput_where_no_client_reports(make_window: MakeWindow) -> None:
     objective = Objective(signal="time_in_system")
     crowded = replace(make_window({"a": {1.0: 100}}).without_classes(), in_system=50.0)

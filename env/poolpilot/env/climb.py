@@ -20,7 +20,15 @@ class Climber(Protocol):
     def period_s(self) -> float:
         """Seconds the next sample should last; 0 leaves that to the caller."""
 
-    def update(self, throughput: float, connections: float, latency_s: float, size: int, duration_s: float) -> int:
+    def update(
+        self,
+        throughput: float,
+        connections: float,
+        latency_s: float,
+        size: int,
+        duration_s: float,
+        in_system: float | None,
+    ) -> int:
         """Takes one sample and returns the size to set next."""
 
 
@@ -30,7 +38,7 @@ class ClimbController:
     Args:
         climber: The climber.
         pool_tuple: Tuple whose other knobs are kept.
-        objective: Its goodput is what the climber climbs on.
+        objective: What the climber climbs on: the goodput, or the slope towards it.
     """
 
     def __init__(self, climber: Climber, pool_tuple: PoolTuple, objective: Objective) -> None:
@@ -46,11 +54,12 @@ class ClimbController:
     def propose(self, window: Window) -> PoolTuple:
         """The tuple to set next."""
         size = self._climber.update(
-            self._objective.goodput_per_s(window),
+            self._objective.worth_per_s(window),
             float(window.profile.features.get("connections") or 0),
             mean_latency_s(window),
             window.pool_tuple.pool_size,
             window.duration_s,
+            mean_in_system(window),
         )
         return window.pool_tuple.with_core((size, *self._rest))
 
@@ -136,6 +145,13 @@ def mean_latency_s(window: Window) -> float:
     """Mean latency of all classes in seconds; 0 when nothing completed."""
     merged = reduce(lambda left, right: left + right, (one.latency for one in window.classes.values()), Histogram())
     return merged.mean / 1e6
+
+
+def mean_in_system(window: Window) -> float | None:
+    """Mean number of requests that ran or waited, as the server tells or by Little's law; None when nobody knows it."""
+    if window.in_system is not None:
+        return window.in_system
+    return window.throughput_per_s * mean_latency_s(window) if window.classes else None
 
 
 def run_climb(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from poolpilot.env.climb import mean_latency_s
+from poolpilot.env.climb import mean_in_system, mean_latency_s
 from poolpilot.env.knobs import CORE_KNOBS, WHOLE_KNOBS, KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.env.spectral import ClimbSettings, as_native
@@ -39,7 +39,7 @@ class KnobClimbController:
         settings: How it climbs.
         knobs: The server's knobs; one that needs a restart or belongs to a session is refused.
         start: Tuple it starts from; the knobs that are not climbed keep its values.
-        objective: Its goodput is what is climbed on, its price that of a thread group.
+        objective: What is climbed on: the goodput, or the slope towards it; its price is that of a thread group.
         names: Knobs to climb, the pool size first.
         ranges: Ranges instead of the useful ones, by name.
 
@@ -116,11 +116,12 @@ class KnobClimbController:
         """The tuple to set next."""
         in_force = [int(getattr(window.pool_tuple, name)) for name in self._names]
         values = self.climber.update(
-            self._objective.goodput_per_s(window),
+            self._objective.worth_per_s(window),
             float(window.profile.features.get("connections") or 0),
             mean_latency_s(window),
             in_force,
             window.duration_s,
+            mean_in_system(window),
         )
         return PoolTuple.from_dict({**window.pool_tuple.as_dict(), **dict(zip(self._names, values, strict=True))})
 

@@ -4,24 +4,49 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from poolpilot.featurizer.histogram import LOWER_BOUNDS, Histogram
 from poolpilot.featurizer.window import ClassWindow, Window
 
 if TYPE_CHECKING:
     from poolpilot.native_pool.workload import RequestClass
 
 
-Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
-NotNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+LARGEST = 1e9
+"""Largest number of an objective: beyond it sums and products of them are no longer finite."""
 
+Positive = Annotated[float, Field(gt=0.0, le=LARGEST, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0.0, le=LARGEST, allow_inf_nan=False)]
+
+
+MIDDLES = (LOWER_BOUNDS[:-1] + LOWER_BOUNDS[1:]) / 2.0
+"""Latency that stands for each bucket of a histogram, in microseconds."""
 
 SHORTEST_S = 1e-6
 """Times in the system below this count as this."""
 
+STEEPNESS = 2.0
+"""A request that takes so many times its target counts as that number to the minus this, where none is in time."""
+
+LEAST_LATE_PER_S, MOST_LATE_PER_S = 1e-3, 1e5
+"""Late requests, so counted, between which the slope rises."""
+
+LATE_RANGE = math.log1p(MOST_LATE_PER_S / LEAST_LATE_PER_S)
+
+MOST_SLOPE_PER_S = 1.0
+"""Goodput that no number of late requests is worth: whatever has more in time is better."""
+
+CLEAR_REQUESTS = 6.0
+"""Requests in time that are no chance, however many others are late."""
+
 
 class Objective(BaseModel):
-    """J = ln(goodput) - price_of_thread * ln(pool_size), where goodput is what arrives within its target."""
+    """J = ln(goodput) - price_of_thread * ln(pool_size), where goodput is what arrives within its target.
+
+    Where next to nothing is in time, late requests give J a slope (`worth_per_s`): more of them and sooner is better.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -70,6 +95,32 @@ class Objective(BaseModel):
         )
         return max(total if window.classes else window.throughput_per_s, self.goodput_floor_per_s)
 
+    def worth_per_s(self, window: Window) -> float:
+        """What is climbed on, and whose logarithm J has: the goodput where there is some, else a slope towards it.
+
+        As soon as `CLEAR_REQUESTS` are in time, or all are, it is the goodput. Where none is, it is worth less than
+        `MOST_SLOPE_PER_S`, and the more the more requests end and the less late they are. Between the two it passes
+        over smoothly, so that one request in time of many, which may be chance, makes no summit.
+        """
+        goodput_per_s = self.goodput_per_s(window)
+        counts = {name: self._within_target_per_s(name, one, window.duration_s) for name, one in window.classes.items()}
+        completed_per_s, in_time_per_s = window.throughput_per_s, sum(counts.values())
+        if not counts or in_time_per_s >= completed_per_s:
+            return goodput_per_s
+        clear = min(in_time_per_s * window.duration_s / CLEAR_REQUESTS + in_time_per_s / completed_per_s, 1.0)
+        slope_per_s = self._slope_per_s(window)
+        return float(slope_per_s ** (1.0 - clear) * max(goodput_per_s, slope_per_s) ** clear)
+
+    def _slope_per_s(self, window: Window) -> float:
+        """From the floor of goodput without any request up to `MOST_SLOPE_PER_S`, evenly in the logarithm."""
+        late_per_s = sum(
+            self.weights.get(name, 1.0) * _earliness(one.latency, self.targets_ms[name] * 1000.0) / window.duration_s
+            for name, one in window.classes.items()
+            if name in self.targets_ms
+        )
+        height = min(math.log1p(late_per_s / LEAST_LATE_PER_S) / LATE_RANGE, 1.0)
+        return float(self.goodput_floor_per_s * max(MOST_SLOPE_PER_S / self.goodput_floor_per_s, 1.0) ** height)
+
     def share_within_target(self, window: Window) -> float:
         """Goodput over the weighted throughput, 0..1; 0 when nothing completed, 1 without classes."""
         if not window.classes:
@@ -101,7 +152,7 @@ class Objective(BaseModel):
 
     def value(self, window: Window) -> float:
         """J of a window under the tuple it was measured under."""
-        return math.log(self.goodput_per_s(window)) - self.price_of_thread * math.log(window.pool_tuple.pool_size)
+        return math.log(self.worth_per_s(window)) - self.price_of_thread * math.log(window.pool_tuple.pool_size)
 
     def feasible(self, window: Window, reference: Window | None = None) -> bool:
         """Whether the window keeps the constraints.
@@ -131,6 +182,11 @@ class Objective(BaseModel):
             self.feasible(second, reference),
             self.value(second),
         )
+
+
+def _earliness(latency: Histogram, target_us: float) -> float:
+    """Requests of a histogram, each by how little it is late; one in time counts whole."""
+    return float(latency.counts @ (target_us / np.maximum(MIDDLES, target_us)) ** STEEPNESS)
 
 
 def regret(value: float, oracle_value: float) -> float:

@@ -40,6 +40,12 @@ class ClimbSettings(BaseModel):
         description="Samples that are enough to leave a held size after a large change; 0: never so few, since on a "
         "live server two short samples are often a hiccup.",
     )
+    hiccup_s: float = Field(
+        default=1.5,
+        ge=0.0,
+        description="Seconds for which a held size that has left its reference is measured again first (hcm_hiccup): "
+        "longer than another process takes a processor for.",
+    )
     verify_warm_start: bool = Field(
         default=False, description="Whether a warm start makes a small wave before it holds; the predictor's looks do."
     )
@@ -63,6 +69,7 @@ class ClimbSettings(BaseModel):
             min_accepted_throughput=self.min_accepted_throughput,
             price_of_thread=self.price_of_thread,
             hcm_quick_exit_samples=self.quick_exit_samples,
+            hcm_hiccup=self.hiccup_s,
             verify_warm_start=self.verify_warm_start,
         )
 

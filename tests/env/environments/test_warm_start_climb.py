@@ -24,8 +24,17 @@ class Doubling:
 
     period_s = 0.0
 
-    def update(self, throughput: float, connections: float, latency_s: float, size: int, duration_s: float) -> int:
-        return min(2 * size, 16) if min(throughput, connections, latency_s, duration_s) > 0.0 else size
+    def update(
+        self,
+        throughput: float,
+        connections: float,
+        latency_s: float,
+        size: int,
+        duration_s: float,
+        in_system: float | None = None,
+    ) -> int:
+        known = in_system is None or in_system >= 0.0
+        return min(2 * size, 16) if known and min(throughput, connections, latency_s, duration_s) > 0.0 else size
 
 
 def doubling(pool_tuple: PoolTuple, problem: Problem) -> Controller:

@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from poolpilot.featurizer.errors import SettingError
+from poolpilot.pipelines.bench.climbing import curve_arena
 from poolpilot.pipelines.bench.climbing.arena import Task
 from poolpilot.pipelines.bench.climbing.cells import Noise
 from poolpilot.pipelines.bench.climbing.curve_arena import ABLATIONS, CurveArena
@@ -23,9 +25,6 @@ SMALL = CurveArena(
     price_of_thread=0.02,
     variants={},
 )
-
-PAUSED = {"paused": {"min_accepted_throughput": 1e9}}
-"""Our climber where no throughput is enough: it stays where it starts."""
 
 
 def test_noisy_cells_are_repeated_and_controllers_interleaved() -> None:
@@ -70,9 +69,9 @@ def test_run_begins_where_its_cell_says(start: str, size: int) -> None:
     assert found.objective_lost == pytest.approx(Landscape.of("roof", 32, 0.02).regrets[size - 1])
 
 
-def test_only_what_follows_a_shift_is_scored() -> None:
-    arena = replace(SMALL, variants=PAUSED)
-    found = arena.run(Task("paused", "roof of 128, 0 %, shifted to fewer threads", 0))
+def test_only_what_follows_a_shift_is_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(curve_arena, "play", lambda _climber, start, _landscapes, noise: np.full(len(noise), start))
+    found = SMALL.run(Task(SPECTRAL, "roof of 128, 0 %, shifted to fewer threads", 0))
     after = Landscape.of("roof", 128, 0.02, 1 / 12)
     assert found.objective_lost == pytest.approx(after.regrets[43 - 1])
 

@@ -101,6 +101,6 @@ ABLATIONS: dict[str, dict[str, float]] = {
     "without price": {"price_of_thread": 0.0},
     "two periods at least": {"min_periods_known_noise": 2},
     "four windows of patience": {"hcm_patience": 4},
-    "patience on a plateau": {"hcm_plateau_periods": 8},
+    "without the scan": {"scan_rounds": 0},
 }
 """Our climber with one improvement switched off."""
