@@ -1,6 +1,8 @@
-// LivePool for Python. The GIL is released around everything that takes time.
+// LivePool for Python. The GIL is released around everything that takes time or a lock.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+
+#include <utility>
 
 #include "bindings/to_dict.hpp"
 #include "live/server.hpp"
@@ -8,6 +10,15 @@
 namespace py = pybind11;
 
 namespace poolpilot {
+namespace {
+
+template <typename Call>
+auto without_gil(Call call) {
+  const py::gil_scoped_release release;
+  return call();
+}
+
+}  // namespace
 
 void bind_live(py::module_& module) {
   py::class_<LivePool>(module, "LivePool", "The live pool server on loopback.")
@@ -55,21 +66,20 @@ void bind_live(py::module_& module) {
            "Binds, listens and starts to serve.")
       .def("close", &LivePool::close, py::call_guard<py::gil_scoped_release>(),
            "Ends every thread and closes every descriptor.")
-      .def_property_readonly("address", &LivePool::address, "Where clients connect.")
       .def_property_readonly(
-          "pool_tuple", [](const LivePool& pool) { return to_dict(pool.tuple()); },
+          "address", py::cpp_function(&LivePool::address, py::call_guard<py::gil_scoped_release>()),
+          "Where clients connect.")
+      .def_property_readonly(
+          "pool_tuple",
+          [](const LivePool& pool) { return to_dict(without_gil([&] { return pool.tuple(); })); },
           "The tuple in force, by field.")
       .def(
           "set_tuple",
           [](LivePool& pool, int pool_size, int oversubscribe, int timer_interval_ms,
              bool create_thread_on_wait, double idle_timeout_s) {
-            PoolTuple tuple{pool_size, oversubscribe, timer_interval_ms, create_thread_on_wait,
-                            idle_timeout_s};
-            {
-              const py::gil_scoped_release release;
-              tuple = pool.set_tuple(tuple);
-            }
-            return to_dict(tuple);
+            const PoolTuple tuple{pool_size, oversubscribe, timer_interval_ms,
+                                  create_thread_on_wait, idle_timeout_s};
+            return to_dict(without_gil([&] { return pool.set_tuple(tuple); }));
           },
           py::kw_only(), py::arg("pool_size"), py::arg("oversubscribe"),
           py::arg("timer_interval_ms"), py::arg("create_thread_on_wait") = true,
@@ -77,12 +87,7 @@ void bind_live(py::module_& module) {
       .def(
           "snapshot",
           [](const LivePool& pool) {
-            PoolSnapshot snapshot;
-            {
-              const py::gil_scoped_release release;
-              snapshot = pool.snapshot();
-            }
-            return to_dict(snapshot);
+            return to_dict(without_gil([&] { return pool.snapshot(); }));
           },
           "Everything counted since the start.")
       .def(
@@ -90,11 +95,12 @@ void bind_live(py::module_& module) {
           [](const LivePool& pool) {
             std::size_t entries = 0;
             std::size_t same = 0;
+            const py::gil_scoped_release release;
             for (const EventLog& log : pool.event_logs()) {
               entries += log.entries.size();
               same += replay(log);
             }
-            return py::make_tuple(entries, same);
+            return std::pair(entries, same);
           },
           "(recorded events, events a fresh machine answers alike); call after close.");
 }

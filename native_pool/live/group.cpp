@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 
 #include <array>
+#include <cassert>
 #include <cerrno>
 #include <chrono>
 #include <system_error>
@@ -48,11 +49,11 @@ void Group::welcome(Connection& connection) {
   perform(apply(EventKind::kArrived).spawn);
 }
 
-void Group::adopt(Connection& connection) {
+bool Group::adopt(Connection& connection) {
   const Lock lock(mutex_);
   connection.group = this;
   perform(apply(EventKind::kConnectionAdded).spawn);
-  watch(connection);
+  return watch(connection);
 }
 
 void Group::remove(Connection& connection) {
@@ -62,19 +63,20 @@ void Group::remove(Connection& connection) {
   apply(EventKind::kConnectionRemoved);
 }
 
-void Group::arm(Connection& connection) {
+bool Group::arm(Connection& connection) {
   // Under the mutex, or the next worker could close the socket while epoll_ctl still returns.
   const Lock lock(mutex_);
-  watch(connection);
+  return watch(connection);
 }
 
-void Group::watch(Connection& connection) {
+bool Group::watch(Connection& connection) {
   const int operation = connection.watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
-  connection.watched = true;
   epoll_event event{};
   event.events = kArmed;
   event.data.ptr = &connection;
-  epoll_ctl(epoll_.get(), operation, connection.fd, &event);
+  if (epoll_ctl(epoll_.get(), operation, connection.fd, &event) != 0) return false;
+  connection.watched = true;
+  return true;
 }
 
 void Group::work(WorkerStats& stats) {
@@ -137,19 +139,31 @@ int Group::poll(int timeout_ms, Lock* unlock_while_waiting) {
 bool Group::sleep(Lock& lock) {
   Sleeper self;
   sleepers_.push_front(&self);
+  assert(all_sleepers_counted());
   const auto timeout = std::chrono::duration<double>(host_.idle_timeout_s());
-  self.awake.wait_for(lock, timeout, [this, &self] { return self.woken || stopping_; });
-  if (stopping_) {
-    if (!self.woken) sleepers_.remove(&self);
-    return false;
-  }
-  if (self.woken) {
+  self.called.wait_for(lock, timeout, [&self] { return self.call != Call::kNone; });
+  if (self.call == Call::kWake) {
     apply(EventKind::kAwake);
     return true;
   }
-  sleepers_.remove(&self);
-  apply(EventKind::kIdleTimeout);
+  if (self.call == Call::kNone) {
+    sleepers_.remove(&self);
+    apply(EventKind::kSleeperLeaves);
+    assert(all_sleepers_counted());
+  }
   return false;
+}
+
+void Group::call_first(Call call) {
+  Sleeper* sleeper = sleepers_.front();
+  sleepers_.pop_front();
+  assert(all_sleepers_counted());
+  sleeper->call = call;
+  sleeper->called.notify_one();
+}
+
+bool Group::all_sleepers_counted() const {
+  return sleepers_.size() == static_cast<std::size_t>(machine_.state().sleeping_count);
 }
 
 void Group::tick() {
@@ -167,7 +181,10 @@ void Group::configure(const GroupSettings& settings) {
 void Group::stop() {
   const Lock lock(mutex_);
   stopping_ = true;
-  for (Sleeper* sleeper : sleepers_) sleeper->awake.notify_one();
+  while (!sleepers_.empty()) {
+    apply(EventKind::kSleeperLeaves);
+    call_first(Call::kLeave);
+  }
   if (stop_event_.valid()) eventfd_write(stop_event_.get(), 1);
 }
 
@@ -189,13 +206,7 @@ Decision Group::apply(EventKind kind, int n) {
 }
 
 void Group::perform(Spawn spawn) {
-  if (spawn == Spawn::kWake) {
-    Sleeper* sleeper = sleepers_.front();
-    sleepers_.pop_front();
-    sleeper->woken = true;
-    // Under the mutex: the sleeper's condition variable lives on its stack.
-    sleeper->awake.notify_one();
-  }
+  if (spawn == Spawn::kWake) call_first(Call::kWake);
   if (spawn == Spawn::kCreate && (stopping_ || !host_.start_worker(*this))) {
     apply(EventKind::kCreateFailed);
   }

@@ -1,4 +1,18 @@
 // A thread group of the live server: a GroupMachine with its mutex, queue, epoll and sleepers.
+//
+// Sleepers. A thread that the machine sends to sleep enters `sleepers_` under the same hold of the
+// mutex, and whoever takes one off tells the machine under the same hold too: a wake (which the
+// machine asked for), an idle timeout, or the stop. So the list is always as long as the machine's
+// sleeping_count, and a wake always finds a sleeper. A sleeper is notified under the mutex, because
+// its condition variable lives on its own stack.
+//
+// Connections. A turn owns its connection from the moment it takes it off the queue until arm() or
+// adopt() succeeds; when the system refuses, it owns it still and must close it. EPOLLONESHOT keeps
+// the epoll silent about a connection that somebody owns, whether the epoll knows it or not.
+//
+// Stop. stop() dismisses every sleeper at once and wakes the listener for good. From then on no
+// thread falls asleep, listens, takes a request or is created, so nobody can be woken either;
+// threads in the middle of a turn end it and leave.
 #pragma once
 
 #include <condition_variable>
@@ -40,16 +54,18 @@ class Group final : public WaitReporter {
 
   // A new connection: queued before its first read, as a login is.
   void welcome(Connection& connection);
-  // Takes over a connection of another group, armed.
-  void adopt(Connection& connection);
+  // Takes over a connection of another group and arms it.
+  [[nodiscard]] bool adopt(Connection& connection);
   // Forgets a connection that is about to move or close.
   void remove(Connection& connection);
-  // Waits for the connection's next request. The caller must not touch it afterwards.
-  void arm(Connection& connection);
+  // Waits for the connection's next request. The caller must not touch it afterwards, unless the
+  // answer is false: then the system refuses, and the caller owns it still.
+  [[nodiscard]] bool arm(Connection& connection);
 
   void work(WorkerStats& stats);
   void tick();
   void configure(const GroupSettings& settings);
+  // Ends the group's threads; safe to call twice.
   void stop();
 
   void wait_begin() override;
@@ -61,25 +77,28 @@ class Group final : public WaitReporter {
   void record(EventLog* log);
 
  private:
+  enum class Call : std::uint8_t { kNone, kWake, kLeave };
   struct Sleeper {
-    std::condition_variable awake;
-    bool woken = false;
+    std::condition_variable called;
+    Call call = Call::kNone;
   };
   using Lock = std::unique_lock<std::mutex>;
 
-  void watch(Connection& connection);
+  bool watch(Connection& connection);
   Decision apply(EventKind kind, int n = 0);
   void perform(Spawn spawn);
   Connection* next(Lock& lock);
   Connection* listen(Lock& lock);
   bool sleep(Lock& lock);
+  void call_first(Call call);
+  bool all_sleepers_counted() const;
   int poll(int timeout_ms, Lock* unlock_while_waiting);
 
   GroupHost& host_;
   mutable std::mutex mutex_;
   GroupMachine machine_;
   TwoLevelQueue<Connection*> queue_;
-  std::list<Sleeper*> sleepers_;  // last in, first out
+  std::list<Sleeper*> sleepers_;  // last in, first out; as many as the machine counts
   Descriptor epoll_;
   Descriptor stop_event_;
   EventLog* log_ = nullptr;

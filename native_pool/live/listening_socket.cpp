@@ -31,7 +31,9 @@ Descriptor open_socket(int family, const std::string& address) {
 
 }  // namespace
 
-ListeningSocket::ListeningSocket(const std::string& address) : address_(address) {
+// Delegates, so that a constructor which throws later runs the destructor and leaves no path.
+ListeningSocket::ListeningSocket(const std::string& address) : ListeningSocket() {
+  address_ = address;
   if (address.starts_with(kTcp)) {
     bind_tcp(address.substr(kTcp.size()));
   } else if (address.starts_with(kUnix)) {

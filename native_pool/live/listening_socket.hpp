@@ -21,6 +21,7 @@ class ListeningSocket {
   const std::string& address() const { return address_; }
 
  private:
+  ListeningSocket() = default;
   void bind_tcp(const std::string& port);
   void bind_unix(const std::string& path);
 

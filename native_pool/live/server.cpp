@@ -15,8 +15,14 @@
 #include <system_error>
 
 #include "live/clock.hpp"
+#include "live/start_thread.hpp"
 
 namespace poolpilot {
+namespace {
+
+[[noreturn]] void throw_closed() { throw std::logic_error("the pool is closed: make a new one"); }
+
+}  // namespace
 
 LivePool::LivePool(const LivePoolSettings& settings)
     : settings_(settings),
@@ -38,7 +44,21 @@ LivePool::LivePool(const LivePoolSettings& settings)
 LivePool::~LivePool() { close(); }
 
 void LivePool::start() {
-  if (started_) throw std::logic_error("a pool starts once");
+  const std::unique_lock lock(lifecycle_mutex_);
+  if (phase_ == Phase::kServing) {
+    throw std::logic_error("the pool serves already: a pool starts once");
+  }
+  if (phase_ == Phase::kClosed) throw_closed();
+  try {
+    open_all();
+    phase_ = Phase::kServing;
+  } catch (...) {
+    tear_down();
+    throw;
+  }
+}
+
+void LivePool::open_all() {
   listening_ = std::make_unique<ListeningSocket>(settings_.address);
   accept_stop_ = Descriptor(eventfd(0, EFD_CLOEXEC));
   if (!accept_stop_.valid()) {
@@ -46,49 +66,66 @@ void LivePool::start() {
   }
   open_groups(tuple_.pool_size);
   group_count_.store(tuple_.pool_size, std::memory_order_release);
-  started_ = true;
-  acceptor_ = std::thread([this] { accept_loop(); });
-  timer_ = std::thread([this] { timer_loop(); });
+  timer_ = start_thread("the timer", [this] { timer_loop(); });
+  acceptor_ = start_thread("the acceptor", [this] { accept_loop(); });
 }
 
 void LivePool::close() {
-  if (!started_ || stopping_.load(std::memory_order_relaxed)) return;
+  // Before the mutex: calls that come from now on are turned away, so that they cannot keep it.
+  stop_loops();
+  const std::unique_lock lock(lifecycle_mutex_);
+  tear_down();
+}
+
+void LivePool::stop_loops() {
   {
     // Under the timer's mutex, or its wait could start between this store and the notification.
     const std::lock_guard lock(tuple_mutex_);
     stopping_.store(true, std::memory_order_relaxed);
   }
   timer_changed_.notify_all();
-  eventfd_write(accept_stop_.get(), 1);
-  acceptor_.join();
-  timer_.join();
+}
+
+// Undoes as much as open_all() has done.
+void LivePool::tear_down() {
+  stop_loops();
+  if (accept_stop_.valid()) eventfd_write(accept_stop_.get(), 1);
+  if (acceptor_.joinable()) acceptor_.join();
+  if (timer_.joinable()) timer_.join();
   for (auto& group : groups_) group->stop();
   registry_.join_all();
-  for (auto& [id, connection] : connections_) {
-    executor_.abandon(*connection);
-    ::close(connection->fd);
-  }
+  for (auto& [id, connection] : connections_) ::close(connection->fd);
   connections_.clear();
   groups_.clear();
   listening_.reset();
   accept_stop_ = Descriptor();
+  phase_ = Phase::kClosed;
+}
+
+std::shared_lock<std::shared_mutex> LivePool::while_serving() const {
+  if (stopping_.load(std::memory_order_relaxed)) throw_closed();
+  std::shared_lock lock(lifecycle_mutex_);
+  if (phase_ == Phase::kNew) {
+    throw std::logic_error("the pool does not serve yet: start it first");
+  }
+  if (phase_ == Phase::kClosed) throw_closed();
+  return lock;
 }
 
 std::string LivePool::address() const {
-  if (!listening_) throw std::logic_error("the pool does not serve");
+  const auto serving = while_serving();
   return listening_->address();
 }
 
 PoolTuple LivePool::tuple() const {
+  const auto serving = while_serving();
   const std::lock_guard lock(tuple_mutex_);
   return tuple_;
 }
 
 PoolTuple LivePool::set_tuple(const PoolTuple& tuple) {
   check(tuple, settings_.max_pool_size);
-  if (!started_ || stopping_.load(std::memory_order_relaxed)) {
-    throw std::logic_error("the pool does not serve");
-  }
+  const auto serving = while_serving();
   {
     const std::lock_guard lock(tuple_mutex_);
     open_groups(tuple.pool_size);
@@ -100,6 +137,14 @@ PoolTuple LivePool::set_tuple(const PoolTuple& tuple) {
   }
   timer_changed_.notify_all();
   return tuple;
+}
+
+const std::vector<EventLog>& LivePool::event_logs() const {
+  const std::shared_lock lock(lifecycle_mutex_);
+  if (phase_ != Phase::kClosed) {
+    throw std::logic_error("the pool still records its events: close it first");
+  }
+  return logs_;
 }
 
 GroupSettings LivePool::group_settings(const PoolTuple& tuple) const {
@@ -127,11 +172,10 @@ std::int64_t LivePool::prio_kickup_us() const {
 }
 
 void LivePool::serve(Connection& connection, WorkerStats& stats) {
-  if (turn(connection, stats)) {
-    arm_or_move(connection);
-  } else {
-    drop(connection);
-  }
+  if (!turn(connection, stats)) return drop(connection);
+  if (arm_or_move(connection)) return;
+  unarmed_connections_.fetch_add(1, std::memory_order_relaxed);
+  drop(connection);
 }
 
 bool LivePool::turn(Connection& connection, WorkerStats& stats) {
@@ -201,16 +245,13 @@ bool LivePool::answer(Connection& connection, WorkerStats& stats) {
   return false;
 }
 
-void LivePool::arm_or_move(Connection& connection) {
+bool LivePool::arm_or_move(Connection& connection) {
   const auto count = static_cast<std::uint64_t>(group_count_.load(std::memory_order_acquire));
   Group& target = *groups_[connection.id % count];
   Group& current = *connection.group;
-  if (&target == &current) {
-    current.arm(connection);
-    return;
-  }
+  if (&target == &current) return current.arm(connection);
   current.remove(connection);
-  target.adopt(connection);
+  return target.adopt(connection);
 }
 
 void LivePool::drop(Connection& connection) {
@@ -278,7 +319,7 @@ void LivePool::timer_loop() {
 }
 
 PoolSnapshot LivePool::snapshot() const {
-  if (groups_.empty()) throw std::logic_error("the pool is closed");
+  const auto serving = while_serving();
   PoolSnapshot snapshot;
   {
     const std::lock_guard lock(tuple_mutex_);
@@ -295,6 +336,7 @@ PoolSnapshot LivePool::snapshot() const {
   snapshot.counters["protocol_errors"] = static_cast<double>(protocol_errors_.load());
   snapshot.counters["slow_readers"] = static_cast<double>(slow_readers_.load());
   snapshot.counters["refused_connections"] = static_cast<double>(refused_connections_.load());
+  snapshot.counters["unarmed_connections"] = static_cast<double>(unarmed_connections_.load());
   snapshot.time_s = static_cast<double>(now_ns()) / 1e9;
   return snapshot;
 }

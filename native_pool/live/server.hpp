@@ -1,4 +1,12 @@
 // The live pool server: groups, their workers, one timer, one acceptor.
+//
+// A pool is new, then serves, then is closed, and never goes back; a start that fails closes it.
+// start() and close() hold `lifecycle_mutex_` exclusively, every other public call holds it shared
+// while it looks, so nothing is freed under one. The pool's own threads never take it: close()
+// joins them while it holds it.
+//
+// Locks are taken in this order: lifecycle_mutex_, tuple_mutex_, a group's, the registry's.
+// connections_mutex_ and a latch's are taken last and alone.
 #pragma once
 
 #include <atomic>
@@ -6,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -27,10 +36,14 @@ class LivePool final : private GroupHost {
   explicit LivePool(const LivePoolSettings& settings);
   ~LivePool() override;
 
-  // Binds, listens and starts to serve. Throws std::system_error when the system refuses.
+  // Binds, listens and starts to serve. Throws std::system_error when the system refuses: the pool
+  // is closed then and has nothing open.
   void start();
-  // Ends every thread and closes every descriptor; safe to call twice.
+  // Ends every thread and closes every descriptor. Safe in every state, from several threads, and
+  // beside every other call; returns once the pool is closed.
   void close();
+
+  // The four below throw std::logic_error unless the pool serves.
 
   // The address clients connect to.
   std::string address() const;
@@ -39,24 +52,31 @@ class LivePool final : private GroupHost {
   // std::system_error when a group cannot be opened; the old tuple then stays.
   PoolTuple set_tuple(const PoolTuple& tuple);
   PoolSnapshot snapshot() const;
-  // Recorded events of every group that was ever open; empty unless record_events. Call after
-  // close.
-  const std::vector<EventLog>& event_logs() const { return logs_; }
+
+  // Recorded events of every group that was ever open; empty unless record_events. Throws
+  // std::logic_error before the pool is closed; nothing changes them afterwards.
+  const std::vector<EventLog>& event_logs() const;
 
  private:
+  enum class Phase : std::uint8_t { kNew, kServing, kClosed };
+
   bool start_worker(Group& group) override;
   bool pool_full() const override;
   void serve(Connection& connection, WorkerStats& stats) override;
   double idle_timeout_s() const override;
   std::int64_t prio_kickup_us() const override;
 
+  std::shared_lock<std::shared_mutex> while_serving() const;
+  void open_all();
+  void stop_loops();
+  void tear_down();
   GroupSettings group_settings(const PoolTuple& tuple) const;
   void open_groups(int count);
   bool turn(Connection& connection, WorkerStats& stats);
   bool receive(Connection& connection);
   bool answer_frames(Connection& connection, WorkerStats& stats);
   bool answer(Connection& connection, WorkerStats& stats);
-  void arm_or_move(Connection& connection);
+  bool arm_or_move(Connection& connection);
   void drop(Connection& connection);
   void accept_loop();
   void welcome(int socket);
@@ -65,13 +85,15 @@ class LivePool final : private GroupHost {
   void add_worker_counts(PoolSnapshot& snapshot) const;
 
   const LivePoolSettings settings_;
-  // Set once by close(). Relaxed reads: it only ends loops, and joining the threads orders the
-  // rest.
+  mutable std::shared_mutex lifecycle_mutex_;
+  Phase phase_ = Phase::kNew;  // guarded by lifecycle_mutex_
+  // Set once, before a close takes its mutex. Relaxed: it only ends loops and turns calls away, and
+  // joining the threads and lifecycle_mutex_ order the rest.
   std::atomic<bool> stopping_{false};
   Executor executor_;
-  ThreadRegistry registry_;
-  std::vector<std::unique_ptr<Group>> groups_;
   std::vector<EventLog> logs_;
+  std::vector<std::unique_ptr<Group>> groups_;
+  ThreadRegistry registry_;  // after the groups its threads work for, so that it goes first
   // Release by set_tuple after the groups are open, acquire by workers that index groups_ with it.
   std::atomic<int> group_count_{0};
   std::atomic<double> idle_timeout_s_;
@@ -89,12 +111,12 @@ class LivePool final : private GroupHost {
   std::atomic<std::int64_t> protocol_errors_{0};
   std::atomic<std::int64_t> slow_readers_{0};
   std::atomic<std::int64_t> refused_connections_{0};
+  std::atomic<std::int64_t> unarmed_connections_{0};  // closed, as epoll would not watch them
 
   std::unique_ptr<ListeningSocket> listening_;
   Descriptor accept_stop_;
   std::thread acceptor_;
   std::thread timer_;
-  bool started_ = false;
 };
 
 }  // namespace poolpilot

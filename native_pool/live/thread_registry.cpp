@@ -1,5 +1,6 @@
 #include "live/thread_registry.hpp"
 
+#include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
 
@@ -48,14 +49,15 @@ bool ThreadRegistry::start(std::function<void(WorkerStats&)> body) {
 void ThreadRegistry::run(Slot& slot, const std::function<void(WorkerStats&)>& body) {
   prctl(PR_SET_TIMERSLACK, kTimerSlackNs);
   pin_this_thread(cpus_);
-  {
+  clockid_t clock{};
+  if (pthread_getcpuclockid(pthread_self(), &clock) == 0) {
     const std::lock_guard lock(mutex_);
-    slot.started = true;
+    slot.clock = clock;
   }
   body(slot.stats);
   const std::lock_guard lock(mutex_);
   slot.running = false;
-  slot.started = false;
+  slot.clock.reset();
   retired_cpu_ns_ += thread_cpu_ns();
   running_.fetch_sub(1, std::memory_order_relaxed);
 }
@@ -91,10 +93,7 @@ std::int64_t ThreadRegistry::cpu_ns() const {
   const std::lock_guard lock(mutex_);
   std::int64_t sum = retired_cpu_ns_;
   for (const auto& slot : slots_) {
-    clockid_t clock{};
-    if (slot->started && pthread_getcpuclockid(slot->thread.native_handle(), &clock) == 0) {
-      sum += read_clock_ns(clock);
-    }
+    if (slot->clock) sum += read_clock_ns(*slot->clock);
   }
   return sum;
 }

@@ -1,5 +1,7 @@
 #include "policy/group_machine.hpp"
 
+#include <utility>
+
 namespace poolpilot {
 namespace {
 
@@ -42,9 +44,10 @@ Decision GroupMachine::apply(const Event& event) {
     case EventKind::kAwake:
       ++state_.active_count;
       return {};
-    case EventKind::kIdleTimeout:
+    case EventKind::kSleeperLeaves:
       --state_.sleeping_count;
       --state_.thread_count;
+      state_.stalled = false;  // as whoever leaves MariaDB's get_event, with a request or without
       return {Self::kExit, Spawn::kNone};
     case EventKind::kWaitBegin: {
       --state_.active_count;
@@ -60,8 +63,7 @@ Decision GroupMachine::apply(const Event& event) {
     case EventKind::kTick:
       return tick(event);
     case EventKind::kCreateFailed:
-      --state_.thread_count;
-      --state_.active_count;
+      take_back_creation();
       return {};
   }
   return {};
@@ -164,10 +166,20 @@ Spawn GroupMachine::create(const Event& event, bool due_to_stall) {
   if (event.pool_full && state_.thread_count >= 2) return Spawn::kNone;
   ++state_.thread_count;
   ++state_.active_count;
-  last_creation_us_ = event.now_us;
+  creation_before_us_ = std::exchange(last_creation_us_, event.now_us);
+  created_due_to_stall_ = due_to_stall;
   ++counters_.thread_creations;
   if (due_to_stall) ++counters_.thread_creations_stall;
   return Spawn::kCreate;
+}
+
+// MariaDB counts a creation, and throttles the next, only once the thread is there.
+void GroupMachine::take_back_creation() {
+  --state_.thread_count;
+  --state_.active_count;
+  last_creation_us_ = creation_before_us_;
+  --counters_.thread_creations;
+  if (created_due_to_stall_) --counters_.thread_creations_stall;
 }
 
 std::size_t replay(const EventLog& log) {

@@ -36,11 +36,11 @@ enum class EventKind : std::uint8_t {
   kPolled,             // its non-blocking poll put n items into the queue
   kListened,           // the listener's poll put n items into the queue
   kAwake,              // a woken sleeper runs again
-  kIdleTimeout,        // a sleeper slept for idle_timeout_s
+  kSleeperLeaves,      // a sleeper slept for idle_timeout_s, or its group stops
   kWaitBegin,          // a worker reports a wait
   kWaitEnd,            // and its end
   kTick,               // the timer
-  kCreateFailed,       // the thread asked for could not be created
+  kCreateFailed,       // the thread asked for just now could not be created
 };
 
 struct Event {
@@ -111,6 +111,7 @@ class GroupMachine {
   Spawn wake_or_create(const Event& event, bool due_to_stall);
   Spawn wake(bool due_to_stall);
   Spawn create(const Event& event, bool due_to_stall);
+  void take_back_creation();
   bool oversubscribed() const;
 
   GroupSettings settings_;
@@ -118,8 +119,10 @@ class GroupMachine {
   GroupCounters counters_;
   std::int64_t integrated_until_us_ = 0;
   std::int64_t last_creation_us_ = 0;
-  int io_events_ = 0;     // polls by the listener since the last tick
-  int queue_events_ = 0;  // dequeue attempts since the last tick
+  std::int64_t creation_before_us_ = 0;  // what last_creation_us_ was before the last creation
+  bool created_due_to_stall_ = false;    // the last creation
+  int io_events_ = 0;                    // polls by the listener since the last tick
+  int queue_events_ = 0;                 // dequeue attempts since the last tick
 };
 
 // A recorded run: settings in force and every event with the decision it got.

@@ -2,14 +2,18 @@
 
 #include <algorithm>
 
+#include "live/start_thread.hpp"
+
 namespace poolpilot::sim {
 
-ParallelRuns::ParallelRuns(std::vector<PoolRun> runs, int threads)
-    : runs_(std::move(runs)),
-      working_(std::min(runs_.size(), static_cast<std::size_t>(std::max(threads, 1)))) {
-  const std::size_t count = working_;
+// Delegates, so that the destructor ends the threads there are when the next one is refused.
+ParallelRuns::ParallelRuns(std::vector<PoolRun> runs, int threads) : ParallelRuns(std::move(runs)) {
+  const std::size_t count = std::min(runs_.size(), static_cast<std::size_t>(std::max(threads, 1)));
+  working_ = count;
   for (PoolRun& run : runs_) run.limits.stop = &stop_;
-  for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+  for (std::size_t i = 0; i < count; ++i) {
+    threads_.push_back(start_thread("a simulation", [this] { work(); }));
+  }
 }
 
 ParallelRuns::~ParallelRuns() {

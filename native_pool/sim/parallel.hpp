@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "sim/pool.hpp"
@@ -21,7 +22,8 @@ struct PoolRun {
   std::string error;  // of a deadlock; empty otherwise
 };
 
-// The runs begin when it is made, in the order given, on `threads` threads.
+// The runs begin when it is made, in the order given, on `threads` threads. Throws
+// std::system_error when the system refuses one; then none of them runs on.
 class ParallelRuns {
  public:
   ParallelRuns(std::vector<PoolRun> runs, int threads);
@@ -37,6 +39,7 @@ class ParallelRuns {
   const std::vector<PoolRun>& results() const { return runs_; }
 
  private:
+  explicit ParallelRuns(std::vector<PoolRun> runs) : runs_(std::move(runs)) {}
   void work();
 
   std::vector<PoolRun> runs_;
@@ -46,7 +49,7 @@ class ParallelRuns {
   std::atomic<bool> stop_{false};  // relaxed: it only ends loops
   std::mutex mutex_;
   std::condition_variable ended_;
-  std::size_t working_;  // guarded by mutex_
+  std::size_t working_ = 0;  // guarded by mutex_
   std::vector<std::thread> threads_;
 };
 

@@ -89,7 +89,7 @@ void SimulatedPool::expire_sleepers(std::uint32_t index) {
   std::size_t kept = 0;
   for (const std::uint32_t number : group.sleepers) {
     if (threads_[number].idle_until_ns <= now_ns_) {
-      apply(index, EventKind::kIdleTimeout);
+      apply(index, EventKind::kSleeperLeaves);
       free_threads_.push_back(number);
       --running_threads_;
       continue;

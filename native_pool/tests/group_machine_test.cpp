@@ -143,7 +143,7 @@ TEST_F(GroupMachineTest, SleeperLeavesAfterItsTimeout) {
   one_busy_one_listening();
   apply(EventKind::kWorkerIdle);
   apply(EventKind::kPolled, 0);
-  EXPECT_EQ(apply(EventKind::kIdleTimeout).self, Self::kExit);
+  EXPECT_EQ(apply(EventKind::kSleeperLeaves).self, Self::kExit);
   EXPECT_EQ(machine.state().thread_count, 1);
 }
 
@@ -187,6 +187,25 @@ TEST_F(GroupMachineTest, FailedCreationIsTakenBack) {
   apply(EventKind::kCreateFailed);
   EXPECT_EQ(machine.state().thread_count, 0);
   EXPECT_EQ(machine.state().active_count, 0);
+  EXPECT_EQ(machine.counters_at(now_us).thread_creations, 0);
+  EXPECT_EQ(tick().spawn, Spawn::kCreate);
+  apply(EventKind::kCreateFailed);
+  EXPECT_EQ(machine.counters_at(now_us).thread_creations_stall, 0);
+}
+
+TEST_F(GroupMachineTest, FailedCreationThrottlesNobody) {
+  one_busy_one_listening();
+  GroupSettings settings;
+  settings.oversubscribe = 1;
+  machine.configure(settings);
+  apply(EventKind::kTick);
+  apply(EventKind::kArrived);
+  now_us += 51'000;
+  EXPECT_EQ(apply(EventKind::kTick).spawn, Spawn::kCreate);
+  apply(EventKind::kCreateFailed);
+  now_us += 1;
+  EXPECT_EQ(apply(EventKind::kTick).spawn, Spawn::kCreate);
+  EXPECT_EQ(machine.counters_at(now_us).throttles, 0);
 }
 
 TEST_F(GroupMachineTest, LimitsOfTheSeedWidenWhoIsWoken) {
@@ -286,7 +305,7 @@ TEST(GroupMachineProperty, CountsAgreeWithAModelOfTheThreads) {
           if (woken > 0) --woken, ++idle, apply(EventKind::kAwake);
           break;
         default:
-          if (sleeping > 0 && random() % 4 == 0) --sleeping, apply(EventKind::kIdleTimeout);
+          if (sleeping > 0 && random() % 4 == 0) --sleeping, apply(EventKind::kSleeperLeaves);
       }
       const GroupState& state = machine.state();
       ASSERT_EQ(state.active_count, idle + busy) << "seed " << seed << " step " << step;

@@ -12,31 +12,10 @@
 #include <thread>
 
 #include "tests/live_client.hpp"
+#include "tests/small_pool.hpp"
 
 namespace poolpilot {
 namespace {
-
-std::ptrdiff_t entries_of(const char* folder) {
-  return std::distance(std::filesystem::directory_iterator(folder), {});
-}
-
-Step cpu(std::uint32_t us) { return {Op::kCpu, 0, 0, us}; }
-Step silent(std::uint32_t us) { return {Op::kWait, 0, 0, us}; }
-Step reported(std::uint32_t us) { return {Op::kWait, 0, kReported, us}; }
-Step acquire(std::uint8_t latch) { return {Op::kAcquire, latch, 0, 0}; }
-Step release(std::uint8_t latch) { return {Op::kRelease, latch, 0, 0}; }
-Step begin() { return {Op::kBegin, 0, 0, 0}; }
-Step commit() { return {Op::kCommit, 0, 0, 0}; }
-
-LivePoolSettings small_pool() {
-  LivePoolSettings settings;
-  settings.class_names = {"all"};
-  settings.max_pool_size = 16;
-  settings.record_events = true;
-  settings.executor.sample_every = 1;
-  settings.tuple.timer_interval_ms = 10;
-  return settings;
-}
 
 class ServerTest : public testing::Test {
  protected:
@@ -46,15 +25,6 @@ class ServerTest : public testing::Test {
   }
 
   double counter(const std::string& name) { return pool->snapshot().counters.at(name); }
-
-  // Waits until `done`; the bound only ends a test that has failed.
-  template <typename Predicate>
-  static bool eventually(Predicate done) {
-    for (int i = 0; i < 2'000 && !done(); ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return done();
-  }
 
   std::unique_ptr<LivePool> pool;
 };
@@ -258,10 +228,7 @@ TEST_F(ServerTest, RefusesConnectionsOverItsLimit) {
 }
 
 TEST_F(ServerTest, CloseLeavesNoThreadAndNoDescriptor) {
-  // ThreadSanitizer starts a thread of its own beside the first one of the process.
-  std::thread([] {}).join();
-  const auto descriptors = entries_of("/proc/self/fd");
-  const auto threads = entries_of("/proc/self/task");
+  const LeftOpen left_open;
   start();
   {
     std::vector<std::unique_ptr<LiveClient>> clients;
@@ -272,8 +239,7 @@ TEST_F(ServerTest, CloseLeavesNoThreadAndNoDescriptor) {
     pool->close();
     pool->close();
   }
-  EXPECT_EQ(entries_of("/proc/self/fd"), descriptors);
-  EXPECT_TRUE(eventually([threads] { return entries_of("/proc/self/task") == threads; }));
+  EXPECT_TRUE(left_open.nothing());
 }
 
 TEST_F(ServerTest, WithoutInstrumentsItStillCountsCompletions) {

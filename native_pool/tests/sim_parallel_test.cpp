@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
+#include <system_error>
 
 #include "sim/parallel.hpp"
+#include "tests/refusals.hpp"
 #include "tests/sim_load.hpp"
 
 namespace poolpilot::sim {
@@ -61,6 +64,19 @@ TEST(ParallelRuns, DeadlockOfOneIsItsOwn) {
   EXPECT_TRUE(runs.results()[0].done);
   EXPECT_FALSE(runs.results()[1].done);
   EXPECT_NE(runs.results()[1].error.find("latch"), std::string::npos);
+}
+
+TEST(ParallelRuns, RefusedThreadIsAnErrorAndEndsTheOthers) {
+  const auto pools = pools_of(4);
+  for (const int nth : {1, 2, 4}) {
+    const Refusal refusal(Refusable::kThread, nth);
+    try {
+      const ParallelRuns runs(runs_of(pools, 1e6), 4);
+      ADD_FAILURE() << "no error";
+    } catch (const std::system_error& error) {
+      EXPECT_TRUE(std::string(error.what()).starts_with("cannot start the thread of a simulation"));
+    }
+  }
 }
 
 TEST(ParallelRuns, NothingToRunEndsAtOnce) {

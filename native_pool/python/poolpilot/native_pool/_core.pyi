@@ -263,6 +263,7 @@ class Climber:
         latency_s: float,
         size: int,
         duration_s: float = 0.0,
+        in_system: float | None = None,
     ) -> int: ...
     @property
     def size(self) -> int: ...
@@ -312,6 +313,7 @@ class KnobClimber:
         latency_s: float,
         values: Sequence[int],
         duration_s: float = 0.0,
+        in_system: float | None = None,
     ) -> list[int]: ...
     def adopt(self, settings: SpectralSettings, prices: Sequence[float] = ...) -> None: ...
     @property

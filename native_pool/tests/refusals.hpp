@@ -1,0 +1,25 @@
+// Makes the system refuse calls of this test program, as it does when a limit is reached.
+#pragma once
+
+namespace poolpilot {
+
+enum class Refusable { kThread, kEpollCtl, kEpollCreate, kEventfd, kListen };
+
+// While it lives, the `nth` call of its kind is refused (1 is the next), and `times` in all. One
+// lives at a time.
+class Refusal {
+ public:
+  Refusal(Refusable call, int nth, int times = 1);
+  ~Refusal();
+  Refusal(const Refusal&) = delete;
+  Refusal& operator=(const Refusal&) = delete;
+
+  // How many calls have been refused so far.
+  int refused() const;
+
+ private:
+  int nth_;
+  int times_;
+};
+
+}  // namespace poolpilot
