@@ -12,9 +12,13 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 from safetensors.numpy import save as save_tensors
 
-from poolpilot.featurizer.errors import ArtefactError
-from poolpilot.models.artefact import CARD_FILE, MANIFEST_FILE, WEIGHTS_FILE, Artefact, load, save
+from poolpilot.featurizer.errors import ArtefactError, DamagedArtefactError
+from poolpilot.featurizer.schema import FEATURES
+from poolpilot.models import artefact_folder
+from poolpilot.models.artefact import Artefact, load, save
+from poolpilot.models.artefact_folder import CARD_FILE, MANIFEST_FILE, MEMORY_FILE, WEIGHTS_FILE
 from poolpilot.models.card import ModelCard
+from poolpilot.models.memory import Memory, RememberedTuple, RememberedWorkload
 
 
 @pytest.fixture
@@ -25,10 +29,7 @@ def folder(artefact: Artefact, tmp_path: Path) -> Path:
 
 def rewrite(folder: Path, name: str, content: bytes) -> None:
     """Replaces a file and makes the manifest agree with it."""
-    (folder / name).write_bytes(content)
-    manifest = json.loads((folder / MANIFEST_FILE).read_bytes())
-    manifest["sha256"][name] = hashlib.sha256(content).hexdigest()
-    (folder / MANIFEST_FILE).write_text(json.dumps(manifest))
+    artefact_folder.write(folder, {**artefact_folder.read(folder), name: content})
 
 
 def rewrite_card(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
@@ -52,27 +53,28 @@ def test_same_model_has_the_same_digest_and_another_another(artefact: Artefact, 
     assert save(tmp_path / "other", artefact.weights, changed).digest != artefact.digest
 
 
-@pytest.mark.parametrize("name", [WEIGHTS_FILE, CARD_FILE, MANIFEST_FILE])
-def test_missing_file_is_named_with_the_remedy(folder: Path, name: str) -> None:
-    (folder / name).unlink()
-    with pytest.raises(ArtefactError, match=rf"{name} \(No such file or directory\).*poolpilot train"):
-        load(folder)
+@pytest.fixture
+def memory() -> Memory:
+    remembered = RememberedTuple(core=(2, 3, 500), features=(0.5,) * len(FEATURES), value=1.0, per_s={"read": 3.0})
+    return Memory(workloads=(RememberedWorkload(name="a", family="b", tuples=(remembered,)),))
 
 
-@pytest.mark.parametrize("name", [WEIGHTS_FILE, CARD_FILE])
-def test_one_flipped_bit_is_noticed(folder: Path, name: str) -> None:
-    content = bytearray((folder / name).read_bytes())
+def test_memory_is_stored_with_the_model_and_goes_with_it(tmp_path: Path, artefact: Artefact, memory: Memory) -> None:
+    remembering = save(tmp_path / "new", artefact.weights, artefact.card, memory)
+    assert remembering.memory == load(tmp_path / "new").memory == memory
+    assert remembering.digest == artefact.digest, "what predicts is the same"
+    assert save(tmp_path / "new", artefact.weights, artefact.card).memory is None
+    assert not (tmp_path / "new" / MEMORY_FILE).exists()
+
+
+@pytest.mark.parametrize("name", [WEIGHTS_FILE, CARD_FILE, MEMORY_FILE])
+def test_one_flipped_bit_is_noticed(tmp_path: Path, artefact: Artefact, memory: Memory, name: str) -> None:
+    save(tmp_path, artefact.weights, artefact.card, memory)
+    content = bytearray((tmp_path / name).read_bytes())
     content[len(content) // 2] ^= 1
-    (folder / name).write_bytes(content)
-    with pytest.raises(ArtefactError, match=f"{name} does not match its digest"):
-        load(folder)
-
-
-@pytest.mark.parametrize("manifest", ["", "[]", "{}", '{"sha256": 3}', '{"sha256": {}}', "{nonsense"])
-def test_manifest_that_says_nothing_is_refused(folder: Path, manifest: str) -> None:
-    (folder / MANIFEST_FILE).write_text(manifest)
-    with pytest.raises(ArtefactError, match=MANIFEST_FILE):
-        load(folder)
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DamagedArtefactError, match=f"{name} does not match its digest"):
+        load(tmp_path)
 
 
 def test_unknown_architecture_names_the_program_that_wrote_it(folder: Path) -> None:
@@ -83,8 +85,9 @@ def test_unknown_architecture_names_the_program_that_wrote_it(folder: Path) -> N
 
 def test_other_schema_version_is_refused(folder: Path) -> None:
     rewrite_card(folder, lambda card: card.update(schema_version=2))
-    with pytest.raises(ArtefactError, match="version 2 of the feature schema but this version reads 1"):
+    with pytest.raises(ArtefactError, match="version 2 of the feature schema but this version reads 1") as refused:
         load(folder)
+    assert not isinstance(refused.value, DamagedArtefactError)
 
 
 def test_other_features_are_refused_by_name(folder: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from poolpilot.featurizer.errors import ArtefactError
+from poolpilot.featurizer.errors import ArtefactError, DamagedArtefactError
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.champion import CHAMPIONS, champion_folder, load_champion
 
@@ -26,6 +26,20 @@ def test_champion_is_otherwise_the_one_of_the_package(monkeypatch: pytest.Monkey
 def test_missing_champion_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(ArtefactError, match=r"no champion in .*nowhere; run `poolpilot train`.*`poolpilot promote`"):
         load_champion(tmp_path / "nowhere")
+
+
+def test_champion_without_manifest_is_damaged_not_missing(artefact: Artefact, tmp_path: Path) -> None:
+    assert artefact.digest
+    (tmp_path / "random" / "manifest.json").unlink()
+    with pytest.raises(DamagedArtefactError, match=r"cannot read .*manifest\.json"):
+        load_champion(tmp_path / "random")
+
+
+def test_shipped_champion_of_mariadb_lists_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(CHAMPIONS["mariadb"][1], raising=False)
+    memory = load_champion(kind="mariadb").memory
+    assert memory is not None
+    assert memory.workloads
 
 
 def test_every_kind_of_server_has_a_champion_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,9 +12,10 @@ from poolpilot.env.sweep import WorkloadSweep
 from poolpilot.featurizer.errors import ArtefactError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.memory import MEMORY_FILE, Memory
+from poolpilot.models.memory import Memory
 
 DEFAULT, LARGE = PoolTuple(2, 3, 500), PoolTuple(16, 3, 10)
+PATH = Path("a/memory.json")
 MakeWindow = Callable[..., Window]
 
 
@@ -48,26 +49,20 @@ def test_nearest_measured_tuple_tells_what_became_of_the_classes(memory: Memory)
     )
 
 
-def test_memory_survives_its_file(memory: Memory, tmp_path: Path) -> None:
-    memory.save(tmp_path)
-    assert Memory.load(tmp_path) == memory
-    assert Memory.load(tmp_path / "elsewhere") is None
+def test_memory_survives_its_file(memory: Memory) -> None:
+    assert Memory.from_json(memory.as_json().encode(), PATH) == memory
 
 
 @pytest.mark.parametrize(
     "text", ["", '{"workloads": []}', '{"workloads": [{"name": "a", "family": "b", "tuples": [{}]}]}']
 )
-def test_damaged_memory_is_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / MEMORY_FILE).write_text(text)
-    with pytest.raises(ArtefactError, match="damaged"):
-        Memory.load(tmp_path)
+def test_what_is_no_memory_is_refused_by_its_path(text: str) -> None:
+    with pytest.raises(ArtefactError, match=r"a/memory\.json is no memory"):
+        Memory.from_json(text.encode(), PATH)
 
 
-def test_memory_of_another_schema_is_refused(memory: Memory, tmp_path: Path) -> None:
-    memory.save(tmp_path)
-    path = tmp_path / MEMORY_FILE
+def test_memory_of_another_schema_is_refused(memory: Memory) -> None:
     shorter = memory.workloads[0].tuples[0].model_copy(update={"features": (0.5,)})
     changed = memory.workloads[0].model_copy(update={"tuples": (shorter,)})
-    path.write_text(Memory(workloads=(changed,)).model_dump_json())
     with pytest.raises(ArtefactError, match="another feature schema"):
-        Memory.load(tmp_path)
+        Memory.from_json(Memory(workloads=(changed,)).as_json().encode(), PATH)

@@ -40,15 +40,19 @@ def test_all_features_at_their_ends_are_unlike_and_outside(
     extreme = window_of(0, **{feature.name: feature.high for feature in FEATURES})
     judgement = statistics.judge(extreme, cpus=2)
     assert judgement.distance > judgement.threshold
-    assert "unlike every workload trained on" in judgement.reasons[0]
-    assert judgement.reasons[1].startswith("outside the range trained on: ")
+    assert "unlike every workload that the model has learned from" in judgement.reasons[0]
+    assert judgement.reasons[1].startswith("measurements outside the range learned from: ")
 
 
 def test_unmeasured_core_count_is_a_reason_of_its_own(
     statistics: OutOfDistribution, window_of: Callable[..., Window]
 ) -> None:
     judgement = statistics.judge(window_of(5, failed_share=None), cpus=72)
-    assert judgement.reasons == ("no training workload ran on 72 CPUs (known: 2, 4)",)
+    (reason,) = judgement.reasons
+    assert reason == (
+        "the model has learned from servers of 2 or 4 processors only, and this one has 72; "
+        "it would need records of servers like this one"
+    )
 
 
 def test_missing_rich_features_do_not_make_a_window_unfamiliar(
@@ -81,7 +85,10 @@ def test_features_outside_the_box_are_named_with_their_value(window_of: Callable
         update={"distance_threshold": 100.0, "outside_threshold": 0}
     )
     (reason,) = statistics.judge(window_of(3, utilisation=1.25), cpus=2).reasons
-    assert reason == "outside the range trained on: utilisation = 1.25; 1 in all, up to 0 would be familiar"
+    assert reason == (
+        "measurements outside the range learned from: 1 where up to 0 would be familiar (utilisation = 1.25); "
+        "it would need records of workloads like this one"
+    )
 
 
 def test_statistics_survive_json(statistics: OutOfDistribution, window_of: Callable[..., Window]) -> None:

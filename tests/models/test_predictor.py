@@ -13,7 +13,7 @@ from poolpilot.featurizer.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.artefact import Artefact
-from poolpilot.models.predictor import Prediction, Predictor, ScorePredictor
+from poolpilot.models.predictor import Estimate, Prediction, Predictor, ScorePredictor
 
 
 def with_settings(artefact: Artefact, **settings: float) -> ScorePredictor:
@@ -82,8 +82,22 @@ def test_unknown_core_count_makes_it_abstain_and_keep(unanimous: Artefact, poor:
     assert prediction.abstained
     assert prediction.keeps
     assert prediction.pool_tuple == poor.pool_tuple
-    assert "72 CPUs" in prediction.reasons[0]
-    assert (prediction.expected_gain, prediction.gain_low, prediction.gain_high) == (0.0, 0.0, 0.0)
+    assert prediction.reasons[0].startswith(
+        "the model has learned from servers of 2 processors only, and this one has 72"
+    )
+
+
+@pytest.mark.parametrize("cpus", [1, 3, 4, 16])
+def test_ignorance_is_no_advice_to_leave_it_and_promises_nothing(
+    unanimous: Artefact, window_of: Callable[..., Window], cpus: int
+) -> None:
+    windows = [window_of(3, PoolTuple(4, 3, 500)), window_of(3, PoolTuple(64, 10, 10))]
+    prediction = ScorePredictor(unanimous).predict(windows, KnobSpace.stock(cpus), Objective())
+    assert (prediction.abstained, prediction.verdict) == (True, "no advice")
+    assert (prediction.expected_gain, prediction.gain_low, prediction.gain_high) == (None, None, None)
+    assert not any("leave" in reason for reason in prediction.reasons)
+    assert "it would need" in prediction.reasons[0]
+    assert prediction.as_dict()["verdict"] == "no advice"
 
 
 def test_disagreement_of_the_members_makes_it_abstain(
@@ -99,7 +113,15 @@ def test_disagreement_of_the_members_makes_it_abstain(
     prediction = predict(wary, window, limits)
     assert prediction.abstained
     assert prediction.keeps
-    assert "members of the model disagree" in prediction.reasons[-1]
+    assert prediction.verdict == "no advice"
+    assert prediction.reasons[-1].startswith("the networks of the model contradict each other")
+    assert "it would need" in prediction.reasons[-1]
+
+
+def test_a_great_disagreement_is_no_large_number(artefact: Artefact, poor: Window, limits: KnobSpace) -> None:
+    predictor = with_settings(artefact, max_disagreement=1e-6)
+    (reason,) = predictor._doubts([poor], limits, Estimate(mean=0.0, low=-9.0, high=9.0, disagreement=7.0))
+    assert "by a factor of more than 10," in reason
 
 
 def test_gain_below_the_wanted_one_leaves_it_without_abstaining(
@@ -108,6 +130,7 @@ def test_gain_below_the_wanted_one_leaves_it_without_abstaining(
     prediction = predict(with_settings(unanimous, min_gain=50.0), poor, limits)
     assert not prediction.abstained
     assert prediction.keeps
+    assert prediction.verdict == "leave it"
     assert prediction.reasons[0].startswith("leave it: ")
 
 
@@ -150,7 +173,7 @@ def test_gain_counts_from_the_first_window(
 def test_prediction_is_fit_for_json(unanimous: Artefact, poor: Window, limits: KnobSpace) -> None:
     fields = predict(ScorePredictor(unanimous), poor, limits).as_dict()
     assert fields["pool_tuple"]["pool_size"] in DEFAULT_LADDER.sizes
-    assert fields["keeps"] is False
+    assert (fields["keeps"], fields["verdict"]) == (False, "change")
     assert isinstance(fields["reasons"], list)
 
 

@@ -1,5 +1,6 @@
 """Reasons are read off the features that speak for the direction of the change."""
 
+import math
 from collections.abc import Callable
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.schema import feature_names
 from poolpilot.featurizer.window import Window
-from poolpilot.models.reasons import MOST_REASONS, percent, reasons_for
+from poolpilot.models.reasons import MOST_REASONS, gain_in_words, percent, reasons_for
 
 NOTHING = dict.fromkeys(feature_names())
 IN_FORCE = PoolTuple(8, 3, 500)
@@ -77,3 +78,36 @@ def test_a_window_full_of_evidence_gives_the_strongest_few(window_of: Callable[.
 
 def test_percent_is_signed_goodput() -> None:
     assert [percent(gain) for gain in (0.0, 0.6931, -0.6931)] == ["+0 %", "+100 %", "-50 %"]
+
+
+def test_a_gain_beyond_belief_is_no_percentage() -> None:
+    believable, beyond = math.log(9.99), math.log(100.31)
+    assert [percent(gain) for gain in (believable, beyond)] == ["+899 %", "more than 10 times"]
+
+
+@pytest.mark.parametrize(
+    ("factors", "words"),
+    [
+        ((1.38, 1.2, 1.6), "+38 % requests in time (+20 % to +60 %)"),
+        ((1.38, 0.49, 3.91), "+38 % requests in time, but it may also lose (-51 % to +291 %)"),
+        ((2.5, 1.2, 5.2), "2.5 times the requests in time (1.2 to 5.2 times)"),
+        ((5.0, 1.2, 30.0), "5.0 times the requests in time (1.2 to more than 10 times)"),
+        (
+            (12.0, 4.2, 34.0),
+            "more than 10 times the requests in time (4.2 to more than 10 times): almost nothing gets through in time "
+            "today",
+        ),
+        ((713.0, 192.4, 2642.7), "more than 10 times the requests in time: almost nothing gets through in time today"),
+        ((1.0, 1.0, 1.0), "+0 % requests in time"),
+    ],
+)
+def test_a_gain_is_told_with_its_interval_as_far_as_it_can_be_believed(
+    factors: tuple[float, float, float], words: str
+) -> None:
+    expected, low, high = map(math.log, factors)
+    assert gain_in_words(expected, low, high) == words
+
+
+def test_a_gain_without_an_interval_is_told_alone() -> None:
+    assert gain_in_words(math.log(1.38)) == "+38 % requests in time"
+    assert gain_in_words(None) == "not estimated"

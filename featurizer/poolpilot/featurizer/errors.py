@@ -35,9 +35,17 @@ class TupleChangedError(ServerError):
     """Somebody else set the tuple while it was being measured."""
 
 
+class JournalError(PoolPilotError):
+    """What a command noted before it changed a server cannot be read, or is not of that server."""
+
+
 class StoreError(PoolPilotError):
     """Stored records are missing, torn or of another schema."""
 
 
 class ArtefactError(PoolPilotError):
     """A model artefact is missing, damaged or does not fit this version."""
+
+
+class DamagedArtefactError(ArtefactError):
+    """A file of a model artefact is gone, cannot be read or is not what was written."""

@@ -117,7 +117,7 @@ class Window:
             ServerError: Time did not advance, or the server was restarted.
         """
         if after.tuple_epoch != before.tuple_epoch:
-            raise TupleChangedError("the pool tuple changed between two snapshots: take both under one tuple")
+            raise TupleChangedError(f"somebody else has set {after.pool_tuple} while {before.pool_tuple} was measured")
         duration_s = float(after.time_s - before.time_s)
         if duration_s <= 0.0:
             raise ServerError(f"the server's clock went {duration_s:g} s between two snapshots; it must advance")

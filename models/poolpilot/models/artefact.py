@@ -1,6 +1,5 @@
-"""A model on disk: weights, card and a manifest of digests; no pickle is written or read."""
+"""A model on disk: weights, card, perhaps a memory, and a manifest of digests; no pickle is written or read."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,15 +13,12 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
-from poolpilot.featurizer.errors import ArtefactError
+from poolpilot.featurizer.errors import ArtefactError, DamagedArtefactError
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.models.architecture import Architecture, ladder_coordinates
+from poolpilot.models.artefact_folder import CARD_FILE, MEMORY_FILE, REMEDY, WEIGHTS_FILE, model_digest, read, write
 from poolpilot.models.card import ModelCard, current_features
-
-WEIGHTS_FILE = "model.safetensors"
-CARD_FILE = "model.json"
-MANIFEST_FILE = "manifest.json"
-REMEDY = "train and promote it again (`poolpilot train`, `poolpilot promote`) or copy the whole folder again"
+from poolpilot.models.memory import Memory
 
 
 @dataclass(frozen=True)
@@ -32,40 +28,38 @@ class Artefact:
     Attributes:
         weights: Arrays by name, as `forward` takes them.
         card: What they mean.
-        digest: sha256 of the manifest, which holds the sha256 of both other files.
+        digest: Digest of weights and card: what predicts.
+        memory: What the training workloads looked like; None where the model has none.
     """
 
     weights: Mapping[str, NDArray[np.float32]]
     card: ModelCard
     digest: str
+    memory: Memory | None = None
 
 
-def save(directory: Path, weights: Mapping[str, NDArray[np.float32]], card: ModelCard) -> Artefact:
-    """Writes an artefact, the manifest last, and returns it as loaded back.
+def save(
+    directory: Path, weights: Mapping[str, NDArray[np.float32]], card: ModelCard, memory: Memory | None = None
+) -> Artefact:
+    """Writes an artefact, all of it or nothing, and returns it as loaded back.
 
     Args:
         directory: Folder to write to; made if missing.
         weights: Arrays by name, as `Architecture.shapes` lists them.
         card: What they mean.
+        memory: What the training workloads looked like.
 
     Raises:
         ArtefactError: The weights do not fit the card, or the folder cannot be written.
     """
     _check_weights(directory, weights, card)
-    contents = {
+    files = {
         WEIGHTS_FILE: save_tensors({name: np.array(array, order="C") for name, array in sorted(weights.items())}),
         CARD_FILE: card.as_json().encode(),
     }
-    digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
-    contents[MANIFEST_FILE] = (json.dumps({"sha256": digests}, indent=1) + "\n").encode()
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
-            (directory / name).write_bytes(content)
-    except OSError as error:
-        raise ArtefactError(
-            f"cannot write the model to {directory}: {error.strerror}; choose another folder"
-        ) from error
+    if memory is not None:
+        files[MEMORY_FILE] = memory.as_json().encode()
+    write(directory, files)
     return load(directory)
 
 
@@ -73,38 +67,29 @@ def load(directory: Path) -> Artefact:
     """Reads and checks an artefact.
 
     Raises:
-        ArtefactError: A file is missing, damaged, of another schema or of an unknown architecture.
+        DamagedArtefactError: A file is missing, unreadable or not what was written.
+        ArtefactError: It is of another schema or of an unknown architecture.
     """
-    manifest = _read(directory, MANIFEST_FILE)
-    digests = _json(directory, MANIFEST_FILE, manifest).get("sha256")
-    contents = {}
-    for name in (WEIGHTS_FILE, CARD_FILE):
-        contents[name] = _read(directory, name)
-        if not isinstance(digests, dict) or digests.get(name) != hashlib.sha256(contents[name]).hexdigest():
-            raise ArtefactError(f"{directory / name} does not match its digest in {MANIFEST_FILE}; {REMEDY}")
-    card = _card(directory, _json(directory, CARD_FILE, contents[CARD_FILE]))
+    files = read(directory)
+    card = _card(directory, _json(directory, CARD_FILE, files[CARD_FILE]))
     try:
-        weights = load_tensors(contents[WEIGHTS_FILE])
+        weights = load_tensors(files[WEIGHTS_FILE])
     except SafetensorError as error:
-        raise ArtefactError(f"{directory / WEIGHTS_FILE} is not a safetensors file ({error}); {REMEDY}") from error
+        raise DamagedArtefactError(
+            f"{directory / WEIGHTS_FILE} is not a safetensors file ({error}); {REMEDY}"
+        ) from error
     _check_weights(directory, weights, card)
-    return Artefact(weights, card, hashlib.sha256(manifest).hexdigest())
-
-
-def _read(directory: Path, name: str) -> bytes:
-    try:
-        return (directory / name).read_bytes()
-    except OSError as error:
-        raise ArtefactError(f"cannot read {directory / name} ({error.strerror}); {REMEDY}") from error
+    memory = Memory.from_json(files[MEMORY_FILE], directory / MEMORY_FILE) if MEMORY_FILE in files else None
+    return Artefact(weights, card, model_digest(files), memory)
 
 
 def _json(directory: Path, name: str, content: bytes) -> dict[str, Any]:
     try:
         parsed = json.loads(content)
     except ValueError as error:
-        raise ArtefactError(f"{directory / name} is not JSON ({error}); {REMEDY}") from error
+        raise DamagedArtefactError(f"{directory / name} is not JSON ({error}); {REMEDY}") from error
     if not isinstance(parsed, dict):
-        raise ArtefactError(f"{directory / name} holds no JSON object; {REMEDY}")
+        raise DamagedArtefactError(f"{directory / name} holds no JSON object; {REMEDY}")
     return parsed
 
 

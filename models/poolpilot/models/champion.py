@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Literal
 
 from poolpilot.featurizer.errors import ArtefactError
-from poolpilot.models.artefact import MANIFEST_FILE, Artefact, load
+from poolpilot.models.artefact import Artefact, load
+from poolpilot.models.artefact_folder import holds_artefact
 
 Kind = Literal["native", "mariadb"]
 
@@ -31,10 +32,11 @@ def load_champion(path: Path | None = None, kind: Kind = "native") -> Artefact:
     """Loads and checks the champion for a kind of server.
 
     Raises:
-        ArtefactError: There is none, or it is damaged or does not fit this version.
+        DamagedArtefactError: A file of it is missing, unreadable or not what was written.
+        ArtefactError: There is none, or it does not fit this version.
     """
     folder = champion_folder(path, kind)
-    if not (folder / MANIFEST_FILE).is_file():
+    if not holds_artefact(folder):
         raise ArtefactError(
             f"there is no champion in {folder}; run `poolpilot train` and then `poolpilot promote`, "
             f"name another folder with {CHAMPIONS[kind][1]}, or reinstall poolpilot"

@@ -16,7 +16,6 @@ from poolpilot.featurizer.errors import ArtefactError
 from poolpilot.featurizer.schema import FEATURES, feature_names, scaled
 from poolpilot.featurizer.window import Window
 
-MEMORY_FILE = "memory.json"
 DIGITS = 3
 SMALLEST_SPREAD = 0.02
 
@@ -89,27 +88,28 @@ class Memory(BaseModel):
         )
 
     @classmethod
-    def load(cls, folder: Path) -> Self | None:
-        """Reads the memory beside a model; None where it has none.
+    def from_json(cls, content: bytes, path: Path) -> Self:
+        """Reads a memory from the content of its file.
+
+        Args:
+            content: What `as_json` gave.
+            path: Where it lies, for messages.
 
         Raises:
-            ArtefactError: It is damaged, or of another feature schema.
+            ArtefactError: It is no memory, or of another feature schema.
         """
-        path = folder / MEMORY_FILE
-        if not path.is_file():
-            return None
         try:
-            memory = cls.model_validate_json(path.read_bytes())
-        except (OSError, ValidationError) as error:
-            raise ArtefactError(f"the memory {path} is damaged: {str(error).splitlines()[0]}") from error
+            memory = cls.model_validate_json(content)
+        except ValidationError as error:
+            raise ArtefactError(f"{path} is no memory: {str(error).splitlines()[0]}; train again") from error
         if any(len(one.features) != len(FEATURES) for each in memory.workloads for one in each.tuples):
             raise ArtefactError(f"the memory {path} is of another feature schema; train again")
         return memory
 
-    def save(self, folder: Path) -> None:
-        """Writes the memory beside a model, one line a workload."""
+    def as_json(self) -> str:
+        """The memory as stored: one line a workload."""
         lines = ",\n".join(json.dumps(one.model_dump(), separators=(",", ":")) for one in self.workloads)
-        (folder / MEMORY_FILE).write_text(f'{{"workloads": [\n{lines}\n]}}\n')
+        return f'{{"workloads": [\n{lines}\n]}}\n'
 
     def most_alike(self, window: Window) -> Likeness:
         """The workload whose window under the nearest tuple looks most like this one."""

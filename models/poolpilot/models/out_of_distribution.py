@@ -21,6 +21,9 @@ BOX_SHARES = (0.001, 0.999)
 REFERENCE_DIGITS = 4
 """Decimals kept of the stored vectors: far finer than the noise of a window."""
 
+NEEDED_RECORDS = "it would need records of workloads like this one"
+"""What would end a doubt about a workload."""
+
 
 class DistributionSettings(BaseModel):
     """How the statistics are fitted."""
@@ -43,7 +46,7 @@ class Judgement(NamedTuple):
         distance: Mean distance to the nearest stored windows, in spreads of a feature; infinite if no
             feature is shared.
         threshold: Distance above which a window counts as unfamiliar.
-        reasons: Why the window is unfamiliar, as sentences; empty when it is familiar.
+        reasons: Why the window is unfamiliar and what the model would need, as sentences; empty when it is familiar.
     """
 
     distance: float
@@ -118,12 +121,15 @@ class OutOfDistribution(BaseModel):
         outside = self.outside(vector)
         reasons = []
         if cpus not in self.cpus:
-            known = ", ".join(str(number) for number in self.cpus)
-            reasons.append(f"no training workload ran on {cpus} CPUs (known: {known})")
+            known = " or ".join(str(number) for number in self.cpus)
+            reasons.append(
+                f"the model has learned from servers of {known} processors only, and this one has {cpus}; "
+                "it would need records of servers like this one"
+            )
         if distance > tolerance * self.distance_threshold:
             reasons.append(
-                "the workload is unlike every workload trained on: "
-                f"distance {distance:.2f}, familiar up to {self.distance_threshold:.2f}"
+                f"the workload is unlike every workload that the model has learned from (distance {distance:.2f}, "
+                f"familiar up to {self.distance_threshold:.2f}); {NEEDED_RECORDS}"
             )
         if len(outside) > tolerance * self.outside_threshold:
             reasons.append(_outside_sentence(window, outside, self.outside_threshold))
@@ -199,4 +205,7 @@ def _optional(values: NDArray[np.float64]) -> tuple[float | None, ...]:
 def _outside_sentence(window: Window, outside: Sequence[int], allowed: int) -> str:
     shown = [FEATURES[index] for index in outside[:3]]
     values = ", ".join(f"{feature.name} = {window.profile.features[feature.name]:.4g}" for feature in shown)
-    return f"outside the range trained on: {values}; {len(outside)} in all, up to {allowed} would be familiar"
+    return (
+        f"measurements outside the range learned from: {len(outside)} where up to {allowed} would be familiar "
+        f"({values}); {NEEDED_RECORDS}"
+    )

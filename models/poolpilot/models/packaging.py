@@ -1,14 +1,22 @@
-"""An artefact as a version in an MLflow registry; production loads the artefact itself, never through MLflow."""
+"""An artefact as a version in an MLflow registry; production loads the artefact itself, never through MLflow.
+
+The version carries the packages of this program that predict, in Python alone, and names what else it needs from a
+package index. This program is not among that: under its name an index may offer somebody else's package.
+"""
 
 import json
 from collections.abc import Sequence
+from importlib.metadata import version
 from importlib.resources import as_file, files
 from pathlib import Path
+from shutil import copytree, ignore_patterns
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.window import Window
+from poolpilot.models import artefact_folder
 from poolpilot.models.artefact import load
 from poolpilot.models.body import as_body
 
@@ -19,9 +27,15 @@ if TYPE_CHECKING:
 REGISTERED_NAME = "poolpilot"
 """Name of the model in the registry."""
 
+CARRIED = ("featurizer", "env", "models")
+"""Packages of this program that go with the model: the floors up to the predictor's, without the extension in C++."""
+
+REQUIRED = ("numpy", "pandas", "pydantic", "safetensors")
+"""Distributions that these and `mlflow_model.py` need; MLflow adds itself."""
+
 
 def log_artefact_model(
-    artefact_folder: Path,
+    folder: Path,
     windows: Sequence[Window],
     limits: KnobSpace,
     objective: Objective,
@@ -35,7 +49,7 @@ def log_artefact_model(
     `body`, the JSON text of a prediction request, its output one row of a prediction's fields per request.
 
     Args:
-        artefact_folder: Folder written by `artefact.save`.
+        folder: Folder written by `artefact.save`.
         windows: Windows of one workload: the input example.
         limits: Knobs of the server of the example.
         objective: Objective of the example.
@@ -51,20 +65,32 @@ def log_artefact_model(
     import pandas as pd
     from mlflow.pyfunc import log_model
 
-    artefact = load(artefact_folder)
+    artefact = load(folder)
     example = pd.DataFrame({"body": [json.dumps(as_body(windows, limits, objective))]})
-    with as_file(files("poolpilot.models") / "mlflow_model.py") as code:
+    with TemporaryDirectory() as made, as_file(files("poolpilot.models") / "mlflow_model.py") as model:
+        copied = Path(made) / "artefact"
+        artefact_folder.write(copied, artefact_folder.read(folder))
         info: ModelInfo = log_model(
             name=name,
-            python_model=str(code),
-            artifacts={"artefact": str(artefact_folder)},
+            python_model=str(model),
+            artifacts={copied.name: str(copied)},
+            code_paths=[str(_carried_code(Path(made)))],
             signature=_signature(),
             input_example=example,
-            pip_requirements=["poolpilot[train]"],
+            pip_requirements=[f"{one}=={version(one)}" for one in REQUIRED],
             registered_model_name=registered_name,
             metadata={"digest": artefact.digest, "training_digest": artefact.card.training_digest},
         )
     return info
+
+
+def _carried_code(parent: Path) -> Path:
+    """Copies the carried packages below `parent`, as the namespace they are parts of, and returns its folder."""
+    namespace = parent / "poolpilot"
+    for package in CARRIED:
+        with as_file(files(f"poolpilot.{package}")) as source:
+            copytree(source, namespace / package, ignore=ignore_patterns("__pycache__", "champion", "champion_*"))
+    return namespace
 
 
 def _signature() -> "ModelSignature":

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,11 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.card import PredictorSettings
 from poolpilot.models.forward import forward
-from poolpilot.models.reasons import percent, reasons_for
+from poolpilot.models.out_of_distribution import NEEDED_RECORDS
+from poolpilot.models.reasons import factor, percent, reasons_for
+
+Verdict = Literal["change", "leave it", "no advice"]
+"""What a prediction comes to; not to know is no advice to leave things alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +31,11 @@ class Prediction:
     Attributes:
         pool_tuple: The tuple to set; the one in force when it abstains or would leave things alone.
         in_force: The tuple of the latest window.
-        abstained: Whether the predictor does not know; climb from the tuple in force, or leave it.
+        abstained: Whether the predictor does not know, so that only trying tells: a sweep or a climb in staging.
         reasons: Why, as sentences for a DBA; the first is the main one.
         model_digest: Digest of what answered.
         expected_gain: J of `pool_tuple` minus J of the first window's tuple, about the logarithm of their ratio
-            of goodput; None where the predictor does not estimate it.
+            of goodput; None where the predictor does not estimate it or abstains.
         gain_low: Lower end of the gain's interval.
         gain_high: Upper end of the gain's interval.
         expires_s: Seconds after which the advice is stale.
@@ -52,9 +56,16 @@ class Prediction:
         """Whether the advice is to leave the core tuple as it is."""
         return self.pool_tuple.core == self.in_force.core
 
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it advises to change the tuple, or to leave it, or has no advice."""
+        if self.abstained:
+            return "no advice"
+        return "leave it" if self.keeps else "change"
+
     def as_dict(self) -> dict[str, Any]:
-        """The fields and `keeps`, fit for JSON."""
-        return {**asdict(self), "reasons": list(self.reasons), "keeps": self.keeps}
+        """The fields, `keeps` and the verdict, fit for JSON."""
+        return {**asdict(self), "reasons": list(self.reasons), "keeps": self.keeps, "verdict": self.verdict}
 
 
 class Predictor(Protocol):
@@ -144,9 +155,9 @@ class ScorePredictor:
             abstained=bool(doubts),
             reasons=keep or reasons_for(latest, chosen),
             model_digest=self.artefact.digest,
-            expected_gain=estimate.mean,
-            gain_low=estimate.low,
-            gain_high=estimate.high,
+            expected_gain=None if doubts else estimate.mean,
+            gain_low=None if doubts else estimate.low,
+            gain_high=None if doubts else estimate.high,
             expires_s=self.settings.expires_s,
         )
 
@@ -240,8 +251,8 @@ class ScorePredictor:
             return unfamiliar
         return (
             *unfamiliar,
-            f"the members of the model disagree: the gain varies by a factor of {math.exp(gain.disagreement):.2f} "
-            f"between them, at most {math.exp(self.settings.max_disagreement):.2f} is trusted",
+            "the networks of the model contradict each other: the gains that they expect differ by a factor of "
+            f"{factor(gain.disagreement)}, up to {factor(self.settings.max_disagreement)} is trusted; {NEEDED_RECORDS}",
         )
 
     def _leave(self, latest: Window, chosen: PoolTuple, gain: Estimate) -> tuple[str, ...]:

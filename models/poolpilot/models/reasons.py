@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 
+BELIEVABLE_FACTOR = 10.0
+"""Gains beyond this factor are told in words: where next to nothing gets through, nobody knows how much more would."""
+
 MOST_REASONS = 3
 """Sentences given; the limits below only decide which are worth saying, never the tuple."""
 
@@ -36,8 +39,24 @@ class Change:
 
 
 def percent(gain: float) -> str:
-    """A difference of J as a signed percentage of goodput."""
-    return f"{100.0 * math.expm1(gain):+.0f} %"
+    """A difference of J as a signed percentage of goodput, as far as that can be believed."""
+    return f"{factor(gain)} times" if _is_beyond_belief(gain) else f"{100.0 * math.expm1(gain):+.0f} %"
+
+
+def gain_in_words(expected: float | None, low: float | None = None, high: float | None = None) -> str:
+    """A gain in J with its interval, if there is one, in requests that are answered in time."""
+    if expected is None:
+        return "not estimated"
+    manifold = expected >= math.log(2.0)
+    gained = f"{factor(expected)} times the requests in time" if manifold else f"{percent(expected)} requests in time"
+    loses = ", but it may also lose" if low is not None and low < 0.0 else ""
+    hardly = ": almost nothing gets through in time today" if _is_beyond_belief(expected) else ""
+    return f"{gained}{loses}{_interval(low, high, manifold)}{hardly}"
+
+
+def factor(gain: float) -> str:
+    """A difference of J as a factor, as far as that can be believed."""
+    return f"more than {BELIEVABLE_FACTOR:.0f}" if _is_beyond_belief(gain) else f"{math.exp(gain):.1f}"
 
 
 def percentage(share: float) -> str:
@@ -53,6 +72,17 @@ def reasons_for(window: Window, chosen: PoolTuple) -> tuple[str, ...]:
     if not found:
         found = ["workloads that respond like this one ran best under this tuple"]
     return tuple(found[:MOST_REASONS])
+
+
+def _interval(low: float | None, high: float | None, manifold: bool) -> str:
+    if low is None or high is None:
+        return ""
+    ends = [factor(end) if manifold else percent(end) for end in (low, high)]
+    return "" if ends[0] == ends[1] else f" ({' to '.join(ends)}{' times' if manifold else ''})"
+
+
+def _is_beyond_belief(gain: float) -> bool:
+    return gain > math.log(BELIEVABLE_FACTOR)
 
 
 def _about_groups(features: Mapping[str, float], change: Change) -> list[str]:
