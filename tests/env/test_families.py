@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from poolpilot.env.families import FAMILIES, Family, draw_workload, workload_set
+from poolpilot.env.families import CPUS, FAMILIES, Family, draw_workload, workload_set
 from poolpilot.env.objective import Objective
 
 COUNTS = {"train": 80, "validation": 15, "test": 20}
@@ -25,9 +25,11 @@ def test_set_holds_what_was_asked_dealt_evenly_and_split_by_family() -> None:
 
 
 def test_affinity_varies_in_every_family() -> None:
-    planned = workload_set(1, {"train": 24, "validation": 6, "test": 8})
+    families = Counter(family.split for family in FAMILIES.values())
+    planned = workload_set(1, {split: len(CPUS) * count for split, count in families.items()})
     for family in FAMILIES:
-        assert {one.workload.cpus for one in planned if one.workload.family == family} == {1, 2}
+        assert {one.workload.cpus for one in planned if one.workload.family == family} == set(CPUS)
+    assert len(set(CPUS)) > 1
 
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=lambda family: family.name)

@@ -35,9 +35,8 @@ def test_ledger_holds_what_sysbench_counts(loaded_lab: Lab, tmp_path: Path) -> N
     done = subprocess.run(
         [
             program("sysbench"),
+            f"--config-file={loaded_lab.load_file}",
             "ranges.lua",
-            f"--mysql-socket={loaded_lab.socket}",
-            "--mysql-user=root",
             "--tables=4",
             "--table_size=100000",
             "--threads=4",
@@ -77,7 +76,7 @@ SCRIPT_OPTIONS: dict[Script, dict[str, float | str]] = {
 @pytest.mark.parametrize("script", SCRIPT_OPTIONS)
 def test_every_script_runs(loaded_lab: Lab, script: Script) -> None:
     one = SqlClass("only", script, 4, options=SCRIPT_OPTIONS[script])
-    with SqlLoad(workload(one), loaded_lab.socket, SMALL) as load:
+    with SqlLoad(workload(one), loaded_lab.load_file, SMALL) as load:
         seen = until(load, 20)["only"]
     assert 0.0 < seen.quantile(0.5) < 1e7
 
@@ -85,20 +84,20 @@ def test_every_script_runs(loaded_lab: Lab, script: Script) -> None:
 @pytest.mark.parametrize("query", ["scan", "sort", "group", "join", "digest"])
 def test_every_long_query_runs(loaded_lab: Lab, query: str) -> None:
     one = SqlClass("long", "analytic", 2, options={"query": query, "rows": 500, "passes": 2})
-    with SqlLoad(workload(one), loaded_lab.socket, SMALL) as load:
+    with SqlLoad(workload(one), loaded_lab.load_file, SMALL) as load:
         until(load, 10)
 
 
 @pytest.mark.parametrize("transaction", ["new_order", "payment", "order_status", "delivery", "stock_level"])
 def test_every_transaction_of_order_entry_runs(loaded_lab: Lab, transaction: str) -> None:
     one = SqlClass("only", "tpcc", 2, options={"transaction": transaction})
-    with SqlLoad(workload(one), loaded_lab.socket, SMALL) as load:
+    with SqlLoad(workload(one), loaded_lab.load_file, SMALL) as load:
         until(load, 5)
 
 
 def test_sleeping_requests_take_at_least_their_sleep(loaded_lab: Lab) -> None:
     one = SqlClass("only", "waiting", 4, options={"sleep_ms": 20.0})
-    with SqlLoad(workload(one), loaded_lab.socket, SMALL) as load:
+    with SqlLoad(workload(one), loaded_lab.load_file, SMALL) as load:
         seen = until(load, 20)["only"]
     assert seen.count_below(18_000.0) == 0.0
 
@@ -107,7 +106,7 @@ def test_pauses_and_offered_rates_send_less_than_a_closed_loop(loaded_lab: Lab) 
     closed = SqlClass("closed", "ranges", 4)
     pausing = SqlClass("pausing", "ranges", 4, think_ms=50.0)
     offered = SqlClass("offered", "ranges", 4, rate_per_s=50.0)
-    with SqlLoad(workload(closed, pausing, offered), loaded_lab.socket, SMALL) as load:
+    with SqlLoad(workload(closed, pausing, offered), loaded_lab.load_file, SMALL) as load:
         until(load, 10)
         seen = {name: one.count for name, one in load.histograms().items()}
     assert seen["closed"] > 5 * max(seen["pausing"], seen["offered"])
@@ -115,7 +114,7 @@ def test_pauses_and_offered_rates_send_less_than_a_closed_loop(loaded_lab: Lab) 
 
 def test_what_an_overloaded_rate_cannot_send_in_time_is_given_up(loaded_lab: Lab) -> None:
     one = SqlClass("only", "waiting", 1, rate_per_s=400.0, options={"sleep_ms": 20.0, "patience_ms": 50.0})
-    with SqlLoad(workload(one), loaded_lab.socket, SMALL) as load:
+    with SqlLoad(workload(one), loaded_lab.load_file, SMALL) as load:
         seen = until(load, 30)["only"]
         assert load.senders[0].ledger.given_up > 0
     assert seen.quantile(1.0) < 1e6
@@ -123,7 +122,7 @@ def test_what_an_overloaded_rate_cannot_send_in_time_is_given_up(loaded_lab: Lab
 
 def test_sysbench_that_dies_in_mid_run_is_named(loaded_lab: Lab) -> None:
     one = SqlClass("doomed", "ranges", 2)
-    with SqlLoad(workload(one), loaded_lab.socket, SMALL) as load:
+    with SqlLoad(workload(one), loaded_lab.load_file, SMALL) as load:
         until(load, 10)
         load.senders[0].process.kill()
         load.senders[0].process.wait()
@@ -133,14 +132,25 @@ def test_sysbench_that_dies_in_mid_run_is_named(loaded_lab: Lab) -> None:
 
 def test_reason_of_sysbench_is_quoted(loaded_lab: Lab) -> None:
     one = SqlClass("wrong", "analytic", 1, options={"query": "scan", "tables": 99})
-    with SqlLoad(workload(one), loaded_lab.socket, SMALL) as load:
+    with SqlLoad(workload(one), loaded_lab.load_file, SMALL) as load:
         load.senders[0].process.wait(30)
         with pytest.raises(ServerError, match=r"FATAL.*doesn't exist"):
             load.histograms()
 
 
+def test_password_is_in_no_command_line_and_no_environment(loaded_lab: Lab) -> None:
+    with SqlLoad(workload(SqlClass("a", "ranges", 1)), loaded_lab.load_file, SMALL) as load:
+        until(load, 5)
+        options = dict(line.split("=", 1) for line in loaded_lab.load_file.read_text().splitlines())
+        process = Path(f"/proc/{load.senders[0].process.pid}")
+        shown = (process / "cmdline").read_text() + (process / "environ").read_text()
+    assert options["mysql-password"]
+    assert options["mysql-password"] not in shown
+    assert options["mysql-user"] == "poolpilot_load"
+
+
 def test_stop_ends_every_process_and_every_connection(loaded_lab: Lab) -> None:
-    load = SqlLoad(workload(SqlClass("a", "ranges", 3), SqlClass("b", "waiting", 3)), loaded_lab.socket, SMALL)
+    load = SqlLoad(workload(SqlClass("a", "ranges", 3), SqlClass("b", "waiting", 3)), loaded_lab.load_file, SMALL)
     until(load, 5)
     processes = [sender.process for sender in load.senders]
     load.stop()

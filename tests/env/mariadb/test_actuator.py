@@ -21,10 +21,13 @@ def test_order(before: tuple[int, int, int], after: tuple[int, int, int], order:
     assert in_order(PoolTuple(*before), PoolTuple(*after)) == order
 
 
-def test_grants_come_least_privilege_first_and_quote_accounts() -> None:
+def test_grants_are_least_privilege_unless_asked_and_quote_accounts() -> None:
     printed = grants(tuner="t`x@10.0.0.1", sizes=(2, 64))
-    assert list(printed) == ["observe", "procedure", "set_global"]
+    assert list(printed) == ["observe", "procedure"]
     assert "`t``x`@`10.0.0.1`" in printed["observe"]
     assert "NOT BETWEEN 2 AND 64" in printed["procedure"]
-    assert "CONNECTION ADMIN ON *.* TO `t``x`" not in printed["procedure"]
+    assert "CONNECTION ADMIN ON *.* TO `t``x`" not in "".join(printed.values())
     assert CallProcedure().name in printed["procedure"]
+    asked = grants(tuner="t`x@10.0.0.1", plain=True)
+    assert list(asked) == ["observe", "set_global"]
+    assert "GRANT CONNECTION ADMIN ON *.* TO `t``x`@`10.0.0.1`" in asked["set_global"]

@@ -46,6 +46,18 @@ def test_named_host_is_not_overridden_by_the_files_socket(tmp_path: Path) -> Non
     assert Dsn.parse(f"F={file}").account().socket == Path("/run/other.sock")
 
 
+def test_group_of_our_own_holds_what_other_clients_refuse_and_wins(tmp_path: Path) -> None:
+    file = options(
+        tmp_path,
+        "[poolpilot]\nextra-port=3311\nuser=tuner\n[client]\nextra_port=3310\nuser=reader\n"
+        "[poolpilot_staging]\nextra_port=3312\n",
+    )
+    account = Dsn.parse(f"F={file}").account()
+    assert (account.user, account.extra_port) == ("tuner", 3311)
+    assert Dsn.parse(f"F={file},G=_staging").account().extra_port == 3312
+    assert Dsn.parse(f"F={file},E=3313").account().extra_port == 3313
+
+
 def test_suffix_adds_groups_and_other_groups_are_not_read(tmp_path: Path) -> None:
     file = options(tmp_path, "[client]\nuser=a\n[client_staging]\nuser=b\n[mysqld]\nport=1\nskip-log-bin\n")
     assert Dsn.parse(f"F={file}").account().user == "a"

@@ -17,28 +17,59 @@ from poolpilot.env.mariadb.session import Session
 from poolpilot.featurizer.errors import ServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
+PASSWORD = "chosen-by-the-dba"
+
 
 def run_sql(lab: Lab, text: str) -> None:
-    command = [program("mariadb"), "--no-defaults", f"--socket={lab.socket}", "--user=root"]
+    command = [program("mariadb"), f"--defaults-file={lab.root_file}"]
     subprocess.run(command, input=text, text=True, check=True, capture_output=True)
 
 
 def account_of(lab: Lab, user: str) -> Account:
-    return replace(Dsn(defaults_file=lab.defaults_file).account(), user=user, password="")
+    return replace(Dsn(defaults_file=lab.defaults_file).account(), user=user, password=PASSWORD)
+
+
+def with_password(user: str) -> str:
+    return f"ALTER USER {user}@127.0.0.1 IDENTIFIED BY '{PASSWORD}' ACCOUNT UNLOCK;"
+
+
+def setting_statements(session: Session) -> int:
+    return int(session.row("SHOW SESSION STATUS LIKE 'Com_set_option'")[1])
 
 
 @pytest.fixture(scope="module")
 def granted(lab: Lab) -> Iterator[Lab]:
     """Accounts that may look, call the procedure, and set."""
-    printed = {user: grants(tuner=f"{user}@127.0.0.1", sizes=(1, 64)) for user in ("looker", "caller", "setter")}
-    run_sql(lab, printed["looker"]["observe"])
-    run_sql(lab, printed["caller"]["observe"] + printed["caller"]["procedure"])
-    run_sql(lab, printed["setter"]["observe"] + printed["setter"]["set_global"])
+    for user in ("looker", "caller", "setter"):
+        printed = grants(tuner=f"{user}@127.0.0.1", sizes=(1, 64), plain=user == "setter")
+        run_sql(lab, printed["observe"] if user == "looker" else "\n".join(printed.values()))
+        run_sql(lab, with_password(user))
     yield lab
     run_sql(
         lab,
         "SET GLOBAL thread_pool_size=2; SET GLOBAL thread_pool_oversubscribe=3; SET GLOBAL thread_pool_stall_limit=500",
     )
+
+
+def test_new_account_is_locked_until_it_has_a_password(lab: Lab) -> None:
+    run_sql(lab, "\n".join(grants(tuner="fresh@127.0.0.1").values()))
+    with pytest.raises(ServerError):
+        Session(replace(account_of(lab, "fresh"), password=""))
+    run_sql(lab, with_password("fresh"))
+    with Session(account_of(lab, "fresh")) as session:
+        assert session.row("SELECT CURRENT_USER()") == ("fresh@127.0.0.1",)
+
+
+def test_printed_statements_leave_the_procedure_and_nothing_else(lab: Lab) -> None:
+    run_sql(lab, "\n".join(grants(tuner="tuned@127.0.0.1", plain=True).values()) + with_password("tuned"))
+    run_sql(lab, "\n".join(grants(tuner="tuned@127.0.0.1").values()))
+    with Session(account_of(lab, "tuned")) as session:
+        shown = [row[0].partition(" TO ")[0] for row in session.rows("SHOW GRANTS")]
+        assert shown == ["GRANT USAGE ON *.*", "GRANT EXECUTE ON PROCEDURE `poolpilot`.`apply_pool`"]
+        before = session.row("SELECT @@thread_pool_size, @@thread_pool_oversubscribe, @@thread_pool_stall_limit")
+        with pytest.raises(ServerError, match="poolpilot mariadb grants"):
+            session.execute("SET GLOBAL thread_pool_size = 4")
+        session.execute("CALL poolpilot.apply_pool(%s, %s, %s)", before)
 
 
 def test_usage_alone_sees_everything_and_sets_nothing(granted: Lab) -> None:
@@ -55,6 +86,21 @@ def test_procedure_sets_a_tuple_for_an_account_without_privileges(granted: Lab) 
         assert server.apply(wanted) == wanted
         with pytest.raises(ServerError, match="poolpilot mariadb grants"):
             server.session.execute("SET GLOBAL thread_pool_size = 4")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "statements"),
+    [((8, 3, 100), 0), ((8, 3, 60), 1), ((9, 3, 100), 1), ((7, 4, 100), 2), ((9, 2, 60), 3), ((7, 4, 200), 3)],
+)
+def test_procedure_sets_what_differs_alone(granted: Lab, wanted: tuple[int, int, int], statements: int) -> None:
+    with Session(account_of(granted, "caller")) as session:
+        session.execute("CALL poolpilot.apply_pool(8, 3, 100)")
+        before = setting_statements(session)
+        session.execute("CALL poolpilot.apply_pool(%s, %s, %s)", wanted)
+        assert setting_statements(session) - before == statements
+        assert (
+            session.row("SELECT @@thread_pool_size, @@thread_pool_oversubscribe, @@thread_pool_stall_limit") == wanted
+        )
 
 
 @pytest.mark.parametrize(

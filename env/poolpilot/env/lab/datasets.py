@@ -95,8 +95,13 @@ def check_space(folder: Path, wanted: Dataset) -> None:
         )
 
 
-def load(session: Session, socket: Path, wanted: Dataset) -> None:
+def load(session: Session, load_file: Path, wanted: Dataset) -> None:
     """Makes and fills the tables anew.
+
+    Args:
+        session: The administrator's.
+        load_file: File that tells sysbench where the server is and who asks.
+        wanted: The data set.
 
     Raises:
         ServerError: sysbench is missing or fails, or the server refuses.
@@ -108,8 +113,8 @@ def load(session: Session, socket: Path, wanted: Dataset) -> None:
     session.execute("USE sbtest")
     session.execute("CREATE TABLE hot (id INT PRIMARY KEY, hits BIGINT NOT NULL DEFAULT 0)")
     session.execute(f"INSERT INTO hot (id) SELECT seq FROM seq_1_to_{HOT_ROWS}")
-    _sysbench(socket, "sbtest tables", "oltp_read_only", f"--tables={wanted.tables}", f"--table_size={wanted.rows}")
-    _sysbench(socket, "order entry tables", "tpcc.lua", f"--warehouses={wanted.warehouses}")
+    _sysbench(load_file, "sbtest tables", "oltp_read_only", f"--tables={wanted.tables}", f"--table_size={wanted.rows}")
+    _sysbench(load_file, "order entry tables", "tpcc.lua", f"--warehouses={wanted.warehouses}")
 
 
 def warm(session: Session, wanted: Dataset) -> None:
@@ -121,13 +126,11 @@ def warm(session: Session, wanted: Dataset) -> None:
         session.rows(f"SELECT SUM(k) FROM sbtest.sbtest{number}")
 
 
-def _sysbench(socket: Path, what: str, *script: str) -> None:
+def _sysbench(load_file: Path, what: str, *script: str) -> None:
     command = [
         program("sysbench"),
+        f"--config-file={load_file}",
         *script,
-        f"--mysql-socket={socket}",
-        "--mysql-user=root",
-        "--mysql-db=sbtest",
         "--threads=2",
         "prepare",
     ]

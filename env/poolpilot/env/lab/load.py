@@ -57,7 +57,7 @@ class SqlLoad:
 
     Args:
         workload: What is sent.
-        socket: Unix socket of the server.
+        load_file: File that tells sysbench where the server is and who asks; a command line would show the password.
         dataset: Data that it holds.
         cpus: Processor numbers the load is pinned to; not pinned if None.
 
@@ -66,7 +66,7 @@ class SqlLoad:
     """
 
     def __init__(
-        self, workload: SqlWorkload, socket: Path, dataset: Dataset, cpus: Sequence[int] | None = None
+        self, workload: SqlWorkload, load_file: Path, dataset: Dataset, cpus: Sequence[int] | None = None
     ) -> None:
         self.workload = workload
         with ExitStack() as opened:
@@ -74,7 +74,7 @@ class SqlLoad:
             self.senders: list[Sender] = []
             opened.callback(self._end)
             for number, one in enumerate(workload.classes):
-                self.senders.append(_start(one, number, workload.seed, socket, dataset, cpus, folder))
+                self.senders.append(_start(one, number, workload.seed, load_file, dataset, cpus, folder))
             self._opened = opened.pop_all()
 
     def histograms(self) -> Mapping[str, Histogram]:
@@ -111,15 +111,12 @@ class SqlLoad:
 
 
 def _start(
-    one: SqlClass, number: int, seed: int, socket: Path, dataset: Dataset, cpus: Sequence[int] | None, folder: Path
+    one: SqlClass, number: int, seed: int, load_file: Path, dataset: Dataset, cpus: Sequence[int] | None, folder: Path
 ) -> Sender:
     ledger = Ledger(folder / f"{number}.ledger", one.connections)
     log = folder / f"{number}.log"
     stock = one.script.startswith(STOCK_PREFIX)
     options: dict[str, object] = {
-        "mysql-socket": socket,
-        "mysql-user": "root",
-        "mysql-db": "sbtest",
         "threads": one.connections,
         "time": 0,
         "events": 0,
@@ -135,6 +132,7 @@ def _start(
     command = [
         *_wrapped(cpus),
         program("sysbench"),
+        f"--config-file={load_file}",
         "stock.lua" if stock else f"{one.script}.lua",
         *(f"--{name}={value}" for name, value in options.items()),
         "run",

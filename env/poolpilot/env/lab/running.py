@@ -23,6 +23,7 @@ class Running:
         port: TCP port.
         extra_port: Extra port.
         kept: Whether somebody started it to use it, and not a program for the time that it runs.
+        account: Account of the operating system that it runs as; empty for a server that an earlier version started.
     """
 
     pid: int
@@ -30,6 +31,7 @@ class Running:
     port: int
     extra_port: int
     kept: bool = False
+    account: str = ""
 
     @classmethod
     def spawn(
@@ -41,6 +43,7 @@ class Running:
         port: int,
         extra_port: int,
         kept: bool,
+        account: str,
     ) -> Self:
         """Starts a server in a session of its own; not by `subprocess`, since it may outlive this process."""
         appended = os.O_WRONLY | os.O_CREAT | os.O_APPEND
@@ -55,7 +58,7 @@ class Running:
             ],
             setsid=True,
         )
-        return cls(pid, _started_ticks(pid) or 0, port, extra_port, kept)
+        return cls(pid, _started_ticks(pid) or 0, port, extra_port, kept, account)
 
     @classmethod
     def read(cls, path: Path) -> Self | None:

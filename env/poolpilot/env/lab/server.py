@@ -68,7 +68,7 @@ class LabServer(MariadbServer):
             opened.callback(MariadbServer.close, self)
             if initial is not None:
                 self.apply(initial)
-            load = opened.enter_context(SqlLoad(workload, self.lab.socket, self.lab.dataset, others or None))
+            load = opened.enter_context(SqlLoad(workload, self.lab.load_file, self.lab.dataset, others or None))
             self.clients = load
             self._await_connections(workload, place)
             self._lab_opened = opened.pop_all()

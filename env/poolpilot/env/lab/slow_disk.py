@@ -34,6 +34,7 @@ class SlowDisk:
             raise SettingError(f"the delays of a slow disk are {delays} us; allowed is 0..{LONGEST_US} each")
         if not self.control.exists():
             self.control.write_bytes(LAYOUT.pack(0, 0, 0))
+            self.control.chmod(0o644)  # the server reads it, and may run as another account
         with self.control.open("r+b") as file:  # in place: the server has mapped these bytes
             file.write(LAYOUT.pack(*delays))
 

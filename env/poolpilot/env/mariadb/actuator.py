@@ -36,13 +36,21 @@ def in_order(before: PoolTuple, after: PoolTuple) -> list[str]:
     return sorted(changes, key=lambda name: changes[name] < 0)
 
 
+def statements(before: PoolTuple, after: PoolTuple) -> tuple[str, ...]:
+    """What sets the variables that differ, one a statement, those that add capacity first."""
+    return tuple(
+        f"SET GLOBAL {KNOB_VARIABLES[name][0].lower()} = {int(getattr(after, name))};"
+        for name in in_order(before, after)
+    )
+
+
 class SetGlobal:
     """`SET GLOBAL thread_pool_*`; needs CONNECTION ADMIN."""
 
     def set(self, session: Session, before: PoolTuple, after: PoolTuple) -> None:
         """Sets what differs, one variable a statement; see `Actuator.set`."""
-        for name in in_order(before, after):
-            session.execute(f"SET GLOBAL {KNOB_VARIABLES[name][0].lower()} = {int(getattr(after, name))}")
+        for statement in statements(before, after):
+            session.execute(statement)
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,16 @@ class Control:
         session: The permanent one.
         first: The session on the normal port that came before it, if any; it tells the server's process.
         warnings: What to know of it.
+        extra_port: The extra port that the session is on; None where it is on the normal port.
     """
 
-    def __init__(self, session: Session, first: Session | None, warnings: tuple[str, ...]) -> None:
+    def __init__(
+        self, session: Session, first: Session | None, warnings: tuple[str, ...], extra_port: int | None = None
+    ) -> None:
         self.session = session
         self.first = first
         self.warnings = warnings
+        self.extra_port = extra_port
 
     def drop_first(self) -> None:
         """Gives the slot on the normal port back."""
@@ -54,14 +58,14 @@ def open_control(account: Account) -> Control:
         ServerError: The server cannot be reached or refuses the account on the normal port, or on a named extra port.
     """
     if account.extra_port is not None:
-        return Control(Session(account, account.extra_port), None, ())
+        return Control(Session(account, account.extra_port), None, (), account.extra_port)
     first = Session(account)
     try:
         extra_port = int(first.row("SELECT @@GLOBAL.extra_port")[0])
         if extra_port == 0:
             return Control(first, None, (NO_EXTRA_PORT,))
         try:
-            return Control(Session(account, extra_port), first, ())
+            return Control(Session(account, extra_port), first, (), extra_port)
         except ServerError as error:
             return Control(first, None, (f"the extra port {extra_port} cannot be used ({error})",))
     except BaseException:

@@ -24,6 +24,9 @@ PASSWORD_PARTS = ("p", "password", "passwd")
 CLIENT_GROUPS = ("client", "client-server", "client-mariadb")
 """Groups of a defaults file that every MariaDB client reads."""
 
+OWN_GROUP = "poolpilot"
+"""The group for what those clients refuse, such as extra-port; it wins over theirs."""
+
 LARGEST_PORT = 65_535
 
 
@@ -62,7 +65,7 @@ class Dsn:
         extra_port: The server's extra port.
         socket: Unix socket.
         user: Account name.
-        defaults_file: File to read `[client]` from; ~/.my.cnf where none is named and it exists.
+        defaults_file: File to read `[client]` and `[poolpilot]` from; ~/.my.cnf where none is named and it exists.
         defaults_group_suffix: Also read the groups with this suffix, such as `_staging`.
     """
 
@@ -141,7 +144,8 @@ def _client_options(file: Path, suffix: str) -> dict[str, str]:
         raise SettingError(f"cannot read the defaults file {file}: {error.strerror}") from error
     except (configparser.Error, UnicodeDecodeError) as error:
         raise SettingError(f"the defaults file {file} is no option file: {str(error).splitlines()[0]}") from error
-    groups = [*CLIENT_GROUPS, *(f"{group}{suffix}" for group in CLIENT_GROUPS if suffix)]
+    named = (*CLIENT_GROUPS, OWN_GROUP)
+    groups = [*named, *(f"{group}{suffix}" for group in named if suffix)]
     found: dict[str, str] = {}
     for group in filter(parser.has_section, groups):
         for name, value in parser.items(group):

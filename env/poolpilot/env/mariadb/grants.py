@@ -4,8 +4,9 @@ from poolpilot.env.mariadb.actuator import PROCEDURE
 
 OBSERVER = """\
 -- To look: nothing but a login. MariaDB shows its pool's counters to every account.
--- Give it a password with IDENTIFIED BY (or unix_socket), and write that into a defaults file of mode 0600.
-CREATE USER IF NOT EXISTS {tuner} WITH MAX_USER_CONNECTIONS 3;
+-- A new account is locked until it has a password. Choose one, and write it under [client] into a file of mode 0600:
+--   ALTER USER {tuner} IDENTIFIED BY '...' ACCOUNT UNLOCK;
+CREATE USER IF NOT EXISTS {tuner} WITH MAX_USER_CONNECTIONS 3 ACCOUNT LOCK;
 GRANT USAGE ON *.* TO {tuner};
 """
 
@@ -29,23 +30,30 @@ BEGIN
     OR wanted_size * (1 + wanted_oversubscribe) > @@GLOBAL.thread_pool_max_threads THEN
     SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'pool setting outside the allowed range';
   END IF;
-  -- What adds capacity first, what takes it away last.
+  -- What adds capacity first, what takes it away last. What does not differ is not set: a stall limit that is set
+  -- anew, to the same value too, restarts the timer of the pool.
   IF wanted_size > @@GLOBAL.thread_pool_size THEN SET GLOBAL thread_pool_size = wanted_size; END IF;
   IF wanted_oversubscribe > @@GLOBAL.thread_pool_oversubscribe THEN
     SET GLOBAL thread_pool_oversubscribe = wanted_oversubscribe;
   END IF;
-  SET GLOBAL thread_pool_stall_limit = wanted_stall_limit;
-  SET GLOBAL thread_pool_oversubscribe = wanted_oversubscribe;
-  SET GLOBAL thread_pool_size = wanted_size;
+  IF wanted_stall_limit <> @@GLOBAL.thread_pool_stall_limit THEN
+    SET GLOBAL thread_pool_stall_limit = wanted_stall_limit;
+  END IF;
+  IF wanted_oversubscribe < @@GLOBAL.thread_pool_oversubscribe THEN
+    SET GLOBAL thread_pool_oversubscribe = wanted_oversubscribe;
+  END IF;
+  IF wanted_size < @@GLOBAL.thread_pool_size THEN SET GLOBAL thread_pool_size = wanted_size; END IF;
 END//
 DELIMITER ;
 GRANT EXECUTE ON PROCEDURE {procedure} TO {owner};
 GRANT EXECUTE ON PROCEDURE {procedure} TO {tuner};
+-- In case it was granted before: with it the checks of the procedure would bind nobody.
+REVOKE CONNECTION ADMIN ON *.* FROM {tuner};
 """
 
 PLAIN = """\
 -- To set, plainly: CONNECTION ADMIN. It also lets the account kill the connections of others, set max_connections
--- and pass its limit, so prefer the procedure above.
+-- and pass its limit, so prefer the procedure.
 GRANT CONNECTION ADMIN ON *.* TO {tuner};
 """
 
@@ -55,16 +63,18 @@ def grants(
     tuner: str = "poolpilot@localhost",
     owner: str = "poolpilot_owner@localhost",
     procedure: str = PROCEDURE,
+    plain: bool = False,
     sizes: tuple[int, int] = (1, 128),
     most_oversubscribe: int = 64,
     stall_limits_ms: tuple[int, int] = (10, 6000),
 ) -> dict[str, str]:
-    """The statements by purpose: `observe`, `procedure` (least privilege) and `set_global`, in that order.
+    """The statements by purpose: `observe`, then `procedure` (least privilege) or, where asked for, `set_global`.
 
     Args:
         tuner: Account that PoolPilot logs in as.
         owner: Locked account that owns the privilege.
         procedure: Schema and name of the procedure.
+        plain: Give the tuner CONNECTION ADMIN instead of the procedure.
         sizes: Least and greatest pool size that the procedure takes.
         most_oversubscribe: Greatest oversubscribe that it takes.
         stall_limits_ms: Least and greatest stall limit that it takes, in milliseconds.
@@ -80,7 +90,7 @@ def grants(
         "least_stall_limit": stall_limits_ms[0],
         "most_stall_limit": stall_limits_ms[1],
     }
-    texts = {"observe": OBSERVER, "procedure": LEAST, "set_global": PLAIN}
+    texts = {"observe": OBSERVER, **({"set_global": PLAIN} if plain else {"procedure": LEAST})}
     return {purpose: text.format(**values) for purpose, text in texts.items()}
 
 

@@ -10,6 +10,7 @@ from typing import Any, Self
 import pymysql
 from pymysql.constants import CR, ER
 
+from poolpilot.env.interrupts import held
 from poolpilot.env.mariadb.dsn import Account
 from poolpilot.featurizer.errors import LostServerError, ServerError
 
@@ -18,11 +19,11 @@ ANSWER_WITHIN_S = 10.0
 
 LOST = (CR.CR_SERVER_GONE_ERROR, CR.CR_SERVER_LOST)
 NO_PRIVILEGE = (ER.SPECIFIC_ACCESS_DENIED_ERROR, ER.PROCACCESS_DENIED_ERROR)
-NO_EXTRA_SLOT = (ER.CON_COUNT_ERROR,)
+NO_SLOT = (ER.CON_COUNT_ERROR,)
 
 
 class Session:
-    """A connection that counts its own statements, so that a profile can leave them out.
+    """A connection that counts its own statements, so that a profile can leave them out; no signal cuts one in two.
 
     Args:
         account: Where to and as whom.
@@ -36,6 +37,7 @@ class Session:
     def __init__(self, account: Account, extra: int | None = None) -> None:
         self.where = f"{account.host}:{extra}" if extra else str(account)
         self.statements = 0
+        self._extra = extra is not None
         path = account.socket if not extra else None
         self._socket = _connected(path, account.host, extra or account.port, self.where)
         self._connection = pymysql.Connection(
@@ -74,7 +76,7 @@ class Session:
         """Runs a statement and returns its rows; errors as `execute`."""
         self.statements += 1
         try:
-            with self._connection.cursor() as cursor:
+            with held(), self._connection.cursor() as cursor:
                 cursor.execute(statement, values or None)
                 return list(cursor.fetchall())
         except (pymysql.MySQLError, OSError, struct.error) as error:
@@ -125,8 +127,13 @@ class Session:
                 f"{self.where} denies access to {user!r}: check user and password in the [client] group of the "
                 "defaults file"
             )
-        if code in NO_EXTRA_SLOT:
-            return ServerError(f"{self.where} has no free connection left: raise extra_max_connections (3 is enough)")
+        if code in NO_SLOT:
+            remedy = (
+                "raise extra_max_connections (3 is enough)"
+                if self._extra
+                else "max_connections is reached; end some, raise it, or connect to the server's extra port (E=...)"
+            )
+            return ServerError(f"{self.where} has no free connection left: {remedy}")
         if code in NO_PRIVILEGE:
             return ServerError(
                 f"the account lacks a privilege ({text}); `poolpilot mariadb grants` prints the statements that give it"

@@ -1,0 +1,69 @@
+"""Which server this is, and since when it runs: what tells a restart from a lost connection."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from poolpilot.env.mariadb.session import Session
+
+IDENTITY_QUERY = (
+    "SELECT @@hostname, @@datadir, VERSION(), UNIX_TIMESTAMP() - CAST(VARIABLE_VALUE AS SIGNED) "
+    "FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'UPTIME'"
+)
+
+ROUNDING_S = 1
+"""The server counts both times in whole seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerIdentity:
+    """A running server. Two servers of one host never share a data folder, whatever ports and sockets they listen on.
+
+    Attributes:
+        hostname: Host as the server names it.
+        data_folder: Its data folder.
+        version: Its version.
+        started_unix_s: When it started, by its own clock; a clock that is set changes the uptime too, but not this.
+    """
+
+    hostname: str
+    data_folder: str
+    version: str
+    started_unix_s: int
+
+    @classmethod
+    def read(cls, session: Session) -> Self:
+        """Asks the server.
+
+        Raises:
+            LostServerError: It is gone.
+        """
+        hostname, data_folder, version, started_unix_s = session.row(IDENTITY_QUERY)
+        return cls(str(hostname), str(data_folder), str(version), int(started_unix_s))
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Reads what `as_dict` gave.
+
+        Raises:
+            KeyError, TypeError, ValueError: A field is missing or of the wrong type.
+        """
+        hostname, data_folder, version = (str(values[name]) for name in ("hostname", "data_folder", "version"))
+        return cls(hostname, data_folder, version, int(values["started_unix_s"]))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields, fit for JSON."""
+        return asdict(self)
+
+    @property
+    def key(self) -> str:
+        """A name for a file of this server's, the same after a restart and an upgrade."""
+        return hashlib.sha256(f"{self.hostname}\0{self.data_folder}".encode()).hexdigest()[:16]
+
+    def restarted_since(self, other: Self) -> bool:
+        """Whether it has been started anew since it was `other`, so that it has forgotten what was set."""
+        return abs(self.started_unix_s - other.started_unix_s) > ROUNDING_S
+
+    def __str__(self) -> str:
+        return f"MariaDB {self.version} in {self.data_folder} on {self.hostname}"
