@@ -1,7 +1,12 @@
 """The live pool behind the server protocol: it serves, obeys tuples, and gives everything back."""
 
+import os
+import random
 import resource
+import signal
+import tempfile
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +38,12 @@ WORKLOAD = Workload(
     connections=8,
     cpus=1,
 )
+WAITING = replace(
+    WORKLOAD,
+    classes=(RequestClass("both", (Step("wait", us=20e3), Step("wait", us=20e3, reported=True)), think_ms=30.0),),
+)
+LOAD_KILLS = int(os.environ.get("POOLPILOT_LOAD_KILLS", "3"))
+"""How often a load is killed in mid-flight before its pool is closed."""
 SHORT = MeasurementSettings(settle_s=0.05, settle_timer_intervals=0.0, window_s=0.2)
 
 
@@ -78,6 +89,41 @@ def test_nothing_sent_is_lost_and_close_gives_everything_back(left_open: Callabl
     assert threading.active_count() <= python_threads_before
 
 
+def kill_load(server: NativeServer) -> None:
+    os.kill(server._load.pid, signal.SIGKILL)
+
+
+def test_load_killed_in_mid_flight_is_told_and_everything_is_closed(left_open: Callable[[], set[str]]) -> None:
+    moments = random.Random(1)
+    for _ in range(LOAD_KILLS):
+        server = NativeServer(WAITING, initial=PoolTuple(8, 3, 500), max_pool_size=8)
+        server.run_for(0.3)
+        kill_load(server)
+        time.sleep(moments.uniform(0.0, 0.01))  # the pool is anywhere in the requests that are left
+        with pytest.raises(ServerError, match="the live pool or its load failed: The load process"):
+            server.close()
+        server.close()
+    assert left_open() == set()
+
+
+def test_closed_server_says_so() -> None:
+    with NativeServer(WORKLOAD) as server:
+        pass
+    for call in (server.snapshot, server.tuple_in_force, lambda: server.apply(PoolTuple(1, 3, 500))):
+        with pytest.raises(ServerError, match="the pool is closed: make a new one"):
+            call()
+
+
+def test_first_error_is_told_though_closing_has_one_too() -> None:
+    def fail_under(server: NativeServer) -> None:
+        with server:
+            kill_load(server)
+            raise KeyError("first")
+
+    with pytest.raises(KeyError, match="first"):
+        fail_under(NativeServer(WORKLOAD))
+
+
 @pytest.mark.parametrize(
     ("workload", "options", "error"),
     [
@@ -88,13 +134,18 @@ def test_nothing_sent_is_lost_and_close_gives_everything_back(left_open: Callabl
     ],
 )
 def test_failed_start_leaves_nothing_behind(
-    workload: Workload, options: dict[str, Any], error: type[Exception], left_open: Callable[[], set[str]]
+    workload: Workload,
+    options: dict[str, Any],
+    error: type[Exception],
+    left_open: Callable[[], set[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    sockets_before = set(Path("/tmp").glob("poolpilot-*"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(error):
         NativeServer(workload, **options)
     assert left_open() == set()
-    assert set(Path("/tmp").glob("poolpilot-*")) == sockets_before
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_more_processors_than_there_are_is_refused() -> None:

@@ -1,21 +1,24 @@
 """A MariaDB server as a pool server: its own counters and, where clients report, their latencies."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from types import TracebackType
 from typing import Protocol, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from poolpilot.env.interrupts import held
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.mariadb.actuator import Actuator, SetGlobal
 from poolpilot.env.mariadb.control import Control, open_control
 from poolpilot.env.mariadb.counters import read_counters, read_population, read_tuple_values
 from poolpilot.env.mariadb.dsn import Account
 from poolpilot.env.mariadb.process import ServerProcess
+from poolpilot.env.mariadb.session import Session
 from poolpilot.env.mariadb.variables import PoolVariable, knob_space, read_variables, tuple_of
-from poolpilot.featurizer.errors import ServerError, SettingError, TupleChangedError
+from poolpilot.featurizer.errors import LostServerError, ServerError, SettingError, TupleChangedError
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import LATENCY_PREFIX, Snapshot
@@ -66,6 +69,9 @@ class MariadbServer:
         watch: How it is looked at.
         clients: Clients that report latencies by class; None where nobody does, as in production.
 
+    Attributes:
+        announce: Called with a tuple before it is set, so that the way back outlives this process; None for nobody.
+
     Raises:
         ServerError: It cannot be reached, refuses the account, is too old, or has no pool.
     """
@@ -81,8 +87,10 @@ class MariadbServer:
         self.actuator = actuator or SetGlobal()
         self.watch = watch or WatchSettings()
         self.clients = clients
+        self.announce: Callable[[PoolTuple], None] | None = None
         with ExitStack() as opened:
-            self.control: Control = opened.enter_context(open_control(account))
+            self.control: Control = open_control(account)
+            opened.callback(lambda: self.control.close())
             self.session = self.control.session
             self.variables: Mapping[str, PoolVariable] = read_variables(self.session)
             self.process = ServerProcess.of(self.control.first, account) if self.control.first else None
@@ -123,18 +131,50 @@ class MariadbServer:
         """
         self._knobs.check(pool_tuple)
         self._check_threads(pool_tuple)
-        before = self._tuple
-        if self.tuple_in_force() != before:
-            raise TupleChangedError(f"somebody else set {self._tuple} where {before} was in force: it is left alone")
+        with held():
+            before = self._tuple
+            if self.tuple_in_force() != before:
+                raise TupleChangedError(f"somebody else has set {self._tuple} where {before} was in force")
+            if self.announce is not None and pool_tuple != before:
+                self.announce(pool_tuple)
+            try:
+                self.actuator.set(self.session, before, pool_tuple)
+                if (read := self.tuple_in_force()) != pool_tuple:
+                    raise ServerError(f"the server has {read} in force after {pool_tuple} was set")
+            except LostServerError:
+                raise
+            except ServerError:
+                self.put_back(before)
+                raise
+            return read
+
+    def put_back(self, pool_tuple: PoolTuple) -> None:
+        """Brings an earlier tuple back from wherever the server is now, without the checks of `apply`: it was there.
+
+        Raises:
+            ServerError: The server did not take it.
+        """
+        with held():
+            self.actuator.set(self.session, self.tuple_in_force(), pool_tuple)
+            if (read := self.tuple_in_force()) != pool_tuple:
+                raise ServerError(f"the server has {read} in force after {pool_tuple} was to be brought back")
+
+    def reopen(self) -> None:
+        """Opens the connection once more after it was lost, on the extra port first where it is known.
+
+        Raises:
+            ServerError: The server cannot be reached.
+        """
+        self.control.close()
+        account = replace(self.account, extra_port=self.control.extra_port or self.account.extra_port)
         try:
-            self.actuator.set(self.session, before, pool_tuple)
+            control = open_control(account)
         except ServerError:
-            self._restore(before)
-            raise
-        if (read := self.tuple_in_force()) != pool_tuple:
-            self._restore(before)
-            raise ServerError(f"the server has {read} in force after {pool_tuple} was set; {before} is back")
-        return read
+            if account.extra_port is None:
+                raise
+            control = Control(Session(self.account), None, (), account.extra_port)
+        control.drop_first()
+        self.control, self.session = control, control.session
 
     def snapshot(self) -> Snapshot:
         """What it has counted since it started.
@@ -208,8 +248,3 @@ class MariadbServer:
                 f"{pool_tuple} may ask for {wanted} threads, those in reserve included, but thread_pool_max_threads "
                 f"is {most}: choose a smaller tuple, or raise it in my.cnf"
             )
-
-    def _restore(self, before: PoolTuple) -> None:
-        """Brings the old tuple back from wherever the new one stopped."""
-        self.actuator.set(self.session, tuple_of(read_tuple_values(self.session)), before)
-        self._tuple, self._epoch = before, self._epoch + 1

@@ -79,7 +79,11 @@ class NativeServer:
         return self._knobs
 
     def tuple_in_force(self) -> PoolTuple:
-        """The tuple as read from the pool."""
+        """The tuple as read from the pool.
+
+        Raises:
+            ServerError: The pool is closed.
+        """
         return self.snapshot().pool_tuple
 
     def apply(self, pool_tuple: PoolTuple) -> PoolTuple:
@@ -87,15 +91,20 @@ class NativeServer:
 
         Raises:
             SettingError: The tuple is outside the ranges.
-            ServerError: The pool could not take it, for want of descriptors or threads.
+            ServerError: The pool could not take it, for want of descriptors, or it is closed.
         """
         self._knobs.check(pool_tuple)
         with _told_apart():
             return PoolTuple.from_dict(self._pool.set_tuple(**pool_tuple.as_dict()))
 
     def snapshot(self) -> Snapshot:
-        """What the pool has counted since it started."""
-        return snapshot_of(self._pool.snapshot())
+        """What the pool has counted since it started.
+
+        Raises:
+            ServerError: The pool is closed.
+        """
+        with _told_apart():
+            return snapshot_of(self._pool.snapshot())
 
     def run_for(self, seconds: float) -> None:
         """Sleeps while the pool serves.
@@ -130,7 +139,11 @@ class NativeServer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        try:
+            self.close()
+        except ServerError:
+            if error is None:  # else the first error is the one to tell
+                raise
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from poolpilot.env.backends.curve import CurveServer, Table
 from poolpilot.env.backends.native import NativeServer
@@ -14,6 +15,7 @@ from poolpilot.env.backends.simulated import SimulatedServer
 from poolpilot.env.families import FAMILIES, draw_workload
 from poolpilot.env.objective import Objective
 from poolpilot.env.targets.target import TuningTarget
+from poolpilot.env.targets.way_back import ApplyFirst
 from poolpilot.featurizer.errors import SettingError
 from poolpilot.native_pool.workload import Workload
 
@@ -60,7 +62,8 @@ class BackendChoice:
         if self.backend is Backend.CURVE:
             points = EXAMPLE_CURVE if self.curve is None else read_curve(self.curve)
             with CurveServer(points, noise=self.noise, seed=self.seed) as curve:
-                yield TuningTarget(curve, "a curve", Objective(), {"backend": self.backend, "curve": points})
+                origin: dict[str, Any] = {"backend": self.backend, "curve": points}
+                yield TuningTarget(curve, ApplyFirst(curve), "a curve", Objective(), origin)
             return
         if self.curve is not None or self.noise > 0.0:
             raise SettingError(f"--curve and --noise belong to --backend curve, not to {self.backend}")
@@ -68,7 +71,8 @@ class BackendChoice:
         origin = {"backend": self.backend, "workload": workload.as_dict()}
         simulated = self.backend is Backend.SIMULATED
         with SimulatedServer(workload) if simulated else NativeServer(workload) as server:
-            yield TuningTarget(server, workload.name, Objective.of_classes(workload.classes), origin)
+            objective = Objective.of_classes(workload.classes)
+            yield TuningTarget(server, ApplyFirst(server), workload.name, objective, origin)
 
 
 def draw(family: str, seed: int) -> Workload:

@@ -9,6 +9,7 @@ from poolpilot.env.backends.mariadb import MariadbServer
 from poolpilot.env.mariadb.actuator import Actuator, CallProcedure, SetGlobal
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.objective import Objective
+from poolpilot.env.targets.mariadb_way_back import MariadbWayBack
 from poolpilot.env.targets.target import TuningTarget
 
 
@@ -41,11 +42,13 @@ def mariadb_target(dsn: str, defaults_file: Path | None, procedure: str | None) 
     """
     with connect(dsn, defaults_file, procedure) as server:
         where = server.session.where
+        way_back = MariadbWayBack(server)
         yield TuningTarget(
             server,
+            way_back,
             where,
             Objective(signal="time_in_system"),
             {"backend": "mariadb", "server": where},
             "requests/s in system",
-            server.warnings,
+            (*server.warnings, *way_back.warnings()),
         )

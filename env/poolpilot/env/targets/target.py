@@ -6,6 +6,7 @@ from typing import Any
 
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
+from poolpilot.env.targets.way_back import WayBack
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +16,7 @@ class TuningTarget:
     Attributes:
         server: The server.
         name: What it is called.
+        way_back: How it gets back to where it was.
         objective: What counts on it.
         origin: What it is and under which load, fit for JSON.
         goodput: What its goodput is called.
@@ -22,6 +24,7 @@ class TuningTarget:
     """
 
     server: PoolServer
+    way_back: WayBack
     name: str
     objective: Objective
     origin: Mapping[str, Any]

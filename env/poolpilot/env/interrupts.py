@@ -1,0 +1,103 @@
+"""Ctrl-C, SIGTERM and SIGHUP that wait for a good moment, so that what a command has set can be taken back.
+
+Three places decide what a signal does. Within `held` it waits for the end of the block: a statement to a server is
+never cut in two. Outside, within the innermost patient `Interrupts`, the first one waits for `check`, such as the end
+of a window. Everything else raises KeyboardInterrupt at once. Only the main thread receives signals, so only its blocks
+count.
+"""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Self
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals by which a user, a supervisor or a closed terminal ends a program."""
+
+FREE = (signal.SIG_DFL, signal.default_int_handler)
+"""Handlers that nobody has put there: only these are replaced."""
+
+
+class Interrupts:
+    """Within its block the three signals raise KeyboardInterrupt; where it is patient, the first waits for `check`.
+
+    Outside the main thread, or for a signal that is ignored or handled by somebody else, it changes nothing.
+
+    Args:
+        patient: Whether the first signal waits for `check`; a second does not.
+    """
+
+    def __init__(self, *, patient: bool = True) -> None:
+        self._patient = patient
+        self._asked: int | None = None
+        self._ours: tuple[signal.Signals, ...] = ()
+
+    def check(self) -> None:
+        """Ends the block if a signal has come.
+
+        Raises:
+            KeyboardInterrupt: It has.
+        """
+        if self._asked is not None:
+            raise KeyboardInterrupt(signal.Signals(self._asked).name)
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            _blocks.append(self)
+            self._ours = tuple(one for one in ENDING if signal.getsignal(one) in FREE)
+        for one in self._ours:
+            signal.signal(one, _receive)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self in _blocks:
+            _blocks.remove(self)
+        for one in self._ours:
+            signal.signal(one, signal.default_int_handler if one == signal.SIGINT else signal.SIG_DFL)
+
+    def _take(self, number: int) -> None:
+        if not self._patient or self._asked is not None:
+            raise KeyboardInterrupt(signal.Signals(number).name)
+        self._asked = number
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """A signal that comes within the block is felt at its end; of several, the first.
+
+    Raises:
+        KeyboardInterrupt: One came.
+    """
+    global _holds, _waiting
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    _holds += 1
+    try:
+        yield
+    finally:
+        _holds -= 1
+        if _holds == 0 and (number := _waiting) is not None:
+            _waiting = None
+            _feel(number)
+
+
+_blocks: list[Interrupts] = []
+_holds = 0
+_waiting: int | None = None
+
+
+def _receive(number: int, _frame: FrameType | None) -> None:
+    global _waiting
+    if _holds:
+        _waiting = number if _waiting is None else _waiting
+    else:
+        _feel(number)
+
+
+def _feel(number: int) -> None:
+    if not _blocks:  # the last one has ended within `held`
+        raise KeyboardInterrupt(signal.Signals(number).name)
+    _blocks[-1]._take(number)

@@ -1,0 +1,55 @@
+"""What every command prints and writes alike: the terminal, warnings, and tables for machines."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from poolpilot.featurizer.errors import SettingError
+
+
+def terminal() -> Console:
+    """The console that every command prints on.
+
+    What is printed are sentences and data of servers, files and users: `[mariadb]` in them is no markup, `:key:` no
+    picture. What is to stand out is a `rich.text.Text`.
+    """
+    return Console(markup=False, emoji=False)
+
+
+def warn(warnings: Sequence[str], console: Console) -> None:
+    """Prints what to know before anything is set."""
+    for warning in warnings:
+        console.print(Text.assemble(("Warning:", "bold"), " ", warning), soft_wrap=True)
+
+
+def check_folder(path: Path | None) -> None:
+    """Refuses a file that could not be written at the end, before there is anything to lose.
+
+    Raises:
+        SettingError: There is no such folder.
+    """
+    if path is not None and not path.absolute().parent.is_dir():
+        raise SettingError(f"cannot write {path}: there is no such folder")
+
+
+def write_json(path: Path | None, values: Mapping[str, Any], *, allow_nan: bool = False) -> None:
+    """Writes what a table shows for a program to read, where that is asked for.
+
+    Args:
+        path: The file; None writes nothing.
+        values: What it holds.
+        allow_nan: Whether numbers may be missing as NaN, which strict readers of JSON refuse.
+
+    Raises:
+        SettingError: The file cannot be written.
+    """
+    if path is None:
+        return
+    try:
+        path.write_text(json.dumps(values, indent=2, allow_nan=allow_nan) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise SettingError(f"cannot write {path}: {error.strerror}") from error
