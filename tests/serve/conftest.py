@@ -1,15 +1,23 @@
-"""A predictor that answers what a test tells it to."""
+"""A predictor that answers what a test tells it to, and a service that runs with it."""
 
-from collections.abc import Callable, Sequence
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
+import httpx
 import pytest
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Prediction
+from poolpilot.models.predictor import Prediction, Predictor
+from poolpilot.serve.application import create_app
+from poolpilot.serve.serve_command import http_server, listening_socket
+from poolpilot.serve.settings import ServeSettings
 
 
 @dataclass
@@ -41,6 +49,19 @@ class TellablePredictor:
         """Has no tuple to probe."""
 
 
+@dataclass
+class WaitingPredictor(TellablePredictor):
+    """Answers only once it may; says when it was asked."""
+
+    entered: threading.Event = field(default_factory=threading.Event)
+    may_answer: threading.Event = field(default_factory=threading.Event)
+
+    def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
+        self.entered.set()
+        assert self.may_answer.wait(30.0)
+        return super().predict(windows, limits, objective)
+
+
 @pytest.fixture
 def predictor() -> TellablePredictor:
     return TellablePredictor()
@@ -49,3 +70,52 @@ def predictor() -> TellablePredictor:
 @pytest.fixture
 def tellable() -> Callable[..., TellablePredictor]:
     return TellablePredictor
+
+
+@pytest.fixture
+def waiting() -> WaitingPredictor:
+    return WaitingPredictor()
+
+
+@pytest.fixture
+def ask() -> Iterator[Callable[..., Future[httpx.Response]]]:
+    """Posts a request from a thread; its answer comes later."""
+    with ThreadPoolExecutor() as threads:
+        yield lambda url, body: threads.submit(httpx.post, url, json=body, timeout=30.0)
+
+
+@dataclass
+class Service:
+    """A service on a free port of loopback."""
+
+    address: tuple[str, int]
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.address[0]}:{self.address[1]}"
+
+    def connect(self) -> socket.socket:
+        """Opens a connection over which nothing is sent yet; reading from it fails after half a minute."""
+        return socket.create_connection(self.address, timeout=30.0)
+
+
+@contextmanager
+def running_service(predictor: Predictor, **values: object) -> Iterator[Service]:
+    """Runs a service with some settings in a thread, on whatever port is free."""
+    settings = ServeSettings.load(None, values)
+    listener = listening_socket("127.0.0.1", 0)
+    server = http_server(create_app(predictor, settings), settings)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        yield Service(listener.getsockname())
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture
+def serving() -> Iterator[Callable[..., Service]]:
+    """Starts services that end with the test."""
+    with ExitStack() as running:
+        yield lambda predictor, **values: running.enter_context(running_service(predictor, **values))

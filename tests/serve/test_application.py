@@ -1,5 +1,6 @@
 """The prediction service over HTTP: what it answers, and what it refuses."""
 
+import asyncio
 import json
 import math
 from collections.abc import Callable, Iterator
@@ -36,7 +37,7 @@ def test_answers_with_everything_a_prediction_says(client: TestClient, request_v
     answer = response.json()
     assert answer["pool_tuple"]["pool_size"] == 16
     assert answer["expected_gain"] == pytest.approx(0.3)
-    assert (answer["abstained"], answer["model_digest"]) == (False, "ab" * 32)
+    assert (answer["abstained"], answer["verdict"], answer["model_digest"]) == (False, "change", "ab" * 32)
     assert answer["schema_version"] == SCHEMA_VERSION
     assert answer["expires_s"] > 0
 
@@ -65,6 +66,10 @@ WINDOW_CHANGES: dict[str, tuple[Change, str]] = {
     "version missing": (lambda window: window.pop("schema_version"), "schema_version"),
     "field extra": (lambda window: window.update(mood="good"), "mood"),
     "duration zero": (lambda window: window.update(duration_s=0.0), "duration_s"),
+    "idle timeout outside the limits": (
+        lambda window: window["pool_tuple"].update(idle_timeout_s=2.0**31),
+        "pool_tuple.idle_timeout_s",
+    ),
     "tuple out of range": (lambda window: window["pool_tuple"].update(pool_size=0), "pool_tuple.pool_size"),
 }
 
@@ -125,6 +130,16 @@ def test_refuses_limits_without_a_core_knob(client: TestClient, request_values: 
     assert core in response.json()["detail"][0]["msg"]
 
 
+@pytest.mark.parametrize("field", ["targets_ms", "weights", "min_share", "max_p99_ms"])
+def test_refuses_numbers_whose_sums_are_infinite(
+    client: TestClient, request_values: dict[str, Any], field: str
+) -> None:
+    request_values["objective"] = {field: {"read": 1e308}}
+    response = client.post("/v1/predict", json=request_values)
+    assert response.status_code == 422
+    assert f"objective.{field}.read" in response.json()["detail"][0]["msg"]
+
+
 def test_refuses_an_unknown_objective(client: TestClient, request_values: dict[str, Any]) -> None:
     request_values["objective"] = {"speed": 1}
     response = client.post("/v1/predict", json=request_values)
@@ -171,6 +186,21 @@ def test_any_other_failure_means_keep_what_is(
     assert (response.status_code, response.json()) == (503, {"detail": UNAVAILABLE})
 
 
+def test_client_that_leaves_is_no_failure(predictor: Any) -> None:
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, str]:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = [(b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/v1/predict", "headers": headers, "query_string": b""}
+    asyncio.run(create_app(predictor)(scope, receive, send))
+    assert sent[0]["status"] == 400
+
+
 def test_limits_that_allow_no_tuple_are_refused(tellable: Callable[..., Any], request_values: dict[str, Any]) -> None:
     predictor = tellable(error=SettingError("the limits allow no tuple of the ladder"))
     with TestClient(create_app(predictor)) as client:
@@ -179,8 +209,18 @@ def test_limits_that_allow_no_tuple_are_refused(tellable: Callable[..., Any], re
     assert response.json()["detail"] == [{"loc": ["body", "limits"], "msg": "the limits allow no tuple of the ladder"}]
 
 
+def test_tuple_in_force_outside_the_limits_may_stay(
+    tellable: Callable[..., Any], request_values: dict[str, Any]
+) -> None:
+    request_values["windows"][0]["pool_tuple"]["pool_size"] = 4000
+    with TestClient(create_app(tellable(abstained=True))) as client:
+        response = client.post("/v1/predict", json=request_values)
+    assert (response.status_code, response.json()["pool_tuple"]["pool_size"]) == (200, 4000)
+
+
 def test_health(client: TestClient) -> None:
     assert client.get("/healthz").json() == {"status": "ok", "schema_version": SCHEMA_VERSION}
+    assert client.head("/healthz").status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/docs", "/redoc", "/openapi.json"])

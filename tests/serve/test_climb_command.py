@@ -28,7 +28,7 @@ def test_prints_screen_outcome_and_what_is_in_force_and_writes_everything(
     path = tmp_path / "climb.json"
     result = invoke("climb", "--backend", backend, "--seconds", 10, "--period", 0.25, "--json", path)
     assert (result.code, result.err) == (0, "")
-    for wanted in ("mode", "bracket", "jump up", "▁", "before", "after", "In force now"):
+    for wanted in ("mode", "bracket", "scan", "▁", "before", "after", "In force now"):
         assert wanted in result.out
     written = read(path)
     assert written["backend"] == backend

@@ -15,6 +15,7 @@ from poolpilot.env.climb import ClimbStep
 from poolpilot.env.knobs import CORE_KNOBS
 from poolpilot.env.objective import Objective
 from poolpilot.env.targets.target import TuningTarget
+from poolpilot.env.targets.way_back import ApplyFirst
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.predictor import ProbingPredictor
 from poolpilot.serve.climb_knobs import SIZE_ALONE
@@ -35,7 +36,8 @@ def run_on_curve(
     """A climb that has not begun, on a curve."""
     sources = SettingSources(0.1, file, flags or {})
     screen = ClimbScreen("test", Console(file=io.StringIO(), width=200), "goodput")
-    target = TuningTarget(CurveServer(RISE_THEN_FALL), "a curve", Objective(), {})
+    curve = CurveServer(RISE_THEN_FALL)
+    target = TuningTarget(curve, ApplyFirst(curve), "a curve", Objective(), {})
     return ClimbRun(target, sources.load(), sources, screen, predictor, knobs=knobs)
 
 

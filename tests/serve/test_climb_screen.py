@@ -11,8 +11,9 @@ from poolpilot.env.knob_climb import KnobClimbController
 from poolpilot.env.objective import Objective
 from poolpilot.env.sparkline import ASCII_LEVELS, BLOCKS
 from poolpilot.env.spectral import ClimbSettings, spectral_climber
+from poolpilot.env.targets.live_screen import SHOWN_WINDOWS
 from poolpilot.native_pool import SpectralClimber
-from poolpilot.serve.climb_screen import SHOWN_DECISIONS, SHOWN_WINDOWS, ClimbScreen
+from poolpilot.serve.climb_screen import SHOWN_DECISIONS, ClimbScreen
 
 ARCH = ((1, 100.0), (16, 1200.0), (32, 1300.0), (64, 600.0))
 

@@ -11,7 +11,7 @@ from poolpilot.serve import command
 
 PANELS = {
     "Look": ["advise", "demo", "demo-mariadb", "mariadb", "predict", "version"],
-    "Act": ["climb", "serve", "sweep"],
+    "Act": ["climb", "restore", "serve", "sweep"],
     "Learn": ["collect", "lab", "evaluate", "promote", "train"],
 }
 
@@ -67,7 +67,7 @@ def test_a_missing_extra_is_one_sentence_and_exit_code_1(
     result = invoke("fail")
     assert result.code == 1
     assert "'torch'" in result.err
-    assert "pip install 'poolpilot[train]'" in result.err
+    assert "pip install '.[train]'" in result.err
 
 
 def test_a_module_of_ours_that_is_missing_is_a_defect_and_not_hidden(

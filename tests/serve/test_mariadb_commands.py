@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from poolpilot.env.lab.load import SqlLoad
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.mariadb.session import Session
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.lab_command import account_in_words
 
 POOLPILOT = [sys.executable, "-c", "from poolpilot.serve.command import main; main()"]
 
@@ -36,7 +38,7 @@ def dsn(lab: Lab) -> str:
 @pytest.fixture(scope="module")
 def busy(loaded_lab: Lab) -> Iterator[str]:
     """DSN of a server under short requests beside long ones."""
-    with SqlLoad(named_workload("joins_beside-8-0"), loaded_lab.socket, loaded_lab.dataset):
+    with SqlLoad(named_workload("joins_beside-8-0"), loaded_lab.load_file, loaded_lab.dataset):
         yield f"F={loaded_lab.defaults_file}"
 
 
@@ -57,8 +59,27 @@ def test_advice_names_tuple_price_and_statements_and_changes_nothing(
     assert advice["worst_memory_mb"] > 1.0
     assert f"SET GLOBAL thread_pool_size = {size};" in result.out
     assert f"thread_pool_size = {size}" in advice["fragment"]
-    assert "long from" in advice["alike"]
+    assert re.search(r" took \w+ from \d+ to \d+", advice["alike"])
     assert in_force(loaded_lab) == before
+
+
+def test_on_another_number_of_processors_there_is_no_advice_but_the_next_step(
+    invoke: Callable[..., Any], busy: str, loaded_lab: Lab, tmp_path: Path
+) -> None:
+    running = loaded_lab.running()
+    assert running is not None
+    before = os.sched_getaffinity(running.pid)
+    os.sched_setaffinity(running.pid, {min(before)})
+    try:
+        result = invoke("advise", busy, "--seconds", 1, "--json", tmp_path / "advice.json")
+    finally:
+        os.sched_setaffinity(running.pid, before)
+    advice = json.loads((tmp_path / "advice.json").read_text())
+    assert (result.code, result.err) == (0, "")
+    assert "to 1 processor " in result.out
+    assert "leave it" not in result.out
+    assert (advice["prediction"]["verdict"], advice["prediction"]["expected_gain"]) == ("no advice", None)
+    assert f"poolpilot sweep {busy} --execute" in result.out.splitlines()
 
 
 def test_advice_without_load_is_refused(invoke: Callable[..., Any], dsn: str) -> None:
@@ -213,11 +234,14 @@ def test_check_marks_what_needs_a_restart_or_belongs_to_a_session(
     }
 
 
-def test_grants_are_printed(invoke: Callable[..., Any]) -> None:
+def test_grants_are_printed_and_give_connection_admin_only_where_asked(invoke: Callable[..., Any]) -> None:
+    tuner_may_all = "GRANT CONNECTION ADMIN ON *.* TO `poolpilot`@`localhost`"
     result = invoke("mariadb", "grants", "--most-size", 32)
     assert result.code == 0
-    assert result.out.index("USAGE") < result.out.index("SQL SECURITY DEFINER") < result.out.rindex("CONNECTION ADMIN")
+    assert result.out.index("USAGE") < result.out.index("SQL SECURITY DEFINER") < result.out.index("GRANT EXECUTE")
     assert "BETWEEN 1 AND 32" in result.out
+    assert tuner_may_all not in result.out
+    assert tuner_may_all in invoke("mariadb", "grants", "--plain").out
 
 
 @pytest.mark.parametrize(
@@ -271,12 +295,21 @@ def test_laboratory_goes_up_and_down_by_command(
     assert (up.code, up.err) == (0, "")
     running = Lab.of(tmp_path).running()
     assert running is not None
+    assert account_in_words(running.account, tmp_path.resolve()) in up.out
+    assert str(Lab.of(tmp_path).root_file) in up.out
     slow = invoke("lab", "disk", "--folder", tmp_path, "--read-us", 1, "--write-us", 2, "--flush-us", 3)
     assert "a flush 3 us" in slow.out
     down = invoke("lab", "down", "--folder", tmp_path, "--remove")
     assert "is stopped; its data are removed" in down.out
     assert not Path(f"/proc/{running.pid}").exists() or os.waitpid(running.pid, os.WNOHANG)
     assert not tmp_path.exists() or not list(tmp_path.iterdir())
+
+
+def test_server_that_runs_as_root_is_said_with_what_to_do() -> None:
+    assert "as the account mysql" in account_in_words("mysql", Path("/srv/lab"))
+    assert "none of the accounts mysql, nobody reaches /root/lab. Name a folder" in account_in_words(
+        "root", Path("/root/lab")
+    )
 
 
 def test_workloads_are_listed_with_classes_and_targets(invoke: Callable[..., Any], tmp_path: Path) -> None:

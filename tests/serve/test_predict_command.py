@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.predictor import Predictor
 from poolpilot.serve import predict_command
 
@@ -44,8 +45,20 @@ def test_says_when_it_abstains(
 ) -> None:
     use(tellable(abstained=True))
     result = invoke("predict", "--windows", body)
+    assert "no advice, because requests wait silently" in result.out
+    assert {"poolpilot sweep DSN --execute", "poolpilot climb DSN --execute"} <= set(result.out.splitlines())
+    assert "leave it" not in result.out
+    assert "%" not in result.out
+
+
+def test_leaves_it_only_where_it_knows(
+    invoke: Callable[..., Any], use: Callable[[Predictor], None], tellable: Callable[..., Predictor], body: Path
+) -> None:
+    use(tellable(pool_tuple=PoolTuple(2, 3, 500)))
+    result = invoke("predict", "--windows", body)
     assert "leave it at (2, 3, 500)" in result.out
-    assert "yes: climb from the tuple in force" in result.out
+    assert "no advice" not in result.out
+    assert "--execute" not in result.out
 
 
 def test_writes_the_same_as_the_service_answers(
@@ -55,7 +68,7 @@ def test_writes_the_same_as_the_service_answers(
     path = tmp_path / "answer.json"
     assert invoke("predict", "--windows", body, "--json", path).code == 0
     answer = json.loads(path.read_text(encoding="utf-8"))
-    assert (answer["pool_tuple"]["pool_size"], answer["keeps"]) == (16, False)
+    assert (answer["pool_tuple"]["pool_size"], answer["keeps"], answer["verdict"]) == (16, False, "change")
 
 
 def test_a_bad_window_is_named_with_its_file(

@@ -48,6 +48,45 @@ def test_reads_back_what_was_sent(request_values: dict[str, Any]) -> None:
     assert parse(json.dumps(as_body(*sent)).encode()) == sent
 
 
+def at(value: Any, path: tuple[str | int, ...]) -> Any:
+    """What lies at a path within a JSON value."""
+    for key in path:
+        value = value[key]
+    return value
+
+
+def objects_in(value: Any) -> list[tuple[str | int, ...]]:
+    """The paths of all JSON objects within a value, its own included."""
+    return [path for path in [(), *places(value)] if isinstance(at(value, path), dict)]
+
+
+def test_long_names_are_refused_without_repeating_them(request_values: dict[str, Any]) -> None:
+    for path in objects_in(request_values):
+        body = copy.deepcopy(request_values)
+        at(body, path)["n" * 100_000] = 1
+        with pytest.raises(RequestError, match="goes on for 100000 characters") as refused:
+            parse(json.dumps(body).encode())
+        assert len(str(refused.value)) < 300
+
+
+def test_long_numbers_are_refused_without_repeating_them(request_values: dict[str, Any]) -> None:
+    text = json.dumps({**request_values, "objective": "here"}).replace('"here"', f"{'1' * 100_000}e999")
+    with pytest.raises(RequestError, match="is not a finite number") as refused:
+        parse(text.encode())
+    assert len(str(refused.value)) < 300
+
+
+def test_names_given_twice_are_refused_by_name(request_values: dict[str, Any]) -> None:
+    text = json.dumps(request_values)
+    for path in objects_in(request_values):
+        inner = json.dumps(at(request_values, path))
+        for name in json.loads(inner):
+            twice = f"{inner[:-1]}, {json.dumps(name)}: null}}"
+            with pytest.raises(RequestError, match=f"the field '{name}' is there twice") as refused:
+                parse(text.replace(inner, twice, 1).encode())
+            assert refused.value.location == ("body", name)
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(data=st.data())
 def test_a_change_anywhere_is_read_or_refused_by_location(request_values: dict[str, Any], data: st.DataObject) -> None:

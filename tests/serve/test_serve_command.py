@@ -53,6 +53,13 @@ def test_too_few_descriptors_are_refused_with_the_remedy(monkeypatch: pytest.Mon
         check_descriptors(101)
 
 
+def test_small_answers_are_not_held_back_for_acknowledgements() -> None:
+    with listening_socket("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+        accepted, _ = listener.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
+
+
 def test_an_address_that_is_not_here_is_one_sentence() -> None:
     documentation_network = "192.0.2.1"  # RFC 5737: no machine has it
     with pytest.raises(ServerError, match=r"cannot listen on 192\.0\.2\.1 port 8750: "):

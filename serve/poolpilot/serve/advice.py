@@ -1,5 +1,6 @@
 """What is said to the DBA of a MariaDB server: the workload in words, the tuple, its price, and how to set it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,8 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.memory import Memory
 from poolpilot.models.predictor import Prediction
-from poolpilot.models.reasons import percentage
+from poolpilot.models.reasons import BUSY, QUEUEING, percentage
+from poolpilot.serve.verdict import trials
 
 SATURATED = 0.5
 """Share of the connections in the system from which on the server, not its clients, sets the pace."""
@@ -34,10 +36,12 @@ class Advice:
     Attributes:
         prediction: The tuple with its gain and reasons.
         workload: The workload in words.
-        alike: The remembered workload that is most like it, and what the tuple did to its classes; None without memory.
+        alike: The remembered workload that is most like it, and what the tuple did to its classes; None without memory
+            or advice.
         worst_threads: Threads that the pool may start under the recommended tuple.
         worst_memory_mb: Memory that their stacks may take.
-        statements: `SET GLOBAL` statements, capacity first; empty to leave it.
+        next_steps: Lines that find out in staging, where there is no advice or a change may lose; else empty.
+        statements: `SET GLOBAL` statements, capacity first; empty where nothing is to be set.
         fragment: The same for my.cnf, since a restart forgets them.
         after_restart: What only a restart could change, and would.
         window: What was seen, as `poolpilot predict` takes it.
@@ -48,6 +52,7 @@ class Advice:
     alike: str | None
     worst_threads: int
     worst_memory_mb: float
+    next_steps: tuple[str, ...]
     statements: tuple[str, ...]
     fragment: tuple[str, ...]
     after_restart: tuple[str, ...]
@@ -61,6 +66,7 @@ class Advice:
             "alike": self.alike,
             "worst_threads": self.worst_threads,
             "worst_memory_mb": self.worst_memory_mb,
+            "next_steps": list(self.next_steps),
             "statements": list(self.statements),
             "fragment": list(self.fragment),
             "after_restart": list(self.after_restart),
@@ -68,16 +74,27 @@ class Advice:
         }
 
 
-def advice_of(server: MariadbServer, window: Window, prediction: Prediction, memory: Memory | None) -> Advice:
-    """Puts together what is said of a watched window and its prediction."""
+def advice_of(
+    server: MariadbServer, window: Window, prediction: Prediction, memory: Memory | None, named: str
+) -> Advice:
+    """Puts together what is said of a watched window and its prediction.
+
+    Args:
+        server: The server.
+        window: What was seen of it.
+        prediction: What the model answered.
+        memory: The workloads that the model remembers, if it does.
+        named: What names the server on a command line.
+    """
     chosen = prediction.pool_tuple
     threads = worst_threads(server, chosen)
     return Advice(
         prediction=prediction,
         workload=workload_in_words(window, server.knobs.cpus),
-        alike=_alike(window, chosen, memory),
+        alike=None if prediction.abstained else _alike(window, chosen, memory),
         worst_threads=threads,
         worst_memory_mb=threads * int(server.variables["thread_stack"].value) / 2**20,
+        next_steps=trials(named) if prediction.abstained or _may_lose(prediction) else (),
         statements=_statements(prediction.in_force, chosen),
         fragment=() if prediction.keeps else _fragment(chosen),
         after_restart=_after_restart(server, window, chosen),
@@ -97,28 +114,39 @@ def workload_in_words(window: Window, cpus: int) -> tuple[str, ...]:
     """The workload of a window, sentence by sentence."""
     features = {name: value for name, value in window.profile.features.items() if value is not None}
     connections = features.get("connections", 0.0)
-    said = [
-        f"{connections:.0f} connections send {window.throughput_per_s:.0f} statements a second to {cpus} processors"
-    ]
+    processors = "1 processor" if cpus == 1 else f"{cpus} processors"
+    said = [f"{connections:.0f} connections send {window.throughput_per_s:.0f} statements a second to {processors}"]
     if "utilisation" in features:
         each = features.get("process_cpu_us_per_request", 0.0)
-        said.append(f"the server uses {percentage(features['utilisation'])} of them, {each:.0f} us a statement")
+        used = percentage(features["utilisation"])
+        said.append(f"the server uses {used} of the processor time, {each:.0f} us a statement")
     if window.in_system is not None and window.time_in_system_s is not None and connections:
-        share = window.in_system / connections
-        pace = "the server sets the pace" if share >= SATURATED else "it is not saturated, and time is what counts"
-        said.append(
-            f"{window.in_system:.1f} of the connections wait for an answer on average, "
-            f"{1e3 * window.time_in_system_s:.1f} ms each by Little's law, so {pace}"
-        )
-    queued = features.get("queue_length_mean", features.get("queue_length", 0.0))
-    if queued >= 1.0:
-        said.append(f"{queued:.1f} of them are in the pool's queue")
+        waiting = "all" if window.in_system >= connections else f"{window.in_system:.1f} of the"
+        each_ms = 1e3 * window.time_in_system_s
+        said.append(f"{waiting} connections wait for an answer at any moment, {each_ms:.1f} ms each by Little's law")
+        if (queued := _queued(features)) >= QUEUEING:
+            said.append(f"{queued:.1f} of them are in the pool's queue")
+        said.append(_pace(features, window.in_system / connections))
     for name, words in REASONS.items():
         if features.get(name, 0.0) >= WORTH_SAYING:
             said.append(f"a statement waits {features[name]:.2f} times for {words}, which the pool is told of")
     if features.get("stalls_per_s", 0.0) >= 1.0:
         said.append(f"{features['stalls_per_s']:.0f} groups a second are found stalled")
     return tuple(said)
+
+
+def _pace(features: Mapping[str, float], waiting_share: float) -> str:
+    if waiting_share >= SATURATED or features.get("utilisation", 0.0) > BUSY or _queued(features) >= QUEUEING:
+        return "so the server, not its clients, sets the pace"
+    return "so the server keeps up with its clients, and how fast it answers is what counts"
+
+
+def _queued(features: Mapping[str, float]) -> float:
+    return features.get("queue_length_mean", features.get("queue_length", 0.0))
+
+
+def _may_lose(prediction: Prediction) -> bool:
+    return prediction.verdict == "change" and prediction.gain_low is not None and prediction.gain_low < 0.0
 
 
 def _alike(window: Window, chosen: PoolTuple, memory: Memory | None) -> str | None:

@@ -1,25 +1,23 @@
 """`poolpilot advise`: a few seconds' look at a MariaDB server, and the tuple that suits what was seen."""
 
-import math
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from poolpilot.env.backends.mariadb import MariadbServer
 from poolpilot.env.measurement import observe
 from poolpilot.env.objective import Objective
 from poolpilot.env.targets.mariadb import connect
+from poolpilot.env.targets.report import terminal, warn, write_json
 from poolpilot.featurizer.errors import ServerError
-from poolpilot.models.champion import champion_folder, load_champion
-from poolpilot.models.memory import Memory
+from poolpilot.models.champion import load_champion
 from poolpilot.models.predictor import ScorePredictor
-from poolpilot.models.reasons import percent
 from poolpilot.serve.advice import Advice, advice_of
-from poolpilot.serve.mariadb_server import DefaultsFile, DsnArgument, warn
-from poolpilot.serve.predict_command import write_json
+from poolpilot.serve.mariadb_server import DefaultsFile, DsnArgument
+from poolpilot.serve.verdict import FIND_OUT, verdict_rows
 
 
 def advise(
@@ -30,28 +28,41 @@ def advise(
     json_path: Annotated[Path | None, typer.Option("--json", help="Write the advice to this file.")] = None,
 ) -> None:
     """Look at a MariaDB server for a few seconds and say which tuple would suit its workload; changes nothing."""
-    console = Console()
+    console = terminal()
     with connect(dsn, defaults_file) as server:
         warn(server.warnings, console)
         console.print(f"Looking at {server.session.where} for {seconds:g} s; nothing is changed.", soft_wrap=True)
-        advice = look(server, seconds, model)
+        advice = look(server, seconds, model, in_a_shell(dsn, defaults_file))
     console.print(advice_table(advice))
-    if advice.statements:
-        console.print("To set it now, capacity first:", *advice.statements, sep="\n", highlight=False)
-        console.print("A restart forgets that; for my.cnf:", *advice.fragment, sep="\n", highlight=False, markup=False)
-    if json_path is not None:
-        write_json(json_path, advice.as_dict())
+    for heading, lines in (
+        (FIND_OUT, advice.next_steps),
+        ("To set it now, capacity first:", advice.statements),
+        ("A restart forgets that; for my.cnf:", advice.fragment),
+    ):
+        if lines:
+            console.print(heading, *lines, sep="\n", highlight=False, soft_wrap=True)
+    write_json(json_path, advice.as_dict())
 
 
-def look(server: MariadbServer, seconds: float, model: Path | None) -> Advice:
+def in_a_shell(dsn: str, defaults_file: Path | None) -> str:
+    """What names the same server to another command."""
+    return shlex.join([dsn] if defaults_file is None else [dsn, "--defaults-file", str(defaults_file)])
+
+
+def look(server: MariadbServer, seconds: float, model: Path | None, named: str) -> Advice:
     """Watches a server under the tuple in force and asks the model.
+
+    Args:
+        server: The server.
+        seconds: How long it is watched.
+        model: Folder of the model; the champion if None.
+        named: What names the server on a command line.
 
     Raises:
         ServerError: The server stopped, or nobody sent it anything.
         ArtefactError: There is no model for MariaDB.
     """
     artefact = load_champion(model, "mariadb")
-    memory = Memory.load(champion_folder(model, "mariadb"))
     window = observe(server, seconds).window
     if window.throughput_per_s <= 0.0:
         raise ServerError(
@@ -59,7 +70,7 @@ def look(server: MariadbServer, seconds: float, model: Path | None) -> Advice:
             "look again while it is under load"
         )
     prediction = ScorePredictor(artefact).predict([window], server.knobs, Objective())
-    return advice_of(server, window, prediction, memory)
+    return advice_of(server, window, prediction, artefact.memory, named)
 
 
 def advice_table(advice: Advice) -> Table:
@@ -69,13 +80,10 @@ def advice_table(advice: Advice) -> Table:
     for number, sentence in enumerate(advice.workload):
         table.add_row("workload" if number == 0 else "", sentence)
     if advice.alike:
-        table.add_row("memory", advice.alike)
+        table.add_row("remembered", advice.alike)
     table.add_row("in force", f"{prediction.in_force} (size, oversubscribe, stall limit in ms)")
-    table.add_row("advice", f"leave it at {prediction.pool_tuple}" if prediction.keeps else str(prediction.pool_tuple))
-    if not prediction.keeps:
-        table.add_row("expected", _gain(advice))
-    for number, reason in enumerate(prediction.reasons):
-        table.add_row("because" if number == 0 else "", reason)
+    for row in verdict_rows(prediction):
+        table.add_row(*row)
     if not prediction.keeps:
         threads = f"{advice.worst_threads} threads, {advice.worst_memory_mb:.0f} MB of stacks at most"
         table.add_row("worst case", threads)
@@ -83,15 +91,3 @@ def advice_table(advice: Advice) -> Table:
         table.add_row("restart only", sentence)
     table.add_row("model", prediction.model_digest[:12])
     return table
-
-
-def _gain(advice: Advice) -> str:
-    prediction = advice.prediction
-    if prediction.expected_gain is None or prediction.gain_low is None or prediction.gain_high is None:
-        return "not estimated"
-    ends = (prediction.expected_gain, prediction.gain_low, prediction.gain_high)
-    if prediction.expected_gain < math.log(2.0):
-        expected, low, high = map(percent, ends)
-        return f"{expected} requests in time ({low} to {high})"
-    factor, least, most = map(math.exp, ends)
-    return f"{factor:.1f} times the requests in time ({least:.1f} to {most:.1f})"

@@ -8,15 +8,18 @@ import structlog
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
 
 from poolpilot.featurizer.errors import SettingError
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.models.predictor import Predictor
 from poolpilot.serve.body_limit import BodyLimit
 from poolpilot.serve.prediction_request import RequestError, parse
+from poolpilot.serve.request_limit import RequestLimit
 from poolpilot.serve.settings import ServeSettings
 
 UNAVAILABLE = "unavailable: keep what is"
+HEALTH = "/healthz"
 
 _LOG = structlog.get_logger(__name__)
 
@@ -34,10 +37,13 @@ def create_app(predictor: Predictor, settings: ServeSettings | None = None) -> F
     limits = settings or ServeSettings()
     app = FastAPI(title="PoolPilot", docs_url=None, redoc_url=None, openapi_url=None)
     app.add_middleware(BodyLimit, limit_bytes=limits.body_limit_bytes)
+    busy = JSONResponse({"detail": UNAVAILABLE}, 503)
+    app.add_middleware(RequestLimit, most=limits.concurrency_limit, exempt={HEALTH}, refusal=busy)
     app.exception_handler(RequestError)(_refuse)
     app.exception_handler(Exception)(_unavailable)
 
-    @app.get("/healthz")
+    @app.head(HEALTH)
+    @app.get(HEALTH)
     async def healthz() -> dict[str, Any]:
         return {"status": "ok", "schema_version": SCHEMA_VERSION}
 
@@ -48,7 +54,8 @@ def create_app(predictor: Predictor, settings: ServeSettings | None = None) -> F
             prediction = await run_in_threadpool(predictor.predict, *asked)
         except SettingError as error:
             raise RequestError(("body", "limits"), str(error)) from error
-        asked.limits.check(prediction.pool_tuple)
+        if not prediction.keeps:
+            asked.limits.check(prediction.pool_tuple)
         _LOG.info("predicted", pool_tuple=str(prediction.pool_tuple), abstained=prediction.abstained)
         return JSONResponse(prediction.as_dict() | {"schema_version": SCHEMA_VERSION})
 
@@ -63,6 +70,8 @@ async def _json_body(request: Request, timeout_s: float) -> bytes:
             return await request.body()
     except TimeoutError as error:
         raise HTTPException(408, f"the body did not arrive within {timeout_s:g} s") from error
+    except ClientDisconnect as error:
+        raise HTTPException(400, "the client left before its body was whole") from error
 
 
 async def _refuse(_request: Request, error: RequestError) -> Response:

@@ -9,7 +9,8 @@ from rich.console import Console
 from poolpilot.agent.warm_start import MARIADB_WARM_START, WarmStartSettings
 from poolpilot.env.targets.backends import Backend, BackendChoice
 from poolpilot.env.targets.mariadb import mariadb_target
-from poolpilot.env.targets.restoring import restoring
+from poolpilot.env.targets.report import check_folder, terminal, warn, write_json
+from poolpilot.env.targets.way_back import restoring
 from poolpilot.featurizer.errors import SettingError
 from poolpilot.models.champion import load_champion
 from poolpilot.models.predictor import ScorePredictor
@@ -38,8 +39,8 @@ from poolpilot.serve.climb_outcome import outcome_rows, outcome_table
 from poolpilot.serve.climb_run import ClimbRun
 from poolpilot.serve.climb_screen import ClimbScreen
 from poolpilot.serve.climb_settings import SettingSources, flags_of
-from poolpilot.serve.mariadb_server import DefaultsFile, OptionalDsn, Procedure, warn
-from poolpilot.serve.predict_command import prediction_table, write_json
+from poolpilot.serve.mariadb_server import DefaultsFile, OptionalDsn, Procedure
+from poolpilot.serve.predict_command import prediction_table
 from poolpilot.serve.settings_table import setting_rows, settings_table
 
 PERIOD_S = 0.25
@@ -79,7 +80,7 @@ def climb(
 
     On a server whose clients do not report, the climb is judged by the mean time in the system (Little's law).
     """
-    console = Console()
+    console = terminal()
     flags = flags_of(assignments or (), period)
     sources = SettingSources(PERIOD_S if dsn is None else MARIADB_PERIOD_S, settings_file, flags)
     if list_settings:
@@ -108,13 +109,12 @@ def conduct(run: ClimbRun, seconds: float, keep: bool, console: Console, json_pa
 
     Raises:
         KeyboardInterrupt: The user ended it; everything above is done all the same.
+        SettingError: The file cannot be written.
         ServerError: The server is gone, or somebody else has set a tuple, which is left alone.
     """
-    server = run.target.server
-    with reported(run, console, json_path), restoring(server, keep=keep):
+    check_folder(json_path)
+    with restoring(run.target.way_back, "climb", console, keep=keep), reported(run, console, json_path):
         run.climb(seconds)
-    reached = f"; the climb ended on {run.steps[-1].pool_tuple}" if run.steps else ""
-    console.print(f"In force now: {server.tuple_in_force()}{reached}.")
     if run.interrupted:
         raise KeyboardInterrupt
 
@@ -126,8 +126,6 @@ def reported(run: ClimbRun, console: Console, json_path: Path | None) -> Iterato
     Raises:
         SettingError: The file cannot be written.
     """
-    if json_path is not None and not json_path.absolute().parent.is_dir():
-        raise SettingError(f"cannot write {json_path}: there is no such folder")
     try:
         yield
     finally:
@@ -135,6 +133,8 @@ def reported(run: ClimbRun, console: Console, json_path: Path | None) -> Iterato
             console.print(prediction_table(prediction))
         rows = outcome_rows(run.before, run.steps, run.objective)
         console.print(outcome_table(rows, run.target.goodput))
+        if run.steps:
+            console.print(f"The climb ended on {run.steps[-1].pool_tuple}.")
         if json_path is not None:
             write_json(json_path, run.as_dict())
 
@@ -147,8 +147,7 @@ def show_settings(sources: SettingSources, console: Console, json_path: Path | N
     """
     rows = setting_rows(sources.model)
     console.print(settings_table(rows))
-    if json_path is not None:
-        write_json(json_path, {"settings": rows})
+    write_json(json_path, {"settings": rows})
 
 
 def verified_predictor(model: Path | None, dsn: str | None) -> ScorePredictor:

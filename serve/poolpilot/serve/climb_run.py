@@ -5,11 +5,11 @@ from typing import Any
 
 from poolpilot.agent.warm_start import WarmStart, WarmStartSettings
 from poolpilot.env.climb import ClimbController, ClimbStep, run_climb
+from poolpilot.env.interrupts import Interrupts
 from poolpilot.env.knob_climb import KnobClimbController
 from poolpilot.env.measurement import Measured, MeasurementSettings, measure
 from poolpilot.env.objective import Objective
 from poolpilot.env.spectral import spectral_climber
-from poolpilot.env.targets.interrupts import Interrupts
 from poolpilot.env.targets.target import TuningTarget
 from poolpilot.featurizer.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple

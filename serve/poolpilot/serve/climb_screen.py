@@ -1,22 +1,17 @@
 """The live screen of a climb: what the climber does and why."""
 
-import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rich.console import Console, Group
-from rich.live import Live
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from poolpilot.env.climb import ClimbStep
-from poolpilot.env.sparkline import ASCII_LEVELS, BLOCKS, sparkline
+from poolpilot.env.targets.live_screen import LiveScreen
 from poolpilot.serve.climb_outcome import optional
 from poolpilot.serve.climb_view import AnyClimber, DecisionLine, KnobsView, SizeView, view_of
-
-SHOWN_WINDOWS = 56
-"""A line of 80 columns holds so many beside their name."""
 
 SHOWN_DECISIONS = 5
 
@@ -26,11 +21,8 @@ ROUTINE = ("none", "wave")
 LASTING = ("hold", "pause", "drop", "restart")
 """Decisions that are worth one line however often they come in a row."""
 
-REDRAWN_EVERY_S = 0.05
-"""Simulated time runs faster than eyes and terminals."""
 
-
-class ClimbScreen:
+class ClimbScreen(LiveScreen):
     """The state of a climb, redrawn after each window; where there is no terminal it is printed once, at the end.
 
     Args:
@@ -40,17 +32,11 @@ class ClimbScreen:
     """
 
     def __init__(self, title: str, console: Console, goodput: str) -> None:
-        self._title = title
-        self._goodput = goodput
-        self._levels = ASCII_LEVELS if console.options.ascii_only else BLOCKS
-        self._steps: deque[ClimbStep] = deque(maxlen=SHOWN_WINDOWS)
         self._decisions: deque[DecisionLine] = deque(maxlen=SHOWN_DECISIONS)
         self._climber: AnyClimber | None = None
         self._view: SizeView | KnobsView | None = None
         self._news = ""
-        self._console = console
-        self._live = Live(console=console, auto_refresh=False, get_renderable=self.view)
-        self._drawn_s = 0.0
+        super().__init__(title, console, goodput)
 
     @contextmanager
     def shown(self) -> Iterator[None]:
@@ -78,18 +64,12 @@ class ClimbScreen:
         """Takes one more window, and what the climber has decided since the last."""
         self._steps.append(step)
         self._note_latest()
-        if (now_s := time.monotonic()) - self._drawn_s >= REDRAWN_EVERY_S:
-            self._drawn_s = now_s
-            self._live.refresh()
+        self._redraw()
 
-    def view(self) -> Group:
-        """What is on the screen now."""
-        facts = Table.grid(padding=(0, 2))
-        for name, text in self._facts():
-            facts.add_row(name, Text(text))
-        tables = self._view.tables() if self._view else []
-        history = [self._history(self._view.column)] if self._view and self._decisions else []
-        return Group(Text(self._title, style="bold"), facts, *tables, *history)
+    def _tables(self) -> list[Table]:
+        if self._view is None:
+            return []
+        return [*self._view.tables(), *([self._history(self._view.column)] if self._decisions else [])]
 
     def _note_latest(self) -> None:
         """Keeps the latest decision if it is worth a line."""
@@ -103,19 +83,16 @@ class ClimbScreen:
 
     def _facts(self) -> Iterator[tuple[str, str]]:
         yield "mode", self._climber.mode if self._climber else "looking: the model has not decided yet"
+        yield from self._measured()
         if self._steps:
-            yield from self._measured(self._steps[-1])
+            yield from self._felt(self._steps[-1])
         if self._view is not None:
             yield from self._view.facts()
         if self._news:
             yield "settings", self._news
 
-    def _measured(self, step: ClimbStep) -> Iterator[tuple[str, str]]:
-        rates = [one.goodput_per_s for one in self._steps]
+    def _felt(self, step: ClimbStep) -> Iterator[tuple[str, str]]:
         window = step.measured.window
-        yield "time", f"{step.end_s:.1f} s"
-        yield self._goodput, f"{step.goodput_per_s:.0f}, lately {min(rates):.0f} to {max(rates):.0f}"
-        yield "", sparkline(rates, self._levels)
         yield "p99", f"{optional(window.p99_ms, '.1f')} ms, {optional(window.threads, '.0f')} threads"
         if not isinstance(self._view, KnobsView):  # which has a table of its own for it
             yield "pool size", f"{step.pool_tuple.pool_size}"

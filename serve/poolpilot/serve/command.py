@@ -1,6 +1,7 @@
 """The command `poolpilot`: its own sub-commands, those of other folders, and the exit codes.
 
-Exit codes: 0 done, 1 an error stated in one sentence, 2 wrong usage, 3 refused by a gate, 130 interrupted.
+Exit codes: 0 done, 1 an error stated in one sentence, 2 wrong usage, 3 refused by a gate, 130 interrupted by Ctrl-C,
+SIGTERM or SIGHUP.
 """
 
 import sys
@@ -15,6 +16,7 @@ from poolpilot.serve import (
     lab_command,
     mariadb_command,
     predict_command,
+    restore_command,
     serve_command,
     sweep_command,
 )
@@ -42,6 +44,7 @@ def build() -> typer.Typer:
     app.command("predict", rich_help_panel=LOOK)(predict_command.predict)
     app.command("climb", rich_help_panel=ACT)(climb_command.climb)
     app.command("sweep", rich_help_panel=ACT)(sweep_command.sweep)
+    app.command("restore", rich_help_panel=ACT)(restore_command.restore)
     app.add_typer(lab_command.app, name="lab", rich_help_panel=LEARN)
     app.command("serve", rich_help_panel=ACT)(serve_command.serve)
     for entry_point in sorted(entry_points(group=COMMANDS_GROUP), key=lambda one: one.name):
@@ -66,7 +69,10 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] == "poolpilot":
             raise
-        _fail(f"this command needs {error.name!r}, which the base installation lacks: pip install 'poolpilot[train]'")
+        _fail(
+            f"this command needs {error.name!r}, which the base installation lacks; "
+            "in a clone of PoolPilot: pip install '.[train]'"
+        )
 
 
 def _fail(sentence: str) -> None:

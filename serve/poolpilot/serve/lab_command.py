@@ -5,17 +5,17 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from poolpilot.env.lab import datasets
 from poolpilot.env.lab.families import FAMILIES, draw_workload, named_workload
 from poolpilot.env.lab.instance import Lab, LabSettings
 from poolpilot.env.lab.load import SqlLoad
+from poolpilot.env.lab.os_account import ROOT, UNPRIVILEGED
 from poolpilot.env.lab.workload import SqlWorkload
+from poolpilot.env.targets.report import terminal, write_json
 from poolpilot.featurizer.errors import ServerError, SettingError
 from poolpilot.featurizer.histogram import Histogram
-from poolpilot.serve.predict_command import write_json
 
 app = typer.Typer(no_args_is_help=True, help="A private MariaDB in a folder, with data sets and named loads.")
 
@@ -52,12 +52,14 @@ def up(
     )
     lab = Lab(folder, settings)
     running = lab.up(kept=True)
-    console = Console()
+    console = terminal()
     console.print(
         f"MariaDB runs in {lab.folder} (process {running.pid}, port {running.port}, extra port {running.extra_port}): "
         f"{lab.dataset.description}.",
         soft_wrap=True,
     )
+    console.print(account_in_words(running.account, lab.folder), soft_wrap=True)
+    console.print(f"Its root: mariadb --defaults-file={lab.root_file}", soft_wrap=True)
     console.print(f"Next: poolpilot lab load --folder {folder} --workload joins_beside", soft_wrap=True)
     console.print(f"and, meanwhile: poolpilot advise F={lab.defaults_file}", soft_wrap=True)
 
@@ -78,9 +80,9 @@ def load(
         raise SettingError(
             f"workload {chosen.name} wants the data set {chosen.dataset!r}, {folder} holds {lab.dataset.name!r}"
         )
-    console = Console()
+    console = terminal()
     began_s = time.monotonic()
-    with SqlLoad(chosen, lab.socket, lab.dataset) as running:
+    with SqlLoad(chosen, lab.load_file, lab.dataset) as running:
         before = dict(running.histograms())
         try:
             while (elapsed_s := time.monotonic() - began_s) < seconds:
@@ -135,9 +137,18 @@ def workloads(
     for name, family in FAMILIES.items():
         classes = ", ".join(_class_in_words(one.name, one.connections, one.target_ms) for one in drawn[name].classes)
         table.add_row(name, family.split, family.description, classes)
-    Console().print(table)
-    if json_path is not None:
-        write_json(json_path, {name: workload.as_dict() for name, workload in drawn.items()})
+    terminal().print(table)
+    write_json(json_path, {name: workload.as_dict() for name, workload in drawn.items()})
+
+
+def account_in_words(account: str, folder: Path) -> str:
+    """Whom a server runs as, and what to do where that is root."""
+    if account != ROOT:
+        return f"It runs as the account {account}."
+    return (
+        f"It runs as root: none of the accounts {', '.join(UNPRIVILEGED)} reaches {folder}. "
+        "Name a folder whose parents others may pass, such as one below /var/tmp, or start it as a user."
+    )
 
 
 def line_of(elapsed_s: float, before: dict[str, Histogram], after: dict[str, Histogram]) -> str:

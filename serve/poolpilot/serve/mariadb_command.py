@@ -4,15 +4,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from poolpilot.env.backends.mariadb import MariadbServer
 from poolpilot.env.mariadb.actuator import PROCEDURE
 from poolpilot.env.mariadb.grants import grants as grant_statements
 from poolpilot.env.targets.mariadb import connect
-from poolpilot.serve.mariadb_server import DefaultsFile, DsnArgument, warn
-from poolpilot.serve.predict_command import write_json
+from poolpilot.env.targets.report import terminal, warn, write_json
+from poolpilot.serve.mariadb_server import DefaultsFile, DsnArgument
 
 app = typer.Typer(no_args_is_help=True, help="Look at a MariaDB server's pool, and print the grants for a tuner.")
 
@@ -22,22 +21,28 @@ def grants(
     tuner: Annotated[str, typer.Option(help="Account that PoolPilot logs in as.")] = "poolpilot@localhost",
     owner: Annotated[str, typer.Option(help="Locked account that owns the privilege.")] = "poolpilot_owner@localhost",
     procedure: Annotated[str, typer.Option(help="Schema and name of the procedure.")] = PROCEDURE,
+    plain: Annotated[
+        bool,
+        typer.Option(
+            "--plain", help="Give the tuner CONNECTION ADMIN itself, which is far more, instead of the procedure."
+        ),
+    ] = False,
     least_size: Annotated[int, typer.Option(min=1, help="Least pool size that the procedure takes.")] = 1,
     most_size: Annotated[int, typer.Option(min=1, max=100_000, help="Greatest pool size that it takes.")] = 128,
     most_oversubscribe: Annotated[int, typer.Option(min=1, max=1000, help="Greatest oversubscribe.")] = 64,
     json_path: Annotated[Path | None, typer.Option("--json", help="Write the statements to this file.")] = None,
 ) -> None:
-    """Print the SQL that lets an account look, and set: least privilege first. It is printed, never run."""
+    """Print the SQL that lets an account look, and set by a procedure that checks ranges. It is printed, never run."""
     statements = grant_statements(
         tuner=tuner,
         owner=owner,
         procedure=procedure,
+        plain=plain,
         sizes=(least_size, most_size),
         most_oversubscribe=most_oversubscribe,
     )
     typer.echo("\n".join(statements.values()), nl=False)
-    if json_path is not None:
-        write_json(json_path, dict(statements))
+    write_json(json_path, dict(statements))
 
 
 @app.command("check")
@@ -47,12 +52,11 @@ def check(
     json_path: Annotated[Path | None, typer.Option("--json", help="Write the variables to this file.")] = None,
 ) -> None:
     """Show whether a server can be tuned: its pool's variables, their ranges, and what needs a restart."""
-    console = Console()
+    console = terminal()
     with connect(dsn, defaults_file) as server:
         warn(server.warnings, console)
         console.print(variables_table(server))
-        if json_path is not None:
-            write_json(json_path, as_dict(server))
+        write_json(json_path, as_dict(server))
 
 
 def variables_table(server: MariadbServer) -> Table:

@@ -1,11 +1,9 @@
 """How the commands are told of a MariaDB server: a DSN, a defaults file, and the way tuples get in."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 DSN_HELP = (
     "Where the server is: S=/run/mysqld/mysqld.sock, h=db1,P=3306,u=poolpilot, or a host name. "
@@ -21,9 +19,3 @@ Procedure = Annotated[
     str | None,
     typer.Option(help="Set by calling this procedure (`poolpilot mariadb grants`) instead of SET GLOBAL."),
 ]
-
-
-def warn(warnings: Sequence[str], console: Console) -> None:
-    """Prints what to know before anything is set."""
-    for warning in warnings:
-        console.print(f"[bold]Warning:[/bold] {warning}", soft_wrap=True)

@@ -7,7 +7,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from poolpilot.env.knobs import CORE_KNOBS
 from poolpilot.featurizer.errors import FeatureError, PoolPilotError, SettingError
+from poolpilot.featurizer.refusal import LONGEST_NAME, shown
 from poolpilot.models.body import Request, from_body
 
 
@@ -60,11 +62,13 @@ def parse(raw: bytes) -> Request:
     if isinstance(body, Mapping) and "limits" in body:
         _check_limits(body["limits"])
     try:
-        return from_body(body)
+        request = from_body(body)
     except FeatureError as error:
         raise RequestError(("body", error.feature), str(error)) from error
     except SettingError as error:
         raise RequestError(("body",), str(error)) from error
+    _check_what_is_kept(request)
+    return request
 
 
 def _check_limits(values: object) -> None:
@@ -77,9 +81,20 @@ def _check_limits(values: object) -> None:
         raise RequestError(("body", "limits", *first["loc"]), reason) from error
 
 
+def _check_what_is_kept(request: Request) -> None:
+    """Refuses a tuple in force whose fields beside the core, which every prediction keeps, are outside the limits."""
+    kept = request.windows[-1].pool_tuple
+    for name, knob in request.limits.knobs.items():
+        if name not in CORE_KNOBS:
+            try:
+                knob.check(getattr(kept, name))
+            except SettingError as error:
+                raise RequestError(("body", f"pool_tuple.{name}"), str(error)) from error
+
+
 def _finite_json(raw: bytes) -> object:
     try:
-        return json.loads(raw, parse_constant=_finite, parse_float=_finite)
+        return json.loads(raw, parse_constant=_finite, parse_float=_finite, object_pairs_hook=_unambiguous)
     except (ValueError, RecursionError) as error:
         raise RequestError(("body",), f"not JSON with finite numbers: {error}") from error
 
@@ -87,5 +102,19 @@ def _finite_json(raw: bytes) -> object:
 def _finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError(f"{text} is not a finite number")
+        raise ValueError(f"{shown(text)} is not a finite number")
     return number
+
+
+def _unambiguous(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Builds a JSON object whose names are all different and short enough to be repeated in a refusal."""
+    found: dict[str, object] = {}
+    for name, value in pairs:
+        if len(name) > LONGEST_NAME:
+            beginning = name[:LONGEST_NAME]
+            reason = f"the name of this field goes on for {len(name)} characters; allowed are {LONGEST_NAME}"
+            raise RequestError(("body", beginning), reason)
+        if name in found:
+            raise RequestError(("body", name), f"the field {name!r} is there twice; give it once")
+        found[name] = value
+    return found

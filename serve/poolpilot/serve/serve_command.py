@@ -11,15 +11,20 @@ from typing import Annotated
 import structlog
 import typer
 import uvicorn
+from fastapi import FastAPI
 
 from poolpilot.featurizer.errors import ServerError
 from poolpilot.models.champion import load_champion
 from poolpilot.models.predictor import ScorePredictor
 from poolpilot.serve.application import create_app
+from poolpilot.serve.connection import connection_class
 from poolpilot.serve.settings import ServeSettings
 
 DESCRIPTORS_BESIDE_CONNECTIONS = 64
 """Files, pipes and sockets the process needs whatever its connections."""
+
+BACKLOG = 128
+"""Connections that may be accepted at once before the first of them is counted."""
 
 
 def serve(
@@ -35,24 +40,30 @@ def serve(
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
     )
     application = create_app(ScorePredictor(load_champion(settings.model)), settings)
-    check_descriptors(settings.concurrency_limit + DESCRIPTORS_BESIDE_CONNECTIONS)
+    check_descriptors(settings.connection_limit + BACKLOG + DESCRIPTORS_BESIDE_CONNECTIONS)
     with listening_socket(settings.host, settings.port) as listener:
         address, bound_port = listener.getsockname()[:2]
         shown = f"[{address}]" if ":" in address else address
         typer.echo(f"POST http://{shown}:{bound_port}/v1/predict (Ctrl-C ends)")
-        server = uvicorn.Server(
-            uvicorn.Config(
-                application,
-                log_config=None,  # uvicorn would close the handlers of whoever embeds it
-                log_level="warning",
-                access_log=False,
-                server_header=False,
-                lifespan="off",
-                limit_concurrency=settings.concurrency_limit,
-                timeout_keep_alive=settings.keep_alive_s,
-            )
+        http_server(application, settings).run(sockets=[listener])
+
+
+def http_server(application: FastAPI, settings: ServeSettings) -> uvicorn.Server:
+    """The server of an application, not yet running."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            application,
+            http=connection_class(settings),
+            ws="none",
+            log_config=None,  # uvicorn would close the handlers of whoever embeds it
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            lifespan="off",
+            backlog=BACKLOG,
+            timeout_keep_alive=settings.keep_alive_s,
         )
-        server.run(sockets=[listener])
+    )
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
@@ -63,11 +74,14 @@ def listening_socket(host: str, port: int) -> socket.socket:
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family)
+        listener = socket.create_server((host, port), family=family)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise ServerError(f"port {port} on {host} is in use: end what listens there or choose --port") from error
         raise ServerError(f"cannot listen on {host} port {port}: {error.strerror}") from error
+    # Inherited by connections: without it the second part of an answer waits for the client's delayed acknowledgement.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def check_descriptors(needed: int) -> None:
@@ -79,5 +93,6 @@ def check_descriptors(needed: int) -> None:
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     if allowed != resource.RLIM_INFINITY and allowed < needed:
         raise ServerError(
-            f"too few descriptors: {allowed} allowed, {needed} needed; raise the limit with `ulimit -n {needed}`"
+            f"too few descriptors: {allowed} allowed, {needed} needed; raise the limit with `ulimit -n {needed}` "
+            "or lower connection_limit"
         )

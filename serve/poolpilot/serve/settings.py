@@ -18,9 +18,17 @@ class ServeSettings(ProgramSettings):
     port: int = Field(default=8750, ge=0, le=65_535, description="TCP port; 0 takes a free one.")
     model: Path | None = Field(default=None, description="Folder of the model artefact; without it the champion.")
     body_limit_bytes: int = Field(default=262_144, ge=1024, description="Largest request body accepted.")
+    header_timeout_s: float = Field(
+        default=5.0, gt=0.0, description="Time a client has to send the headers of a request, from its first moment on."
+    )
     body_timeout_s: float = Field(default=5.0, gt=0.0, description="Time a client has to send its body.")
     keep_alive_s: int = Field(default=5, ge=1, description="Time an idle connection is kept.")
-    concurrency_limit: int = Field(default=64, ge=1, description="Connections above this are told 'unavailable'.")
+    concurrency_limit: int = Field(
+        default=64, ge=1, description="Requests in work above this are told 'unavailable', those for the health not."
+    )
+    connection_limit: int = Field(
+        default=512, ge=1, description="Connections open at once; above it the longest idle one gives way."
+    )
 
     @field_validator("host")
     @classmethod

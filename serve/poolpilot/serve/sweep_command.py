@@ -11,19 +11,19 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from poolpilot.env.backends.mariadb import MariadbServer
 from poolpilot.env.ladder import DEFAULT_LADDER
 from poolpilot.env.mariadb.protocol import MARIADB_RACING
-from poolpilot.env.measurement import Measured
+from poolpilot.env.measurement import Measured, MeasurementSettings
 from poolpilot.env.measurement import sweep as race
-from poolpilot.env.objective import Objective
+from poolpilot.env.server import Tunable
 from poolpilot.env.sweep import WorkloadSweep
-from poolpilot.env.targets.mariadb import connect
-from poolpilot.env.targets.restoring import restoring
+from poolpilot.env.targets.mariadb import mariadb_target
+from poolpilot.env.targets.report import check_folder, terminal, warn, write_json
+from poolpilot.env.targets.target import TuningTarget
+from poolpilot.env.targets.way_back import restoring
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.reasons import percent
-from poolpilot.serve.mariadb_server import DefaultsFile, DsnArgument, Procedure, warn
-from poolpilot.serve.predict_command import write_json
+from poolpilot.serve.mariadb_server import DefaultsFile, DsnArgument, Procedure
 
 SHOWN = 12
 
@@ -42,47 +42,51 @@ def sweep(
 
     Clients do not report to it, so tuples are judged by the mean time in the system (Little's law).
     """
-    console = Console()
+    console = terminal()
     settings = MARIADB_RACING.model_copy(update={"window_s": window, "oracle_repeats": repeats})
-    with connect(dsn, defaults_file, procedure) as server:
-        warn(server.warnings, console)
-        tuples = ladder_tuples(server)
+    check_folder(json_path)
+    with mariadb_target(dsn, defaults_file, procedure) as target:
+        warn(target.warnings, console)
         if not execute:
-            longest_s = settings.most_windows(len(tuples)) * (window + settings.max_settle_s)
             console.print(
-                f"Would set {len(tuples)} tuples from {tuples[0]} to {tuples[-1]} in turn, {longest_s:.0f} s at most, "
-                "and restore the one in force; add --execute to do it. For staging: bad tuples are among them.",
-                soft_wrap=True,
+                dry_run(ladder_tuples(target.server, target.server.tuple_in_force()), settings), soft_wrap=True
             )
             return
-        objective = Objective(signal="time_in_system")
-        with restoring(server) as first, _shown(console, len(tuples)) as measured:
-            results = race(
-                server, tuples, objective, settings, np.random.default_rng(seed), on_measured=measured.append
-            )
-        swept = built(server, results, objective)
+        with restoring(target.way_back, "sweep", console) as first:
+            tuples = ladder_tuples(target.server, first)
+            rng = np.random.default_rng(seed)
+            with _shown(console, len(tuples)) as measured:
+                results = race(target.server, tuples, target.objective, settings, rng, on_measured=measured.append)
+    swept = built(target, results)
     console.print(result_table(swept, first))
-    if json_path is not None:
-        write_json(json_path, as_dict(swept, first))
+    write_json(json_path, as_dict(swept, first))
 
 
-def ladder_tuples(server: MariadbServer) -> list[PoolTuple]:
-    """The tuples of the ladder that the server takes, and the one in force."""
-    first = server.tuple_in_force()
+def dry_run(tuples: Sequence[PoolTuple], settings: MeasurementSettings) -> str:
+    """What a sweep would do."""
+    longest_s = settings.most_windows(len(tuples)) * (settings.window_s + settings.max_settle_s)
+    return (
+        f"Would set {len(tuples)} tuples from {tuples[0]} to {tuples[-1]} in turn, {longest_s:.0f} s at most, "
+        "and restore the one in force; add --execute to do it. For staging: bad tuples are among them."
+    )
+
+
+def ladder_tuples(server: Tunable, first: PoolTuple) -> list[PoolTuple]:
+    """The tuples of the ladder that the server takes, and the one at the beginning."""
     allowed = DEFAULT_LADDER.mask(server.knobs)
     ladder = [one for one, take in zip(DEFAULT_LADDER.tuples, allowed, strict=True) if take]
     return sorted({first, *(first.with_core(one.core) for one in ladder)})
 
 
-def built(server: MariadbServer, results: Sequence[Measured], objective: Objective) -> WorkloadSweep:
+def built(target: TuningTarget, results: Sequence[Measured]) -> WorkloadSweep:
     """The sweep of a server's own workload."""
     return WorkloadSweep.build(
         [(one.round, one.window) for one in results],
-        workload_id=server.session.where,
+        workload_id=target.name,
         family="live",
         split="train",
-        limits=server.knobs,
-        objective=objective,
+        limits=target.server.knobs,
+        objective=target.objective,
     )
 
 

@@ -1,0 +1,125 @@
+"""Connections over real sockets: who keeps silent is not waited for, and never in the way of others."""
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from typing import Any
+
+import httpx
+import pytest
+
+from poolpilot.models.predictor import Predictor
+
+HEALTH_CHECK = b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n"
+
+Serving = Callable[..., Any]
+
+
+def ended(connection: socket.socket) -> bool:
+    """Waits for the service to end a connection; what it sent before is read over."""
+    with suppress(ConnectionResetError):
+        while connection.recv(65_536):
+            pass
+    return True
+
+
+def answered(connection: socket.socket) -> bytes:
+    """Asks for the health over an open connection; the status line of the answer."""
+    connection.sendall(HEALTH_CHECK)
+    received = b""
+    while b'"status":"ok"' not in received:
+        received += connection.recv(65_536) or pytest.fail(f"ended after {received!r}")
+    return received.partition(b"\r\n")[0]
+
+
+@pytest.fixture
+def kept_open() -> Iterator[ExitStack]:
+    with ExitStack() as connections:
+        yield connections
+
+
+@pytest.mark.parametrize("silent", [64, 100])
+def test_silent_connections_take_nothing_from_others(
+    serving: Serving, predictor: Predictor, kept_open: ExitStack, request_values: dict[str, Any], silent: int
+) -> None:
+    service = serving(predictor)
+    held = [kept_open.enter_context(service.connect()) for _ in range(silent)]
+    assert httpx.get(f"{service.url}/healthz").status_code == 200
+    assert httpx.post(f"{service.url}/v1/predict", json=request_values).status_code == 200
+    assert answered(held[0]) == b"HTTP/1.1 200 OK"
+
+
+@pytest.mark.parametrize("sent", [b"", b"POST /v1/predict HTTP/1.1\r\nHost: here\r\nX-Half: "], ids=["silent", "half"])
+def test_connection_without_whole_headers_is_ended(serving: Serving, predictor: Predictor, sent: bytes) -> None:
+    service = serving(predictor, header_timeout_s=0.1)
+    with service.connect() as connection:
+        connection.sendall(sent)
+        assert ended(connection)
+
+
+def drip(connection: socket.socket) -> None:
+    """Sends a byte now and then until the service has ended the connection."""
+    connection.settimeout(0.05)
+    while True:
+        connection.sendall(b"a")
+        with suppress(TimeoutError):
+            connection.recv(1)
+
+
+def test_dripping_headers_buy_no_time(serving: Serving, predictor: Predictor) -> None:
+    service = serving(predictor, header_timeout_s=0.3)
+    with service.connect() as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nX-Long: ")
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            drip(connection)
+
+
+def test_half_of_a_second_request_is_not_waited_for_either(serving: Serving, predictor: Predictor) -> None:
+    service = serving(predictor, header_timeout_s=0.1, keep_alive_s=3600)
+    with service.connect() as connection:
+        answered(connection)
+        connection.sendall(HEALTH_CHECK[:20])
+        assert ended(connection)
+
+
+def test_rest_of_a_refused_body_is_not_waited_for(serving: Serving, predictor: Predictor) -> None:
+    service = serving(predictor, header_timeout_s=0.1, keep_alive_s=3600)
+    with service.connect() as connection:
+        connection.sendall(b"POST /v1/predict HTTP/1.1\r\nHost: here\r\nContent-Length: 100\r\n\r\nhalf")
+        assert b" 415 " in connection.recv(65_536)
+        connection.sendall(b"more")
+        assert ended(connection)
+
+
+def test_request_may_take_longer_than_its_headers(
+    serving: Serving, waiting: Any, ask: Callable[..., Any], request_values: dict[str, Any]
+) -> None:
+    service = serving(waiting, header_timeout_s=0.1)
+    answer = ask(f"{service.url}/v1/predict", request_values)
+    assert waiting.entered.wait(30.0)
+    with service.connect() as silent:
+        assert ended(silent), "the time of headers is over"
+    waiting.may_answer.set()
+    assert answer.result().status_code == 200
+
+
+def test_longest_idle_connection_gives_way(serving: Serving, predictor: Predictor, kept_open: ExitStack) -> None:
+    service = serving(predictor, connection_limit=3, header_timeout_s=3600, keep_alive_s=3600)
+    first, second, third = (kept_open.enter_context(service.connect()) for _ in range(3))
+    assert answered(first) == answered(third) == b"HTTP/1.1 200 OK"
+    fourth = kept_open.enter_context(service.connect())
+    assert answered(fourth) == b"HTTP/1.1 200 OK"
+    assert ended(second), "it never asked for anything"
+    assert answered(first) == answered(third) == answered(fourth) == b"HTTP/1.1 200 OK"
+
+
+def test_connection_that_is_being_answered_does_not_give_way(
+    serving: Serving, waiting: Any, ask: Callable[..., Any], request_values: dict[str, Any]
+) -> None:
+    service = serving(waiting, connection_limit=1)
+    answer = ask(f"{service.url}/v1/predict", request_values)
+    assert waiting.entered.wait(30.0)
+    with service.connect() as newcomer:
+        assert ended(newcomer)
+    waiting.may_answer.set()
+    assert answer.result().status_code == 200
