@@ -47,6 +47,7 @@ bench: $(FULL)/.ready ## measure for docs/results.md and rewrite it (an hour; wa
 	@mkdir -p benchmarks/reports
 	$(FULL)/bin/python benchmarks/instruments.py --json benchmarks/reports/instruments.json
 	$(FULL)/bin/python benchmarks/hold.py --json benchmarks/reports/hold.json
+	$(FULL)/bin/python benchmarks/service.py --json benchmarks/reports/service.json
 	$(FULL)/bin/poolpilot evaluate --json benchmarks/reports/evaluation.json
 	$(FULL)/bin/python benchmarks/demo_seeds.py
 	$(FULL)/bin/python benchmarks/results_page.py
@@ -74,9 +75,10 @@ bench-mariadb: $(FULL)/.ready system-lab ## judge the model live on MariaDB and 
 	$(FULL)/bin/poolpilot evaluate --server mariadb --json benchmarks/reports/mariadb.json
 	for part in default signals advice cost handling page; do $(FULL)/bin/python benchmarks/mariadb_$$part.py; done
 
-sanitize: $(FULL)/.ready ## C++ tests under ThreadSanitizer, then under AddressSanitizer with UBSan
+sanitize: $(FULL)/.ready ## C++ tests under ThreadSanitizer; they and the extension under AddressSanitizer and UBSan
 	@$(call native_tests,build/thread,thread)
-	$(call native_tests,build/address,address)
+	$(call native_tests,build/address,address,$(WITH_EXTENSION))
+	$(call sanitized_extension,build/address)
 
 format: $(FULL)/.ready ## rewrite the sources in the house format
 	@$(FULL)/bin/ruff check --fix --quiet . || true
@@ -86,11 +88,23 @@ format: $(FULL)/.ready ## rewrite the sources in the house format
 clean: ## remove environments, builds and caches
 	@rm -rf .venv build demo-out .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
+WITH_EXTENSION = -DPOOLPILOT_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(FULL)/bin/python \
+    -Dpybind11_DIR=$$($(FULL)/bin/python -m pybind11 --cmakedir)
+
+# The sanitizer's library must be the first that the interpreter loads, and the leaks of the interpreter are its own. One
+# thousand connections are left out: under so slow a build their latches time out.
+define sanitized_extension
+echo "== the extension of $(1) in Python"
+ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
+    $(FULL)/bin/python tests/with_extension.py $(1)/native_pool/_core.*.so -k 'not 1024' \
+    tests/native_pool/test_live_pool.py tests/env/test_native_backend.py
+endef
+
 # Recent kernels randomise addresses more than ThreadSanitizer's map bears: switched off where that is permitted.
 define native_tests
 echo "== C++ tests in $(1)"
 PATH="$(CURDIR)/$(FULL)/bin:$$PATH" cmake -S . -B $(1) -G Ninja --log-level=WARNING -DPOOLPILOT_TESTS=ON \
-    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPOOLPILOT_SANITIZE=$(2)
+    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPOOLPILOT_SANITIZE=$(2) $(3)
 plain=; if setarch -R true 2>/dev/null; then plain='setarch -R'; fi
 $$plain $(FULL)/bin/cmake --build $(1) --parallel $$(nproc)
 $$plain $(FULL)/bin/ctest --test-dir $(1) --output-on-failure --no-tests=error

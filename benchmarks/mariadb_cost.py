@@ -76,7 +76,7 @@ def main() -> None:
     lab = Lab(given.folder, LabSettings())
     with lab, MariadbServer(Dsn(defaults_file=lab.defaults_file).account()) as server:
         idle = cost_of_looking(server)
-        with SqlLoad(named_workload(WORKLOAD), lab.socket, lab.dataset) as load:
+        with SqlLoad(named_workload(WORKLOAD), lab.load_file, lab.dataset) as load:
             server.run_for(2.0)
             ratios = watched_against_unwatched(server, load, np.random.default_rng(0))
     interval = bootstrap((np.log(ratios),), np.mean, n_resamples=5000, rng=np.random.default_rng(0)).confidence_interval

@@ -28,7 +28,7 @@ HANDLING = {"pool": (), "threads": ("--thread-handling=one-thread-per-connection
 def throughput_per_s(folder: Path, handling: str, connections: int) -> float:
     """Requests a second on a freshly started server."""
     workload = SqlWorkload("handling", "benchmark", (SqlClass("ranges", "ranges", connections),))
-    with Lab(folder, LabSettings(), HANDLING[handling]) as lab, SqlLoad(workload, lab.socket, lab.dataset) as load:
+    with Lab(folder, LabSettings(), HANDLING[handling]) as lab, SqlLoad(workload, lab.load_file, lab.dataset) as load:
         time.sleep(RUN_UP_S)
         before = load.histograms()["ranges"].count
         time.sleep(WINDOW_S)

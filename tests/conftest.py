@@ -22,10 +22,14 @@ from poolpilot.serve.command import main
 
 @pytest.fixture(scope="session", autouse=True)
 def _interrupts_reach_python() -> Iterator[None]:
-    """A shell that starts the tests in the background makes them ignore Ctrl-C; tests of interrupts need it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Tests in the background ignore Ctrl-C, those under nohup SIGHUP, and so would what they start; some test both."""
+    before = {
+        number: signal.signal(number, handler)
+        for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL))
+    }
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 class EndingCurve(CurveServer):

@@ -6,14 +6,50 @@ POOLPILOT_BASE_PYTHON names its interpreter; `make test` prepares it and says so
 import json
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.main
+from typer.core import TyperGroup
+
+from poolpilot.serve.command import build
 
 ROOT = Path(__file__).parent.parent
 
-COMMANDS = ("climb", "collect", "demo", "evaluate", "predict", "promote", "search", "serve", "train", "version")
+IN_BASE = (
+    "advise",
+    "climb",
+    "demo",
+    "demo-mariadb",
+    "lab disk",
+    "lab down",
+    "lab load",
+    "lab up",
+    "lab workloads",
+    "mariadb check",
+    "mariadb grants",
+    "predict",
+    "restore",
+    "serve",
+    "simulate",
+    "sweep",
+    "version",
+)
+"""Commands that a base installation runs, as README tells."""
+
+WITH_EXTRA = (
+    "bench climbers",
+    "bench simulator",
+    "calibrate",
+    "collect",
+    "evaluate",
+    "promote",
+    "search",
+    "train",
+)
+"""Commands that need the extra [train]."""
 
 EXTRA_MODULES = ("botorch", "duckdb", "gymnasium", "mlflow", "pandas", "pyarrow", "ray", "scipy", "sklearn", "torch")
 
@@ -35,6 +71,17 @@ async def ask():
         return await client.post("/v1/predict", content=body, headers=headers)
 
 print(asyncio.run(ask()).status_code, len(unpickled))
+"""
+
+EXPLAIN = """
+import sys
+from poolpilot.serve.command import build
+command = build()
+for name in sys.argv[1:]:
+    try:
+        command([*name.split(), "--help"])
+    except SystemExit as ended:
+        print(f"{name}: {ended.code}")
 """
 
 
@@ -63,10 +110,46 @@ def test_base_lacks_the_extra(base_python: Path, tmp_path: Path, module: str) ->
     assert run(base_python, tmp_path, "-c", script).stdout.strip() == "None"
 
 
+def names_of(group: TyperGroup, before: str = "") -> Iterator[str]:
+    for name, command in group.commands.items():
+        if isinstance(command, TyperGroup):
+            yield from names_of(command, f"{before}{name} ")
+        else:
+            yield before + name
+
+
+def test_the_list_holds_every_command() -> None:
+    group = typer.main.get_command(build())
+    assert isinstance(group, TyperGroup)
+    assert sorted(names_of(group)) == sorted(IN_BASE + WITH_EXTRA)
+
+
 def test_help_shows_every_command(base_python: Path, tmp_path: Path) -> None:
     result = poolpilot(base_python, tmp_path, "--help")
     assert result.returncode == 0, result.stderr
-    assert [command for command in COMMANDS if command not in result.stdout] == []
+    assert [command for command in IN_BASE + WITH_EXTRA if command.split()[0] not in result.stdout] == []
+
+
+def test_commands_of_the_base_explain_themselves(base_python: Path, tmp_path: Path) -> None:
+    result = run(base_python, tmp_path, "-c", EXPLAIN, *IN_BASE)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert [line for line in result.stdout.splitlines() if line.endswith(": 0")] == [f"{name}: 0" for name in IN_BASE]
+
+
+@pytest.mark.parametrize("command", WITH_EXTRA)
+def test_command_that_needs_the_extra_says_what_to_install(base_python: Path, tmp_path: Path, command: str) -> None:
+    result = poolpilot(base_python, tmp_path, *command.split())
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.count("\n") == 1
+    assert "pip install '.[train]'" in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("arguments", [("climb", "--backend", "curve"), ("climb", "--backend", "simulated", "--warm")])
+def test_climbs(base_python: Path, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    result = poolpilot(base_python, tmp_path, *arguments, "--seconds", "5")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "In force now" in result.stdout
 
 
 @pytest.fixture
@@ -86,11 +169,3 @@ def test_predicts(base_python: Path, tmp_path: Path, body: Path) -> None:
 def test_service_answers_without_unpickling_anything(base_python: Path, tmp_path: Path, body: Path) -> None:
     result = run(base_python, tmp_path, "-c", ANSWER_ONCE, str(body))
     assert (result.returncode, result.stdout.split()) == (0, ["200", "0"]), result.stderr
-
-
-@pytest.mark.parametrize("command", ["search", "train"])
-def test_learning_command_says_what_to_install(base_python: Path, tmp_path: Path, command: str) -> None:
-    result = poolpilot(base_python, tmp_path, command)
-    assert result.returncode == 1
-    assert "pip install 'poolpilot[train]'" in result.stderr
-    assert "Traceback" not in result.stderr

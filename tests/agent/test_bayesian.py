@@ -66,6 +66,17 @@ def test_first_ten_rounds_are_random_and_the_rest_maximise_the_bound() -> None:
     assert [step.pool_tuple for step in searched(random, 11.0).steps] == chosen[:11]
 
 
+def test_what_is_expected_is_told_against_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    search = BayesianOptimisation(SPACE, FREE, quick(rounds=3, random_rounds=2, deviations=2.0))
+    searched(search, 3.0)
+    best = search.observations.best
+    assert best is not None
+    mean, deviation = np.array([best.value + math.log(1.5)]), np.array([math.log(2.0)])
+    monkeypatch.setattr(GaussianProcess, "posterior", lambda *_: (np.repeat(mean, 100), np.repeat(deviation, 100)))
+    _, why = search._choose()
+    assert why == "may be best: +50 % against the best so far is expected, up to +500 % is possible"
+
+
 def test_ends_on_the_measured_tuple_of_the_greatest_posterior_mean() -> None:
     search = BayesianOptimisation(SPACE, FREE, quick(rounds=5, random_rounds=4))
     trace = searched(search, 9.0, noise=0.1)

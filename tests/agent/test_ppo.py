@@ -14,7 +14,7 @@ from poolpilot.env.ladder import Ladder
 from poolpilot.env.sweep import WorkloadSweep
 
 TRIVIAL = PpoSettings(
-    pace=Pace(iterations=8, judge_every=4),
+    pace=Pace(iterations=16, judge_every=4),
     horizon=1,
     gamma=0.0,
     steps_per_iteration=512,
@@ -48,7 +48,7 @@ def test_ppo_tells_two_workloads_apart_and_leaves_no_ray_behind(
     after = judge(learned.state_to_numpy(), sweeps, TRIVIAL.validation, ladder).one_shot.mean()
     assert before > 0.3
     assert after < 0.1
-    assert list(reported) == list(range(9))
+    assert list(reported) == list(range(17))
     assert reported[0]["gain_over_initial"] == 0.0
-    assert reported[8]["gain_over_initial"] > 0.2
-    assert reported[8]["episode_return_mean"] > reported[1]["episode_return_mean"]
+    assert reported[16]["gain_over_initial"] > 0.2
+    assert reported[16]["episode_return_mean"] > reported[1]["episode_return_mean"]

@@ -85,6 +85,58 @@ def test_waiting_for_the_pool_leaves_python_free() -> None:
     assert counted > 0
 
 
+CALLS: dict[str, Callable[[LivePool], object]] = {
+    "address": lambda pool: pool.address,
+    "pool_tuple": lambda pool: pool.pool_tuple,
+    "set_tuple": lambda pool: pool.set_tuple(pool_size=2, oversubscribe=3, timer_interval_ms=500),
+    "snapshot": lambda pool: pool.snapshot(),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_pool_that_does_not_serve_says_so_in_a_sentence(name: str) -> None:
+    pool = LivePool()
+    with pytest.raises(RuntimeError, match=r"^the pool does not serve yet: start it first$"):
+        CALLS[name](pool)
+    pool.start()
+    CALLS[name](pool)
+    pool.close()
+    with pytest.raises(RuntimeError, match=r"^the pool is closed: make a new one$"):
+        CALLS[name](pool)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_call_beside_a_close_is_answered_or_refused(name: str) -> None:
+    def call_until_closed(pool: LivePool, refusals: list[str]) -> None:
+        try:
+            while True:
+                CALLS[name](pool)
+        except RuntimeError as refusal:
+            refusals.append(str(refusal))
+
+    for _ in range(10):
+        pool = LivePool(pool_size=4)
+        pool.start()
+        refusals: list[str] = []
+        caller = threading.Thread(target=call_until_closed, args=(pool, refusals))
+        caller.start()
+        closers = [threading.Thread(target=pool.close) for _ in range(2)]
+        for closer in closers:
+            closer.start()
+        for thread in (caller, *closers):
+            thread.join()
+        assert refusals == ["the pool is closed: make a new one"]
+
+
+def test_events_are_replayed_once_the_pool_is_closed() -> None:
+    pool = LivePool(record_events=True)
+    pool.start()
+    with pytest.raises(RuntimeError, match=r"^the pool still records its events: close it first$"):
+        pool.replayed_events()
+    pool.close()
+    assert pool.replayed_events() == (0, 0)
+
+
 @pytest.mark.parametrize(
     ("field", "value", "expected"),
     [

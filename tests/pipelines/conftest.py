@@ -64,8 +64,17 @@ class DoublingClimber:
     def __init__(self, largest: int) -> None:
         self._largest = largest
 
-    def update(self, throughput: float, connections: float, latency_s: float, size: int, duration_s: float) -> int:
+    def update(
+        self,
+        throughput: float,
+        connections: float,
+        latency_s: float,
+        size: int,
+        duration_s: float,
+        in_system: float | None = None,
+    ) -> int:
         assert min(throughput, duration_s) > 0.0
+        assert in_system is None or in_system >= 0.0
         assert connections > 0
         assert latency_s > 0.0
         return min(2 * size, self._largest)

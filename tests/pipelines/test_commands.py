@@ -12,9 +12,10 @@ from pydantic_settings import SettingsConfigDict
 from typer.testing import CliRunner
 
 from poolpilot.env.program_settings import ProgramSettings
+from poolpilot.env.targets.report import write_json
 from poolpilot.featurizer.errors import SettingError
 from poolpilot.pipelines.command_options import as_command
-from poolpilot.pipelines.commands import register, write_json
+from poolpilot.pipelines.commands import register
 
 
 class Oven(BaseModel):

@@ -13,9 +13,12 @@ from mlflow import MlflowClient
 from rich.console import Console
 from typer.testing import CliRunner
 
-from poolpilot.featurizer.errors import ArtefactError, StoreError
+from poolpilot.featurizer.errors import ArtefactError, DamagedArtefactError, StoreError
+from poolpilot.featurizer.schema import FEATURES
+from poolpilot.models import artefact_folder
 from poolpilot.models.artefact import load, save
-from poolpilot.models.champion import load_champion
+from poolpilot.models.champion import CHAMPIONS, load_champion
+from poolpilot.models.memory import Memory, RememberedTuple, RememberedWorkload
 from poolpilot.models.packaging import REGISTERED_NAME
 from poolpilot.pipelines.commands import REFUSED, register
 from poolpilot.pipelines.dataset import read_dataset
@@ -172,7 +175,10 @@ def test_a_dry_run_changes_nothing(trained: TrainReport, recorded_store: Path, t
     assert MlflowClient().get_model_version(REGISTERED_NAME, trained.version).aliases == []
 
 
-def test_a_better_model_becomes_the_champion(trained: TrainReport, recorded_store: Path, tmp_path: Path) -> None:
+def test_a_better_model_becomes_the_champion(
+    trained: TrainReport, recorded_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CHAMPIONS["native"][1], str(tmp_path / "champion"))
     first = promote(promotion_settings(trained, recorded_store, tmp_path / "champion"))
     assert (first.promoted, first.champion) == (True, None)
     assert load_champion(tmp_path / "champion").digest == trained.artefact.digest
@@ -182,6 +188,42 @@ def test_a_better_model_becomes_the_champion(trained: TrainReport, recorded_stor
     again = promote(promotion_settings(trained, recorded_store, tmp_path / "champion"))
     assert again.champion == trained.artefact.digest
     assert again.regrets["champion"] == pytest.approx(again.regrets["candidate"])
+
+
+def test_promotion_into_a_private_folder_leaves_the_shared_alias(
+    trained: TrainReport, recorded_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CHAMPIONS["native"][1], str(tmp_path / "in use"))
+    MlflowClient().delete_registered_model_alias(REGISTERED_NAME, "champion")
+    assert promote(promotion_settings(trained, recorded_store, tmp_path / "private")).promoted
+    assert load_champion(tmp_path / "private").digest == trained.artefact.digest
+    assert MlflowClient().get_registered_model(REGISTERED_NAME).aliases == {}
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "model.json", "memory.json", "manifest.json"])
+def test_a_damaged_champion_stops_the_gate(
+    trained: TrainReport, recorded_store: Path, tmp_path: Path, name: str
+) -> None:
+    artefact = trained.artefact
+    remembered = RememberedTuple(core=(2, 3, 500), features=(None,) * len(FEATURES), value=1.0, per_s={})
+    memory = Memory(workloads=(RememberedWorkload(name="a", family="b", tuples=(remembered,)),))
+    save(tmp_path / "champion", artefact.weights, artefact.card, memory)
+    (tmp_path / "champion" / name).write_bytes(b"{}")
+    with pytest.raises(DamagedArtefactError, match=rf"cannot be compared with the champion, which is damaged.*{name}"):
+        promote(promotion_settings(trained, recorded_store, tmp_path / "champion"))
+    assert (tmp_path / "champion" / name).read_bytes() == b"{}"
+
+
+def test_a_champion_of_another_version_is_replaced_without_comparison(
+    trained: TrainReport, recorded_store: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "champion"
+    files = artefact_folder.read(trained.folder)
+    card = {**json.loads(files["model.json"]), "schema_version": 0}
+    artefact_folder.write(folder, {**files, "model.json": json.dumps(card).encode()})
+    promotion = promote(promotion_settings(trained, recorded_store, folder))
+    assert (promotion.champion, promotion.promoted) == (None, True)
+    assert load_champion(folder).digest == trained.artefact.digest
 
 
 def test_a_model_that_loses_to_the_static_tuple_is_refused(

@@ -13,6 +13,6 @@ def test_a_native_server_serves_its_workload_on_its_processors() -> None:
         assert server.knobs.cpus == 1
         assert server.tuple_in_force().core == server.knobs.default_tuple().core
         climber = new_spectral_climber(server.knobs)
-        sizes = [climber.update(1000.0, 4, 0.004, 1, 0.1) for _ in range(100)]
+        sizes = [climber.update(1000.0, 4, 0.004, 1, 0.1, None) for _ in range(100)]
     assert all(1 <= size <= server.knobs.knobs["pool_size"].high for size in sizes)
     assert len(set(sizes)) > 1

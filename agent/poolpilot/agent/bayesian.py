@@ -17,6 +17,7 @@ from poolpilot.agent.torch_threads import torch_threads
 from poolpilot.agent.workload_mapping import WorkloadMapping
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.models.reasons import percent
 
 with warnings.catch_warnings():
     # linear_operator compiles a function by a way that torch has deprecated.
@@ -135,8 +136,14 @@ class BayesianOptimisation(SearchController):
         mean, deviation = self._process(measured).posterior(self.space.encode_all(candidates))
         chosen = int(np.argmax(mean + self.settings.deviations * deviation))
         self.acquisition = Acquisition(candidates, mean, deviation, chosen)
-        why = f"may be best: {mean[chosen]:.3f} in ln is expected, give or take {deviation[chosen]:.3f}"
-        return candidates[chosen], why
+        return candidates[chosen], f"may be best: {self._expected(mean[chosen], deviation[chosen])}"
+
+    def _expected(self, mean: float, deviation: float) -> str:
+        """A posterior in words, against the best tuple so far."""
+        best = self.observations.best
+        over = mean - (mean if best is None else best.value)
+        possible = percent(over + self.settings.deviations * deviation)
+        return f"{percent(over)} against the best so far is expected, up to {possible} is possible"
 
     def _best(self) -> PoolTuple | None:
         measured = self.observations.eligible

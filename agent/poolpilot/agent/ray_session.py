@@ -1,23 +1,37 @@
-"""One local Ray, started for a training run and always shut down."""
+"""Ray for a training run: a local one, started and always shut down, or the one that RAY_ADDRESS names."""
 
 import functools
 import logging
 import os
 import secrets
+import socket
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 import ray
 from pydantic import BaseModel, ConfigDict, Field
+
+from poolpilot.featurizer.errors import SettingError
 
 KILLED_TIMEOUT_S = 60.0
 """How long the end of a killed process is waited for."""
 
 
+ADDRESS = "RAY_ADDRESS"
+"""Ray's own variable for the address of one that already runs."""
+
+FOUND = "auto"
+"""The address by which Ray looks for one on this host itself."""
+
+REACHED_WITHIN_S = 5.0
+"""How long a Ray may take to accept a connection; Ray itself would try for more than ten minutes."""
+
+
 class RaySettings(BaseModel):
-    """How large the local Ray may grow."""
+    """How large the local Ray may grow; one that is joined has its own size."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -32,14 +46,15 @@ def _token() -> str:
 
 
 @contextmanager
-def _environment() -> Iterator[None]:
+def _environment(*, joined: bool) -> Iterator[None]:
     """Sets the variables of a session and afterwards restores them and those that Ray itself sets.
 
     RAY_AUTH_MODE stays unset: then Ray turns token authentication on and tells its native part so; set here, after
     Ray was imported, the native part would never learn of it. A token in the environment keeps Ray from writing one
-    into the home.
+    into the home; a Ray that is joined has its own, if any, which the user sets.
     """
-    session = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DATA_DISABLE_PROGRESS_BARS": "1", "RAY_AUTH_TOKEN": _token()}
+    session = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DATA_DISABLE_PROGRESS_BARS": "1"}
+    session |= {} if joined else {"RAY_AUTH_TOKEN": _token()}
     before = {name: os.environ.get(name) for name in (*session, "RAY_AUTH_MODE", "PYTHONBREAKPOINT")}
     os.environ.update({name: value for name, value in session.items() if before[name] is None})
     try:
@@ -78,28 +93,62 @@ def _shut_down() -> None:
         process.wait(KILLED_TIMEOUT_S)
 
 
+def _joined() -> str | None:
+    """Address of the Ray to join; None to start one."""
+    address = os.environ.get(ADDRESS)
+    return address if address and address != "local" else None
+
+
+def _start(settings: RaySettings, joined: str | None) -> None:
+    quiet: dict[str, Any] = {"configure_logging": False, "log_to_driver": False, "logging_level": logging.ERROR}
+    if joined is None:
+        ray.init(
+            num_cpus=settings.cpus,
+            include_dashboard=False,
+            object_store_memory=settings.object_store_bytes,
+            _node_ip_address="127.0.0.1",
+            **quiet,
+        )
+        return
+    try:
+        _reach(joined)
+        ray.init(**quiet)
+    except (OSError, ValueError) as error:
+        raise SettingError(
+            f"{ADDRESS} is {joined}, but no Ray can be joined there ({error}); "
+            "start it, or unset the variable to train with a local one"
+        ) from error
+
+
+def _reach(address: str) -> None:
+    """Fails with an OSError or a ValueError where nobody accepts a connection."""
+    if address == FOUND:
+        return
+    parts = urlsplit(address if "://" in address else f"//{address}")
+    if parts.hostname is None or parts.port is None:
+        raise ValueError("it is no host:port")
+    socket.create_connection((parts.hostname, parts.port), REACHED_WITHIN_S).close()
+
+
 @contextmanager
 def ray_session(settings: RaySettings | None = None) -> Iterator[None]:
-    """Runs a local Ray without dashboard for the duration of the block; joins a Ray that already runs.
+    """Runs Ray for the duration of the block; joins a Ray that already runs in this process.
+
+    It is a local one without dashboard, unless RAY_ADDRESS names another.
 
     Args:
         settings: Size of the local Ray; the defaults fit two cores.
+
+    Raises:
+        SettingError: No Ray answers at RAY_ADDRESS.
     """
     if ray.is_initialized():
         yield
         return
-    chosen = settings or RaySettings()
-    with _environment(), _quiet():
+    joined = _joined()
+    with _environment(joined=joined is not None), _quiet():
         try:
-            ray.init(
-                num_cpus=chosen.cpus,
-                include_dashboard=False,
-                object_store_memory=chosen.object_store_bytes,
-                _node_ip_address="127.0.0.1",
-                configure_logging=False,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-            )
+            _start(settings or RaySettings(), joined)
             yield
         finally:
             _shut_down()

@@ -19,6 +19,7 @@ from scipy.optimize import minimize
 from poolpilot.env.families import Split
 from poolpilot.env.observed_workload import observed_workload
 from poolpilot.env.program_settings import ProgramSettings
+from poolpilot.env.targets.report import terminal
 from poolpilot.env.twin import MeasuredWorkload, Stage, Twin, TwinReport, simulate_twins
 from poolpilot.featurizer.errors import StoreError
 from poolpilot.native_pool.simulation import CALIBRATED, Machine
@@ -193,7 +194,7 @@ def calibrate(settings: CalibrateSettings, console: Console | None = None) -> Ca
         raise StoreError(
             f"the store {settings.store} holds too few workloads to fit to one part and judge by the other"
         )
-    search = _Search(settings, fit[: settings.workloads], console or Console())
+    search = _Search(settings, fit[: settings.workloads], console or terminal())
     search.run()
     best = _MachineFor(search.best, settings)
     return Calibration(

@@ -18,6 +18,7 @@ from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.env.sweep import WorkloadSweep
+from poolpilot.env.targets.report import terminal
 from poolpilot.featurizer.errors import ServerError, StoreError
 from poolpilot.featurizer.record import RecordContext
 from poolpilot.pipelines.collect_report import CollectReport, outcome_line, progress_bar
@@ -83,7 +84,7 @@ def collect(
         ServerError: Too many workloads failed in a row.
     """
     workloads: Any = settings.planned() if planned is None else list(planned)
-    return _Collection(settings, workloads, staging or Staging(), console or Console()).run()
+    return _Collection(settings, workloads, staging or Staging(), console or terminal()).run()
 
 
 class _Collection(Generic[W]):

@@ -4,17 +4,17 @@ Their options are settings models that need torch, Ray and others, so a command 
 of `poolpilot` stays quick, and a base installation can show it.
 """
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.env.targets.report import terminal
+from poolpilot.env.targets.report import write_json as write_strict_json
 from poolpilot.pipelines.command_options import as_command
 
 if TYPE_CHECKING:
@@ -62,6 +62,10 @@ BENCH_CLIMBERS_HELP = (
     "Controllers of the pool size beside each other, ours, its ancestors and its rivals: what each loses on the way."
 )
 PROMOTE_HELP = "Make a trained model the champion, if it passes the gate."
+
+
+write_json = partial(write_strict_json, allow_nan=True)
+"""Writes a table for machines, where one is asked for; what was not measured may be NaN in staging."""
 
 
 def register(app: typer.Typer) -> None:
@@ -125,7 +129,7 @@ def run_collect(settings: "CollectSettings", json_path: Path | None) -> None:
             write_data_card(settings.store, versions())
     else:
         report = collect(settings)
-    Console().print(report.table())
+    terminal().print(report.table())
     write_json(json_path, {**asdict(report), "store": str(report.store)})
     if report.stopped == "interrupted":
         raise typer.Exit(INTERRUPTED)
@@ -145,7 +149,7 @@ def run_train(settings: "TrainSettings", json_path: Path | None) -> None:
     from poolpilot.pipelines.presentation import evaluation_table
     from poolpilot.pipelines.train import train
 
-    console = Console()
+    console = terminal()
     report = train(settings, console)
     console.print(evaluation_table(report.evaluation))
     console.print(train_table(report))
@@ -189,7 +193,7 @@ def run_evaluate(settings: "EvaluateSettings", json_path: Path | None) -> None:
     if settings.server == "mariadb":
         from poolpilot.pipelines.mariadb.evaluate import evaluate_live
 
-        console = Console()
+        console = terminal()
         live = evaluate_live(settings, console)
         console.print(live.table())
         write_json(json_path, live.as_dict())
@@ -198,7 +202,7 @@ def run_evaluate(settings: "EvaluateSettings", json_path: Path | None) -> None:
     from poolpilot.pipelines.presentation import evaluation_table
 
     evaluation, artefact, dataset = evaluate(settings)
-    Console().print(evaluation_table(evaluation))
+    terminal().print(evaluation_table(evaluation))
     digests = {"model_digest": artefact.digest, "dataset_digest": dataset.digest}
     write_json(json_path, {**digests, **evaluation.as_dict()})
 
@@ -215,7 +219,7 @@ def run_promote(settings: "PromoteSettings", json_path: Path | None) -> None:
     from poolpilot.pipelines.promote import promote
 
     promotion = promote(settings)
-    Console().print(promotion_table(promotion))
+    terminal().print(promotion_table(promotion))
     write_json(json_path, asdict(promotion))
     if promotion.objections:
         raise typer.Exit(REFUSED)
@@ -233,7 +237,7 @@ def run_calibrate(settings: "CalibrateSettings", json_path: Path | None) -> None
     from poolpilot.pipelines.calibrate import calibrate
     from poolpilot.pipelines.machine_file import write_machine
 
-    console = Console()
+    console = terminal()
     calibration = calibrate(settings, console)
     write_machine(settings.output, calibration.machine)
     console.print(calibration.table())
@@ -255,7 +259,7 @@ def run_simulate(settings: "SimulateSettings", json_path: Path | None) -> None:
     from poolpilot.pipelines.simulate import what_if
 
     found = what_if(settings)
-    Console().print(found.shown())
+    terminal().print(found.shown())
     if settings.png is not None:
         found.figure().savefig(settings.png, dpi=120)
     write_json(json_path, found.as_dict())
@@ -272,7 +276,7 @@ def run_search(settings: "SearchRunSettings", json_path: Path | None) -> None:
     """Searches and shows what was found; the exit code is 130 when interrupted."""
     from poolpilot.pipelines.searching.search import search
 
-    run = search(settings, Console(), json_path)
+    run = search(settings, terminal(), json_path)
     if run is not None and run.interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -289,7 +293,7 @@ def run_bench_simulator(settings: "SimulatorBenchSettings", json_path: Path | No
     from poolpilot.pipelines.bench.simulator import bench_simulator
 
     bench = bench_simulator(settings)
-    Console().print(bench.table())
+    terminal().print(bench.table())
     write_json(json_path, bench.as_dict())
 
 
@@ -306,20 +310,6 @@ def promotion_table(promotion: "Promotion") -> Table:
     return table
 
 
-def write_json(path: Path | None, values: Mapping[str, Any]) -> None:
-    """Writes a table for machines, where one is asked for.
-
-    Raises:
-        SettingError: The file cannot be written.
-    """
-    if path is None:
-        return
-    try:
-        path.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise SettingError(f"cannot write {path}: {error.strerror}") from error
-
-
 def build_bench_climbers() -> Callable[..., None]:
     """The command `poolpilot bench climbers`."""
     from poolpilot.pipelines.bench.climbers import ClimbersBenchSettings
@@ -333,7 +323,7 @@ def run_bench_climbers(settings: "ClimbersBenchSettings", json_path: Path | None
     from poolpilot.pipelines.bench.climbing.plots import draw
 
     comparison = bench_climbers(settings)
-    console = Console()
+    console = terminal()
     console.print(table_of(comparison))
     if comparison.ancestors():
         console.print(losing_table(comparison))

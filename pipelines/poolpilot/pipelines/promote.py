@@ -10,17 +10,16 @@ from pydantic_settings import SettingsConfigDict
 
 from poolpilot.env.observation import ENTRIES
 from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.featurizer.errors import ArtefactError
-from poolpilot.models.artefact import CARD_FILE, MANIFEST_FILE, WEIGHTS_FILE, Artefact, load
+from poolpilot.featurizer.errors import ArtefactError, DamagedArtefactError
+from poolpilot.models import artefact_folder
+from poolpilot.models.artefact import Artefact, load
 from poolpilot.models.champion import CHAMPIONS, Kind, champion_folder
-from poolpilot.models.memory import MEMORY_FILE
 from poolpilot.pipelines.collect_settings import MARIADB_STORE
 from poolpilot.pipelines.dataset import read_dataset
 from poolpilot.pipelines.evaluate import check_ladder, log_evaluation, tracked_data
 from poolpilot.pipelines.evaluation import SBS, Evaluation, EvaluationSettings, evaluate_methods
 from poolpilot.pipelines.registry import crown, register, set_status
 from poolpilot.pipelines.rivals import RivalSettings, fit_rivals, methods_of
-from poolpilot.pipelines.store import write_durably
 from poolpilot.pipelines.tracking import tracked_run
 
 PREDICTED = "predicted"
@@ -72,11 +71,12 @@ def promote(settings: PromoteSettings) -> Promotion:
     """Judges a candidate on the validation split and, if it passes, makes it the champion.
 
     It passes when its mean regret is below that of the single best static tuple and at most `margin` above that of
-    the champion, both measured now on the same windows. Then its files replace the champion's and the registry's
-    alias `champion` moves to its version. The test split is not looked at.
+    the champion, both measured now on the same windows. Then its files replace the champion's and, if that is the
+    champion in use, the registry's alias `champion` moves to its version. The test split is not looked at.
 
     Raises:
-        ArtefactError: The candidate is missing or damaged, or the champion's folder cannot be written.
+        DamagedArtefactError: The candidate or the champion is damaged.
+        ArtefactError: There is no candidate of this version, or the champion's folder cannot be written.
         StoreError: The store lacks the training or the validation split.
     """
     candidate = load(settings.candidate)
@@ -104,8 +104,9 @@ def promote(settings: PromoteSettings) -> Promotion:
             version = register(settings.candidate, validation)
             set_status(version, "refused" if objections else "passed")
         if promoted:
-            install(settings.candidate, folder)
-            crown(version, CHAMPIONS[settings.server][0])
+            artefact_folder.write(folder, artefact_folder.read(settings.candidate))
+            if in_use(folder, settings.server):
+                crown(version, CHAMPIONS[settings.server][0])
     before = None if champion is None else champion.digest
     return Promotion(candidate.digest, before, regrets, objections, promoted)
 
@@ -133,25 +134,25 @@ def objections_to(regrets: dict[str, float], margin: float) -> tuple[str, ...]:
     return tuple(objections)
 
 
-def install(candidate: Path, champion: Path) -> None:
-    """Copies an artefact over the champion, the manifest last: whoever reads meanwhile is told that it is damaged.
-
-    Raises:
-        ArtefactError: The folder cannot be written.
-    """
-    try:
-        champion.mkdir(parents=True, exist_ok=True)
-        for name in filter(
-            lambda one: (candidate / one).is_file(), (MEMORY_FILE, WEIGHTS_FILE, CARD_FILE, MANIFEST_FILE)
-        ):
-            write_durably(champion / name, (candidate / name).read_bytes())
-    except OSError as error:
-        raise ArtefactError(f"cannot write the champion to {champion}: {error.strerror}") from error
+def in_use(folder: Path, server: Kind) -> bool:
+    """Whether a folder is that of the champion in use, whose alias the registry shares with everybody."""
+    return folder.resolve() == champion_folder(None, server).resolve()
 
 
 def _champion(folder: Path) -> Artefact | None:
-    """The champion; None if there is none or another version of this program wrote it."""
+    """The champion; None if there is none or another version of this program wrote it.
+
+    Raises:
+        DamagedArtefactError: There is one, but nobody can say how good it is.
+    """
+    if not artefact_folder.holds_artefact(folder):
+        return None
     try:
         return load(folder)
+    except DamagedArtefactError as error:
+        raise DamagedArtefactError(
+            f"the candidate cannot be compared with the champion, which is damaged: {error}; or remove {folder} to "
+            "promote without a comparison"
+        ) from error
     except ArtefactError:
         return None

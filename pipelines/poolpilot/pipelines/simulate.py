@@ -12,6 +12,7 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 from rich.console import Group
 from rich.table import Table
+from rich.text import Text
 
 from poolpilot.env.observed_workload import observed_workload
 from poolpilot.env.program_settings import ProgramSettings
@@ -198,7 +199,7 @@ def _grid_table(columns: Columns, name: str, title: str, form: str) -> Table:
         table.add_column(f"{oversubscribe}, {timer_interval_ms}", justify="right")
     for row, size in enumerate(sizes):
         cells = [form.format(value) for value in values[row]]
-        marked = [f"[bold]{cell}[/bold]" if row * len(others) + at == best else cell for at, cell in enumerate(cells)]
+        marked = [Text(cell, style="bold" if row * len(others) + at == best else "") for at, cell in enumerate(cells)]
         table.add_row(str(size), *marked)
     return table
 

@@ -10,6 +10,7 @@ from rich.console import Console
 from poolpilot.agent.calibration import advice_error, calibrate_gain
 from poolpilot.agent.sbs import SingleBestStatic
 from poolpilot.env.sweep import WorkloadSweep
+from poolpilot.env.targets.report import terminal
 from poolpilot.featurizer.window import Window
 from poolpilot.models.artefact import Artefact, save
 from poolpilot.models.card import ModelCard
@@ -65,7 +66,7 @@ def train(settings: TrainSettings, console: Console | None = None) -> TrainRepor
     dataset = _read(settings)
     training, validation = dataset.of_split("train"), dataset.of_split("validation")
     with tracked_run("train", settings, settings.tracking, tracked_data(dataset, "training")) as run:
-        trainer = Trainer(training, validation, dataset.ladder, settings, console or Console())
+        trainer = Trainer(training, validation, dataset.ladder, settings, console or terminal())
         variant, network = trainer.run()
         if variant != ALL_ACTION:  # only the others move the scale of the gains
             mlflow.log_metric("gain_slope", calibrate_gain(network, validation, dataset.ladder))
@@ -73,9 +74,8 @@ def train(settings: TrainSettings, console: Console | None = None) -> TrainRepor
         evaluation = _judged(settings, dataset, Artefact(network.state_to_numpy(), card, UNSAVED))
         log_evaluation(evaluation)
         card = card.model_copy(update={"metrics": flat_metrics(evaluation)})
-        artefact = save(settings.output, network.state_to_numpy(), card)
-        if settings.server == "mariadb":
-            Memory.of(as_reported(training)).save(settings.output)
+        memory = Memory.of(as_reported(training)) if settings.server == "mariadb" else None
+        artefact = save(settings.output, network.state_to_numpy(), card, memory)
         mlflow.set_tag("artefact_digest", artefact.digest)
         version = register(settings.output, validation)
         return TrainReport(artefact, settings.output, variant, trainer.scores, evaluation, version, run.info.run_id)

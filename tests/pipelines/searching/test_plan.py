@@ -10,6 +10,7 @@ from poolpilot.agent.random_search import RandomSearch
 from poolpilot.env.backends.curve import CurveServer
 from poolpilot.env.objective import Objective
 from poolpilot.env.targets.target import TuningTarget
+from poolpilot.env.targets.way_back import ApplyFirst
 from poolpilot.pipelines.searching.plan import SearchPlan, plan_of
 from poolpilot.pipelines.searching.settings import SearchRunSettings
 
@@ -23,7 +24,8 @@ def plan(**values: Any) -> SearchPlan:
 
 def target() -> TuningTarget:
     """A curve."""
-    return TuningTarget(CurveServer([(1, 100.0), (16, 1600.0)]), "a curve", Objective(), {})
+    curve = CurveServer([(1, 100.0), (16, 1600.0)])
+    return TuningTarget(curve, ApplyFirst(curve), "a curve", Objective(), {})
 
 
 def test_dry_run_names_knobs_ranges_length_and_the_way_back() -> None:

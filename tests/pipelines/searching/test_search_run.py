@@ -14,6 +14,7 @@ from poolpilot.env.backends.curve import CurveServer
 from poolpilot.env.climb import ClimbStep
 from poolpilot.env.objective import Objective
 from poolpilot.env.targets.target import TuningTarget
+from poolpilot.env.targets.way_back import ApplyFirst
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.pipelines.searching.plan import SearchPlan
 from poolpilot.pipelines.searching.search_run import SearchRun
@@ -33,7 +34,7 @@ class MistakenSearch(RandomSearch):
 def run_of(search: type[RandomSearch], summit: int) -> SearchRun:
     """A search that has not begun, over three sizes of a curve."""
     server = CurveServer([(1, 100.0), (summit, 1600.0), (64, 100.0)])
-    target = TuningTarget(server, "a curve", Objective(), {})
+    target = TuningTarget(server, ApplyFirst(server), "a curve", Objective(), {})
     space = SearchSpace.of(server.knobs, ["pool_size"], {"pool_size": SIZES}, server.tuple_in_force())
     plan = SearchPlan(SearchRunSettings.load(None, {}), space)
     screen = SearchScreen("test", Console(file=io.StringIO()), "goodput 1/s")

@@ -11,6 +11,7 @@ from poolpilot.agent.search_space import SearchSpace
 from poolpilot.env.backends.curve import CurveServer
 from poolpilot.env.objective import Objective
 from poolpilot.env.targets.target import TuningTarget
+from poolpilot.env.targets.way_back import ApplyFirst
 from poolpilot.pipelines.searching.plan import SearchPlan
 from poolpilot.pipelines.searching.search_run import SearchRun
 from poolpilot.pipelines.searching.search_screen import SearchScreen
@@ -24,7 +25,7 @@ def searched(*, terminal: bool) -> tuple[SearchRun, str]:
     file = io.StringIO()
     console = Console(file=file, width=120, force_terminal=terminal)
     server = CurveServer([(1, 100.0), (16, 1600.0)])
-    target = TuningTarget(server, "a curve", Objective(), {})
+    target = TuningTarget(server, ApplyFirst(server), "a curve", Objective(), {})
     space = SearchSpace.of(server.knobs, ["pool_size"], None, server.tuple_in_force())
     plan = SearchPlan(SearchRunSettings.load(None, {}), space)
     controller = RandomSearch(space, target.objective, SearchSettings(rounds=ROUNDS))

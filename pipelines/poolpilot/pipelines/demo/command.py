@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import typer
-from rich.console import Console
 
+from poolpilot.env.targets.report import terminal
 from poolpilot.featurizer.errors import ArtefactError
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.champion import load_champion
@@ -54,7 +54,7 @@ def demo_mariadb(settings: MariadbDemoSettings, json_path: Path | None = None) -
 
 def show(stages: Sequence[Stage], settings: DemoSettings, artefact: Artefact, json_path: Path | None) -> None:
     """Runs and shows workload after workload; what has been shown is on the disk."""
-    console = Console()
+    console = terminal()
     static_tuple = _static_tuple(artefact)
     # The warm start measures what follows a prediction and goes back to what was better.
     predictor = ScorePredictor(artefact, artefact.card.settings.for_verified_use())

@@ -8,9 +8,9 @@ from rich.console import Console
 
 from poolpilot.env.targets.backends import Backend, BackendChoice
 from poolpilot.env.targets.mariadb import mariadb_target
-from poolpilot.env.targets.restoring import restoring
+from poolpilot.env.targets.report import check_folder, warn
 from poolpilot.env.targets.target import TuningTarget
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.env.targets.way_back import restoring
 from poolpilot.pipelines.commands import write_json
 from poolpilot.pipelines.searching.plan import SearchPlan, plan_of
 from poolpilot.pipelines.searching.search_outcome import (
@@ -34,18 +34,13 @@ def search(settings: SearchRunSettings, console: Console, json_path: Path | None
         ServerError: The server cannot be reached, or is gone.
     """
     settings.check()
-    if json_path is not None and not json_path.absolute().parent.is_dir():
-        raise SettingError(f"cannot write {json_path}: there is no such folder")
+    check_folder(json_path)
     with opened(settings) as target:
-        for warning in target.warnings:
-            console.print(f"[bold]Warning:[/bold] {warning}", soft_wrap=True)
-        plan = plan_of(settings, target)
-        for name, reason in plan.left_out.items():
-            console.print(f"{name} is not varied: {reason}.", soft_wrap=True)
+        warn(target.warnings, console)
         if settings.dsn is not None and not settings.execute:
-            console.print(plan.dry_run(target), soft_wrap=True)
+            console.print(_plan(settings, target, console).dry_run(target), soft_wrap=True)
             return None
-        return conduct(plan, target, console, json_path)
+        return conduct(settings, target, console, json_path)
 
 
 def opened(settings: SearchRunSettings) -> AbstractContextManager[TuningTarget]:
@@ -62,19 +57,28 @@ def opened(settings: SearchRunSettings) -> AbstractContextManager[TuningTarget]:
     return choice.opened()
 
 
-def conduct(plan: SearchPlan, target: TuningTarget, console: Console, json_path: Path | None) -> SearchRun:
+def conduct(settings: SearchRunSettings, target: TuningTarget, console: Console, json_path: Path | None) -> SearchRun:
     """Searches, brings the first tuple back unless it is to keep what was found, and says what is in force.
 
     Raises:
+        SettingError: A knob is refused, or the stored workloads do not fit.
         ServerError: The server is gone, or somebody else has set a tuple, which is left alone.
     """
-    console.print(f"Searching {plan.searched} ({plan.ends}).", soft_wrap=True)
-    screen = SearchScreen(f"Search on {target.name}", console, target.goodput)
-    run = SearchRun(target, plan, plan.controller(target), screen)
-    with reported(run, console, json_path), restoring(target.server, keep=plan.settings.keep):
-        run.search()
-    console.print(f"In force now: {target.server.tuple_in_force()}.")
+    with restoring(target.way_back, "search", console, keep=settings.keep):
+        plan = _plan(settings, target, console)
+        console.print(f"Searching {plan.searched} ({plan.ends}).", soft_wrap=True)
+        screen = SearchScreen(f"Search on {target.name}", console, target.goodput)
+        run = SearchRun(target, plan, plan.controller(target), screen)
+        with reported(run, console, json_path):
+            run.search()
     return run
+
+
+def _plan(settings: SearchRunSettings, target: TuningTarget, console: Console) -> SearchPlan:
+    plan = plan_of(settings, target)
+    for name, reason in plan.left_out.items():
+        console.print(f"{name} is not varied: {reason}.", soft_wrap=True)
+    return plan
 
 
 @contextmanager
@@ -88,7 +92,8 @@ def reported(run: SearchRun, console: Console, json_path: Path | None) -> Iterat
         yield
     finally:
         console.print(outcome_table(run))
-        if measured_ranking(run):
-            console.print(ranking_table(run))
+        ranking = measured_ranking(run)
+        if ranking:
+            console.print(ranking_table(run, ranking))
         console.print(verdict(run), soft_wrap=True)
-        write_json(json_path, as_dict(run))
+        write_json(json_path, as_dict(run, ranking))

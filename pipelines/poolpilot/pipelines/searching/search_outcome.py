@@ -13,6 +13,7 @@ from poolpilot.agent.observations import Target, target_value
 from poolpilot.env.climb import ClimbStep
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.reasons import percent
 from poolpilot.pipelines.searching.knob_option import range_of
 from poolpilot.pipelines.searching.search_run import SearchRun
 
@@ -85,16 +86,16 @@ def ranking_source(run: SearchRun) -> str:
     return f"the {len(run.controller.observations.eligible)} tuples of this search"
 
 
-def ranking_table(run: SearchRun) -> Table:
+def ranking_table(run: SearchRun, ranking: Sequence[RankedKnob]) -> Table:
     """The ranking as people read it."""
     table = Table("", "knob", "enters at", title=f"Knobs that matter, by {ranking_source(run)}")
     table.caption = "lasso: 1 is first, the later the less"
-    for place, one in enumerate(measured_ranking(run), 1):
+    for place, one in enumerate(ranking, 1):
         table.add_row(f"{place}", one.name, f"{one.penalty:.3f}" if one.penalty else "never")
     return table
 
 
-def as_dict(run: SearchRun) -> dict[str, Any]:
+def as_dict(run: SearchRun, ranking: Sequence[RankedKnob]) -> dict[str, Any]:
     """Everything asked for, measured and concluded so far, fit for JSON."""
     best, settings = run.best, run.plan.settings
     return {
@@ -114,9 +115,7 @@ def as_dict(run: SearchRun) -> dict[str, Any]:
         "steps": [_step(one) for one in run.steps],
         "ranking": {
             "by": ranking_source(run),
-            "knobs": [
-                {"name": one.name, "penalty": one.penalty, "weight": one.weight} for one in measured_ranking(run)
-            ],
+            "knobs": [{"name": one.name, "penalty": one.penalty, "weight": one.weight} for one in ranking],
         },
     }
 
@@ -129,8 +128,8 @@ def _judged(row: Row, target: Target) -> str:
 
 def _gain(gain: float, target: Target) -> str:
     if target == "latency":
-        return f"mean latency {100.0 * math.expm1(-gain):+.0f} %"
-    return f"{target} {100.0 * math.expm1(gain):+.0f} %"
+        return f"mean latency {percent(-gain)}"
+    return f"{target} {percent(gain)}"
 
 
 def _row(run: SearchRun, when: str, windows: Sequence[Window]) -> Row:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from poolpilot.agent.observations import target_value
 from poolpilot.agent.search_controller import SearchController
 from poolpilot.env.climb import ClimbStep
+from poolpilot.env.interrupts import Interrupts
 from poolpilot.env.measurement import Measured, MeasurementSettings, measure, observe
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
-from poolpilot.env.targets.interrupts import Interrupts
 from poolpilot.env.targets.target import TuningTarget
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.pipelines.searching.plan import SearchPlan
