@@ -1,6 +1,7 @@
 """A local Ray of its own, or the one that RAY_ADDRESS names; Ray itself is not started here."""
 
 import os
+import signal
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -22,6 +23,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     seen: dict[str, Any] = {}
 
     def start(**arguments: Any) -> None:
+        signal.signal(signal.SIGTERM, lambda *_: None)  # as Ray does
         seen.update(arguments, token=os.environ.get("RAY_AUTH_TOKEN"))
 
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
@@ -93,3 +95,10 @@ def test_an_address_where_nobody_listens_is_one_sentence_at_once(
     with pytest.raises(SettingError, match=r"no Ray can be joined there .*; start it, or unset"), ray_session():
         pytest.fail("there is no Ray")
     assert "logging_level" not in asked
+
+
+def test_afterwards_sigterm_is_as_before(asked: dict[str, Any]) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with ray_session():
+        assert signal.getsignal(signal.SIGTERM) is not before
+    assert signal.getsignal(signal.SIGTERM) is before

@@ -1,10 +1,13 @@
 """Ray for a training run: a local one, started and always shut down, or the one that RAY_ADDRESS names."""
 
 import functools
+import gc
 import logging
 import os
 import secrets
+import signal
 import socket
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -84,8 +87,25 @@ def _quiet() -> Iterator[None]:
             logger.setLevel(level)
 
 
+@contextmanager
+def _sigterm_as_before() -> Iterator[None]:
+    """Takes away the handler that Ray puts on SIGTERM and leaves there; only the main thread may, and Ray likewise."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def _shut_down() -> None:
-    """Stops Ray and waits until its processes are gone; on a busy machine Ray itself kills them and leaves zombies."""
+    """Stops Ray and waits until its processes are gone; on a busy machine Ray itself kills them and leaves zombies.
+
+    What still refers to Ray goes first: its iterators complain where they are collected after the end.
+    """
+    gc.collect()
     node: Any = ray._private.worker._global_node
     processes = [] if node is None else [one.process for kind in node.all_processes.values() for one in kind]
     ray.shutdown()
@@ -146,7 +166,7 @@ def ray_session(settings: RaySettings | None = None) -> Iterator[None]:
         yield
         return
     joined = _joined()
-    with _environment(joined=joined is not None), _quiet():
+    with _environment(joined=joined is not None), _quiet(), _sigterm_as_before():
         try:
             _start(settings or RaySettings(), joined)
             yield
