@@ -97,7 +97,8 @@ def test_an_address_where_nobody_listens_is_one_sentence_at_once(
     assert "logging_level" not in asked
 
 
-def test_afterwards_sigterm_is_as_before(asked: dict[str, Any]) -> None:
+@pytest.mark.usefixtures("asked")
+def test_afterwards_sigterm_is_as_before() -> None:
     before = signal.getsignal(signal.SIGTERM)
     with ray_session():
         assert signal.getsignal(signal.SIGTERM) is not before
