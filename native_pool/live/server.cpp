@@ -132,6 +132,8 @@ PoolTuple LivePool::set_tuple(const PoolTuple& tuple) {
     for (auto& group : groups_) group->configure(group_settings(tuple));
     group_count_.store(tuple.pool_size, std::memory_order_release);
     idle_timeout_s_.store(tuple.idle_timeout_s, std::memory_order_relaxed);
+    // As in MariaDB only a new interval arms the timer anew; else it runs free.
+    timer_epoch_ += tuple.timer_interval_ms != tuple_.timer_interval_ms ? 1 : 0;
     tuple_ = tuple;
     ++tuple_epoch_;
   }
@@ -305,10 +307,10 @@ void LivePool::timer_loop() {
   pin_this_thread(settings_.cpus);
   std::unique_lock lock(tuple_mutex_);
   while (!stopping_.load(std::memory_order_relaxed)) {
-    const std::int64_t epoch = tuple_epoch_;
+    const std::int64_t epoch = timer_epoch_;
     const auto interval = std::chrono::milliseconds(tuple_.timer_interval_ms);
     const bool changed = timer_changed_.wait_for(lock, interval, [this, epoch] {
-      return tuple_epoch_ != epoch || stopping_.load(std::memory_order_relaxed);
+      return timer_epoch_ != epoch || stopping_.load(std::memory_order_relaxed);
     });
     if (changed) continue;
     lock.unlock();

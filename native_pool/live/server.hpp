@@ -102,6 +102,7 @@ class LivePool final : private GroupHost {
   std::condition_variable timer_changed_;
   PoolTuple tuple_;
   std::int64_t tuple_epoch_ = 0;
+  std::int64_t timer_epoch_ = 0;  // changes of the timer's interval
 
   mutable std::mutex connections_mutex_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;

@@ -91,7 +91,7 @@ enum class EventIs : std::uint32_t {
   kLeave,      // the pause of a connection is over
   kSend,       // its request reaches the server
   kArrival,    // of an open loop
-  kTick,       // of the timer, with the epoch of the tuple it belongs to
+  kTick,       // of the timer, with the epoch of the interval it belongs to
   kIdleCheck,  // of a group
   kLatchNap,   // of a thread that sleeps for a latch: its nap is over
   kChange,     // of the load

@@ -30,7 +30,7 @@ SimulatedPool::SimulatedPool(const SimulationSettings& settings)
   open_groups(tuple_.pool_size);
   for (std::uint32_t i = 0; i < connections_.size(); ++i) welcome(i);
   client_.begin(events_, connections_);
-  events_.push(std::int64_t{tuple_.timer_interval_ms} * 1'000'000, event_of(EventIs::kTick, 0));
+  arm_timer();
 }
 
 GroupSettings SimulatedPool::group_settings() const {
@@ -48,13 +48,15 @@ void SimulatedPool::open_groups(int count) {
 
 PoolTuple SimulatedPool::set_tuple(const PoolTuple& tuple) {
   poolpilot::check(tuple, settings_.max_pool_size);
+  const bool same_interval = tuple.timer_interval_ms == tuple_.timer_interval_ms;
   tuple_ = tuple;
   open_groups(tuple.pool_size);
   for (Group& group : groups_) group.machine.configure(group_settings());
   ++tuple_epoch_;
-  // The timer begins its interval anew; ticks of the older epoch are void.
-  events_.push(now_ns_ + std::int64_t{tuple.timer_interval_ms} * 1'000'000,
-               event_of(EventIs::kTick, tuple_epoch_));
+  if (!same_interval) {
+    ++timer_epoch_;  // the tick under way is void
+    arm_timer();
+  }
   return tuple_;
 }
 
@@ -180,7 +182,7 @@ void SimulatedPool::schedule(TimeNs delay_ns, std::uint32_t thread) {
 }
 
 void SimulatedPool::tick(std::uint32_t epoch) {
-  if (epoch != (tuple_epoch_ & kNumberMask)) return;
+  if (epoch != (timer_epoch_ & kNumberMask)) return;
   detect_standstill();
   const std::int64_t kickup_us = std::int64_t{settings_.prio_kickup_ms} * 1'000;
   for (std::uint32_t i = 0; i < groups_.size(); ++i) {
@@ -189,8 +191,12 @@ void SimulatedPool::tick(std::uint32_t epoch) {
     group.queue.kick_up(now_ns_ / 1'000, kickup_us);
     perform(apply(i, EventKind::kTick).spawn, i);
   }
+  arm_timer();
+}
+
+void SimulatedPool::arm_timer() {
   events_.push(now_ns_ + std::int64_t{tuple_.timer_interval_ms} * 1'000'000,
-               event_of(EventIs::kTick, epoch));
+               event_of(EventIs::kTick, timer_epoch_));
 }
 
 // Nothing but naps that end and ticks of the timer can happen, and the ticks change nothing: those

@@ -63,6 +63,7 @@ class SimulatedPool {
   void queue_at_client(std::uint32_t connection);
   void client_has_worked();
   void tick(std::uint32_t epoch);
+  void arm_timer();
   void detect_standstill();
   GroupSettings group_settings() const;
   void open_groups(int count);
@@ -122,6 +123,7 @@ class SimulatedPool {
   const SimulationSettings settings_;
   PoolTuple tuple_;
   std::uint32_t tuple_epoch_ = 0;
+  std::uint32_t timer_epoch_ = 0;  // changes of the timer's interval
   TimeNs now_ns_ = 0;
   std::int64_t events_done_ = 0;
   EventHeap events_;
