@@ -9,8 +9,6 @@
 #include <chrono>
 #include <system_error>
 
-#include "live/clock.hpp"
-
 namespace poolpilot {
 namespace {
 
@@ -45,7 +43,7 @@ void Group::welcome(Connection& connection) {
   connection.group = this;
   perform(apply(EventKind::kConnectionAdded).spawn);
   connection.enqueued_ns = now_ns();
-  queue_.put(&connection, Priority::kHigh, connection.enqueued_ns / 1'000);
+  queue_.put(&connection, Priority::kHigh, tick_us_);
   perform(apply(EventKind::kArrived).spawn);
 }
 
@@ -89,6 +87,9 @@ void Group::work(WorkerStats& stats) {
 }
 
 Connection* Group::next(Lock& lock) {
+  // Once, as for a get_event of MariaDB: a thread that is woken in vain sleeps no longer for it.
+  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                           std::chrono::duration<double>(host_.idle_timeout_s()));
   while (!stopping_) {
     Decision decision = apply(EventKind::kWorkerIdle);
     if (decision.self == Self::kPoll) {
@@ -100,7 +101,7 @@ Connection* Group::next(Lock& lock) {
       case Self::kListen:
         return listen(lock);
       default:
-        if (!sleep(lock)) return nullptr;
+        if (!sleep(lock, deadline)) return nullptr;
     }
   }
   return nullptr;
@@ -129,19 +130,17 @@ int Group::poll(int timeout_ms, Lock* unlock_while_waiting) {
     auto* connection = static_cast<Connection*>(events[static_cast<std::size_t>(i)].data.ptr);
     if (connection == nullptr) continue;
     connection->enqueued_ns = arrival_ns;
-    queue_.put(connection, connection->in_transaction ? Priority::kHigh : Priority::kLow,
-               arrival_ns / 1'000);
+    queue_.put(connection, connection->in_transaction ? Priority::kHigh : Priority::kLow, tick_us_);
     ++queued;
   }
   return queued;
 }
 
-bool Group::sleep(Lock& lock) {
+bool Group::sleep(Lock& lock, Clock::time_point deadline) {
   Sleeper self;
   sleepers_.push_front(&self);
   assert(all_sleepers_counted());
-  const auto timeout = std::chrono::duration<double>(host_.idle_timeout_s());
-  self.called.wait_for(lock, timeout, [&self] { return self.call != Call::kNone; });
+  self.called.wait_until(lock, deadline, [&self] { return self.call != Call::kNone; });
   if (self.call == Call::kWake) {
     apply(EventKind::kAwake);
     return true;
@@ -166,10 +165,11 @@ bool Group::all_sleepers_counted() const {
   return sleepers_.size() == static_cast<std::size_t>(machine_.state().sleeping_count);
 }
 
-void Group::tick() {
+void Group::tick(std::int64_t now_us) {
   const Lock lock(mutex_);
+  tick_us_ = now_us;
   if (stopping_ || machine_.state().connection_count == 0) return;
-  queue_.kick_up(now_ns() / 1'000, host_.prio_kickup_us());
+  queue_.kick_up(now_us, host_.prio_kickup_us());
   perform(apply(EventKind::kTick).spawn);
 }
 

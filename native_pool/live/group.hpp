@@ -15,11 +15,13 @@
 // threads in the middle of a turn end it and leave.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <list>
 #include <mutex>
 
+#include "live/clock.hpp"
 #include "live/connection.hpp"
 #include "live/descriptor.hpp"
 #include "live/executor.hpp"
@@ -63,7 +65,8 @@ class Group final : public WaitReporter {
   [[nodiscard]] bool arm(Connection& connection);
 
   void work(WorkerStats& stats);
-  void tick();
+  // The timer: every group hears of every tick, whose clock the queue goes by.
+  void tick(std::int64_t now_us);
   void configure(const GroupSettings& settings);
   // Ends the group's threads; safe to call twice.
   void stop();
@@ -83,13 +86,14 @@ class Group final : public WaitReporter {
     Call call = Call::kNone;
   };
   using Lock = std::unique_lock<std::mutex>;
+  using Clock = std::chrono::steady_clock;
 
   bool watch(Connection& connection);
   Decision apply(EventKind kind, int n = 0);
   void perform(Spawn spawn);
   Connection* next(Lock& lock);
   Connection* listen(Lock& lock);
-  bool sleep(Lock& lock);
+  bool sleep(Lock& lock, Clock::time_point deadline);
   void call_first(Call call);
   bool all_sleepers_counted() const;
   int poll(int timeout_ms, Lock* unlock_while_waiting);
@@ -98,7 +102,8 @@ class Group final : public WaitReporter {
   mutable std::mutex mutex_;
   GroupMachine machine_;
   TwoLevelQueue<Connection*> queue_;
-  std::list<Sleeper*> sleepers_;  // last in, first out; as many as the machine counts
+  std::int64_t tick_us_ = now_ns() / 1'000;  // of the last tick: MariaDB stamps its queue with it
+  std::list<Sleeper*> sleepers_;             // last in, first out; as many as the machine counts
   Descriptor epoll_;
   Descriptor stop_event_;
   EventLog* log_ = nullptr;

@@ -314,7 +314,8 @@ void LivePool::timer_loop() {
     });
     if (changed) continue;
     lock.unlock();
-    for (auto& group : groups_) group->tick();
+    const std::int64_t tick_us = now_ns() / 1'000;
+    for (auto& group : groups_) group->tick(tick_us);
     registry_.reap();
     lock.lock();
   }

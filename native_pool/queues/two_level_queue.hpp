@@ -14,6 +14,7 @@ enum class Priority : std::uint8_t { kHigh, kLow };
 template <typename Item>
 class TwoLevelQueue {
  public:
+  // `now_us` is that of the last tick, as in MariaDB: an item counts as up to a tick older.
   void put(Item item, Priority priority, std::int64_t now_us) {
     (priority == Priority::kHigh ? high_ : low_).push_back({std::move(item), now_us});
   }
@@ -26,9 +27,9 @@ class TwoLevelQueue {
     return item;
   }
 
-  // Moves items that waited in the low level for `kickup_us` or longer to the high one.
+  // Moves items that waited in the low level for longer than `kickup_us` to the high one.
   void kick_up(std::int64_t now_us, std::int64_t kickup_us) {
-    while (!low_.empty() && now_us - low_.front().since_us >= kickup_us) {
+    while (!low_.empty() && now_us - low_.front().since_us > kickup_us) {
       high_.push_back(std::move(low_.front()));
       low_.pop_front();
     }

@@ -82,7 +82,8 @@ struct Group {
   std::vector<std::uint32_t> sleepers;  // the last fell asleep last
   std::uint32_t listener = kNobody;     // the thread blocked in the poll
   bool listener_woken = false;
-  bool idle_check_due = false;
+  std::size_t idle_checks = 0;  // that are to come
+  TimeNs idle_check_ns = kNever;  // the first that counts
 };
 
 // An event is its kind in the high bits and a number in the others.

@@ -96,7 +96,7 @@ void SimulatedPool::burst_over(std::uint32_t number) {
     case Phase::kSpinning:
       return spun(number);
     case Phase::kCreated:
-      return look_for_work(number);
+      return get_event(number);
     case Phase::kWorker:
       apply(thread.group, EventKind::kAwake);
       return look_for_work(number);
@@ -118,7 +118,7 @@ void SimulatedPool::burst_over(std::uint32_t number) {
       connections_[connection].thread = kNobody;
       thread.connection = kNobody;
       arm(connection);
-      return look_for_work(number);
+      return get_event(number);
     }
     default:
       return go_on(number);
@@ -184,18 +184,22 @@ void SimulatedPool::schedule(TimeNs delay_ns, std::uint32_t thread) {
 void SimulatedPool::tick(std::uint32_t epoch) {
   if (epoch != (timer_epoch_ & kNumberMask)) return;
   detect_standstill();
+  tick_ns_ = now_ns_;
   const std::int64_t kickup_us = std::int64_t{settings_.prio_kickup_ms} * 1'000;
   for (std::uint32_t i = 0; i < groups_.size(); ++i) {
     Group& group = groups_[i];
     if (group.machine.state().connection_count == 0) continue;
-    group.queue.kick_up(now_ns_ / 1'000, kickup_us);
+    group.queue.kick_up(tick_ns_ / 1'000, kickup_us);
     perform(apply(i, EventKind::kTick).spawn, i);
   }
   arm_timer();
 }
 
+// A tick is a little late, as of every thread that sleeps; the interval begins when it is over.
 void SimulatedPool::arm_timer() {
-  events_.push(now_ns_ + std::int64_t{tuple_.timer_interval_ms} * 1'000'000,
+  const TimeNs interval_ns = std::int64_t{tuple_.timer_interval_ms} * 1'000'000;
+  const double late_us = settings_.machine.wake_us + settings_.machine.timer_slack_us;
+  events_.push(now_ns_ + interval_ns + whole_ns(late_us * 1e3),
                event_of(EventIs::kTick, timer_epoch_));
 }
 
@@ -203,7 +207,7 @@ void SimulatedPool::arm_timer() {
 // who wait will wait for ever.
 void SimulatedPool::detect_standstill() {
   std::size_t naps = 0;
-  for (const Group& group : groups_) naps += group.idle_check_due ? 1 : 0;
+  for (const Group& group : groups_) naps += group.idle_checks;
   const bool still = cpu_.runnable() == 0 && events_.size() <= naps && in_flight() > 0;
   idle_ticks_ = still ? idle_ticks_ + 1 : 0;
   if (idle_ticks_ >= kMostIdleTicks) throw Deadlock("The pool stands still: " + waits_text());

@@ -71,11 +71,13 @@ class SimulatedPool {
   // pool_threads.cpp: what a group does with its threads, as live/group.cpp.
   void welcome(std::uint32_t connection);
   void receive(std::uint32_t connection);
+  void get_event(std::uint32_t thread);
   void look_for_work(std::uint32_t thread);
   void listen(std::uint32_t thread);
   int poll(Group& group);
   void fall_asleep(std::uint32_t thread);
   void expire_sleepers(std::uint32_t group);
+  void check_idle_at(TimeNs time_ns, std::uint32_t group);
   void perform(Spawn spawn, std::uint32_t group);
   void arm(std::uint32_t connection);
   Decision apply(std::uint32_t group, EventKind kind, int n = 0);
@@ -143,6 +145,7 @@ class SimulatedPool {
   std::vector<std::uint32_t> committed_;   // those of the flush that ends
   std::vector<std::uint32_t> next_flush_;
   bool flushing_ = false;
+  TimeNs tick_ns_ = 0;  // the last tick: MariaDB stamps its queue with it
   int idle_ticks_ = 0;  // ticks in a row after which nothing but the timer was left
   WorkerStats stats_;
   Histogram create_us_;

@@ -194,7 +194,7 @@ void SimulatedPool::finish(std::uint32_t number, bool ok) {
   thread.connection = kNobody;
   client_.answered(answered, now_ns_, events_, connections_);
   arm(answered);
-  look_for_work(number);
+  get_event(number);
 }
 
 std::int64_t SimulatedPool::involuntary_switches(std::uint32_t number) const {

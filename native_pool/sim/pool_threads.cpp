@@ -15,7 +15,7 @@ void SimulatedPool::welcome(std::uint32_t number) {
   Group& group = groups_[connection.group];
   perform(apply(connection.group, EventKind::kConnectionAdded).spawn, connection.group);
   connection.enqueued_ns = now_ns_;
-  group.queue.put(number, Priority::kHigh, now_ns_ / 1'000);
+  group.queue.put(number, Priority::kHigh, tick_ns_ / 1'000);
   perform(apply(connection.group, EventKind::kArrived).spawn, connection.group);
 }
 
@@ -26,6 +26,12 @@ void SimulatedPool::receive(std::uint32_t number) {
   group.listener_woken = true;
   threads_[group.listener].phase = Phase::kListener;
   schedule(static_cast<TimeNs>(settings_.machine.wake_us * 1e3), group.listener);
+}
+
+// The idle time counts from here, however often the thread is woken in vain.
+void SimulatedPool::get_event(std::uint32_t number) {
+  threads_[number].idle_until_ns = now_ns_ + static_cast<TimeNs>(tuple_.idle_timeout_s * 1e9);
+  look_for_work(number);
 }
 
 void SimulatedPool::look_for_work(std::uint32_t number) {
@@ -65,7 +71,7 @@ int SimulatedPool::poll(Group& group) {
     Connection& connection = connections_[number];
     connection.enqueued_ns = now_ns_;
     const Priority priority = connection.in_transaction ? Priority::kHigh : Priority::kLow;
-    group.queue.put(number, priority, now_ns_ / 1'000);
+    group.queue.put(number, priority, tick_ns_ / 1'000);
     ++queued;
   }
   return queued;
@@ -74,17 +80,24 @@ int SimulatedPool::poll(Group& group) {
 void SimulatedPool::fall_asleep(std::uint32_t number) {
   Thread& thread = threads_[number];
   thread.phase = Phase::kSleeping;
-  thread.idle_until_ns = now_ns_ + static_cast<TimeNs>(tuple_.idle_timeout_s * 1e9);
-  Group& group = groups_[thread.group];
-  group.sleepers.push_back(number);
-  if (group.idle_check_due) return;
-  group.idle_check_due = true;
-  events_.push(thread.idle_until_ns, event_of(EventIs::kIdleCheck, thread.group));
+  groups_[thread.group].sleepers.push_back(number);
+  check_idle_at(thread.idle_until_ns, thread.group);
 }
 
-// One check is pending for a group that has sleepers: an event for every nap would fill the heap.
+// A group has one check before it, that of its first deadline: an event for every nap would fill
+// the heap. One that an earlier deadline has overtaken does nothing.
+void SimulatedPool::check_idle_at(TimeNs time_ns, std::uint32_t index) {
+  Group& group = groups_[index];
+  if (group.idle_check_ns <= time_ns) return;
+  group.idle_check_ns = std::max(time_ns, now_ns_);
+  ++group.idle_checks;
+  events_.push(group.idle_check_ns, event_of(EventIs::kIdleCheck, index));
+}
+
 void SimulatedPool::expire_sleepers(std::uint32_t index) {
   Group& group = groups_[index];
+  --group.idle_checks;
+  if (now_ns_ != group.idle_check_ns) return;
   TimeNs next_ns = kNever;
   std::size_t kept = 0;
   for (const std::uint32_t number : group.sleepers) {
@@ -98,8 +111,8 @@ void SimulatedPool::expire_sleepers(std::uint32_t index) {
     group.sleepers[kept++] = number;
   }
   group.sleepers.resize(kept);
-  group.idle_check_due = next_ns != kNever;
-  if (group.idle_check_due) events_.push(next_ns, event_of(EventIs::kIdleCheck, index));
+  group.idle_check_ns = kNever;
+  if (next_ns != kNever) check_idle_at(next_ns, index);
 }
 
 void SimulatedPool::perform(Spawn spawn, std::uint32_t index) {

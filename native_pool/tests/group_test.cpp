@@ -2,12 +2,14 @@
 #include "live/group.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
 
 #include <atomic>
 #include <functional>
 #include <latch>
 #include <map>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -63,13 +65,53 @@ class GroupTest : public testing::Test, protected GroupHost {
   }
   bool pool_full() const override { return false; }
   void serve(Connection& connection, WorkerStats&) override { turns.at (&connection)(); }
-  double idle_timeout_s() const override { return 60.0; }
+  double idle_timeout_s() const override { return idle_s; }
   std::int64_t prio_kickup_us() const override { return 1'000'000; }
+
+  // A connection that the epoll watches and finds ready at once; its only turn is `turn`.
+  void send_request(std::function<void()> turn) {
+    sockets.emplace_back(eventfd(1, EFD_NONBLOCK));
+    connections.push_back(std::make_unique<Connection>(sockets.back().get(), connections.size()));
+    connections.back()->fresh = false;
+    turns[connections.back().get()] = std::move(turn);
+    ASSERT_TRUE(group.adopt(*connections.back()));
+  }
+
+  // A request of low priority waits in the queue from one tick to another, before a request of high
+  // priority that comes after both. Says which of them is served first.
+  std::string first_after_a_tick_of(std::int64_t later_us) {
+    leave_two_sleepers();
+    GroupSettings settings;
+    settings.dedicated_listener = true;  // leaves what it hears to the busy thread
+    group.configure(settings);
+    constexpr std::int64_t kFirstTickUs = 1'000'000'000'000;
+    group.tick(kFirstTickUs);
+    std::latch busy(1);
+    std::latch go_on(1);
+    serve_once([&] {
+      busy.count_down();
+      go_on.wait();
+    });
+    busy.wait();
+    std::string first;
+    const auto served = [&](const char* name) { return [&first, name] { first += name; }; };
+    send_request(served("low "));
+    EXPECT_TRUE(eventually([this] { return group.state().queue_length == 1; }));
+    group.tick(kFirstTickUs + later_us);
+    serve_once(served("high "));
+    go_on.count_down();
+    EXPECT_TRUE(eventually([this] { return group.state().queue_length == 0; }));
+    group.stop();
+    EXPECT_TRUE(eventually([this] { return ended == 3; }));
+    return first;
+  }
 
   EventLog log;
   WorkerStats stats;
+  double idle_s = 60.0;
   std::vector<std::thread> workers;
   std::atomic<int> ended{0};
+  std::vector<Descriptor> sockets;
   std::vector<std::unique_ptr<Connection>> connections;
   std::map<const Connection*, std::function<void()>> turns;
   Group group{*this, GroupSettings{}};
@@ -112,6 +154,38 @@ TEST_F(GroupTest, AGroupThatStopsCreatesNobody) {
   EXPECT_TRUE(workers.empty());
   EXPECT_EQ(group.state().thread_count, 0);
   EXPECT_EQ(group.counters().thread_creations, 0);
+}
+
+// MariaDB stamps its queue with the clock of the last tick.
+TEST_F(GroupTest, ARequestIsKickedUpByTheClockOfTheTicks) {
+  EXPECT_EQ(first_after_a_tick_of(1'000'001), "low high ");
+}
+
+TEST_F(GroupTest, ARequestIsNotKickedUpBeforeItsTimeIsOver) {
+  EXPECT_EQ(first_after_a_tick_of(1'000'000), "high low ");
+}
+
+// The thread at work has the same sleeper woken again and again, which is too many for one request.
+TEST_F(GroupTest, AThreadThatIsOnlyWokenInVainEnds) {
+  idle_s = 0.2;
+  leave_two_sleepers();
+  GroupSettings settings;
+  settings.oversubscribe = 1;
+  group.configure(settings);
+  std::atomic<int> ended_meanwhile{0};
+  std::latch over(1);
+  serve_once([&] {
+    serve_once([] {});  // a reason to wake somebody
+    for (int i = 0; i < 500 && ended < 2; ++i) {
+      group.wait_begin();
+      group.wait_end();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    ended_meanwhile = ended.load();
+    over.count_down();
+  });
+  over.wait();
+  EXPECT_GE(ended_meanwhile, 2);
 }
 
 }  // namespace
