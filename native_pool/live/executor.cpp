@@ -156,6 +156,10 @@ void Executor::abandon(Connection& connection) {
   connection.held_latches.reset();
 }
 
+void Executor::stop() {
+  for (Latch& latch : latches_) latch.stop();
+}
+
 bool Executor::acquire(Connection& connection, const Step& step, WaitReporter& reporter,
                        Rounds& rounds, WorkerStats& stats) {
   Latch& latch = latches_[step.kind_or_latch];
@@ -176,7 +180,7 @@ bool Executor::acquire(Connection& connection, const Step& step, WaitReporter& r
         stats.waits[static_cast<std::size_t>(WaitKind::kRowLock)].add();
       }
       const auto timeout_ns = static_cast<std::int64_t>(settings_.latch_timeout_s * 1e9);
-      taken = latch.acquire_sleeping(&connection, begin_ns + timeout_ns, stopping_);
+      taken = latch.acquire_sleeping(&connection, begin_ns + timeout_ns);
       if (reported) {
         reporter.wait_end();
         rounds.end_wait();

@@ -37,6 +37,9 @@ class Executor {
   // Gives back what a connection still holds.
   void abandon(Connection& connection);
 
+  // Ends every wait for a latch. Waits and work of other kinds look at `stopping` for themselves.
+  void stop();
+
   const ExecutorSettings& settings() const { return settings_; }
 
  private:

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "live/clock.hpp"
-
 namespace poolpilot {
 
 bool Latch::try_acquire(LatchOwner owner) {
@@ -15,28 +13,31 @@ bool Latch::try_acquire(LatchOwner owner) {
                                         std::memory_order_relaxed);
 }
 
-bool Latch::acquire_sleeping(LatchOwner owner, std::int64_t deadline_ns,
-                             const std::atomic<bool>& stopping) {
+bool Latch::acquire_sleeping(LatchOwner owner, std::int64_t deadline_ns) {
   std::unique_lock lock(mutex_);
   Sleeper self;
-  bool first_try = true;
+  bool lost = false;  // to somebody quicker, after it was woken
   // Checked under the mutex: release() frees the latch before it takes the mutex to wake a sleeper,
   // so a sleeper either sees it free here or is in the queue by then.
   while (!try_acquire(owner)) {
-    if (now_ns() >= deadline_ns || stopping.load(std::memory_order_relaxed)) return false;
     self.woken = false;
-    // One that lost the latch to a spinner keeps its place at the head.
-    if (first_try) {
-      sleepers_.push_back(&self);
-    } else {
+    if (lost) {
       sleepers_.push_front(&self);
+    } else {
+      sleepers_.push_back(&self);
     }
-    first_try = false;
-    // Bounded, so that a stopping server is noticed without a broadcast to every latch.
-    self.awake.wait_for(lock, kNap, [&self] { return self.woken; });
-    if (!self.woken) std::erase(sleepers_, &self);
+    if (!sleep(self, lock, deadline_ns)) return try_acquire(owner);
+    lost = true;
   }
   return true;
+}
+
+// Until it is woken; false, and out of the queue, when nobody has woken it.
+bool Latch::sleep(Sleeper& self, std::unique_lock<std::mutex>& lock, std::int64_t deadline_ns) {
+  const std::chrono::steady_clock::time_point deadline{std::chrono::nanoseconds(deadline_ns)};
+  self.awake.wait_until(lock, deadline, [&] { return self.woken || stopped_; });
+  if (!self.woken) std::erase(sleepers_, &self);
+  return self.woken;
 }
 
 void Latch::release(LatchOwner owner) {
@@ -49,6 +50,17 @@ void Latch::release(LatchOwner owner) {
   first->woken = true;
   // Under the mutex: the sleeper's condition variable lives on its stack.
   first->awake.notify_one();
+}
+
+std::size_t Latch::sleepers() const {
+  const std::lock_guard lock(mutex_);
+  return sleepers_.size();
+}
+
+void Latch::stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  for (Sleeper* sleeper : sleepers_) sleeper->awake.notify_one();
 }
 
 }  // namespace poolpilot

@@ -92,6 +92,7 @@ void LivePool::tear_down() {
   if (accept_stop_.valid()) eventfd_write(accept_stop_.get(), 1);
   if (acceptor_.joinable()) acceptor_.join();
   if (timer_.joinable()) timer_.join();
+  executor_.stop();
   for (auto& group : groups_) group->stop();
   registry_.join_all();
   for (auto& [id, connection] : connections_) ::close(connection->fd);

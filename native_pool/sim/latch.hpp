@@ -16,6 +16,7 @@ struct Latch {
   int waiters = 0;                      // threads that spin, sleep, or have been woken to try
   std::vector<std::uint32_t> spinners;  // in order of their arrival
   std::vector<std::uint32_t> sleepers;  // the last is the head of the queue
+  TimeNs check_ns = kNever;             // when the first of them may have slept for too long
 
   bool free_for(std::uint32_t connection) const { return owner == kNobody || owner == connection; }
 

@@ -56,7 +56,6 @@ struct Thread {
   std::uint16_t step = 0;  // that the program does next
   std::uint16_t disk = 0;
   TimeNs waiting_since_ns = 0;  // for a latch
-  TimeNs nap_ends_ns = 0;       // while it sleeps for a latch
   TimeNs idle_until_ns = 0;
   double service_ns = 0.0;  // at the disk
   double owed_ns = 0.0;     // processor time to pay before its next work
@@ -82,21 +81,21 @@ struct Group {
   std::vector<std::uint32_t> sleepers;  // the last fell asleep last
   std::uint32_t listener = kNobody;     // the thread blocked in the poll
   bool listener_woken = false;
-  std::size_t idle_checks = 0;  // that are to come
+  std::size_t idle_checks = 0;    // that are to come
   TimeNs idle_check_ns = kNever;  // the first that counts
 };
 
 // An event is its kind in the high bits and a number in the others.
 enum class EventIs : std::uint32_t {
-  kThread,     // of a thread, see Phase
-  kLeave,      // the pause of a connection is over
-  kSend,       // its request reaches the server
-  kArrival,    // of an open loop
-  kTick,       // of the timer, with the epoch of the interval it belongs to
-  kIdleCheck,  // of a group
-  kLatchNap,   // of a thread that sleeps for a latch: its nap is over
-  kChange,     // of the load
-  kFlushed,    // the log has been flushed
+  kThread,      // of a thread, see Phase
+  kLeave,       // the pause of a connection is over
+  kSend,        // its request reaches the server
+  kArrival,     // of an open loop
+  kTick,        // of the timer, with the epoch of the interval it belongs to
+  kIdleCheck,   // of a group
+  kLatchCheck,  // of a latch: somebody may have slept for it for too long
+  kChange,      // of the load
+  kFlushed,     // the log has been flushed
 };
 inline constexpr std::uint32_t kNumberBits = 28;
 inline constexpr std::uint32_t kNumberMask = (1U << kNumberBits) - 1;

@@ -141,8 +141,8 @@ void SimulatedPool::happen(std::uint32_t what) {
       return tick(number);
     case EventIs::kIdleCheck:
       return expire_sleepers(number);
-    case EventIs::kLatchNap:
-      return nap_over(number);
+    case EventIs::kLatchCheck:
+      return expire_latch_waits(number);
     case EventIs::kChange:
       return client_.change(number, now_ns_, events_, connections_);
     case EventIs::kFlushed:
@@ -203,12 +203,12 @@ void SimulatedPool::arm_timer() {
                event_of(EventIs::kTick, timer_epoch_));
 }
 
-// Nothing but naps that end and ticks of the timer can happen, and the ticks change nothing: those
-// who wait will wait for ever.
+// Nothing but idle times that end and ticks of the timer can happen, and the ticks change nothing:
+// those who wait will wait for ever.
 void SimulatedPool::detect_standstill() {
-  std::size_t naps = 0;
-  for (const Group& group : groups_) naps += group.idle_checks;
-  const bool still = cpu_.runnable() == 0 && events_.size() <= naps && in_flight() > 0;
+  std::size_t idle_checks = 0;
+  for (const Group& group : groups_) idle_checks += group.idle_checks;
+  const bool still = cpu_.runnable() == 0 && events_.size() <= idle_checks && in_flight() > 0;
   idle_ticks_ = still ? idle_ticks_ + 1 : 0;
   if (idle_ticks_ >= kMostIdleTicks) throw Deadlock("The pool stands still: " + waits_text());
 }

@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <chrono>
 
-#include "live/latch.hpp"
 #include "sim/pool.hpp"
 
 namespace poolpilot::sim {
@@ -81,14 +79,17 @@ void SimulatedPool::sleep_at_tail(std::uint32_t number) {
   sleep_for_latch(number);
 }
 
-// A thread sleeps for its latch until it is woken or its nap is over; without a time-out it does
-// not nap, and says when nobody can wake it.
+// A thread sleeps for its latch until it is woken or its time is over; without a time-out it says
+// when nobody can wake it.
 void SimulatedPool::sleep_for_latch(std::uint32_t number) {
   Thread& thread = threads_[number];
   thread.phase = Phase::kSleeping;
   if (settings_.latch_timeout_s <= 0.0) return check_cycle(number);
-  thread.nap_ends_ns = now_ns_ + std::chrono::nanoseconds(poolpilot::Latch::kNap).count();
-  events_.push(thread.nap_ends_ns, event_of(EventIs::kLatchNap, number));
+  check_latch_at(latch_deadline_ns(thread), thread.latch);
+}
+
+TimeNs SimulatedPool::latch_deadline_ns(const Thread& thread) const {
+  return thread.waiting_since_ns + whole_ns(settings_.latch_timeout_s * 1e9);
 }
 
 // A woken sleeper that finds the latch taken goes to the head, unless it has waited for too long.
@@ -96,8 +97,7 @@ void SimulatedPool::try_again(std::uint32_t number) {
   Thread& thread = threads_[number];
   Latch& latch = latches_[thread.latch];
   const bool is_free = latch.free_for(thread.connection);
-  const TimeNs timeout_ns = whole_ns(settings_.latch_timeout_s * 1e9);
-  const bool too_late = timeout_ns > 0 && now_ns_ - thread.waiting_since_ns >= timeout_ns;
+  const bool too_late = settings_.latch_timeout_s > 0.0 && now_ns_ >= latch_deadline_ns(thread);
   if (!is_free && !too_late) {
     latch.sleep_at_head(number);
     return sleep_for_latch(number);
@@ -109,13 +109,32 @@ void SimulatedPool::try_again(std::uint32_t number) {
   finish(number, false);
 }
 
-// A nap is over: the thread looks for itself, as the live server's sleepers do.
-void SimulatedPool::nap_over(std::uint32_t number) {
-  Thread& thread = threads_[number];
-  if (thread.nap_ends_ns != now_ns_) return;
-  Latch::forget(latches_[thread.latch].sleepers, number);
-  thread.phase = Phase::kLatch;
-  wake(number);
+// A latch has one check before it that counts, that of its first deadline, as groups have.
+void SimulatedPool::check_latch_at(TimeNs time_ns, std::uint32_t index) {
+  Latch& latch = latches_[index];
+  if (latch.check_ns <= time_ns) return;
+  latch.check_ns = std::max(time_ns, now_ns_);
+  events_.push(latch.check_ns, event_of(EventIs::kLatchCheck, index));
+}
+
+// Who has slept for too long tries once more, and fails.
+void SimulatedPool::expire_latch_waits(std::uint32_t index) {
+  Latch& latch = latches_[index];
+  if (now_ns_ != latch.check_ns) return;
+  TimeNs next_ns = kNever;
+  const std::vector<std::uint32_t> sleepers = latch.sleepers;
+  for (const std::uint32_t number : sleepers) {
+    const TimeNs deadline_ns = latch_deadline_ns(threads_[number]);
+    if (deadline_ns > now_ns_) {
+      next_ns = std::min(next_ns, deadline_ns);
+      continue;
+    }
+    Latch::forget(latch.sleepers, number);
+    threads_[number].phase = Phase::kLatch;
+    wake(number);
+  }
+  latch.check_ns = kNever;
+  if (next_ns != kNever) check_latch_at(next_ns, index);
 }
 
 void SimulatedPool::release(std::uint32_t connection, std::uint8_t index) {
@@ -127,7 +146,6 @@ void SimulatedPool::release(std::uint32_t connection, std::uint8_t index) {
   // As in the live server the head is woken even so, to find it taken.
   if (latch.sleepers.empty()) return;
   const std::uint32_t woken = latch.wake_head();
-  threads_[woken].nap_ends_ns = 0;
   threads_[woken].phase = Phase::kLatch;
   schedule(whole_ns(settings_.machine.wake_us * 1e3), woken);
 }

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <thread>
 #include <vector>
 
 #include "live/clock.hpp"
+#include "tests/small_pool.hpp"
 
 namespace poolpilot {
 namespace {
@@ -25,20 +27,52 @@ TEST(Latch, IsExclusiveAndItsOwnerMayTakeItAgain) {
   EXPECT_TRUE(latch.try_acquire(&two));
 }
 
-TEST(Latch, SleeperGivesUpAtItsDeadlineAndWhenTheServerStops) {
+TEST(Latch, SleeperGivesUpAtItsDeadline) {
   Latch latch;
   int holder = 0;
   int sleeper = 0;
-  std::atomic<bool> stopping{false};
   ASSERT_TRUE(latch.try_acquire(&holder));
-  EXPECT_FALSE(latch.acquire_sleeping(&sleeper, now_ns() + 1'000'000, stopping));
-  stopping = true;
-  EXPECT_FALSE(latch.acquire_sleeping(&sleeper, now_ns() + kLongNs, stopping));
+  EXPECT_FALSE(latch.acquire_sleeping(&sleeper, now_ns() + 1'000'000));
+  EXPECT_EQ(latch.sleepers(), 0U);
+}
+
+TEST(Latch, StopSendsSleepersAwayAndLetsNobodySleep) {
+  Latch latch;
+  int holder = 0;
+  int sleeper = 0;
+  ASSERT_TRUE(latch.try_acquire(&holder));
+  std::jthread thread([&] { EXPECT_FALSE(latch.acquire_sleeping(&sleeper, now_ns() + kLongNs)); });
+  ASSERT_TRUE(eventually([&] { return latch.sleepers() == 1; }));
+  latch.stop();
+  thread.join();
+  EXPECT_FALSE(latch.acquire_sleeping(&sleeper, now_ns() + kLongNs));
+}
+
+// However long they have slept.
+TEST(Latch, SleepersTakeTheirTurnsInTheOrderOfTheirArrival) {
+  Latch latch;
+  int holder = 0;
+  ASSERT_TRUE(latch.try_acquire(&holder));
+  std::vector<std::size_t> turns;  // guarded by the latch
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      int self = 0;
+      ASSERT_TRUE(latch.acquire_sleeping(&self, now_ns() + kLongNs));
+      turns.push_back(i);
+      latch.release(&self);
+    });
+    ASSERT_TRUE(eventually([&] { return latch.sleepers() == i + 1; }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(95));
+  latch.release(&holder);
+  for (std::jthread& thread : threads) thread.join();
+  EXPECT_EQ(turns, (std::vector<std::size_t>{0, 1, 2, 3}));
 }
 
 TEST(Latch, ManyThreadsExcludeEachOtherAndNoWakeIsLost) {
   Latch latch;
-  const std::atomic<bool> stopping{false};
   constexpr int kThreads = 8;
   constexpr int kRounds = 2'000;
   int shared = 0;  // a data race unless the latch excludes
@@ -49,7 +83,7 @@ TEST(Latch, ManyThreadsExcludeEachOtherAndNoWakeIsLost) {
         int self = 0;
         for (int round = 0; round < kRounds; ++round) {
           const Latch::Waiting waiting(latch);
-          ASSERT_TRUE(latch.acquire_sleeping(&self, now_ns() + kLongNs, stopping));
+          ASSERT_TRUE(latch.acquire_sleeping(&self, now_ns() + kLongNs));
           ++shared;
           latch.release(&self);
         }

@@ -240,6 +240,30 @@ TEST(SimulatedPool, LatchTimeoutFailsTheRequestAndGoesOn) {
   EXPECT_GT(counter(pool, "completed"), 10.0);
 }
 
+// Eight connections that hold a latch for 30 ms each: every turn comes round after 240 ms.
+TEST(SimulatedPool, SleepersForALatchTakeTurnsHoweverLongTheyWait) {
+  SimulationSettings settings = settings_of(
+      {class_of("all", {latch(Op::kAcquire, 1), wait(30'000, false), latch(Op::kRelease, 1)})}, 8);
+  settings.tuple.pool_size = 8;
+  SimulatedPool pool(settings);
+  RunLimits limits;
+  limits.until_s = 1.0;
+  pool.run(limits);
+  const HistogramCounts before = pool.snapshot().histograms.at("latency_us/all");
+  limits.until_s = 20.0;
+  pool.run(limits);
+  const HistogramCounts after = pool.snapshot().histograms.at("latency_us/all");
+  const auto buckets = [&] {
+    std::size_t used = 0;
+    for (std::size_t i = 0; i < after.counts.size(); ++i) {
+      used += after.counts[i] != before.counts[i] ? 1 : 0;
+    }
+    return used;
+  };
+  EXPECT_NEAR((after.total - before.total) / 633.0, 240e3, 2e3);
+  EXPECT_EQ(buckets(), 1U);
+}
+
 TEST(SimulatedPool, SleeperThatLosesTheLatchAgainStillTimesOut) {
   // One transaction takes the latch for good; the others must fail one after another, none may
   // hang.
