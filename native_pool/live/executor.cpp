@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "live/clock.hpp"
+#include "live/descriptor.hpp"
 
 namespace poolpilot {
 namespace {
@@ -15,20 +16,26 @@ namespace {
 constexpr std::int64_t kSliceNs = 50'000'000;  // a stopping server is noticed at least this often
 constexpr int kBurnLoops = 4'000;              // some microseconds of work between looks at a clock
 
-// Time this thread was runnable but not running, from the kernel's schedstat; -1 where there is
-// none.
-std::int64_t run_delay_ns() {
-  const int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return -1;
-  char text[96];
-  const ssize_t length = read(fd, text, sizeof(text) - 1);
-  close(fd);
-  if (length <= 0) return -1;
-  text[length] = '\0';
-  long long on_cpu = 0;
-  long long waiting = 0;
-  return std::sscanf(text, "%lld %lld", &on_cpu, &waiting) == 2 ? waiting : -1;
-}
+// Time a thread was runnable but not running, from the kernel's schedstat. Opened once a request
+// that is sampled: kept open it would cost a descriptor a thread.
+class RunDelay {
+ public:
+  void open() { file_ = Descriptor(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)); }
+
+  // -1 where there is none.
+  std::int64_t read_ns() const {
+    char text[96];
+    const ssize_t length = pread(file_.get(), text, sizeof(text) - 1, 0);
+    if (length <= 0) return -1;
+    text[length] = '\0';
+    long long on_cpu = 0;
+    long long waiting = 0;
+    return std::sscanf(text, "%lld %lld", &on_cpu, &waiting) == 2 ? waiting : -1;
+  }
+
+ private:
+  Descriptor file_;
+};
 
 std::uint64_t whole_us(std::int64_t ns) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0) / 1'000);
@@ -56,21 +63,24 @@ class Executor::Rounds {
     if (!on_) return;
     // Sampling by the thread's own count needs no shared state and cannot follow a class's pattern
     // unless a client sends with exactly this period.
-    sampled_ = stats.completed.value() % std::max(settings.sample_every, 1) == 0;
-    if (sampled_) getrusage(RUSAGE_THREAD, &usage_);
+    sampled_ = stats.counters.completed.value() % std::max(settings.sample_every, 1) == 0;
+    if (sampled_) {
+      delay_.open();
+      getrusage(RUSAGE_THREAD, &usage_);
+    }
     begin_active();
   }
 
   void finish() {
     if (!on_) return;
     end_active();
-    stats_.active_rounds.record(rounds_);
+    stats_.record(Timing::kActiveRounds, rounds_);
     if (!sampled_) return;
     rusage after{};
     getrusage(RUSAGE_THREAD, &after);
-    stats_.sampled_requests.add();
-    stats_.voluntary_switches.add(after.ru_nvcsw - usage_.ru_nvcsw);
-    stats_.involuntary_switches.add(after.ru_nivcsw - usage_.ru_nivcsw);
+    stats_.counters.sampled_requests.add();
+    stats_.counters.voluntary_switches.add(after.ru_nvcsw - usage_.ru_nvcsw);
+    stats_.counters.involuntary_switches.add(after.ru_nivcsw - usage_.ru_nivcsw);
   }
 
   void begin_wait() {
@@ -81,14 +91,14 @@ class Executor::Rounds {
 
   void end_wait() {
     if (!on_) return;
-    stats_.wait_round_us.record(whole_us(now_ns() - begin_ns_));
+    stats_.record(Timing::kWaitRound, whole_us(now_ns() - begin_ns_));
     begin_active();
   }
 
  private:
   void begin_active() {
     if (sampled_) {
-      begin_delay_ns_ = run_delay_ns();
+      begin_delay_ns_ = delay_.read_ns();
       begin_cpu_ns_ = thread_cpu_ns();
     }
     begin_ns_ = now_ns();
@@ -96,12 +106,12 @@ class Executor::Rounds {
 
   void end_active() {
     ++rounds_;
-    stats_.active_round_us.record(whole_us(now_ns() - begin_ns_));
+    stats_.record(Timing::kActiveRound, whole_us(now_ns() - begin_ns_));
     if (!sampled_) return;
-    stats_.round_cpu_us.record(whole_us(thread_cpu_ns() - begin_cpu_ns_));
-    const std::int64_t delay_ns = run_delay_ns();
+    stats_.record(Timing::kRoundCpu, whole_us(thread_cpu_ns() - begin_cpu_ns_));
+    const std::int64_t delay_ns = delay_.read_ns();
     if (begin_delay_ns_ >= 0 && delay_ns >= 0) {
-      stats_.run_delay_us.record(whole_us(delay_ns - begin_delay_ns_));
+      stats_.record(Timing::kRunDelay, whole_us(delay_ns - begin_delay_ns_));
     }
   }
 
@@ -112,6 +122,7 @@ class Executor::Rounds {
   std::int64_t begin_ns_ = 0;
   std::int64_t begin_cpu_ns_ = 0;
   std::int64_t begin_delay_ns_ = -1;
+  RunDelay delay_;
   rusage usage_{};
 };
 
@@ -177,7 +188,7 @@ bool Executor::acquire(Connection& connection, const Step& step, WaitReporter& r
       if (reported) {
         rounds.begin_wait();
         reporter.wait_begin();
-        stats.waits[static_cast<std::size_t>(WaitKind::kRowLock)].add();
+        stats.counters.waits[static_cast<std::size_t>(WaitKind::kRowLock)].add();
       }
       const auto timeout_ns = static_cast<std::int64_t>(settings_.latch_timeout_s * 1e9);
       taken = latch.acquire_sleeping(&connection, begin_ns + timeout_ns);
@@ -186,8 +197,8 @@ bool Executor::acquire(Connection& connection, const Step& step, WaitReporter& r
         rounds.end_wait();
       }
     }
-    stats.latch_waits.add();
-    if (settings_.instrument) stats.latch_wait_us.record(whole_us(now_ns() - begin_ns));
+    stats.counters.latch_waits.add();
+    if (settings_.instrument) stats.record(Timing::kLatchWait, whole_us(now_ns() - begin_ns));
   }
   if (!taken) return false;
   connection.held_latches.set(step.kind_or_latch);
@@ -199,7 +210,7 @@ bool Executor::acquire(Connection& connection, const Step& step, WaitReporter& r
 void Executor::wait(const Step& step, WaitReporter& reporter, Rounds& rounds, WorkerStats& stats) {
   const bool reported = (step.aux & kReported) != 0;
   if (reported) {
-    stats.waits[step.kind_or_latch].add();
+    stats.counters.waits[step.kind_or_latch].add();
     rounds.begin_wait();
     reporter.wait_begin();
   }

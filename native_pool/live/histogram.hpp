@@ -29,6 +29,13 @@ struct HistogramCounts {
   std::vector<std::int64_t> counts = std::vector<std::int64_t>(kBuckets, 0);
   double total = 0.0;
   double total_squares = 0.0;
+
+  void record(std::uint64_t value) {
+    const auto real = static_cast<double>(value);
+    ++counts[bucket_of(value)];
+    total += real;
+    total_squares += real * real;
+  }
 };
 
 // Written by one thread, read by any. Every store is relaxed: a reader may see a count before the

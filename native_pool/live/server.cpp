@@ -27,7 +27,7 @@ namespace {
 LivePool::LivePool(const LivePoolSettings& settings)
     : settings_(settings),
       executor_(settings.executor, stopping_),
-      registry_(settings.cpus),
+      registry_(settings.cpus, settings.class_names.size()),
       idle_timeout_s_(settings.tuple.idle_timeout_s),
       tuple_(settings.tuple) {
   check(settings_);
@@ -222,11 +222,14 @@ bool LivePool::answer(Connection& connection, WorkerStats& stats) {
   const bool instrument = settings_.executor.instrument;
   if (instrument) {
     const std::int64_t start_ns = now_ns();
-    stats.queue_wait_us.record(
-        static_cast<std::uint64_t>((start_ns - connection.enqueued_ns) / 1'000));
+    stats.record(Timing::kQueueWait,
+                 static_cast<std::uint64_t>((start_ns - connection.enqueued_ns) / 1'000));
     if (connection.last_response_ns > 0) {
-      stats.think_us.record(static_cast<std::uint64_t>(
-          std::max<std::int64_t>(connection.enqueued_ns - connection.last_response_ns, 0) / 1'000));
+      stats.record(
+          Timing::kThink,
+          static_cast<std::uint64_t>(
+              std::max<std::int64_t>(connection.enqueued_ns - connection.last_response_ns, 0) /
+              1'000));
     }
   }
   const Status status = executor_.run(connection, *connection.group, stats);
@@ -235,10 +238,10 @@ bool LivePool::answer(Connection& connection, WorkerStats& stats) {
     const auto sent_ns = static_cast<std::int64_t>(header.sent_ns);
     const bool trusted = sent_ns > 0 && sent_ns <= connection.last_response_ns;
     const std::int64_t since_ns = trusted ? sent_ns : connection.enqueued_ns;
-    stats.latency_us[header.class_id].record(
-        static_cast<std::uint64_t>((connection.last_response_ns - since_ns) / 1'000));
+    stats.record(latency_of(header.class_id),
+                 static_cast<std::uint64_t>((connection.last_response_ns - since_ns) / 1'000));
   }
-  (status == Status::kOk ? stats.completed : stats.failed).add();
+  (status == Status::kOk ? stats.counters.completed : stats.counters.failed).add();
   std::array<std::byte, kResponseBytes> response;
   encode_response({status, header.class_id, header.request_id}, response);
   const ssize_t sent = send(connection.fd, response.data(), response.size(), MSG_NOSIGNAL);
@@ -317,7 +320,6 @@ void LivePool::timer_loop() {
     lock.unlock();
     const std::int64_t tick_us = now_ns() / 1'000;
     for (auto& group : groups_) group->tick(tick_us);
-    registry_.reap();
     lock.lock();
   }
 }
@@ -336,7 +338,6 @@ PoolSnapshot LivePool::snapshot() const {
     const std::lock_guard lock(connections_mutex_);
     snapshot.gauges["connections"] = static_cast<double>(connections_.size());
   }
-  snapshot.counters["process_cpu_us"] = static_cast<double>(registry_.cpu_ns()) / 1e3;
   snapshot.counters["protocol_errors"] = static_cast<double>(protocol_errors_.load());
   snapshot.counters["slow_readers"] = static_cast<double>(slow_readers_.load());
   snapshot.counters["refused_connections"] = static_cast<double>(refused_connections_.load());
@@ -361,15 +362,13 @@ void LivePool::add_group_counts(PoolSnapshot& snapshot) const {
 }
 
 void LivePool::add_worker_counts(PoolSnapshot& snapshot) const {
-  registry_.add_create_us(snapshot.histograms["thread_create_us"]);
-  const auto add_one = [&](const WorkerStats& stats) {
-    poolpilot::add_worker_counts(snapshot, stats, settings_.class_names,
-                                 settings_.executor.instrument);
-  };
-  // Every name stands in every snapshot, also before the first worker has started.
-  static const WorkerStats nothing;
-  add_one(nothing);
-  registry_.for_each_stats(add_one);
+  WorkerTotals totals = registry_.totals();
+  put_worker_counts(snapshot, totals.counters);
+  if (settings_.executor.instrument) {
+    put_timings(snapshot, std::move(totals.timings), settings_.class_names);
+  }
+  snapshot.histograms["thread_create_us"] = std::move(totals.create_us);
+  snapshot.counters["process_cpu_us"] = static_cast<double>(totals.cpu_ns) / 1e3;
 }
 
 }  // namespace poolpilot

@@ -49,32 +49,29 @@ void put_group_counts(PoolSnapshot& snapshot, const GroupCounters& sum, const Gr
   snapshot.gauges["queue_length"] = state.queue_length;
 }
 
-void add_worker_counts(PoolSnapshot& snapshot, const WorkerStats& stats,
-                       const std::vector<std::string>& class_names, bool instrument) {
-  auto& counters = snapshot.counters;
-  auto& histograms = snapshot.histograms;
+void put_worker_counts(PoolSnapshot& snapshot, const WorkerCounters& counted) {
   const char* wait_names[kWaitKinds] = {"waits_sleep", "waits_disk_io", "waits_row_lock",
                                         "waits_net"};
-  counters["completed"] += static_cast<double>(stats.completed.value());
-  counters["failed"] += static_cast<double>(stats.failed.value());
-  counters["latch_waits"] += static_cast<double>(stats.latch_waits.value());
-  counters["sampled_requests"] += static_cast<double>(stats.sampled_requests.value());
-  counters["voluntary_switches"] += static_cast<double>(stats.voluntary_switches.value());
-  counters["involuntary_switches"] += static_cast<double>(stats.involuntary_switches.value());
-  for (std::size_t i = 0; i < kWaitKinds; ++i) {
-    counters[wait_names[i]] += static_cast<double>(stats.waits[i].value());
-  }
-  if (!instrument) return;
-  stats.queue_wait_us.add_to(histograms["queue_wait_us"]);
-  stats.active_round_us.add_to(histograms["active_round_us"]);
-  stats.wait_round_us.add_to(histograms["wait_round_us"]);
-  stats.think_us.add_to(histograms["think_us"]);
-  stats.latch_wait_us.add_to(histograms["latch_wait_us"]);
-  stats.round_cpu_us.add_to(histograms["round_cpu_us"]);
-  stats.run_delay_us.add_to(histograms["run_delay_us"]);
-  stats.active_rounds.add_to(histograms["active_rounds"]);
-  for (std::size_t i = 0; i < class_names.size(); ++i) {
-    stats.latency_us[i].add_to(histograms["latency_us/" + class_names[i]]);
+  const auto put = [&](const char* name, const Counter& counter) {
+    snapshot.counters[name] = static_cast<double>(counter.value());
+  };
+  put("completed", counted.completed);
+  put("failed", counted.failed);
+  put("latch_waits", counted.latch_waits);
+  put("sampled_requests", counted.sampled_requests);
+  put("voluntary_switches", counted.voluntary_switches);
+  put("involuntary_switches", counted.involuntary_switches);
+  for (std::size_t i = 0; i < kWaitKinds; ++i) put(wait_names[i], counted.waits[i]);
+}
+
+void put_timings(PoolSnapshot& snapshot, std::vector<HistogramCounts> counts,
+                 const std::vector<std::string>& class_names) {
+  const char* names[kTimings] = {"queue_wait_us", "active_round_us", "wait_round_us",
+                                 "think_us",      "latch_wait_us",   "round_cpu_us",
+                                 "run_delay_us",  "active_rounds"};
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const std::string name = i < kTimings ? names[i] : "latency_us/" + class_names[i - kTimings];
+    snapshot.histograms[name] = std::move(counts[i]);
   }
 }
 

@@ -30,9 +30,10 @@ void add(GroupState& sum, const GroupState& one);
 void put_group_counts(PoolSnapshot& snapshot, const GroupCounters& counters,
                       const GroupState& state);
 
-// Adds what one thread has counted; `class_names` are those of the latency histograms, which only
-// an instrumented server has.
-void add_worker_counts(PoolSnapshot& snapshot, const WorkerStats& stats,
-                       const std::vector<std::string>& class_names, bool instrument);
+void put_worker_counts(PoolSnapshot& snapshot, const WorkerCounters& counters);
+
+// `counts` has one for every timing; those of the latencies go by `class_names`.
+void put_timings(PoolSnapshot& snapshot, std::vector<HistogramCounts> counts,
+                 const std::vector<std::string>& class_names);
 
 }  // namespace poolpilot

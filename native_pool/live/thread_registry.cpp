@@ -4,8 +4,8 @@
 #include <sched.h>
 #include <sys/prctl.h>
 
-#include <algorithm>
 #include <system_error>
+#include <utility>
 
 #include "live/clock.hpp"
 
@@ -25,82 +25,94 @@ void pin_this_thread(const std::vector<int>& cpus) {
   pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
 }
 
+ThreadRegistry::Slot::Slot(Shard& shard) : stats(shard.mutex, shard.timings) {}
+
+ThreadRegistry::ThreadRegistry(std::vector<int> cpus, std::size_t classes)
+    : cpus_(std::move(cpus)) {
+  for (std::size_t i = 0; i < kShards; ++i) shards_[i] = std::make_unique<Shard>(classes);
+}
+
 bool ThreadRegistry::start(std::function<void(WorkerStats&)> body) {
-  const std::lock_guard lock(mutex_);
-  auto free_slot = std::ranges::find_if(
-      slots_, [](const auto& slot) { return !slot->running && !slot->thread.joinable(); });
-  if (free_slot == slots_.end()) {
-    slots_.push_back(std::make_unique<Slot>());
-    free_slot = std::prev(slots_.end());
-  }
-  Slot& slot = **free_slot;
+  Shard& shard = *shards_[started_.fetch_add(1, std::memory_order_relaxed) % kShards];
+  const std::lock_guard lock(shard.mutex);
+  const auto slot = shard.slots.emplace(shard.slots.end(), shard);
   const std::int64_t begin_ns = now_ns();
   try {
-    slot.thread = std::thread([this, &slot, body = std::move(body)] { run(slot, body); });
+    slot->thread =
+        std::thread([this, &shard, slot, body = std::move(body)] { run(shard, slot, body); });
   } catch (const std::system_error&) {
+    shard.slots.erase(slot);
     return false;
   }
-  slot.running = true;
   running_.fetch_add(1, std::memory_order_relaxed);
-  create_us_.record(static_cast<std::uint64_t>((now_ns() - begin_ns) / 1'000));
+  shard.create_us.record(static_cast<std::uint64_t>((now_ns() - begin_ns) / 1'000));
   return true;
 }
 
-void ThreadRegistry::run(Slot& slot, const std::function<void(WorkerStats&)>& body) {
+void ThreadRegistry::run(Shard& shard, SlotPosition slot,
+                         const std::function<void(WorkerStats&)>& body) {
   prctl(PR_SET_TIMERSLACK, kTimerSlackNs);
   pin_this_thread(cpus_);
   clockid_t clock{};
   if (pthread_getcpuclockid(pthread_self(), &clock) == 0) {
-    const std::lock_guard lock(mutex_);
-    slot.clock = clock;
+    const std::lock_guard lock(shard.mutex);
+    slot->clock = clock;
   }
-  body(slot.stats);
-  const std::lock_guard lock(mutex_);
-  slot.running = false;
-  slot.clock.reset();
-  retired_cpu_ns_ += thread_cpu_ns();
-  running_.fetch_sub(1, std::memory_order_relaxed);
+  body(slot->stats);
+  std::thread before;
+  {
+    const std::lock_guard lock(shard.mutex);
+    before = retire(shard, slot);
+    running_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  // It has left the mutex for good, so this is short.
+  if (before.joinable()) before.join();
 }
 
-void ThreadRegistry::reap() {
-  const std::lock_guard lock(mutex_);
-  for (auto& slot : slots_) {
-    // Not running means past its last use of the mutex's data, so this join is short.
-    if (!slot->running && slot->thread.joinable()) slot->thread.join();
-  }
+// The thread of `slot` ends; returns the one that did before it.
+std::thread ThreadRegistry::retire(Shard& shard, SlotPosition slot) {
+  slot->stats.hand_in();
+  shard.counters.add(slot->stats.counters);
+  shard.cpu_ns += thread_cpu_ns();
+  std::thread before = std::exchange(shard.ended, std::move(slot->thread));
+  shard.slots.erase(slot);
+  return before;
 }
 
 void ThreadRegistry::join_all() {
-  for (;;) {
-    std::thread last;
-    {
-      const std::lock_guard lock(mutex_);
-      const auto slot =
-          std::ranges::find_if(slots_, [](const auto& one) { return one->thread.joinable(); });
-      if (slot == slots_.end()) return;
-      last = std::move((*slot)->thread);
+  for (const auto& shard : shards_) {
+    for (std::thread one = take_joinable(*shard); one.joinable(); one = take_joinable(*shard)) {
+      one.join();
     }
-    last.join();
   }
 }
 
-void ThreadRegistry::for_each_stats(const std::function<void(const WorkerStats&)>& visit) const {
-  const std::lock_guard lock(mutex_);
-  for (const auto& slot : slots_) visit(slot->stats);
-}
-
-std::int64_t ThreadRegistry::cpu_ns() const {
-  const std::lock_guard lock(mutex_);
-  std::int64_t sum = retired_cpu_ns_;
-  for (const auto& slot : slots_) {
-    if (slot->clock) sum += read_clock_ns(*slot->clock);
+std::thread ThreadRegistry::take_joinable(Shard& shard) {
+  const std::lock_guard lock(shard.mutex);
+  if (shard.ended.joinable()) return std::move(shard.ended);
+  for (Slot& slot : shard.slots) {
+    if (slot.thread.joinable()) return std::move(slot.thread);
   }
-  return sum;
+  return {};
 }
 
-void ThreadRegistry::add_create_us(HistogramCounts& sum) const {
-  const std::lock_guard lock(mutex_);
-  create_us_.add_to(sum);
+WorkerTotals ThreadRegistry::totals() const {
+  WorkerTotals totals;
+  for (const auto& shard : shards_) add(totals, *shard);
+  return totals;
+}
+
+void ThreadRegistry::add(WorkerTotals& totals, const Shard& shard) {
+  const std::lock_guard lock(shard.mutex);
+  totals.counters.add(shard.counters);
+  shard.timings.add_to(totals.timings);
+  shard.create_us.add_to(totals.create_us);
+  totals.cpu_ns += shard.cpu_ns;
+  for (const Slot& slot : shard.slots) {
+    totals.counters.add(slot.stats.counters);
+    slot.stats.add_rest_to(totals.timings);
+    if (slot.clock) totals.cpu_ns += read_clock_ns(*slot.clock);
+  }
 }
 
 }  // namespace poolpilot

@@ -1,8 +1,15 @@
-// All worker threads of a server: starts them, gives each its counters, joins those that ended.
+// All worker threads of a server: starts them, adds up what they count, joins those that ended.
+//
+// Threads are dealt out to shards, each with a mutex of its own, so that starting one and adding
+// them up hold each other up for a part of the threads only. A thread has a slot from start()
+// until, as its last act under the mutex, it hands in what it has counted, leaves its handle as the
+// shard's `ended` and gives up the slot; then it joins the one that ended before it. So at most one
+// thread of a shard has ended without being joined, whatever the timer does.
 #pragma once
 
 #include <time.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -18,10 +25,18 @@
 
 namespace poolpilot {
 
+// Of every thread there ever was, up to now: sums never fall.
+struct WorkerTotals {
+  WorkerCounters counters;
+  std::vector<HistogramCounts> timings;
+  HistogramCounts create_us;  // how long creating a thread took
+  std::int64_t cpu_ns = 0;
+};
+
 class ThreadRegistry {
  public:
   // `cpus` are the processors every thread is pinned to; empty leaves them free.
-  explicit ThreadRegistry(std::vector<int> cpus) : cpus_(std::move(cpus)) {}
+  ThreadRegistry(std::vector<int> cpus, std::size_t classes);
   ~ThreadRegistry() { join_all(); }
   ThreadRegistry(const ThreadRegistry&) = delete;
   ThreadRegistry& operator=(const ThreadRegistry&) = delete;
@@ -29,38 +44,52 @@ class ThreadRegistry {
   // Starts a thread that runs `body` with counters of its own. False when the system refuses.
   bool start(std::function<void(WorkerStats&)> body);
 
-  // Joins threads that have ended, without waiting for the others.
-  void reap();
-  // Waits for every thread.
+  // Waits for every thread; none is started from now on.
   void join_all();
 
   int running() const { return running_.load(std::memory_order_relaxed); }
 
-  // Calls `visit` for the counters of every thread there ever was: counters outlive their thread
-  // and are handed to a later one, so sums never fall.
-  void for_each_stats(const std::function<void(const WorkerStats&)>& visit) const;
-  // CPU time of all threads, those that ended included.
-  std::int64_t cpu_ns() const;
-  // Adds the durations of thread creation to `sum`.
-  void add_create_us(HistogramCounts& sum) const;
+  // Costs a look at each thread that runs, and holds one shard at a time.
+  WorkerTotals totals() const;
 
  private:
+  static constexpr std::size_t kShards = 16;
+  struct Shard;
+
   struct Slot {
+    explicit Slot(Shard& shard);
+
     WorkerStats stats;
     std::thread thread;
-    bool running = false;  // guarded by mutex_
-    // Of its CPU time, from its first moment to its last; guarded by mutex_. Not asked of `thread`,
-    // which join_all() takes out of the slot.
+    // Of its CPU time, from its first moment to its last. Not asked of `thread`, which join_all()
+    // takes out of the slot.
     std::optional<clockid_t> clock;
   };
 
-  void run(Slot& slot, const std::function<void(WorkerStats&)>& body);
+  // Everything is guarded by its mutex, but for what a thread does with its own stats.
+  struct Shard {
+    explicit Shard(std::size_t classes) : timings(classes) {}
+
+    mutable std::mutex mutex;
+    std::list<Slot> slots;    // of threads that run
+    std::thread ended;        // the last that did, until the next joins it
+    WorkerCounters counters;  // of those that ended
+    TimingSums timings;
+    Histogram create_us;
+    std::int64_t cpu_ns = 0;  // of those that ended
+  };
+
+  using SlotPosition = std::list<Slot>::iterator;
+
+  void run(Shard& shard, SlotPosition slot, const std::function<void(WorkerStats&)>& body);
+  static std::thread retire(Shard& shard, SlotPosition slot);
+  static void add(WorkerTotals& totals, const Shard& shard);
+  static std::thread take_joinable(Shard& shard);
 
   const std::vector<int> cpus_;
-  mutable std::mutex mutex_;
-  std::list<std::unique_ptr<Slot>> slots_;
-  std::int64_t retired_cpu_ns_ = 0;
-  Histogram create_us_;
+  std::array<std::unique_ptr<Shard>, kShards> shards_;
+  // Which shard is next; relaxed, any order will do.
+  std::atomic<std::size_t> started_{0};
   // Read without the mutex for the max_threads check, which MariaDB does not order either.
   std::atomic<int> running_{0};
 };

@@ -24,7 +24,8 @@ SimulatedPool::SimulatedPool(const SimulationSettings& settings)
       connections_(static_cast<std::size_t>(settings.load.connections)),
       disks_(static_cast<std::size_t>(settings.machine.disks),
              Station(settings.machine.disk_channels)),
-      disk_random_(settings.load.seed, kDiskStream) {
+      disk_random_(settings.load.seed, kDiskStream),
+      timings_(settings.load.classes.size()) {
   for (const load::ClassSpec& spec : settings_.load.classes) class_names_.push_back(spec.name);
   if (settings_.machine.client_shares) threads_.emplace_back().phase = Phase::kClient;
   open_groups(tuple_.pool_size);
@@ -226,7 +227,10 @@ PoolSnapshot SimulatedPool::snapshot() const {
   }
   put_group_counts(snapshot, counters, state);
   create_us_.add_to(snapshot.histograms["thread_create_us"]);
-  add_worker_counts(snapshot, stats_, class_names_, true);
+  put_worker_counts(snapshot, counters_);
+  std::vector<HistogramCounts> timings;
+  timings_.add_to(timings);
+  put_timings(snapshot, std::move(timings), class_names_);
   snapshot.gauges["connections"] = static_cast<double>(connections_.size());
   snapshot.gauges["cpus"] = settings_.machine.cpus;
   snapshot.counters["process_cpu_us"] = cpu_.busy_ns(now_ns_) / 1e3;

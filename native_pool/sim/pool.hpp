@@ -51,7 +51,7 @@ class SimulatedPool {
   double now_s() const { return static_cast<double>(now_ns_) / 1e9; }
   std::int64_t events() const { return events_done_; }
   std::int64_t sent() const { return client_.sent(); }
-  std::int64_t answered() const { return stats_.completed.value() + stats_.failed.value(); }
+  std::int64_t answered() const { return counters_.completed.value() + counters_.failed.value(); }
   std::int64_t in_flight() const { return sent() - answered(); }
   const std::vector<EventLog>& event_logs() const { return logs_; }
 
@@ -149,7 +149,8 @@ class SimulatedPool {
   bool flushing_ = false;
   TimeNs tick_ns_ = 0;  // the last tick: MariaDB stamps its queue with it
   int idle_ticks_ = 0;  // ticks in a row after which nothing but the timer was left
-  WorkerStats stats_;
+  WorkerCounters counters_;
+  TimingSums timings_;
   Histogram create_us_;
   std::vector<std::string> class_names_;
   std::vector<EventLog> logs_;

@@ -49,8 +49,9 @@ void SimulatedPool::take_latch(std::uint32_t number) {
 void SimulatedPool::end_latch_wait(std::uint32_t number) {
   Thread& thread = threads_[number];
   --latches_[thread.latch].waiters;
-  stats_.latch_waits.add();
-  stats_.latch_wait_us.record(whole_us(static_cast<double>(now_ns_ - thread.waiting_since_ns)));
+  counters_.latch_waits.add();
+  timings_.record(Timing::kLatchWait,
+                  whole_us(static_cast<double>(now_ns_ - thread.waiting_since_ns)));
 }
 
 // The spin is over. It may have been cut short for a latch that came free while the thread had no
@@ -73,7 +74,7 @@ void SimulatedPool::spun(std::uint32_t number) {
 void SimulatedPool::sleep_at_tail(std::uint32_t number) {
   const ProgramStep& step = step_under_way(threads_[number]);
   Latch& latch = latches_[threads_[number].latch];
-  if (step.reported) stats_.waits[static_cast<std::size_t>(WaitKind::kRowLock)].add();
+  if (step.reported) counters_.waits[static_cast<std::size_t>(WaitKind::kRowLock)].add();
   block(number, step.reported);
   latch.sleep_at_tail(number);
   sleep_for_latch(number);

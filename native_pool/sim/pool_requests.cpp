@@ -20,10 +20,11 @@ void SimulatedPool::serve(std::uint32_t number, std::uint32_t served) {
     thread.owed_ns += settings_.machine.overhead_us * 1e3;
     return burst(number, 0.0, Phase::kLogin);
   }
-  stats_.queue_wait_us.record(whole_us(static_cast<double>(now_ns_ - connection.enqueued_ns)));
+  timings_.record(Timing::kQueueWait,
+                  whole_us(static_cast<double>(now_ns_ - connection.enqueued_ns)));
   if (connection.last_response_ns > 0) {
     const TimeNs think_ns = connection.enqueued_ns - connection.last_response_ns;
-    stats_.think_us.record(whole_us(static_cast<double>(think_ns)));
+    timings_.record(Timing::kThink, whole_us(static_cast<double>(think_ns)));
   }
   thread.step = 0;
   thread.rounds = 0;
@@ -124,7 +125,7 @@ void SimulatedPool::unblock(std::uint32_t number) {
   }
   thread.wait_reported = false;
   apply(thread.group, EventKind::kWaitEnd);
-  stats_.wait_round_us.record(whole_us(static_cast<double>(now_ns_ - thread.off_since_ns)));
+  timings_.record(Timing::kWaitRound, whole_us(static_cast<double>(now_ns_ - thread.off_since_ns)));
   begin_round(thread);
 }
 
@@ -132,7 +133,7 @@ bool SimulatedPool::wait(std::uint32_t number, const ProgramStep& step) {
   Thread& thread = threads_[number];
   const double drawn_ns = step.draw_ns(connections_[thread.connection].random);
   if (drawn_ns <= 0.0) return true;
-  if (step.reported) stats_.waits[static_cast<std::size_t>(step.kind)].add();
+  if (step.reported) counters_.waits[static_cast<std::size_t>(step.kind)].add();
   block(number, step.reported);
   Thread& blocked = threads_[number];
   if (step.kind != WaitKind::kDiskIo || disks_.empty()) {
@@ -182,14 +183,14 @@ void SimulatedPool::finish(std::uint32_t number, bool ok) {
   Connection& connection = connections_[answered];
   if (!ok || !connection.in_transaction) abandon(answered);
   end_round(thread);
-  stats_.active_rounds.record(static_cast<std::uint64_t>(thread.rounds));
-  stats_.sampled_requests.add();
-  stats_.voluntary_switches.add(thread.switches);
-  stats_.involuntary_switches.add(involuntary_switches(number));
+  timings_.record(Timing::kActiveRounds, static_cast<std::uint64_t>(thread.rounds));
+  counters_.sampled_requests.add();
+  counters_.voluntary_switches.add(thread.switches);
+  counters_.involuntary_switches.add(involuntary_switches(number));
   connection.last_response_ns = now_ns_;
   const auto latency_ns = static_cast<double>(now_ns_ - connection.sent_ns);
-  stats_.latency_us[connection.class_id].record(whole_us(latency_ns));
-  (ok ? stats_.completed : stats_.failed).add();
+  timings_.record(latency_of(connection.class_id), whole_us(latency_ns));
+  (ok ? counters_.completed : counters_.failed).add();
   connection.thread = kNobody;
   thread.connection = kNobody;
   client_.answered(answered, now_ns_, events_, connections_);
@@ -220,9 +221,9 @@ void SimulatedPool::end_round(Thread& thread) {
   const double delay_ns = std::max(wall_ns - thread.round_cpu_ns - thread.round_off_ns, 0.0);
   ++thread.rounds;
   thread.run_delay_ns += delay_ns;
-  stats_.active_round_us.record(whole_us(wall_ns));
-  stats_.round_cpu_us.record(whole_us(thread.round_cpu_ns));
-  stats_.run_delay_us.record(whole_us(delay_ns));
+  timings_.record(Timing::kActiveRound, whole_us(wall_ns));
+  timings_.record(Timing::kRoundCpu, whole_us(thread.round_cpu_ns));
+  timings_.record(Timing::kRunDelay, whole_us(delay_ns));
 }
 
 }  // namespace poolpilot::sim
