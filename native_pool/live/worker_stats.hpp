@@ -150,7 +150,7 @@ class WorkerStats {
 
   std::mutex& mutex_;
   TimingSums& sums_;
-  std::array<Entry, 48> entries_;
+  std::array<Entry, 24> entries_;
   std::atomic<std::size_t> size_{0};
 };
 
