@@ -143,21 +143,26 @@ std::unique_ptr<SimulatedPool> make_pool(const Machine& machine, const Load& loa
   return std::make_unique<SimulatedPool>(settings);
 }
 
-RunLimits limits_of(const SimulatedPool& pool, double seconds,
-                    std::optional<std::int64_t> requests) {
+RunLimits limits_of(const SimulatedPool& pool, double seconds, std::optional<std::int64_t> requests,
+                    double least_s) {
   constexpr double kMostSeconds = 1e8;
   if (!(seconds >= 0.0 && seconds <= kMostSeconds)) {  // true for NaN
     throw std::invalid_argument("seconds must lie in 0..1e8");
   }
+  if (!(least_s >= 0.0 && least_s <= kMostSeconds)) {
+    throw std::invalid_argument("least_s must lie in 0..1e8");
+  }
   if (requests && *requests < 0) throw std::invalid_argument("requests must be at least 0");
   RunLimits limits;
   limits.until_s = pool.now_s() + seconds;
+  limits.at_least_until_s = pool.now_s() + least_s;
   if (requests) limits.until_answered = pool.answered() + *requests;
   return limits;
 }
 
-void run(SimulatedPool& pool, double seconds, std::optional<std::int64_t> requests) {
-  RunLimits limits = limits_of(pool, seconds, requests);
+void run(SimulatedPool& pool, double seconds, std::optional<std::int64_t> requests,
+         double least_s) {
+  RunLimits limits = limits_of(pool, seconds, requests, least_s);
   limits.events = kSliceEvents;
   while (true) {
     bool done = false;
@@ -172,9 +177,10 @@ void run(SimulatedPool& pool, double seconds, std::optional<std::int64_t> reques
 
 std::vector<PoolRun> runs_of(const std::vector<SimulatedPool*>& pools,
                              const std::vector<double>& seconds,
-                             std::optional<std::int64_t> requests) {
-  if (seconds.size() != pools.size()) {
-    throw std::invalid_argument("seconds must hold one value for each pool");
+                             std::optional<std::int64_t> requests,
+                             const std::vector<double>& least_s) {
+  if (seconds.size() != pools.size() || least_s.size() != pools.size()) {
+    throw std::invalid_argument("seconds and least_s must hold one value for each pool");
   }
   if (std::set(pools.begin(), pools.end()).size() != pools.size()) {
     throw std::invalid_argument("a pool is listed twice, but it is run by one thread");
@@ -183,7 +189,7 @@ std::vector<PoolRun> runs_of(const std::vector<SimulatedPool*>& pools,
   for (std::size_t i = 0; i < pools.size(); ++i) {
     PoolRun run;
     run.pool = pools[i];
-    run.limits = limits_of(*pools[i], seconds[i], requests);
+    run.limits = limits_of(*pools[i], seconds[i], requests, least_s[i]);
     runs.push_back(run);
   }
   return runs;
@@ -192,8 +198,9 @@ std::vector<PoolRun> runs_of(const std::vector<SimulatedPool*>& pools,
 // Python's list holds the pools while the threads run them.
 std::vector<std::optional<std::string>> run_all(const std::vector<SimulatedPool*>& pools,
                                                 const std::vector<double>& seconds,
-                                                std::optional<std::int64_t> requests, int threads) {
-  ParallelRuns parallel(runs_of(pools, seconds, requests), threads);
+                                                std::optional<std::int64_t> requests,
+                                                const std::vector<double>& least_s, int threads) {
+  ParallelRuns parallel(runs_of(pools, seconds, requests, least_s), threads);
   while (true) {
     bool ended = false;
     {
@@ -232,8 +239,11 @@ void bind_pool(py::module_& module) {
            py::arg("prio_kickup_ms") = settings.prio_kickup_ms,
            py::arg("latch_timeout_s") = settings.latch_timeout_s,
            py::arg("record_events") = settings.record_events)
-      .def("run", &run, py::arg("seconds"), py::arg("requests") = py::none(),
-           "Runs for a virtual time, or until so many more requests are answered.")
+      .def(
+          "run", &run, py::arg("seconds"), py::arg("requests") = py::none(),
+          py::arg("least_s") = 0.0,
+          "Runs for a virtual time, or until so many more requests are answered and `least_s` have "
+          "passed.")
       .def_property_readonly(
           "pool_tuple", [](const SimulatedPool& pool) { return to_dict(pool.tuple()); },
           "The tuple in force, by field.")
@@ -253,6 +263,8 @@ void bind_pool(py::module_& module) {
       .def_property_readonly("now_s", &SimulatedPool::now_s, "Virtual time.")
       .def_property_readonly("events", &SimulatedPool::events, "Events that have happened.")
       .def_property_readonly("sent", &SimulatedPool::sent, "Requests sent.")
+      .def_property_readonly("thread_changes", &SimulatedPool::thread_changes,
+                             "Threads created and woken because of a stall.")
       .def_property_readonly("answered", &SimulatedPool::answered, "Requests answered.")
       .def(
           "replayed_events",
@@ -267,7 +279,7 @@ void bind_pool(py::module_& module) {
           },
           "(recorded events, events a fresh machine answers alike).");
   module.def("run_all", &run_all, py::arg("pools"), py::kw_only(), py::arg("seconds"),
-             py::arg("requests") = py::none(), py::arg("threads") = 1,
+             py::arg("requests") = py::none(), py::arg("least_s"), py::arg("threads") = 1,
              "Runs different pools at once, as run; returns the deadlock of each, None where there "
              "is none.");
 }

@@ -65,7 +65,8 @@ bool SimulatedPool::run(const RunLimits& limits) {
   const auto until_ns = whole_ns(limits.until_s * 1e9);
   const std::int64_t last_event =
       limits.events == INT64_MAX ? INT64_MAX : events_done_ + limits.events;
-  while (answered() < limits.until_answered) {
+  const auto at_least_ns = whole_ns(limits.at_least_until_s * 1e9);
+  while (answered() < limits.until_answered || now_ns_ < at_least_ns) {
     if (events_done_ >= last_event) return false;
     if (events_done_ % kEventsBetweenLooks == 0 && limits.stop != nullptr &&
         limits.stop->load(std::memory_order_relaxed)) {
@@ -212,6 +213,12 @@ void SimulatedPool::detect_standstill() {
   const bool still = cpu_.runnable() == 0 && events_.size() <= idle_checks && in_flight() > 0;
   idle_ticks_ = still ? idle_ticks_ + 1 : 0;
   if (idle_ticks_ >= kMostIdleTicks) throw Deadlock("The pool stands still: " + waits_text());
+}
+
+std::int64_t SimulatedPool::thread_changes() const {
+  GroupCounters counters;
+  for (const Group& group : groups_) add(counters, group.machine.counters_at(now_ns_ / 1'000));
+  return counters.thread_creations + counters.wakes_stall;
 }
 
 PoolSnapshot SimulatedPool::snapshot() const {

@@ -28,7 +28,8 @@ class Deadlock : public std::runtime_error {
 // Where a run ends: at the first of them.
 struct RunLimits {
   double until_s = 1e9;                     // virtual time
-  std::int64_t until_answered = INT64_MAX;  // requests answered since the beginning
+  std::int64_t until_answered = INT64_MAX;  // requests answered since the beginning, but
+  double at_least_until_s = 0.0;            // not before this time
   std::int64_t events = INT64_MAX;          // that happen in this run
   const std::atomic<bool>* stop = nullptr;  // set by another thread
 };
@@ -52,6 +53,8 @@ class SimulatedPool {
   std::int64_t events() const { return events_done_; }
   std::int64_t sent() const { return client_.sent(); }
   std::int64_t answered() const { return counters_.completed.value() + counters_.failed.value(); }
+  // Threads created and woken because of a stall.
+  std::int64_t thread_changes() const;
   std::int64_t in_flight() const { return sent() - answered(); }
   const std::vector<EventLog>& event_logs() const { return logs_; }
 

@@ -26,10 +26,10 @@ SETTINGS = MeasurementSettings(
     finalists=2,
     final_repeats=3,
     oracle_repeats=4,
-    window_s=10.0,
-    settle_s=0.2,
-    settle_timer_intervals=2.0,
-    max_settle_s=2.0,
+    # Sums of these times are exact, so that windows of the same tuple are alike to the last bit.
+    window_s=16.0,
+    settle_s=0.25,
+    max_settle_s=0.25,
 )
 
 
@@ -40,14 +40,15 @@ def swept(
     return sweep(server, TUPLES, Objective(), settings, np.random.default_rng(2), done=done)
 
 
-def test_settling_adds_timer_intervals_up_to_its_bound() -> None:
-    settings = MeasurementSettings(settle_s=0.2, settle_timer_intervals=2.0, max_settle_s=1.0)
-    assert settings.settle_for(PoolTuple(4, 3, 10)) == pytest.approx(0.22)
-    assert settings.settle_for(PoolTuple(4, 3, 500)) == pytest.approx(1.0)
+def test_window_spans_ticks_of_the_timer() -> None:
+    settings = MeasurementSettings(window_s=0.3, window_ticks=2.0)
+    assert settings.window_for(PoolTuple(4, 3, 10)) == 0.3
+    assert settings.window_for(PoolTuple(4, 3, 500)) == pytest.approx(1.01)
+    assert settings.longest_s(PoolTuple(4, 3, 500)) == pytest.approx(1.515 + 1.01)
 
 
 def test_window_begins_after_rest_and_settling() -> None:
-    settings = MeasurementSettings(settle_s=0.5, settle_timer_intervals=0.0, window_s=2.0, rest_s=3.0)
+    settings = MeasurementSettings(settle_s=0.5, max_settle_s=0.5, window_s=2.0, rest_s=3.0)
     server = CurveServer(HUMP)
     measured = measure(server, PoolTuple(16, 3, 500), settings)
     assert server.snapshot().time_s == pytest.approx(5.5)
@@ -134,12 +135,13 @@ def test_sweep_that_cannot_be_judged_is_refused(tuples: list[PoolTuple], message
         sweep(CurveServer(HUMP), tuples, objective, SETTINGS, np.random.default_rng(0))
 
 
-def test_in_virtual_time_windows_and_settling_end_after_their_requests() -> None:
+def test_in_virtual_time_windows_end_after_their_requests_and_ticks() -> None:
     classes = (RequestClass("all", (Step("cpu", us=100.0),)),)
-    settings = MeasurementSettings(window_s=10.0, window_requests=300, settle_requests=50)
+    settings = MeasurementSettings(window_s=10.0, window_requests=300)
     with SimulatedServer(Workload("cpu", "test", classes, connections=8, cpus=1)) as server:
-        measured = measure(server, PoolTuple(2, 3, 500), settings)
-        assert server.snapshot().counters["completed"] == 350.0
-    assert measured.window.throughput_per_s * measured.window.duration_s == pytest.approx(300.0)
+        quick = measure(server, PoolTuple(2, 3, 10), settings).window
+        slow = measure(server, PoolTuple(2, 3, 500), settings).window
+    assert quick.throughput_per_s * quick.duration_s == pytest.approx(300.0)
+    assert slow.duration_s == pytest.approx(1.01, rel=1e-3)
     curve = CurveServer(HUMP)
     assert measure(curve, PoolTuple(4, 3, 500), settings).window.duration_s == 10.0

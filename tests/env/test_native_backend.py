@@ -44,7 +44,7 @@ WAITING = replace(
 )
 LOAD_KILLS = int(os.environ.get("POOLPILOT_LOAD_KILLS", "3"))
 """How often a load is killed in mid-flight before its pool is closed."""
-SHORT = MeasurementSettings(settle_s=0.05, settle_timer_intervals=0.0, window_s=0.2)
+SHORT = MeasurementSettings(settle_s=0.05, window_s=0.2, window_ticks=0.0)
 
 
 @pytest.mark.parametrize("kind", ["unix", "tcp"])

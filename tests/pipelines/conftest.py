@@ -113,7 +113,9 @@ def staging() -> Staging:
 def _quick(store: Path, **values: object) -> CollectSettings:
     quick = {
         "store": store,
-        "racing": MeasurementSettings(window_s=1.0, keep_shares=(0.4,), finalists=3, final_repeats=2, oracle_repeats=2),
+        "racing": MeasurementSettings(
+            window_s=1.0, window_ticks=0.0, keep_shares=(0.4,), finalists=3, final_repeats=2, oracle_repeats=2
+        ),
         "random_share": 0.2,
         "climb_period_s": 0.5,
         "climb_horizon_s": 3.0,

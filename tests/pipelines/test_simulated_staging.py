@@ -16,7 +16,7 @@ from poolpilot.pipelines.dataset import read_dataset
 from poolpilot.pipelines.records import StagingStore
 from poolpilot.pipelines.simulated_staging import simulated_staging
 
-SMALL = {"simulated.window_requests": 200, "simulated.settle_requests": 1000, "simulated.window_s": 2.0}
+SMALL = {"simulated.window_requests": 200, "simulated.window_s": 2.0}
 LIVE = Path(__file__).parents[2] / "pipelines" / "records"
 
 

@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import AnyServer, VirtualTime, WindowSource
+from poolpilot.env.settling import SettleSettings, settle
 from poolpilot.env.steal import StealMeter
 from poolpilot.env.sweep import AGAIN_ROUND, Core, SweepEntry, entry_of
 from poolpilot.featurizer.errors import SettingError
@@ -17,30 +18,10 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 
 
-class SettleSettings(BaseModel):
-    """What is dropped after a change of the tuple."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    settle_s: float = Field(default=0.15, ge=0.0, description="Seconds dropped after every change of the tuple.")
-    settle_timer_intervals: float = Field(
-        default=0.5, ge=0.0, description="Timer intervals dropped on top, since stalls show only then."
-    )
-    max_settle_s: float = Field(default=0.5, ge=0.0, description="Upper bound of the two together.")
-    settle_requests: int | None = Field(
-        default=None, ge=1, description="In virtual time settling ends after so many requests; none is no limit."
-    )
-
-    def settle_for(self, pool_tuple: PoolTuple) -> float:
-        """Seconds to wait after this tuple was set; virtual ones on a simulated server."""
-        stalls_s = self.settle_timer_intervals * pool_tuple.timer_interval_ms / 1000.0
-        return min(self.settle_s + stalls_s, self.max_settle_s)
-
-
 class MeasurementSettings(SettleSettings):
     """How long and how often a tuple is measured."""
 
-    window_s: float = Field(default=0.3, gt=0.0, description="Length of a window in seconds.")
+    window_s: float = Field(default=0.3, gt=0.0, description="Seconds of a window; more where the timer ticks slowly.")
     window_requests: int | None = Field(
         default=None, ge=1, description="In virtual time a window ends after so many requests; none is no limit."
     )
@@ -56,6 +37,14 @@ class MeasurementSettings(SettleSettings):
         default=0.0, ge=0.0, description="Standard error of mean J under which the finalists need no further windows."
     )
     oracle_repeats: int = Field(default=3, ge=0, description="Windows by which the best tuple is measured afresh.")
+
+    def window_for(self, pool_tuple: PoolTuple) -> float:
+        """Seconds of a window under this tuple."""
+        return max(self.window_s, self.least_window_s(pool_tuple))
+
+    def longest_s(self, pool_tuple: PoolTuple) -> float:
+        """Seconds that one measurement of this tuple takes at most."""
+        return self.rest_s + self.longest_settle_s(pool_tuple) + self.window_for(pool_tuple)
 
     def survivors(self, tuples: int, round_number: int) -> int:
         """How many of the tuples measured in a racing round go on."""
@@ -100,6 +89,7 @@ def observe(
     window_s: float,
     *,
     requests: int | None = None,
+    least_s: float = 0.0,
     settle_s: float = 0.0,
     round_number: int = 0,
 ) -> Measured:
@@ -109,6 +99,7 @@ def observe(
         server: The server.
         window_s: Length of the window in seconds.
         requests: In virtual time, requests after which it ends.
+        least_s: In virtual time, seconds before which it does not.
         settle_s: Seconds that were dropped before, for the record.
         round_number: Round of a sweep, for the record.
 
@@ -121,7 +112,10 @@ def observe(
         window = server.observe(window_s)
     else:
         before = server.snapshot()
-        _serve(server, window_s, requests)
+        if requests is not None and isinstance(server, VirtualTime):
+            server.run_requests(requests, window_s, least_s)
+        else:
+            server.run_for(window_s)
         after = server.snapshot()
         window = Window.between(before, after)
         measures = measures_between(before, after)
@@ -137,18 +131,15 @@ def measure(server: AnyServer, pool_tuple: PoolTuple, settings: MeasurementSetti
     """
     server.run_for(settings.rest_s)
     in_force = server.apply(pool_tuple)
-    settle_s = settings.settle_for(in_force)
-    _serve(server, settle_s, settings.settle_requests)
+    settle_s = settle(server, in_force, settings)
     return observe(
-        server, settings.window_s, requests=settings.window_requests, settle_s=settle_s, round_number=round_number
+        server,
+        settings.window_for(in_force),
+        requests=settings.window_requests,
+        least_s=settings.least_window_s(in_force),
+        settle_s=settle_s,
+        round_number=round_number,
     )
-
-
-def _serve(server: AnyServer, seconds: float, requests: int | None) -> None:
-    if requests is not None and isinstance(server, VirtualTime):
-        server.run_requests(requests, seconds)
-    else:
-        server.run_for(seconds)
 
 
 def sweep(

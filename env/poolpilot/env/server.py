@@ -49,10 +49,13 @@ class PoolServer(Tunable, Protocol):
 
 @runtime_checkable
 class VirtualTime(Protocol):
-    """A server whose time is simulated: it can stop after a number of requests."""
+    """A server whose time is simulated: it can stop after a number of requests, and looking at it costs nothing."""
 
-    def run_requests(self, requests: int, most_s: float) -> None:
-        """Lets the server serve until so many more requests are answered, for `most_s` seconds at most."""
+    def run_requests(self, requests: int, most_s: float, least_s: float = 0.0) -> None:
+        """Lets the server serve until so many more requests are answered, for `least_s` to `most_s` seconds."""
+
+    def thread_changes(self) -> float:
+        """Threads created and woken because of a stall since it started."""
 
 
 @runtime_checkable

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from poolpilot.env.backends.simulated import SimulatedServer, run_all
 from poolpilot.env.knobs import STOCK_MAX_POOL_SIZE
-from poolpilot.env.measurement import SettleSettings
 from poolpilot.env.objective import Objective
+from poolpilot.env.settling import SettleSettings, Settling
 from poolpilot.featurizer.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
@@ -58,6 +58,7 @@ class Scenario:
 class SimulatedMeasurement(SettleSettings):
     """How long a tuple is simulated."""
 
+    settle_s: float = Field(default=0.02, ge=0.0, description="Seconds dropped at least after a change of the tuple.")
     requests: int = Field(default=2000, ge=1, description="Requests answered in a window.")
     most_s: float = Field(default=60.0, gt=0.0, description="Virtual seconds of a window at most.")
 
@@ -76,10 +77,22 @@ def measure_all(
         KeyboardInterrupt: The user ended it.
     """
     in_force = [server.apply(one) for server, one in zip(servers, tuples, strict=True)]
-    run_all(servers, [settings.settle_for(one) for one in in_force], settings.settle_requests, threads)
+    _settle_all(servers, in_force, settings, threads)
     before = [server.snapshot() for server in servers]
-    run_all(servers, [settings.most_s] * len(servers), settings.requests, threads)
+    least_s = [settings.least_window_s(one) for one in in_force]
+    run_all(servers, [max(settings.most_s, one) for one in least_s], settings.requests, threads, least_s)
     return [Window.between(first, server.snapshot()) for first, server in zip(before, servers, strict=True)]
+
+
+def _settle_all(
+    servers: Sequence[SimulatedServer], tuples: Sequence[PoolTuple], settings: SettleSettings, threads: int | None
+) -> None:
+    unsettled = [(server, Settling(one, settings)) for server, one in zip(servers, tuples, strict=True)]
+    while unsettled:
+        asked = [(server, one, one.next_s(server.thread_changes())) for server, one in unsettled]
+        asked = [each for each in asked if each[2] > 0.0]
+        run_all([server for server, _, _ in asked], [seconds for _, _, seconds in asked], threads=threads)
+        unsettled = [(server, one) for server, one, _ in asked]
 
 
 class SimulationStopped(KeyboardInterrupt):

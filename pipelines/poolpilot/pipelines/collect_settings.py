@@ -28,7 +28,6 @@ class SimulatedSettings(BaseModel):
     workloads: int = Field(default=2200, ge=1, description="Simulated workloads, dealt evenly to the families.")
     window_requests: int = Field(default=2000, ge=1, description="Requests of a window; two a connection at least.")
     window_s: float = Field(default=20.0, gt=0.0, description="Virtual seconds of a window at most.")
-    settle_requests: int = Field(default=50_000, ge=1, description="Requests that settling may take.")
     workers: int = Field(
         default=os.cpu_count() or 1, ge=1, description="Workloads simulated at once, each on a thread of its own."
     )

@@ -44,7 +44,6 @@ class _SimulatedStaging:
         measured = {
             "window_s": cycle_s or simulated.window_s,
             "window_requests": None if cycle_s else max(simulated.window_requests, 2 * workload.connections),
-            "settle_requests": simulated.settle_requests,
         }
         racing = settings.racing.model_copy(update=measured)
         return settings.model_copy(update={"racing": racing})

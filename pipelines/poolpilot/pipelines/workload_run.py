@@ -14,6 +14,7 @@ from poolpilot.env.ladder import Ladder
 from poolpilot.env.measurement import Measured, measure, sweep
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
+from poolpilot.env.settling import settle
 from poolpilot.env.sweep import AGAIN_ROUND
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.record import Occasion, RecordContext, measures_of, record_row, window_of
@@ -175,7 +176,7 @@ class WorkloadRun:
     def _climb(self, number: int) -> None:
         default = self.server.knobs.default_tuple()
         self.server.apply(default)
-        self.server.run_for(self.settings.racing.settle_for(default))
+        settle(self.server, default, self.settings.racing)
         run_id = f"{self.sink.context.run_id}.climb-{number}"
         rounds = itertools.count()
         run_climb(

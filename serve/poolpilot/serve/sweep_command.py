@@ -64,7 +64,7 @@ def sweep(
 
 def dry_run(tuples: Sequence[PoolTuple], settings: MeasurementSettings) -> str:
     """What a sweep would do."""
-    longest_s = settings.most_windows(len(tuples)) * (settings.window_s + settings.max_settle_s)
+    longest_s = settings.most_windows(len(tuples)) * max(settings.longest_s(one) for one in tuples)
     return (
         f"Would set {len(tuples)} tuples from {tuples[0]} to {tuples[-1]} in turn, {longest_s:.0f} s at most, "
         "and restore the one in force; add --execute to do it. For staging: bad tuples are among them."

@@ -14,7 +14,7 @@ from poolpilot.env.measurement import MeasurementSettings, measure
 from poolpilot.featurizer.errors import SettingError
 from poolpilot.featurizer.record import RecordContext, record_row, window_of
 
-QUICK = MeasurementSettings(settle_s=0.2, max_settle_s=0.2, window_s=0.5)
+QUICK = MeasurementSettings(settle_s=0.2, max_settle_s=0.2, window_s=0.5, window_ticks=0.0)
 SLEEPERS = SqlWorkload(
     "sleepers", "test", (SqlClass("only", "waiting", 16, target_ms=100.0, options={"sleep_ms": 5.0}),)
 )

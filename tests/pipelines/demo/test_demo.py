@@ -13,7 +13,7 @@ from poolpilot.pipelines.demo.report import foreign_story
 from poolpilot.pipelines.demo.settings import DemoSettings
 
 QUICK = MeasurementSettings(
-    settle_s=0.0, settle_timer_intervals=0.0, window_s=0.05, keep_shares=(0.2,), oracle_repeats=0
+    settle_s=0.0, max_settle_s=0.0, window_s=0.05, window_ticks=0.0, keep_shares=(0.2,), oracle_repeats=0
 )
 METHODS = {"oracle", "default", "sbs", "cold", "predicted"}
 COMMON = {"tuple", "goodput", "p99_ms", "threads", "regret"}

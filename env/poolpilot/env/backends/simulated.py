@@ -86,14 +86,18 @@ class SimulatedServer:
         with _told_apart():
             self._pool.run(seconds)
 
-    def run_requests(self, requests: int, most_s: float = 1e6) -> None:
-        """Simulates until so many more requests are answered, for `most_s` seconds at most.
+    def run_requests(self, requests: int, most_s: float = 1e6, least_s: float = 0.0) -> None:
+        """Simulates until so many more requests are answered, for `least_s` to `most_s` seconds.
 
         Raises:
             ServerError: Nothing can happen any more: the text names who waits for whom.
         """
         with _told_apart():
-            self._pool.run(most_s, requests)
+            self._pool.run(most_s, requests, least_s)
+
+    def thread_changes(self) -> float:
+        """Threads created and woken because of a stall since the pool started."""
+        return float(self._pool.thread_changes)
 
     @property
     def events(self) -> int:
@@ -117,6 +121,7 @@ def run_all(
     seconds: Sequence[float],
     requests: int | None = None,
     threads: int | None = None,
+    least_s: Sequence[float] | None = None,
 ) -> None:
     """Runs different servers at once on several processors; Ctrl-C ends it within a fraction of a second.
 
@@ -125,6 +130,7 @@ def run_all(
         seconds: Virtual seconds of each.
         requests: A server stops earlier once it has answered so many more requests.
         threads: Threads to run on; as many as this process may use processors if None.
+        least_s: Virtual seconds of each before which it does not stop for that; 0 if None.
 
     Raises:
         ServerError: One of them cannot go on; the text says which and who waits for whom.
@@ -134,7 +140,8 @@ def run_all(
     count = len(os.sched_getaffinity(0)) if threads is None else threads
     with _told_apart():
         pools = [server._pool for server in servers]
-        errors = native_run_all(pools, seconds=list(seconds), requests=requests, threads=count)
+        least = [0.0] * len(pools) if least_s is None else list(least_s)
+        errors = native_run_all(pools, seconds=list(seconds), requests=requests, least_s=least, threads=count)
     for server, error in zip(servers, errors, strict=True):
         if error is not None:
             raise ServerError(f"the simulated pool under {server.workload.name!r} cannot go on: {error}")

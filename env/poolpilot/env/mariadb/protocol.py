@@ -2,5 +2,5 @@
 
 from poolpilot.env.measurement import MeasurementSettings
 
-MARIADB_RACING = MeasurementSettings(settle_s=0.4, max_settle_s=0.65, window_s=0.8, final_repeats=2)
+MARIADB_RACING = MeasurementSettings(settle_s=0.4, window_s=0.8, final_repeats=2)
 """Windows of a sweep: connections have moved to their new groups and throughput has answered (0.1 to 0.5 s)."""

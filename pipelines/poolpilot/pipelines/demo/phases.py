@@ -8,7 +8,7 @@ import numpy as np
 
 from poolpilot.agent.warm_start import WarmStart
 from poolpilot.env.climb import ClimbController, ClimbStep, ClimbTrace, run_climb
-from poolpilot.env.measurement import Measured, MeasurementSettings, measure, sweep
+from poolpilot.env.measurement import Measured, measure, sweep
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.env.spectral import spectral_climber
@@ -154,13 +154,7 @@ class WorkloadDemo:
     def _judge(self, server: PoolServer, tuples: list[PoolTuple]) -> dict[Core, list[Window]]:
         """Measures the tuples in interleaved random order, so that drift of the machine strikes all alike."""
         self.watcher.phase(self.stage.name, "comparison")
-        racing = self.settings.racing
-        settings = MeasurementSettings(
-            settle_s=racing.settle_s,
-            settle_timer_intervals=racing.settle_timer_intervals,
-            max_settle_s=racing.max_settle_s,
-            window_s=self.settings.judged_window_s,
-        )
+        settings = self.settings.racing.model_copy(update={"window_s": self.settings.judged_window_s})
         rng = self._rng(1)
         judged: dict[Core, list[Window]] = {one.core: [] for one in tuples}
         for _ in range(self.settings.judged_repeats):

@@ -117,7 +117,7 @@ class SimulatedArena(ServerArena):
     def throughputs(self, family: str, seed: int) -> Mapping[int, float]:
         """Of long simulations, each from a fresh pool."""
         tuples = [PoolTuple(size, 3, 500) for size in SIZES]
-        long = SimulatedMeasurement(settle_s=1.0, max_settle_s=2.0)
+        long = SimulatedMeasurement(settle_s=1.0)
         columns = simulate_batch([_scenario(family, seed)], tuples, 20_000, settings=long, threads=1)
         return dict(zip(SIZES, columns["throughput_per_s"].tolist(), strict=True))
 
