@@ -12,6 +12,7 @@ from poolpilot.env.families import PlannedWorkload
 from poolpilot.env.measurement import Measured
 from poolpilot.env.sweep import AGAIN_ROUND
 from poolpilot.featurizer.errors import StoreError
+from poolpilot.featurizer.record import OLDER_TIMER, TIMER
 from poolpilot.pipelines import workload_run
 from poolpilot.pipelines.collect import Staging, collect
 from poolpilot.pipelines.collect_settings import CollectSettings
@@ -104,6 +105,37 @@ def test_two_ladders_in_one_store_are_refused(
     collected(collect_settings(), planned[1:2], other)
     with pytest.raises(StoreError, match="mixes 2 ladders"):
         read_dataset(store, "train")
+
+
+def older(store: Path, workload: str) -> None:
+    """Gives the windows of a workload the mark of the older timer."""
+    rows = [
+        {**row, "timer": OLDER_TIMER} if row["workload_id"] == workload else row
+        for row in StagingStore(store).window_rows()
+    ]
+    for path in (store / "windows").glob("*.parquet"):
+        path.unlink()
+    StagingStore(store).windows.append(rows, run_id="older")
+
+
+def test_records_of_two_timers_are_refused_by_name(
+    collect_settings: NewSettings, planned: Planned, staging: Staging
+) -> None:
+    store = collected(collect_settings(), planned[:2], staging)
+    assert read_dataset(store, "train").timer == TIMER
+    older(store, planned[0].workload.name)
+    with pytest.raises(StoreError, match=r"different timers .* free \(.*\) and restarted \(.*\)"):
+        read_dataset(store, "train")
+    with pytest.raises(StoreError, match=r"older timer of the pool .* collect into a new directory"):
+        collected(collect_settings(), planned, staging)
+
+
+def test_stores_of_two_timers_are_not_learned_from_together(
+    collect_settings: NewSettings, planned: Planned, staging: Staging
+) -> None:
+    dataset = read_dataset(collected(collect_settings(), planned[:2], staging), "train")
+    with pytest.raises(StoreError, match="different timers"):
+        dataset.learning_from([dataset, replace(dataset, timer=OLDER_TIMER)])
 
 
 def test_rows_of_another_schema_are_refused(

@@ -131,6 +131,14 @@ def test_a_segment_with_other_columns_is_refused(tmp_path: Path) -> None:
         other.scan()
 
 
+def test_a_later_column_has_its_value_in_older_segments(tmp_path: Path) -> None:
+    RecordStore(tmp_path, SCHEMA).append(rows("a"), run_id="old")
+    newer = RecordStore(tmp_path, SCHEMA.append(pa.field("colour", pa.string())), later={"colour": "grey"})
+    newer.append([{**row, "colour": "red"} for row in rows("b")], run_id="new")
+    found = {row["workload_id"]: row["colour"] for row in newer.scan().to_pylist()}
+    assert found == {"a": "grey", "b": "red"}
+
+
 def test_a_disk_that_refuses_is_a_store_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreError, match="cannot write a segment"):

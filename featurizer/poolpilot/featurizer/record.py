@@ -16,6 +16,12 @@ RecordValue = int | float | str | bool | None
 RecordKind = Literal["int", "float", "text", "bool"]
 Occasion = Literal["sweep", "climb", "random", "probe"]
 
+TIMER = "free"
+"""How the pool's timer behaves today: only a new interval arms it anew, as MariaDB's."""
+
+OLDER_TIMER = "restarted"
+"""How it behaved before records said so: every change of the tuple armed it anew."""
+
 
 @dataclass(frozen=True, slots=True)
 class RecordField:
@@ -86,6 +92,7 @@ CONTEXT_FIELDS = (
     RecordField("time_unix_s", "float", "s", "wall clock at the window's end"),
     RecordField("steal_share", "float", "1", "share of CPU time the hypervisor took", nullable=True),
     RecordField("settle_s", "float", "s", "time to settle under the tuple before the window"),
+    RecordField("timer", "text", "", "free, or restarted: by every change of the tuple, as in older records"),
 )
 TUPLE_FIELDS = (
     RecordField("pool_size", "int", "groups", "number of thread groups"),
@@ -135,6 +142,7 @@ def record_row(
     return {
         "schema_version": window.schema_version,
         **asdict(context),
+        "timer": TIMER,
         **window.pool_tuple.as_dict(),
         "goodput_per_s": goodput_per_s,
         "throughput_per_s": window.throughput_per_s,

@@ -20,7 +20,7 @@ from poolpilot.env.server import PoolServer
 from poolpilot.env.sweep import WorkloadSweep
 from poolpilot.env.targets.report import terminal
 from poolpilot.featurizer.errors import ServerError, StoreError
-from poolpilot.featurizer.record import RecordContext
+from poolpilot.featurizer.record import TIMER, RecordContext
 from poolpilot.pipelines.collect_report import CollectReport, outcome_line, progress_bar
 from poolpilot.pipelines.collect_settings import CollectSettings
 from poolpilot.pipelines.records import StagingStore
@@ -80,7 +80,8 @@ def collect(
         console: Where progress is shown.
 
     Raises:
-        StoreError: The store holds other definitions of these workloads, or cannot be written.
+        StoreError: The store holds other definitions of these workloads or windows of an older timer, or cannot be
+            written.
         ServerError: Too many workloads failed in a row.
     """
     workloads: Any = settings.planned() if planned is None else list(planned)
@@ -120,6 +121,11 @@ class _Collection(Generic[W]):
     def _grouped_rows(self) -> dict[str, MeasuredAlready]:
         grouped = defaultdict(list)
         for row in self.store.window_rows(one.workload.name for one in self.planned):
+            if row["timer"] != TIMER:
+                raise StoreError(
+                    f"the store {self.store.directory} holds windows of an older timer of the pool "
+                    f"({row['timer']}; today's is {TIMER}): collect into a new directory"
+                )
             grouped[row["workload_id"]].append(row)
         return {workload_id: MeasuredAlready(rows) for workload_id, rows in grouped.items()}
 

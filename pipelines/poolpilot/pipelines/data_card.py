@@ -50,6 +50,7 @@ def _lines(
         *(f"* {name}: {version}." for name, version in made_with.items()),
         f"* {len(sweeps)} workloads of {len({sweep.family for sweep in sweeps})} families, {len(rows)} windows "
         f"({', '.join(f'{count} {kind}' for kind, count in sorted(kinds.items()))}).",
+        f"* Timer of the pool: {', '.join(sorted({str(row['timer']) for row in rows}))}.",
         f"* Digest of the sweeps: `{digest[:16]}`.",
         f"* Processor time taken by the hypervisor: {100 * float(np.mean(steal)) if steal else 0.0:.1f} % on average.",
         *([f"* Not complete and left out: {', '.join(unfinished)}."] if unfinished else []),

@@ -15,7 +15,7 @@ from poolpilot.env.ladder import Ladder
 from poolpilot.env.objective import Objective
 from poolpilot.env.sweep import AGAIN_ROUND, WorkloadSweep
 from poolpilot.featurizer.errors import StoreError
-from poolpilot.featurizer.record import window_of
+from poolpilot.featurizer.record import OLDER_TIMER, window_of
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.featurizer.window import Window
 from poolpilot.pipelines.records import StagingStore
@@ -34,6 +34,7 @@ class SweepDataset:
         digest: SHA-256 of the rows read, however they are cut into segments.
         ladder: The ladder they were measured on.
         sweeps: The sweeps, by workload.
+        timer: How the pool's timer behaved.
         unfinished: Workloads left out because their sweep is not complete.
     """
 
@@ -41,6 +42,7 @@ class SweepDataset:
     digest: str
     ladder: Ladder
     sweeps: tuple[WorkloadSweep, ...]
+    timer: str
     unfinished: tuple[str, ...] = ()
 
     def of_split(self, split: Split) -> list[WorkloadSweep]:
@@ -63,15 +65,16 @@ class SweepDataset:
         The ladder stays the own one, on which is judged: what the others measured beside it is seen, not chosen.
 
         Raises:
-            StoreError: A family would be both learned from and judged on.
+            StoreError: A family would be both learned from and judged on, or the timers differ.
         """
+        one_timer((one.source, one.timer) for one in (self, *training))
         sweeps = [sweep for one in training for sweep in one.of_split("train")]
         sweeps += [sweep for sweep in self.sweeps if sweep.split != "train"]
         refuse_leakage({"family": sweep.family, "split": sweep.split} for sweep in sweeps)
         digests = "".join(sorted({self.digest, *(one.digest for one in training)}))
         unfinished = tuple(name for one in (self, *training) for name in one.unfinished)
         digest = hashlib.sha256(digests.encode()).hexdigest()
-        return SweepDataset(self.source, digest, self.ladder, tuple(sweeps), unfinished)
+        return SweepDataset(self.source, digest, self.ladder, tuple(sweeps), self.timer, unfinished)
 
     def with_server_views(self) -> "SweepDataset":
         """Every sweep twice: as the clients report it, and as a server sees it to whose clients nobody listens."""
@@ -148,7 +151,7 @@ def read_dataset(directory: Path, *splits: Split) -> SweepDataset:
         splits: Splits to read.
 
     Raises:
-        StoreError: The store is empty, mixes versions or ladders, or has one family in two splits.
+        StoreError: The store is empty, mixes versions, ladders or timers, or has one family in two splits.
     """
     swept = read_swept_rows(directory, *splits)
     return SweepDataset(
@@ -156,6 +159,7 @@ def read_dataset(directory: Path, *splits: Split) -> SweepDataset:
         digest_of([*rows, swept.definitions[name]] for name, rows in swept.windows.items()),
         one_ladder(directory, swept.definitions.values()),
         tuple(sweep_of(swept.definitions[name], rows) for name, rows in swept.windows.items()),
+        one_timer((directory, row["timer"]) for rows in swept.windows.values() for row in rows),
         swept.unfinished,
     )
 
@@ -228,8 +232,29 @@ def one_ladder(directory: Path, definitions: Iterable[Row]) -> Ladder:
     return Ladder.from_dict(json.loads(found[0]))
 
 
+def one_timer(found: Iterable[tuple[Path, str]]) -> str:
+    """The timer that all records share; the older one where there are none.
+
+    Args:
+        found: Stores with a timer of their records.
+
+    Raises:
+        StoreError: They were measured under different ones.
+    """
+    store_of = {timer: store for store, timer in found}
+    if len(store_of) > 1:
+        places = " and ".join(f"{timer} ({store_of[timer]})" for timer in sorted(store_of))
+        raise StoreError(
+            f"records of different timers of the pool cannot be mixed: {places}; what a timer interval does "
+            "differs between them: learn from one of them, or collect anew"
+        )
+    return next(iter(store_of), OLDER_TIMER)
+
+
 def digest_of(groups: Iterable[Iterable[Row]]) -> str:
-    """SHA-256 over the sorted SHA-256 of all rows."""
-    rows = (json.dumps(dict(row), sort_keys=True, default=str) for group in groups for row in group)
+    """SHA-256 over the sorted SHA-256 of all rows; older rows hash as they did before they had a timer."""
+    older = ("timer", OLDER_TIMER)
+    kept = ({name: value for name, value in row.items() if (name, value) != older} for group in groups for row in group)
+    rows = (json.dumps(row, sort_keys=True, default=str) for row in kept)
     each = sorted(hashlib.sha256(text.encode()).hexdigest() for text in rows)
     return hashlib.sha256("".join(each).encode()).hexdigest()

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from poolpilot.featurizer.errors import StoreError
-from poolpilot.featurizer.record import RECORD_FIELDS
+from poolpilot.featurizer.record import OLDER_TIMER, RECORD_FIELDS
 from poolpilot.pipelines.store import RecordStore
 
 _ARROW_TYPES = {"int": pa.int64(), "float": pa.float64(), "text": pa.string(), "bool": pa.bool_()}
@@ -45,7 +45,7 @@ class StagingStore:
     @property
     def windows(self) -> RecordStore:
         """Measured windows."""
-        return RecordStore(self.directory / "windows", WINDOW_SCHEMA)
+        return RecordStore(self.directory / "windows", WINDOW_SCHEMA, later={"timer": OLDER_TIMER})
 
     @property
     def workloads(self) -> RecordStore:

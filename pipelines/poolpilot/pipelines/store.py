@@ -44,11 +44,13 @@ class RecordStore:
     Args:
         directory: Folder of the segments; made by the first `append`.
         schema: Columns of a row.
+        later: Columns that older segments lack, with the value that holds for all their rows.
     """
 
-    def __init__(self, directory: Path, schema: pa.Schema) -> None:
+    def __init__(self, directory: Path, schema: pa.Schema, later: Mapping[str, str] | None = None) -> None:
         self.directory = directory
         self.schema = schema
+        self.later = dict(later or {})
         self._torn: set[str] = set()
 
     @property
@@ -102,6 +104,8 @@ class RecordStore:
 
     def _read(self, segment: Segment) -> pa.Table:
         table = pq.ParquetFile(segment.path).read()
+        for name in self.later.keys() - set(table.schema.names):
+            table = table.append_column(name, pa.array([self.later[name]] * table.num_rows, pa.string()))
         if set(table.schema.names) != set(self.schema.names):
             differing = sorted(set(table.schema.names) ^ set(self.schema.names))
             raise StoreError(
