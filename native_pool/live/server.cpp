@@ -174,6 +174,10 @@ std::int64_t LivePool::prio_kickup_us() const {
   return std::int64_t{settings_.prio_kickup_ms} * 1'000;
 }
 
+std::int64_t LivePool::wait_timeout_us() const {
+  return static_cast<std::int64_t>(settings_.wait_timeout_s * 1e6);
+}
+
 void LivePool::serve(Connection& connection, WorkerStats& stats) {
   if (!turn(connection, stats)) return drop(connection);
   if (arm_or_move(connection)) return;
@@ -185,6 +189,10 @@ bool LivePool::turn(Connection& connection, WorkerStats& stats) {
   if (connection.fresh) {
     connection.fresh = false;
     return true;
+  }
+  if (connection.timed_out) {
+    timed_out_connections_.fetch_add(1, std::memory_order_relaxed);
+    return false;
   }
   try {
     return receive(connection) && answer_frames(connection, stats);
@@ -343,6 +351,7 @@ PoolSnapshot LivePool::snapshot() const {
   snapshot.counters["slow_readers"] = static_cast<double>(slow_readers_.load());
   snapshot.counters["refused_connections"] = static_cast<double>(refused_connections_.load());
   snapshot.counters["unarmed_connections"] = static_cast<double>(unarmed_connections_.load());
+  snapshot.counters["timed_out_connections"] = static_cast<double>(timed_out_connections_.load());
   snapshot.counters["accept_shortages"] = static_cast<double>(accept_shortages_.load());
   snapshot.time_s = static_cast<double>(now_ns()) / 1e9;
   return snapshot;
