@@ -27,9 +27,9 @@ void bind_live(py::module_& module) {
                        double idle_timeout_s, int queue_put_limit, int wake_top_limit,
                        int listener_wake_limit, int listener_create_limit, bool dedicated_listener,
                        const std::string& throttle, int max_pool_size, int max_connections,
-                       int max_threads, int prio_kickup_ms, bool instrument, int sample_every,
-                       double latch_timeout_s, const std::vector<std::string>& class_names,
-                       bool record_events) {
+                       int max_threads, int prio_kickup_ms, double wait_timeout_s, bool instrument,
+                       int sample_every, double latch_timeout_s,
+                       const std::vector<std::string>& class_names, bool record_events) {
              LivePoolSettings settings;
              settings.address = address;
              settings.cpus = cpus;
@@ -45,6 +45,7 @@ void bind_live(py::module_& module) {
              settings.max_connections = max_connections;
              settings.max_threads = max_threads;
              settings.prio_kickup_ms = prio_kickup_ms;
+             settings.wait_timeout_s = wait_timeout_s;
              settings.executor = {instrument, sample_every, latch_timeout_s};
              settings.class_names = class_names;
              settings.record_events = record_events;
@@ -59,9 +60,9 @@ void bind_live(py::module_& module) {
            py::arg("dedicated_listener") = false, py::arg("throttle") = "mariadb",
            py::arg("max_pool_size") = 128, py::arg("max_connections") = 2048,
            py::arg("max_threads") = 65536, py::arg("prio_kickup_ms") = 1000,
-           py::arg("instrument") = true, py::arg("sample_every") = 16,
-           py::arg("latch_timeout_s") = 5.0, py::arg("class_names") = std::vector<std::string>{},
-           py::arg("record_events") = false)
+           py::arg("wait_timeout_s") = 28'800.0, py::arg("instrument") = true,
+           py::arg("sample_every") = 16, py::arg("latch_timeout_s") = 5.0,
+           py::arg("class_names") = std::vector<std::string>{}, py::arg("record_events") = false)
       .def("start", &LivePool::start, py::call_guard<py::gil_scoped_release>(),
            "Binds, listens and starts to serve.")
       .def("close", &LivePool::close, py::call_guard<py::gil_scoped_release>(),

@@ -195,6 +195,16 @@ std::vector<PoolRun> runs_of(const std::vector<SimulatedPool*>& pools,
   return runs;
 }
 
+// The text of a deadlock, which is a result; whatever else a run has thrown is thrown here.
+std::optional<std::string> deadlock_of(const PoolRun& run) {
+  if (!run.failure) return std::nullopt;
+  try {
+    std::rethrow_exception(run.failure);
+  } catch (const sim::Deadlock& deadlock) {
+    return deadlock.what();
+  }
+}
+
 // Python's list holds the pools while the threads run them.
 std::vector<std::optional<std::string>> run_all(const std::vector<SimulatedPool*>& pools,
                                                 const std::vector<double>& seconds,
@@ -217,11 +227,9 @@ std::vector<std::optional<std::string>> run_all(const std::vector<SimulatedPool*
     }
   }
   if (PyErr_Occurred() != nullptr) throw py::error_already_set();
-  std::vector<std::optional<std::string>> errors;
-  for (const PoolRun& run : parallel.results()) {
-    errors.push_back(run.error.empty() ? std::nullopt : std::optional(run.error));
-  }
-  return errors;
+  std::vector<std::optional<std::string>> deadlocks;
+  for (const PoolRun& run : parallel.results()) deadlocks.push_back(deadlock_of(run));
+  return deadlocks;
 }
 
 void bind_pool(py::module_& module) {

@@ -196,8 +196,7 @@ void KnobClimber::decide() {
     moving = moving || sure(k);
     open = open || !(sure(k) || hopeless(k));
   }
-  const auto longest = static_cast<int>(throughputs_.capacity());
-  const bool patient = static_cast<int>(throughputs_.size()) + window() <= longest;
+  const bool patient = static_cast<int>(throughputs_.size()) + window() <= longest_wave_;
   if (!moving && open && patient &&
       static_cast<int>(throughputs_.size()) < settings_.hcm_patience * window()) {
     return;

@@ -112,6 +112,7 @@ class KnobClimber {
   std::vector<Knob> knobs_;
   std::vector<int> values_;
   std::vector<int> earlier_;  // asked for before the constructor or adopt() began a wave
+  int longest_wave_ = 0;      // most samples that a wave takes before it is judged
   std::vector<double> throughputs_;
   std::vector<double> ratios_;
   std::vector<double> errors_;

@@ -27,13 +27,11 @@ void KnobClimber::adopt(const SpectralSettings& settings, std::span<const double
   restart(middles, Reason::kSettingsChanged);
 }
 
-// Exactly as much as the longest window holds, since decide() goes by the capacity.
 void KnobClimber::reserve() {
-  const auto longest = static_cast<std::size_t>(window()) *
-                       static_cast<std::size_t>(settings_.samples_to_wave_period_ratio);
-  const auto fresh = [&] {
+  longest_wave_ = window() * settings_.samples_to_wave_period_ratio;
+  const auto fresh = [this] {
     std::vector<double> samples;
-    samples.reserve(longest);
+    samples.reserve(static_cast<std::size_t>(longest_wave_));
     return samples;
   };
   throughputs_ = fresh();

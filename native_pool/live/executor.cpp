@@ -130,32 +130,35 @@ Status Executor::run(Connection& connection, WaitReporter& reporter, WorkerStats
   Rounds rounds(stats, settings_);
   Status status = Status::kOk;
   for (const Step& step : connection.request.steps) {
-    switch (step.op) {
-      case Op::kCpu:
-        burn(std::int64_t{step.value} * 1'000);
-        break;
-      case Op::kWait:
-        wait(step, reporter, rounds, stats);
-        break;
-      case Op::kAcquire:
-        if (!acquire(connection, step, reporter, rounds, stats)) status = Status::kLatchTimeout;
-        break;
-      case Op::kRelease:
-        latches_[step.kind_or_latch].release(&connection);
-        connection.held_latches.reset(step.kind_or_latch);
-        break;
-      case Op::kBegin:
-        connection.in_transaction = true;
-        break;
-      case Op::kCommit:
-        abandon(connection);
-        break;
-    }
+    status = run_step(connection, step, reporter, rounds, stats);
     if (status != Status::kOk) break;
   }
   if (status != Status::kOk || !connection.in_transaction) abandon(connection);
   rounds.finish();
   return status;
+}
+
+Status Executor::run_step(Connection& connection, const Step& step, WaitReporter& reporter,
+                          Rounds& rounds, WorkerStats& stats) {
+  switch (step.op) {
+    case Op::kCpu:
+      return burn(std::int64_t{step.value} * 1'000);
+    case Op::kWait:
+      return wait(step, reporter, rounds, stats);
+    case Op::kAcquire:
+      return acquire(connection, step, reporter, rounds, stats);
+    case Op::kRelease:
+      latches_[step.kind_or_latch].release(&connection);
+      connection.held_latches.reset(step.kind_or_latch);
+      break;
+    case Op::kBegin:
+      connection.in_transaction = true;
+      break;
+    case Op::kCommit:
+      abandon(connection);
+      break;
+  }
+  return Status::kOk;
 }
 
 void Executor::abandon(Connection& connection) {
@@ -171,8 +174,8 @@ void Executor::stop() {
   for (Latch& latch : latches_) latch.stop();
 }
 
-bool Executor::acquire(Connection& connection, const Step& step, WaitReporter& reporter,
-                       Rounds& rounds, WorkerStats& stats) {
+Status Executor::acquire(Connection& connection, const Step& step, WaitReporter& reporter,
+                         Rounds& rounds, WorkerStats& stats) {
   Latch& latch = latches_[step.kind_or_latch];
   bool taken = latch.try_acquire(&connection);
   if (!taken) {
@@ -200,44 +203,50 @@ bool Executor::acquire(Connection& connection, const Step& step, WaitReporter& r
     stats.counters.latch_waits.add();
     if (settings_.instrument) stats.record(Timing::kLatchWait, whole_us(now_ns() - begin_ns));
   }
-  if (!taken) return false;
+  if (!taken) {
+    return stopping_.load(std::memory_order_relaxed) ? Status::kStopping : Status::kLatchTimeout;
+  }
   connection.held_latches.set(step.kind_or_latch);
   // Service that degrades: a holder walks the list of those who wait, as a deadlock check does.
-  burn(std::int64_t{step.value} * latch.waiters());
-  return true;
+  return burn(std::int64_t{step.value} * latch.waiters());
 }
 
-void Executor::wait(const Step& step, WaitReporter& reporter, Rounds& rounds, WorkerStats& stats) {
+Status Executor::wait(const Step& step, WaitReporter& reporter, Rounds& rounds,
+                      WorkerStats& stats) {
   const bool reported = (step.aux & kReported) != 0;
   if (reported) {
     stats.counters.waits[step.kind_or_latch].add();
     rounds.begin_wait();
     reporter.wait_begin();
   }
-  sleep(std::int64_t{step.value} * 1'000);
+  const Status status = sleep(std::int64_t{step.value} * 1'000);
   if (reported) {
     reporter.wait_end();
     rounds.end_wait();
   }
+  return status;
 }
 
-void Executor::burn(std::int64_t cpu_ns) const {
-  if (cpu_ns <= 0) return;
+Status Executor::burn(std::int64_t cpu_ns) const {
+  if (cpu_ns <= 0) return Status::kOk;
   const std::int64_t end_ns = thread_cpu_ns() + cpu_ns;
   volatile std::uint64_t state = 1;
-  do {
+  while (true) {
     for (int i = 0; i < kBurnLoops; ++i) state = state * 2'862'933'555'777'941'757ULL + 3;
-  } while (thread_cpu_ns() < end_ns && !stopping_.load(std::memory_order_relaxed));
+    if (thread_cpu_ns() >= end_ns) return Status::kOk;
+    if (stopping_.load(std::memory_order_relaxed)) return Status::kStopping;
+  }
 }
 
-void Executor::sleep(std::int64_t wall_ns) const {
+Status Executor::sleep(std::int64_t wall_ns) const {
   const std::int64_t end_ns = now_ns() + wall_ns;
-  for (std::int64_t left = wall_ns; left > 0 && !stopping_.load(std::memory_order_relaxed);
-       left = end_ns - now_ns()) {
+  for (std::int64_t left = wall_ns; left > 0; left = end_ns - now_ns()) {
+    if (stopping_.load(std::memory_order_relaxed)) return Status::kStopping;
     const std::int64_t slice = std::min(left, kSliceNs);
     const timespec pause{slice / 1'000'000'000, slice % 1'000'000'000};
     nanosleep(&pause, nullptr);
   }
+  return Status::kOk;
 }
 
 }  // namespace poolpilot

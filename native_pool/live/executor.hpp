@@ -31,7 +31,8 @@ class Executor {
   Executor(const ExecutorSettings& settings, const std::atomic<bool>& stopping)
       : settings_(settings), stopping_(stopping) {}
 
-  // Runs one request to its end. Latches are kept only inside a transaction that goes on.
+  // Runs one request to its end, or to where a stop cuts it short. Latches are kept only inside a
+  // transaction that goes on.
   Status run(Connection& connection, WaitReporter& reporter, WorkerStats& stats);
 
   // Gives back what a connection still holds.
@@ -45,11 +46,13 @@ class Executor {
  private:
   class Rounds;
 
-  bool acquire(Connection& connection, const Step& step, WaitReporter& reporter, Rounds& rounds,
-               WorkerStats& stats);
-  void wait(const Step& step, WaitReporter& reporter, Rounds& rounds, WorkerStats& stats);
-  void burn(std::int64_t cpu_ns) const;
-  void sleep(std::int64_t wall_ns) const;
+  Status run_step(Connection& connection, const Step& step, WaitReporter& reporter, Rounds& rounds,
+                  WorkerStats& stats);
+  Status acquire(Connection& connection, const Step& step, WaitReporter& reporter, Rounds& rounds,
+                 WorkerStats& stats);
+  Status wait(const Step& step, WaitReporter& reporter, Rounds& rounds, WorkerStats& stats);
+  Status burn(std::int64_t cpu_ns) const;
+  Status sleep(std::int64_t wall_ns) const;
 
   const ExecutorSettings settings_;
   const std::atomic<bool>& stopping_;

@@ -9,6 +9,13 @@
 // Connections. A turn owns its connection from the moment it takes it off the queue until arm() or
 // adopt() succeeds; when the system refuses, it owns it still and must close it. EPOLLONESHOT keeps
 // the epoll silent about a connection that somebody owns, whether the epoll knows it or not.
+// From arm() until a poll queues it an armed connection belongs to the group: only who holds the
+// mutex may touch it, and nobody may close it, since only a turn does that. So a tick may shut the
+// socket of one that has been silent for too long: the descriptor is certainly open, and certainly
+// the connection's. The tick owns it no longer than that. The shut socket is ready like any other,
+// or an epoll_wait had found it ready already and its answer waits for the mutex; either way one
+// poll queues it, with high priority, and its turn closes it and gives back what it held. What
+// the client sent in that moment is not answered, as in MariaDB.
 //
 // Stop. stop() dismisses every sleeper at once and wakes the listener for good. From then on no
 // thread falls asleep, listens, takes a request or is created, so nobody can be woken either;
@@ -18,8 +25,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <limits>
 #include <list>
 #include <mutex>
+#include <vector>
 
 #include "live/clock.hpp"
 #include "live/connection.hpp"
@@ -44,6 +53,7 @@ class GroupHost {
   virtual void serve(Connection& connection, WorkerStats& stats) = 0;
   virtual double idle_timeout_s() const = 0;
   virtual std::int64_t prio_kickup_us() const = 0;
+  virtual std::int64_t wait_timeout_us() const = 0;
 };
 
 class Group final : public WaitReporter {
@@ -65,7 +75,8 @@ class Group final : public WaitReporter {
   [[nodiscard]] bool arm(Connection& connection);
 
   void work(WorkerStats& stats);
-  // The timer: every group hears of every tick, whose clock the queue goes by.
+  // The timer: every group hears of every tick, whose clock the queue and the deadlines of silent
+  // connections go by.
   void tick(std::int64_t now_us);
   void configure(const GroupSettings& settings);
   // Ends the group's threads; safe to call twice.
@@ -87,8 +98,11 @@ class Group final : public WaitReporter {
   };
   using Lock = std::unique_lock<std::mutex>;
   using Clock = std::chrono::steady_clock;
+  static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
+  void add(Connection& connection);
   bool watch(Connection& connection);
+  void end_silent_connections();
   Decision apply(EventKind kind, int n = 0);
   void perform(Spawn spawn);
   Connection* next(Lock& lock);
@@ -103,6 +117,8 @@ class Group final : public WaitReporter {
   GroupMachine machine_;
   TwoLevelQueue<Connection*> queue_;
   std::int64_t tick_us_ = now_ns() / 1'000;  // of the last tick: MariaDB stamps its queue with it
+  std::vector<Connection*> connections_;     // all that belong to the group, in no order
+  std::int64_t next_deadline_us_ = kNever;   // no armed connection has an earlier one
   std::list<Sleeper*> sleepers_;             // last in, first out; as many as the machine counts
   Descriptor epoll_;
   Descriptor stop_event_;

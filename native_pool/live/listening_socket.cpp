@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -16,6 +17,7 @@ namespace poolpilot {
 namespace {
 
 constexpr int kBacklog = 1024;
+constexpr int kUnixSendBuffer = 2 << 20;
 const std::string kTcp = "tcp:127.0.0.1:";
 const std::string kUnix = "unix:";
 
@@ -27,6 +29,27 @@ Descriptor open_socket(int family, const std::string& address) {
   Descriptor socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.valid()) refuse(address);
   return socket;
+}
+
+// Whether the error belongs to one client, or to none: accept(2) wants it treated like EAGAIN.
+bool is_passing(int error) {
+  switch (error) {
+    case EAGAIN:
+    case EINTR:
+    case ECONNABORTED:
+    case EPROTO:
+    case EPERM:  // a rule of the firewall
+    case ENETDOWN:
+    case ENOPROTOOPT:
+    case EHOSTDOWN:
+    case ENONET:
+    case EHOSTUNREACH:
+    case EOPNOTSUPP:
+    case ENETUNREACH:
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -46,6 +69,21 @@ ListeningSocket::ListeningSocket(const std::string& address) : ListeningSocket()
 
 ListeningSocket::~ListeningSocket() {
   if (!unix_path_.empty()) unlink(unix_path_.c_str());
+}
+
+ListeningSocket::Accepted ListeningSocket::accept(int& client) const {
+  client = accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (client < 0) return is_passing(errno) ? Accepted::kNobody : Accepted::kShortage;
+  if (unix_path_.empty()) {
+    const int on = 1;
+    setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  } else {
+    // TCP packs small answers together and grows its buffer by itself. A Unix socket charges each
+    // with a packet of its own, some 800 bytes, and by default has room for some 270; the system
+    // grants as much of this as its wmem_max allows.
+    setsockopt(client, SOL_SOCKET, SO_SNDBUF, &kUnixSendBuffer, sizeof(kUnixSendBuffer));
+  }
+  return Accepted::kClient;
 }
 
 void ListeningSocket::bind_tcp(const std::string& port) {

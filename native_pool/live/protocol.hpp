@@ -35,7 +35,11 @@ inline constexpr std::uint32_t kMaxWaiterCostNs = 1'000'000;
 enum class Op : std::uint8_t { kCpu = 1, kWait, kAcquire, kRelease, kBegin, kCommit };
 enum class WaitKind : std::uint8_t { kSleep = 0, kDiskIo, kRowLock, kNet };
 inline constexpr std::size_t kWaitKinds = 4;
-enum class Status : std::uint8_t { kOk = 0, kLatchTimeout, kBadProgram };
+enum class Status : std::uint8_t {
+  kOk = 0,
+  kLatchTimeout,
+  kStopping,  // the server stopped before the program was over; the rest of it was not run
+};
 
 // Bits of Step::aux. Acquire keeps its spin budget in microseconds in the bits from kSpinShift on.
 inline constexpr std::uint16_t kReported = 1;  // Wait, Acquire: wait_begin/wait_end are called

@@ -1,7 +1,5 @@
 #include "live/server.hpp"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/eventfd.h>
@@ -19,6 +17,8 @@
 
 namespace poolpilot {
 namespace {
+
+constexpr int kShortagePauseMs = 10;
 
 [[noreturn]] void throw_closed() { throw std::logic_error("the pool is closed: make a new one"); }
 
@@ -174,6 +174,10 @@ std::int64_t LivePool::prio_kickup_us() const {
   return std::int64_t{settings_.prio_kickup_ms} * 1'000;
 }
 
+std::int64_t LivePool::wait_timeout_us() const {
+  return static_cast<std::int64_t>(settings_.wait_timeout_s * 1e6);
+}
+
 void LivePool::serve(Connection& connection, WorkerStats& stats) {
   if (!turn(connection, stats)) return drop(connection);
   if (arm_or_move(connection)) return;
@@ -185,6 +189,10 @@ bool LivePool::turn(Connection& connection, WorkerStats& stats) {
   if (connection.fresh) {
     connection.fresh = false;
     return true;
+  }
+  if (connection.timed_out) {
+    timed_out_connections_.fetch_add(1, std::memory_order_relaxed);
+    return false;
   }
   try {
     return receive(connection) && answer_frames(connection, stats);
@@ -209,6 +217,7 @@ bool LivePool::answer_frames(Connection& connection, WorkerStats& stats) {
                                           connection.buffered - used);
     const std::size_t frame = decode_request(rest, connection.request);
     if (frame == 0) break;
+    if (used == 0) record_arrival(connection, stats);
     used += frame;
     alive = answer(connection, stats);
   }
@@ -217,24 +226,24 @@ bool LivePool::answer_frames(Connection& connection, WorkerStats& stats) {
   return alive;
 }
 
+// Only for the first request of a turn: those sent together with it were taken off the queue with
+// it, and their client did not think in between.
+void LivePool::record_arrival(const Connection& connection, WorkerStats& stats) const {
+  if (!settings_.executor.instrument) return;
+  stats.record(Timing::kQueueWait,
+               static_cast<std::uint64_t>((now_ns() - connection.enqueued_ns) / 1'000));
+  if (connection.last_response_ns == 0) return;
+  stats.record(
+      Timing::kThink,
+      static_cast<std::uint64_t>(
+          std::max<std::int64_t>(connection.enqueued_ns - connection.last_response_ns, 0) / 1'000));
+}
+
 bool LivePool::answer(Connection& connection, WorkerStats& stats) {
   const RequestHeader header = connection.request.header;
-  const bool instrument = settings_.executor.instrument;
-  if (instrument) {
-    const std::int64_t start_ns = now_ns();
-    stats.record(Timing::kQueueWait,
-                 static_cast<std::uint64_t>((start_ns - connection.enqueued_ns) / 1'000));
-    if (connection.last_response_ns > 0) {
-      stats.record(
-          Timing::kThink,
-          static_cast<std::uint64_t>(
-              std::max<std::int64_t>(connection.enqueued_ns - connection.last_response_ns, 0) /
-              1'000));
-    }
-  }
   const Status status = executor_.run(connection, *connection.group, stats);
   connection.last_response_ns = now_ns();
-  if (instrument) {
+  if (settings_.executor.instrument) {
     const auto sent_ns = static_cast<std::int64_t>(header.sent_ns);
     const bool trusted = sent_ns > 0 && sent_ns <= connection.last_response_ns;
     const std::int64_t since_ns = trusted ? sent_ns : connection.enqueued_ns;
@@ -246,7 +255,8 @@ bool LivePool::answer(Connection& connection, WorkerStats& stats) {
   encode_response({status, header.class_id, header.request_id}, response);
   const ssize_t sent = send(connection.fd, response.data(), response.size(), MSG_NOSIGNAL);
   if (sent == static_cast<ssize_t>(response.size())) return true;
-  // A full socket buffer means thousands of answers unread: that client must not hold a worker.
+  // A full socket buffer means thousands of answers unread, on a Unix socket hundreds where the
+  // system's wmem_max is small: that client must not hold a worker.
   if (sent >= 0 || errno == EAGAIN) slow_readers_.fetch_add(1, std::memory_order_relaxed);
   return false;
 }
@@ -270,24 +280,23 @@ void LivePool::drop(Connection& connection) {
 
 void LivePool::accept_loop() {
   pin_this_thread(settings_.cpus);
-  std::array<pollfd, 2> watched{pollfd{listening_->fd(), POLLIN, 0},
-                                pollfd{accept_stop_.get(), POLLIN, 0}};
+  using Accepted = ListeningSocket::Accepted;
+  std::array<pollfd, 2> watched{pollfd{accept_stop_.get(), POLLIN, 0},
+                                pollfd{listening_->fd(), POLLIN, 0}};
+  bool shortage = false;
   while (!stopping_.load(std::memory_order_relaxed)) {
-    poll(watched.data(), watched.size(), -1);
-    const int socket = accept4(listening_->fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (socket >= 0) {
-      welcome(socket);
-    } else if (errno != EAGAIN && errno != EINTR) {
-      refused_connections_.fetch_add(1, std::memory_order_relaxed);
-      // Out of descriptors: the client stays in the backlog, so do not spin on it.
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
+    // The client of a shortage stays in the backlog, which is ready all the time: pause, not spin.
+    poll(watched.data(), shortage ? 1 : 2, shortage ? kShortagePauseMs : -1);
+    int socket = -1;
+    const Accepted accepted = listening_->accept(socket);
+    if (accepted == Accepted::kClient) welcome(socket);
+    const bool begins = accepted == Accepted::kShortage && !shortage;
+    if (begins) accept_shortages_.fetch_add(1, std::memory_order_relaxed);
+    shortage = accepted == Accepted::kShortage;
   }
 }
 
 void LivePool::welcome(int socket) {
-  const int on = 1;
-  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));  // no effect on Unix sockets
   Connection* connection = nullptr;
   {
     const std::lock_guard lock(connections_mutex_);
@@ -342,6 +351,8 @@ PoolSnapshot LivePool::snapshot() const {
   snapshot.counters["slow_readers"] = static_cast<double>(slow_readers_.load());
   snapshot.counters["refused_connections"] = static_cast<double>(refused_connections_.load());
   snapshot.counters["unarmed_connections"] = static_cast<double>(unarmed_connections_.load());
+  snapshot.counters["timed_out_connections"] = static_cast<double>(timed_out_connections_.load());
+  snapshot.counters["accept_shortages"] = static_cast<double>(accept_shortages_.load());
   snapshot.time_s = static_cast<double>(now_ns()) / 1e9;
   return snapshot;
 }

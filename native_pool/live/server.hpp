@@ -65,6 +65,7 @@ class LivePool final : private GroupHost {
   void serve(Connection& connection, WorkerStats& stats) override;
   double idle_timeout_s() const override;
   std::int64_t prio_kickup_us() const override;
+  std::int64_t wait_timeout_us() const override;
 
   std::shared_lock<std::shared_mutex> while_serving() const;
   void open_all();
@@ -75,6 +76,7 @@ class LivePool final : private GroupHost {
   bool turn(Connection& connection, WorkerStats& stats);
   bool receive(Connection& connection);
   bool answer_frames(Connection& connection, WorkerStats& stats);
+  void record_arrival(const Connection& connection, WorkerStats& stats) const;
   bool answer(Connection& connection, WorkerStats& stats);
   bool arm_or_move(Connection& connection);
   void drop(Connection& connection);
@@ -111,8 +113,11 @@ class LivePool final : private GroupHost {
   // Events of no single worker; relaxed, they order nothing.
   std::atomic<std::int64_t> protocol_errors_{0};
   std::atomic<std::int64_t> slow_readers_{0};
-  std::atomic<std::int64_t> refused_connections_{0};
-  std::atomic<std::int64_t> unarmed_connections_{0};  // closed, as epoll would not watch them
+  std::atomic<std::int64_t> refused_connections_{0};    // over max_connections
+  std::atomic<std::int64_t> unarmed_connections_{0};    // closed, as epoll would not watch them
+  std::atomic<std::int64_t> timed_out_connections_{0};  // closed after wait_timeout_s of silence
+  // Times that the system had no descriptor or memory for the next client, which then waited.
+  std::atomic<std::int64_t> accept_shortages_{0};
 
   std::unique_ptr<ListeningSocket> listening_;
   Descriptor accept_stop_;

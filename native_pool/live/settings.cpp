@@ -29,6 +29,7 @@ void check(const LivePoolSettings& settings) {
   check_range("max_connections", settings.max_connections, 1, 65'536);
   check_range("max_threads", settings.max_threads, 2, 65'536);
   check_range("prio_kickup_ms", settings.prio_kickup_ms, 0, 3'600'000);
+  check_range("wait_timeout_s", settings.wait_timeout_s, 0.01, 31'536'000.0);
   check_range("sample_every", settings.executor.sample_every, 1, 1'000'000);
   check_range("latch_timeout_s", settings.executor.latch_timeout_s, 0.001, 3600.0);
   check_range("number of class names", settings.class_names.size(), std::size_t{0}, kClasses);

@@ -27,6 +27,7 @@ struct LivePoolSettings {
   int max_connections = 2048;
   int max_threads = 65536;
   int prio_kickup_ms = 1000;
+  double wait_timeout_s = 28'800;  // a client that is silent for longer is closed, as in MariaDB
   ExecutorSettings executor;
   std::vector<std::string> class_names;  // names of classes 0.. in snapshots
   bool record_events = false;            // keep every group's events for replay

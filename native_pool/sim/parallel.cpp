@@ -33,8 +33,8 @@ void ParallelRuns::work() {
     PoolRun& run = runs_[index];
     try {
       run.done = run.pool->run(run.limits);
-    } catch (const Deadlock& deadlock) {
-      run.error = deadlock.what();
+    } catch (...) {
+      run.failure = std::current_exception();
     }
   }
   const std::lock_guard lock(mutex_);

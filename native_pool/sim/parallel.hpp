@@ -5,8 +5,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -17,9 +17,9 @@ namespace poolpilot::sim {
 
 struct PoolRun {
   SimulatedPool* pool = nullptr;
-  RunLimits limits;   // `stop` is set by the runs themselves
-  bool done = false;  // it reached a limit
-  std::string error;  // of a deadlock; empty otherwise
+  RunLimits limits;            // `stop` is set by the runs themselves
+  bool done = false;           // it reached a limit
+  std::exception_ptr failure;  // what it has thrown; the pool is then good for nothing else
 };
 
 // The runs begin when it is made, in the order given, on `threads` threads. Throws

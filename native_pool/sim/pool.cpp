@@ -241,8 +241,8 @@ PoolSnapshot SimulatedPool::snapshot() const {
   snapshot.gauges["connections"] = static_cast<double>(connections_.size());
   snapshot.gauges["cpus"] = settings_.machine.cpus;
   snapshot.counters["process_cpu_us"] = cpu_.busy_ns(now_ns_) / 1e3;
-  for (const char* name :
-       {"protocol_errors", "slow_readers", "refused_connections", "unarmed_connections"}) {
+  for (const char* name : {"protocol_errors", "slow_readers", "refused_connections",
+                           "unarmed_connections", "timed_out_connections", "accept_shortages"}) {
     snapshot.counters[name] = 0.0;
   }
   return snapshot;

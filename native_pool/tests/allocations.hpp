@@ -1,8 +1,20 @@
-// How often this thread has asked for memory.
+// How often this thread has asked for memory, and a system that has none left for the others.
 #pragma once
 
 namespace poolpilot {
 
 long allocations();
+
+// While it lives, the `nth` request for memory (1 is the next) of all threads but its own is
+// refused, and no other. One lives at a time.
+class AllocationRefusal {
+ public:
+  explicit AllocationRefusal(long nth);
+  ~AllocationRefusal();
+  AllocationRefusal(const AllocationRefusal&) = delete;
+  AllocationRefusal& operator=(const AllocationRefusal&) = delete;
+
+  bool refused() const;
+};
 
 }  // namespace poolpilot

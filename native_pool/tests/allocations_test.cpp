@@ -1,15 +1,27 @@
-// Counts what operator new gives out.
+// Counts what operator new gives out, and refuses what an AllocationRefusal wants refused.
 #include "tests/allocations.hpp"
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <new>
+#include <thread>
 #include <vector>
 
 namespace {
 
 thread_local long counted = 0;
+thread_local bool spared = false;  // the thread that refuses
+
+// Relaxed: an order that the tests brought in would hide a race from ThreadSanitizer.
+constinit std::atomic<bool> refusing{false};
+constinit std::atomic<long> before_refusal{0};
+
+bool refuse() {
+  return refusing.load(std::memory_order_relaxed) && !spared &&
+         before_refusal.fetch_sub(1, std::memory_order_relaxed) == 1;
+}
 
 }  // namespace
 
@@ -18,6 +30,7 @@ thread_local long counted = 0;
 
 void* operator new(std::size_t size) {
   ++counted;
+  if (refuse()) throw std::bad_alloc();
   if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
   throw std::bad_alloc();
 }
@@ -29,11 +42,44 @@ namespace poolpilot {
 
 long allocations() { return counted; }
 
+AllocationRefusal::AllocationRefusal(long nth) {
+  spared = true;
+  before_refusal.store(nth, std::memory_order_relaxed);
+  refusing.store(true, std::memory_order_relaxed);
+}
+
+AllocationRefusal::~AllocationRefusal() {
+  refusing.store(false, std::memory_order_relaxed);
+  spared = false;
+}
+
+bool AllocationRefusal::refused() const {
+  return before_refusal.load(std::memory_order_relaxed) <= 0;
+}
+
 TEST(Allocations, AreCounted) {
   const long before = allocations();
   const std::vector<int> some(100, 1);
   ASSERT_EQ(some.size(), 100U);
   EXPECT_EQ(allocations(), before + 1);
+}
+
+TEST(Allocations, AreRefusedOnceAndToOtherThreadsOnly) {
+  const AllocationRefusal refusal(2);
+  const std::vector<int> own(100, 1);
+  int given = 0;
+  std::thread([&given] {
+    for (int i = 0; i < 3; ++i) {
+      try {
+        const std::vector<int> some(100, 1);
+        given += some.front();
+      } catch (const std::bad_alloc&) {
+        given += 10;
+      }
+    }
+  }).join();
+  EXPECT_EQ(given, 12);
+  EXPECT_TRUE(refusal.refused());
 }
 
 }  // namespace poolpilot

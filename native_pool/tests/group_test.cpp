@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <latch>
@@ -68,10 +70,15 @@ class GroupTest : public testing::Test, protected GroupHost {
   void serve(Connection& connection, WorkerStats&) override { turns.at (&connection)(); }
   double idle_timeout_s() const override { return idle_s; }
   std::int64_t prio_kickup_us() const override { return 1'000'000; }
+  std::int64_t wait_timeout_us() const override { return 100'000; }
 
   // A connection that the epoll watches and finds ready at once; its only turn is `turn`.
   void send_request(std::function<void()> turn) {
-    sockets.emplace_back(eventfd(1, EFD_NONBLOCK));
+    watch(Descriptor(eventfd(1, EFD_NONBLOCK)), std::move(turn));
+  }
+
+  void watch(Descriptor socket, std::function<void()> turn) {
+    sockets.push_back(std::move(socket));
     connections.push_back(std::make_unique<Connection>(sockets.back().get(), connections.size()));
     connections.back()->fresh = false;
     turns[connections.back().get()] = std::move(turn);
@@ -105,6 +112,40 @@ class GroupTest : public testing::Test, protected GroupHost {
     group.stop();
     EXPECT_TRUE(eventually([this] { return ended == 3; }));
     return first;
+  }
+
+  // A tick comes when a connection has been silent for so long and a request of low priority waits
+  // for a thread. Says what is served, in order.
+  std::string served_after_a_silence_of(std::int64_t silent_us) {
+    leave_two_sleepers();
+    GroupSettings settings;
+    settings.dedicated_listener = true;  // leaves what it hears to the busy thread
+    group.configure(settings);
+    constexpr std::int64_t kFirstTickUs = 1'000'000'000'000;
+    group.tick(kFirstTickUs);
+    std::latch busy(1);
+    std::latch go_on(1);
+    serve_once([&] {
+      busy.count_down();
+      go_on.wait();
+    });
+    busy.wait();
+    std::string all;
+    std::array<int, 2> ends{};
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+    const Descriptor client(ends[1]);
+    watch(Descriptor(ends[0]), [&] { all += "silent "; });
+    const Connection& silent_one = *connections.back();
+    send_request([&] { all += "low "; });
+    EXPECT_TRUE(eventually([this] { return group.state().queue_length == 1; }));
+    group.tick(kFirstTickUs + silent_us);
+    const int waiting = silent_one.timed_out ? 2 : 1;
+    EXPECT_TRUE(eventually([&] { return group.state().queue_length == waiting; }));
+    go_on.count_down();
+    EXPECT_TRUE(eventually([this] { return group.state().queue_length == 0; }));
+    group.stop();
+    EXPECT_TRUE(eventually([this] { return ended == 3; }));
+    return all;
   }
 
   EventLog log;
@@ -166,6 +207,15 @@ TEST_F(GroupTest, ARequestIsKickedUpByTheClockOfTheTicks) {
 
 TEST_F(GroupTest, ARequestIsNotKickedUpBeforeItsTimeIsOver) {
   EXPECT_EQ(first_after_a_tick_of(1'000'000), "high low ");
+}
+
+// As in MariaDB: a tick ends who is over the time-out by more than the interval.
+TEST_F(GroupTest, ASilentConnectionIsEndedBeforeOthersAreServed) {
+  EXPECT_EQ(served_after_a_silence_of(500'000 + 100'000 + 1), "silent low ");
+}
+
+TEST_F(GroupTest, AConnectionIsNotEndedBeforeItsTimeIsOver) {
+  EXPECT_EQ(served_after_a_silence_of(500'000 + 100'000), "low ");
 }
 
 // The thread at work has the same sleeper woken again and again, which is too many for one request.

@@ -247,6 +247,26 @@ TEST(Knobs, SlowServerOnWhichRequestsWaitIsClimbed) {
   EXPECT_NE(climber.reason(), Reason::kTooLow);
 }
 
+// A copy of a vector has a capacity of its own.
+TEST(Knobs, ACopyClimbsAsTheOriginalDoes) {
+  const auto rough = [random = std::mt19937_64(1)](const Values& at) mutable {
+    return crossed(at) * std::lognormal_distribution(0.0, 0.3)(random);
+  };
+  SpectralSettings settings = small_server();
+  settings.hcm_patience = 4;
+  KnobClimber climber(settings, kCore, kUntouched);
+  Surface seen = rough;
+  play(climber, seen, 3);
+  KnobClimber copy = climber;
+  Surface seen_by_copy = seen;
+  for (int i = 0; i < 500; ++i) {
+    play(climber, seen, 1);
+    play(copy, seen_by_copy, 1);
+    ASSERT_EQ(copy.values(), climber.values()) << "sample " << i;
+    ASSERT_EQ(copy.mode(), climber.mode()) << "sample " << i;
+  }
+}
+
 TEST(Knobs, WrongNumberOfThemAndValuesOutOfRangeAreRefused) {
   const KnobRange range{.limits = {.min = 1, .max = 8}};
   const auto refused = [&](std::vector<KnobRange> knobs, const Values& values) {

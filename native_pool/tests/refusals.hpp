@@ -3,13 +3,13 @@
 
 namespace poolpilot {
 
-enum class Refusable { kThread, kEpollCtl, kEpollCreate, kEventfd, kListen };
+enum class Refusable { kThread, kEpollCtl, kEpollCreate, kEventfd, kListen, kAccept };
 
-// While it lives, the `nth` call of its kind is refused (1 is the next), and `times` in all. One
-// lives at a time.
+// While it lives, the `nth` call of its kind is refused (1 is the next), and `times` in all, with
+// `error` or, where that is 0, with the one that is usual for the call. One lives at a time.
 class Refusal {
  public:
-  Refusal(Refusable call, int nth, int times = 1);
+  Refusal(Refusable call, int nth, int times = 1, int error = 0);
   ~Refusal();
   Refusal(const Refusal&) = delete;
   Refusal& operator=(const Refusal&) = delete;

@@ -28,6 +28,7 @@ constinit std::atomic<int> chosen{kNone};
 constinit std::atomic<int> calls{0};
 constinit std::atomic<int> first{0};
 constinit std::atomic<int> last{0};
+constinit std::atomic<int> told{0};  // the error asked for
 
 bool refuse(Refusable call) {
   if (chosen.load(std::memory_order_relaxed) != static_cast<int>(call)) return false;
@@ -36,8 +37,13 @@ bool refuse(Refusable call) {
          number <= last.load(std::memory_order_relaxed);
 }
 
-int fail(int error) {
-  errno = error;
+int error_or(int usual) {
+  const int asked = told.load(std::memory_order_relaxed);
+  return asked != 0 ? asked : usual;
+}
+
+int fail(int usual) {
+  errno = error_or(usual);
   return -1;
 }
 
@@ -48,10 +54,11 @@ Function* next(const char* name) {
 
 }  // namespace
 
-Refusal::Refusal(Refusable call, int nth, int times) : nth_(nth), times_(times) {
+Refusal::Refusal(Refusable call, int nth, int times, int error) : nth_(nth), times_(times) {
   calls.store(0, std::memory_order_relaxed);
   first.store(nth, std::memory_order_relaxed);
   last.store(times > INT_MAX - nth ? INT_MAX : nth + times - 1, std::memory_order_relaxed);
+  told.store(error, std::memory_order_relaxed);
   chosen.store(static_cast<int>(call), std::memory_order_relaxed);
 }
 
@@ -63,6 +70,7 @@ int Refusal::refused() const {
 
 }  // namespace poolpilot
 
+using poolpilot::error_or;
 using poolpilot::fail;
 using poolpilot::Refusable;
 using poolpilot::refuse;
@@ -72,7 +80,7 @@ extern "C" {
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*),
                    void* argument) noexcept {
   static const auto real = poolpilot::next<decltype(pthread_create)>("pthread_create");
-  return refuse(Refusable::kThread) ? EAGAIN : real(thread, attributes, body, argument);
+  return refuse(Refusable::kThread) ? error_or(EAGAIN) : real(thread, attributes, body, argument);
 }
 
 int epoll_ctl(int epoll, int operation, int fd, epoll_event* event) noexcept {
@@ -93,6 +101,11 @@ int eventfd(unsigned int count, int flags) noexcept {
 int listen(int socket, int backlog) noexcept {
   static const auto real = poolpilot::next<decltype(listen)>("listen");
   return refuse(Refusable::kListen) ? fail(EADDRINUSE) : real(socket, backlog);
+}
+
+int accept4(int socket, sockaddr* name, socklen_t* length, int flags) {
+  static const auto real = poolpilot::next<decltype(accept4)>("accept4");
+  return refuse(Refusable::kAccept) ? fail(EMFILE) : real(socket, name, length, flags);
 }
 
 }  // extern "C"
@@ -116,6 +129,11 @@ TEST(Refusals, RefuseSeveralCallsUntilTheirEnd) {
     EXPECT_FALSE(Descriptor(eventfd(0, EFD_CLOEXEC)).valid());
     EXPECT_TRUE(Descriptor(eventfd(0, EFD_CLOEXEC)).valid());
     EXPECT_EQ(refusal.refused(), 2);
+  }
+  {
+    const Refusal refusal(Refusable::kEventfd, 1, 1, ENOMEM);
+    EXPECT_EQ(eventfd(0, EFD_CLOEXEC), -1);
+    EXPECT_EQ(errno, ENOMEM);
   }
   const Refusal endless(Refusable::kEpollCreate, 1, INT_MAX);
   EXPECT_FALSE(Descriptor(epoll_create1(0)).valid());

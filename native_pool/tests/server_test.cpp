@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "tests/live_client.hpp"
+#include "tests/sim_load.hpp"
 #include "tests/small_pool.hpp"
 
 namespace poolpilot {
@@ -68,6 +69,21 @@ TEST_F(ServerTest, SnapshotHoldsTheRoundsOfARequest) {
   EXPECT_GE(snapshot.histograms.at("active_round_us").total, 3'000);  // silent waits stay inside
   EXPECT_LT(snapshot.histograms.at("round_cpu_us").total,
             snapshot.histograms.at("active_round_us").total);
+}
+
+TEST_F(ServerTest, ASimulatedPoolCountsUnderTheSameNames) {
+  const auto names = [](const auto& entries) {
+    std::vector<std::string> all;
+    for (const auto& [name, value] : entries) all.push_back(name);
+    return all;
+  };
+  start();
+  const PoolSnapshot live = pool->snapshot();
+  const PoolSnapshot simulated =
+      sim::SimulatedPool(sim::settings_of({sim::class_of("all", {sim::cpu(1)})}, 1)).snapshot();
+  EXPECT_EQ(names(simulated.counters), names(live.counters));
+  EXPECT_EQ(names(simulated.gauges), names(live.gauges));
+  EXPECT_EQ(names(simulated.histograms), names(live.histograms));
 }
 
 TEST_F(ServerTest, OneGroupServesOthersWhileAReportedWaitLasts) {

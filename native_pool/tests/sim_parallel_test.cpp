@@ -1,10 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <exception>
 #include <memory>
+#include <new>
 #include <string>
 #include <system_error>
 
 #include "sim/parallel.hpp"
+#include "tests/allocations.hpp"
 #include "tests/refusals.hpp"
 #include "tests/sim_load.hpp"
 
@@ -54,6 +57,40 @@ TEST(ParallelRuns, StopEndsThoseUnderWayAndBeginsNoOther) {
   EXPECT_EQ(pools.back()->answered(), 0);
 }
 
+// What `failure` says of itself; nothing where there is none.
+std::string text_of(const std::exception_ptr& failure) {
+  try {
+    if (failure) std::rethrow_exception(failure);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ParallelRuns, MemoryThatIsRefusedFailsTheRunThatAskedForIt) {
+  for (long nth = 1;; ++nth) {
+    SCOPED_TRACE("allocation " + std::to_string(nth) + " refused");
+    const auto pools = pools_of(3);
+    const AllocationRefusal refusal(nth);
+    ParallelRuns runs(runs_of(pools, 0.01), 2);
+    while (!runs.wait_for(10ms)) {
+    }
+    int failed = 0;
+    for (const PoolRun& run : runs.results()) {
+      EXPECT_NE(run.done, run.failure != nullptr);
+      if (run.failure) {
+        EXPECT_THROW(std::rethrow_exception(run.failure), std::bad_alloc);
+        ++failed;
+      }
+    }
+    EXPECT_EQ(failed, refusal.refused() ? 1 : 0);
+    if (!refusal.refused()) {
+      EXPECT_GT(nth, 10);
+      return;
+    }
+  }
+}
+
 TEST(ParallelRuns, DeadlockOfOneIsItsOwn) {
   auto pools = pools_of(1);
   const SimulationSettings settings = opposite_latches(0.0);
@@ -63,7 +100,9 @@ TEST(ParallelRuns, DeadlockOfOneIsItsOwn) {
   }
   EXPECT_TRUE(runs.results()[0].done);
   EXPECT_FALSE(runs.results()[1].done);
-  EXPECT_NE(runs.results()[1].error.find("latch"), std::string::npos);
+  EXPECT_EQ(runs.results()[0].failure, nullptr);
+  EXPECT_THROW(std::rethrow_exception(runs.results()[1].failure), Deadlock);
+  EXPECT_NE(text_of(runs.results()[1].failure).find("latch"), std::string::npos);
 }
 
 TEST(ParallelRuns, RefusedThreadIsAnErrorAndEndsTheOthers) {

@@ -1,6 +1,7 @@
 """The live pool through Python, under the load generator: nothing lost, nothing left, every decision replayed."""
 
 import random
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -128,6 +129,18 @@ def test_call_beside_a_close_is_answered_or_refused(name: str) -> None:
         assert refusals == ["the pool is closed: make a new one"]
 
 
+def test_a_silent_client_is_closed_and_counted() -> None:
+    pool = LivePool(timer_interval_ms=10, wait_timeout_s=0.05)
+    pool.start()
+    try:
+        _, host, port = pool.address.split(":")
+        with socket.create_connection((host, int(port)), timeout=20) as client:
+            assert client.recv(1) == b""
+        assert pool.snapshot()["counters"]["timed_out_connections"] == 1
+    finally:
+        pool.close()
+
+
 def test_events_are_replayed_once_the_pool_is_closed() -> None:
     pool = LivePool(record_events=True)
     pool.start()
@@ -162,6 +175,8 @@ def test_refused_tuple_names_its_range_and_changes_nothing(field: str, value: fl
 def test_settings_that_cannot_be_are_refused() -> None:
     with pytest.raises(ValueError, match="throttle 'oracle' is neither mariadb nor percona"):
         LivePool(throttle="oracle")
+    with pytest.raises(ValueError, match=r"wait_timeout_s = 0 is outside its range"):
+        LivePool(wait_timeout_s=0)
     with pytest.raises(ValueError, match=r"is neither tcp:127\.0\.0\.1:PORT nor unix:PATH"):
         LivePool(address="tcp:192.0.2.1:80").start()
 

@@ -22,6 +22,7 @@ class LivePool:
         max_connections: int = ...,
         max_threads: int = ...,
         prio_kickup_ms: int = ...,
+        wait_timeout_s: float = ...,
         instrument: bool = ...,
         sample_every: int = ...,
         latch_timeout_s: float = ...,
