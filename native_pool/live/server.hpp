@@ -73,7 +73,7 @@ class LivePool final : private GroupHost {
   GroupSettings group_settings(const PoolTuple& tuple) const;
   void open_groups(int count);
   bool turn(Connection& connection, WorkerStats& stats);
-  bool receive(Connection& connection);
+  static bool receive(Connection& connection);
   bool answer_frames(Connection& connection, WorkerStats& stats);
   bool answer(Connection& connection, WorkerStats& stats);
   bool arm_or_move(Connection& connection);
