@@ -35,7 +35,7 @@ test: $(FULL)/.ready $(BASE)/.ready system-lab ## C++ tests, then Python tests
 	export POOLPILOT_BASE_PYTHON=$(CURDIR)/$(BASE)/bin/python
 	$(FULL)/bin/pytest
 
-lint: $(FULL)/.ready ## style, formats, types, and the committed stub against the extension
+lint: $(FULL)/.ready ## style, formats, types, the committed stub against the extension, clang-tidy (a minute or two)
 	@set -x
 	$(FULL)/bin/ruff check .
 	$(FULL)/bin/ruff format --check .
@@ -43,6 +43,9 @@ lint: $(FULL)/.ready ## style, formats, types, and the committed stub against th
 	$(FULL)/bin/mypy
 	$(FULL)/bin/stubtest --mypy-config-file pyproject.toml --allowlist native_pool/bindings/stub_differences.txt \
 	    poolpilot.native_pool._core
+	PATH="$(CURDIR)/$(FULL)/bin:$$PATH" cmake -S . -B build/lint -G Ninja --log-level=WARNING -DPOOLPILOT_TESTS=ON \
+	    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_EXPORT_COMPILE_COMMANDS=ON $(WITH_EXTENSION) >/dev/null
+	printf '%s\n' $(filter %.cpp,$(CPP)) | xargs -P "$$(nproc)" -n 1 $(FULL)/bin/clang-tidy -p build/lint --quiet
 
 bench: $(FULL)/.ready ## measure for docs/results.md and rewrite it (an hour; wants a quiet machine; resumes)
 	@mkdir -p benchmarks/reports

@@ -44,7 +44,7 @@ double crossed(const Values& at) {
   return 1000.0 * std::exp(-0.3 * x * x - 0.2 * y * y - 0.15 * z * z - 0.2 * x * y + 0.1 * y * z);
 }
 
-Surface powers(std::vector<double> exponents) {
+Surface powers(const std::vector<double>& exponents) {
   return [=](const Values& at) {
     double product = 1000.0;
     for (std::size_t k = 0; k < at.size(); ++k) product *= std::pow(at[k], exponents[k]);
@@ -312,8 +312,9 @@ class Hostile {
  private:
   double number() {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    constexpr double kNumbers[] = {0.0,   -0.0, -1.0,      1.0,        1e-300,
-                                   1e300, 1e9,  kInfinity, -kInfinity, std::nan("")};
+    constexpr double kNumbers[] = {
+        0.0,   -0.0, -1.0,      1.0,        1e-300,
+        1e300, 1e9,  kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN()};
     return kNumbers[below(std::size(kNumbers))];
   }
 

@@ -358,7 +358,7 @@ TEST_P(BadSettingTest, IsRefusedByName) {
   SimulationSettings settings = settings_of({class_of("all", {cpu(100)})}, 2);
   GetParam().spoil(settings);
   try {
-    SimulatedPool pool(settings);
+    const SimulatedPool pool(settings);
     FAIL() << GetParam().name << " was accepted";
   } catch (const std::invalid_argument& error) {
     EXPECT_NE(std::string(error.what()).find(GetParam().name), std::string::npos) << error.what();
