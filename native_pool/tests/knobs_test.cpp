@@ -272,7 +272,7 @@ class Hostile {
   int below(int limit) { return static_cast<int>(random_() % static_cast<std::uint64_t>(limit)); }
 
   std::vector<KnobRange> knobs() {
-    std::vector<KnobRange> found(1 + below(4));
+    std::vector<KnobRange> found(static_cast<std::size_t>(1 + below(4)));
     for (KnobRange& knob : found) {
       knob.limits.min = 1 + below(3);
       knob.limits.max = knob.limits.min + below(below(16) == 0 ? 2'000'000'000 : 100);
@@ -303,7 +303,7 @@ class Hostile {
 
   // Any number of values of any size.
   Values forced() {
-    Values found(below(6));
+    Values found(static_cast<std::size_t>(below(6)));
     constexpr int kValues[] = {std::numeric_limits<int>::min(), -1, 0, 1, 7, 2'000'000'000};
     for (int& value : found) value = kValues[below(std::size(kValues))];
     return found;

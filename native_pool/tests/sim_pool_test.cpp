@@ -256,7 +256,7 @@ TEST(SimulatedPool, SleepersForALatchTakeTurnsHoweverLongTheyWait) {
   const auto buckets = [&] {
     std::size_t used = 0;
     for (std::size_t i = 0; i < after.counts.size(); ++i) {
-      used += after.counts[i] != before.counts[i] ? 1 : 0;
+      if (after.counts[i] != before.counts[i]) ++used;
     }
     return used;
   };
