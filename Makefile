@@ -12,11 +12,12 @@ PIP_INSTALL := pip install --quiet --disable-pip-version-check --constraint cons
 
 PROJECT := pyproject.toml constraints.txt CMakeLists.txt
 ROOTS := agent env featurizer models native_pool pipelines serve
-NATIVE := $(shell find native_pool -type f -not -path 'native_pool/python/*' -not -path 'native_pool/tests/*')
+NATIVE := $(shell find native_pool -type f -not -path 'native_pool/python/*' -not -path 'native_pool/tests/*' \
+    -not -path 'native_pool/fuzz/*')
 PACKAGED := $(shell find $(ROOTS) -type f -path '*/poolpilot/*' -not -name '*.pyc' -not -name '*.so')
 CPP := $(shell find native_pool -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help setup demo demo-mariadb test lint bench bench-climbers bench-mariadb sanitize format clean
+.PHONY: help setup demo demo-mariadb test lint bench bench-climbers bench-mariadb sanitize fuzz format clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -34,7 +35,7 @@ test: $(FULL)/.ready $(BASE)/.ready system-lab ## C++ tests, then Python tests
 	export POOLPILOT_BASE_PYTHON=$(CURDIR)/$(BASE)/bin/python
 	$(FULL)/bin/pytest
 
-lint: $(FULL)/.ready ## style, formats, types, and the committed stub against the extension
+lint: $(FULL)/.ready ## style, formats, types, the committed stub against the extension, clang-tidy (a minute or two)
 	@set -x
 	$(FULL)/bin/ruff check .
 	$(FULL)/bin/ruff format --check .
@@ -42,6 +43,9 @@ lint: $(FULL)/.ready ## style, formats, types, and the committed stub against th
 	$(FULL)/bin/mypy
 	$(FULL)/bin/stubtest --mypy-config-file pyproject.toml --allowlist native_pool/bindings/stub_differences.txt \
 	    poolpilot.native_pool._core
+	PATH="$(CURDIR)/$(FULL)/bin:$$PATH" cmake -S . -B build/lint -G Ninja --log-level=WARNING -DPOOLPILOT_TESTS=ON \
+	    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_EXPORT_COMPILE_COMMANDS=ON $(WITH_EXTENSION) >/dev/null
+	printf '%s\n' $(filter %.cpp,$(CPP)) | xargs -P "$$(nproc)" -n 1 $(FULL)/bin/clang-tidy -p build/lint --quiet
 
 bench: $(FULL)/.ready ## measure for docs/results.md and rewrite it (an hour; wants a quiet machine; resumes)
 	@mkdir -p benchmarks/reports
@@ -80,6 +84,21 @@ sanitize: $(FULL)/.ready ## C++ tests under ThreadSanitizer; they and the extens
 	$(call native_tests,build/address,address,$(WITH_EXTENSION))
 	$(call sanitized_extension,build/address)
 
+fuzz: $(FULL)/.ready ## fuzz the frame parser with clang's libFuzzer (SECONDS=n); `make test` replays its corpus anywhere
+	@compiler=$$($(find_fuzzing_compiler))
+	if [ -z "$$compiler" ]; then
+	  echo "make fuzz needs a clang++ with libFuzzer (Debian: apt-get install clang libclang-rt-dev)," >&2
+	  echo "or name one with CLANG=/path/to/clang++; make test replays the corpus with any compiler." >&2
+	  exit 1
+	fi
+	PATH="$(CURDIR)/$(FULL)/bin:$$PATH" cmake -S . -B build/fuzz -G Ninja --log-level=WARNING -DPOOLPILOT_FUZZ=ON \
+	    -DCMAKE_CXX_COMPILER="$$compiler"
+	$(FULL)/bin/cmake --build build/fuzz --target frame_fuzzer
+	mkdir -p build/fuzz/found
+	build/fuzz/native_pool/frame_fuzzer -max_total_time=$(or $(SECONDS),60) -max_len=4200 -use_value_profile=1 \
+	    -artifact_prefix=build/fuzz/ build/fuzz/found native_pool/fuzz/corpus
+	echo "== what adds to the corpus: build/fuzz/native_pool/frame_fuzzer -merge=1 native_pool/fuzz/corpus build/fuzz/found"
+
 format: $(FULL)/.ready ## rewrite the sources in the house format
 	@$(FULL)/bin/ruff check --fix --quiet . || true
 	$(FULL)/bin/ruff format .
@@ -108,6 +127,16 @@ PATH="$(CURDIR)/$(FULL)/bin:$$PATH" cmake -S . -B $(1) -G Ninja --log-level=WARN
 plain=; if setarch -R true 2>/dev/null; then plain='setarch -R'; fi
 $$plain $(FULL)/bin/cmake --build $(1) --parallel $$(nproc)
 $$plain $(FULL)/bin/ctest --test-dir $(1) --output-on-failure --no-tests=error
+endef
+
+# Prints the first clang++ that links libFuzzer, or nothing: some installations lack its library.
+define find_fuzzing_compiler
+entry='extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }'
+for candidate in $(or $(CLANG),clang++ $(addprefix clang++-,21 20 19 18 17 16 15 14)); do
+  if "$$candidate" -fsanitize=fuzzer,address -x c++ -o /dev/null - <<< "$$entry" 2>/dev/null; then
+    echo "$$candidate"; break
+  fi
+done
 endef
 
 # A regular installation, so that the demo and tests/test_base_install.py meet what a wheel holds.

@@ -13,8 +13,6 @@
 #include "climb/knobs.hpp"
 #include "climb/spectral.hpp"
 
-namespace py = pybind11;
-
 namespace poolpilot {
 namespace {
 

@@ -8,8 +8,6 @@
 #include "climb/rivals/probing.hpp"
 #include "climb/rivals/three_state.hpp"
 
-namespace py = pybind11;
-
 namespace poolpilot {
 namespace {
 

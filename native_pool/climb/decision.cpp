@@ -97,7 +97,7 @@ bool has_left_reference(Reason reason) {
          reason == Reason::kLatencyLeft;
 }
 
-std::string with_detail(std::string sentence, Flaw flaw, const std::string& detail,
+std::string with_detail(const std::string& sentence, Flaw flaw, const std::string& detail,
                         double deviation) {
   if (flaw != Flaw::kNone) return sentence + ": " + name_of(flaw);
   if (!detail.empty() || deviation == 0.0) return sentence + detail;

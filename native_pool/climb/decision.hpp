@@ -57,7 +57,7 @@ bool has_left_reference(Reason reason);
 
 // A sentence with what belongs to it: the flaw of the sample, else the detail, else the relative
 // deviation where there is one.
-std::string with_detail(std::string sentence, Flaw flaw, const std::string& detail,
+std::string with_detail(const std::string& sentence, Flaw flaw, const std::string& detail,
                         double deviation);
 
 struct ClimbRecord {

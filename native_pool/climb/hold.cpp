@@ -35,14 +35,14 @@ void WatchedMeasure::clear(double noise) {
 
 void WatchedMeasure::add(double value, const SpectralSettings& settings) {
   latest_.push_back(value);
-  if (static_cast<int>(latest_.size()) <= settings.hcm_exit_samples) return;
+  if (std::cmp_less_equal(latest_.size(), settings.hcm_exit_samples)) return;
   if (samples_ < most_samples(settings)) absorb(latest_.front());
   latest_.pop_front();
 }
 
 void WatchedMeasure::add_aside(double value, const SpectralSettings& settings) {
   latest_.push_back(value);
-  if (static_cast<int>(latest_.size()) > settings.hcm_exit_samples) latest_.pop_front();
+  if (std::cmp_greater(latest_.size(), settings.hcm_exit_samples)) latest_.pop_front();
 }
 
 double WatchedMeasure::latest_deviation(std::size_t count) const {
@@ -68,7 +68,7 @@ double WatchedMeasure::limit(const SpectralSettings& settings, double latest) co
 }
 
 double WatchedMeasure::slow_deviation(const SpectralSettings& settings) {
-  if (static_cast<int>(latest_.size()) < settings.hcm_exit_samples) return 0.0;
+  if (std::cmp_less(latest_.size(), settings.hcm_exit_samples)) return 0.0;
   if (samples_ < settings.hcm_reference_samples) return 0.0;
   sorted_.clear();
   double sum = 0.0;

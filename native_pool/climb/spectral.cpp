@@ -196,7 +196,7 @@ bool SpectralClimber::steep_decline(const Sample& sample) {
 
 // Periods in a row that known points of the curve did not foretell.
 bool SpectralClimber::curve_changed() {
-  const double samples = settings_.wave_period / 2;
+  const double samples = settings_.wave_period / 2.0;
   const double low = echo_.latest_low();
   const double high = echo_.latest_high();
   const Noise noise = echo_.noise_so_far();
@@ -236,7 +236,7 @@ void SpectralClimber::hold(const Sample& sample) {
     return;
   }
   if (!judged && watch_.samples() >= settings_.hcm_reference_samples && false_summit()) {
-    climb_from(*curve_.best(limits().min, limits().max, settings_.price_of_thread),
+    climb_from(curve_.best(limits().min, limits().max, settings_.price_of_thread).value(),
                Reason::kFalseSummit, true);
   }
 }

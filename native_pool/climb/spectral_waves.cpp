@@ -35,12 +35,13 @@ void SpectralClimber::judge_duel() {
     return;
   }
   const int better = lead() > 0.0 ? wave_.high : wave_.low;
-  const int other = *champion_ >= wave_.high ? wave_.high : wave_.low;
+  const int champion = champion_.value();
+  const int other = champion >= wave_.high ? wave_.high : wave_.low;
   const int chosen = sure ? better : other;
   duel_ = false;
   echo_.conclude();
   // On the way back to a champion that is further than one step.
-  if (chosen == other && chosen != *champion_) return arrive(chosen, Reason::kFound);
+  if (chosen == other && chosen != champion) return arrive(chosen, Reason::kFound);
   champion_.reset();
   hold_at(chosen, Reason::kFound);
 }

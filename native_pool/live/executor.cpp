@@ -30,6 +30,7 @@ class RunDelay {
     text[length] = '\0';
     long long on_cpu = 0;
     long long waiting = 0;
+    // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): the kernel prints 64 bits
     return std::sscanf(text, "%lld %lld", &on_cpu, &waiting) == 2 ? waiting : -1;
   }
 

@@ -16,7 +16,7 @@ inline constexpr std::size_t kBuckets = static_cast<std::size_t>(kOctaves + 1) <
 
 // Index of the bucket that holds `value`; values past the last octave share the last bucket.
 constexpr std::size_t bucket_of(std::uint64_t value) {
-  const int octave = std::bit_width(value) - kSubBucketBits;
+  const int octave = static_cast<int>(std::bit_width(value)) - kSubBucketBits;
   if (octave <= 0) return static_cast<std::size_t>(value);
   const std::size_t index = (static_cast<std::size_t>(octave) << kSubBucketBits) +
                             static_cast<std::size_t>(value >> (octave - 1)) -

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include "live/clock.hpp"
 #include "live/start_thread.hpp"
@@ -254,7 +255,7 @@ bool LivePool::answer(Connection& connection, WorkerStats& stats) {
   std::array<std::byte, kResponseBytes> response;
   encode_response({status, header.class_id, header.request_id}, response);
   const ssize_t sent = send(connection.fd, response.data(), response.size(), MSG_NOSIGNAL);
-  if (sent == static_cast<ssize_t>(response.size())) return true;
+  if (std::cmp_equal(sent, response.size())) return true;
   // A full socket buffer means thousands of answers unread, on a Unix socket hundreds where the
   // system's wmem_max is small: that client must not hold a worker.
   if (sent >= 0 || errno == EAGAIN) slow_readers_.fetch_add(1, std::memory_order_relaxed);

@@ -74,7 +74,7 @@ class LivePool final : private GroupHost {
   GroupSettings group_settings(const PoolTuple& tuple) const;
   void open_groups(int count);
   bool turn(Connection& connection, WorkerStats& stats);
-  bool receive(Connection& connection);
+  static bool receive(Connection& connection);
   bool answer_frames(Connection& connection, WorkerStats& stats);
   void record_arrival(const Connection& connection, WorkerStats& stats) const;
   bool answer(Connection& connection, WorkerStats& stats);

@@ -1,5 +1,6 @@
 #include "policy/group_machine.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace poolpilot {
@@ -22,7 +23,7 @@ GroupCounters GroupMachine::counters_at(std::int64_t now_us) const {
 
 Decision GroupMachine::apply(const Event& event) {
   counters_ = counters_at(event.now_us);
-  if (event.now_us > integrated_until_us_) integrated_until_us_ = event.now_us;
+  integrated_until_us_ = std::max(integrated_until_us_, event.now_us);
   switch (event.kind) {
     case EventKind::kConnectionAdded:
       ++state_.connection_count;

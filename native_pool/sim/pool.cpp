@@ -9,7 +9,7 @@ constexpr std::uint64_t kDiskStream = 2;
 constexpr int kEventsBetweenLooks = 4096;  // at the stop flag
 constexpr int kMostIdleTicks = 3;
 
-const SimulationSettings& checked(const SimulationSettings& settings) {
+SimulationSettings checked(const SimulationSettings& settings) {
   check(settings);
   return settings;
 }

@@ -101,7 +101,7 @@ class SimulatedPool {
   void block(std::uint32_t thread, bool reported);
   void unblock(std::uint32_t thread);
   void end_burst(std::uint32_t thread);
-  void begin_round(Thread& thread);
+  void begin_round(Thread& thread) const;
   void end_round(Thread& thread);
   std::int64_t involuntary_switches(std::uint32_t thread) const;
 

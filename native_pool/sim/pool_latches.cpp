@@ -47,7 +47,7 @@ void SimulatedPool::take_latch(std::uint32_t number) {
 }
 
 void SimulatedPool::end_latch_wait(std::uint32_t number) {
-  Thread& thread = threads_[number];
+  const Thread& thread = threads_[number];
   --latches_[thread.latch].waiters;
   counters_.latch_waits.add();
   timings_.record(Timing::kLatchWait,
@@ -57,7 +57,7 @@ void SimulatedPool::end_latch_wait(std::uint32_t number) {
 // The spin is over. It may have been cut short for a latch that came free while the thread had no
 // processor.
 void SimulatedPool::spun(std::uint32_t number) {
-  Thread& thread = threads_[number];
+  const Thread& thread = threads_[number];
   Latch& latch = latches_[thread.latch];
   Latch::forget(latch.spinners, number);
   if (latch.free_for(thread.connection)) {
@@ -95,7 +95,7 @@ TimeNs SimulatedPool::latch_deadline_ns(const Thread& thread) const {
 
 // A woken sleeper that finds the latch taken goes to the head, unless it has waited for too long.
 void SimulatedPool::try_again(std::uint32_t number) {
-  Thread& thread = threads_[number];
+  const Thread& thread = threads_[number];
   Latch& latch = latches_[thread.latch];
   const bool is_free = latch.free_for(thread.connection);
   const bool too_late = settings_.latch_timeout_s > 0.0 && now_ns_ >= latch_deadline_ns(thread);

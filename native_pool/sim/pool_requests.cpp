@@ -130,7 +130,7 @@ void SimulatedPool::unblock(std::uint32_t number) {
 }
 
 bool SimulatedPool::wait(std::uint32_t number, const ProgramStep& step) {
-  Thread& thread = threads_[number];
+  const Thread& thread = threads_[number];
   const double drawn_ns = step.draw_ns(connections_[thread.connection].random);
   if (drawn_ns <= 0.0) return true;
   if (step.reported) counters_.waits[static_cast<std::size_t>(step.kind)].add();
@@ -206,7 +206,7 @@ std::int64_t SimulatedPool::involuntary_switches(std::uint32_t number) const {
   return static_cast<std::int64_t>(thread.run_delay_ns / quantum_ns);
 }
 
-void SimulatedPool::begin_round(Thread& thread) {
+void SimulatedPool::begin_round(Thread& thread) const {
   thread.round_begin_ns = now_ns_;
   thread.round_cpu_ns = 0.0;
   thread.round_off_ns = 0.0;

@@ -72,7 +72,7 @@ class TimeSlices {
     Core& core = cores_[end.what];
     const std::uint32_t thread = core.thread;
     stop(end.what);
-    Task& task = tasks_[thread];
+    const Task& task = tasks_[thread];
     if (task.left_ns < kDoneNs || now_ns_ >= task.until_ns) {
       leave(end.what);
       return thread;

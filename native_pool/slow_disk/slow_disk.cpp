@@ -28,11 +28,12 @@ enum Operation { kRead = 0, kWrite = 1, kFlush = 2, kOperations = 3 };
 using Delays = std::atomic<std::int64_t>;
 
 const Delays* map_delays() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): a server sets no variable after its start
   const char* path = std::getenv("POOLPILOT_SLOW_DISK");
   if (path == nullptr) return nullptr;
   const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return nullptr;
-  void* mapped =
+  const void* mapped =
       ::mmap(nullptr, kOperations * sizeof(Delays), PROT_READ, MAP_SHARED, descriptor, 0);
   ::close(descriptor);
   return mapped == MAP_FAILED ? nullptr : static_cast<const Delays*>(mapped);

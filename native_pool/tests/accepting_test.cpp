@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <chrono>
 #include <climits>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,7 +39,7 @@ class Accepting : public testing::Test {
 TEST_F(Accepting, AClientForWhichThereIsNoDescriptorWaitsUntilThereIsOne) {
   int shortages = 0;
   for (const int error : {EMFILE, ENFILE, ENOBUFS, ENOMEM}) {
-    SCOPED_TRACE(std::strerror(error));
+    SCOPED_TRACE("error " + std::to_string(error));
     std::optional<LiveClient> client;
     {
       const Refusal refusal(Refusable::kAccept, 1, INT_MAX, error);
@@ -66,7 +65,7 @@ TEST_F(Accepting, WithoutADescriptorItDoesNotSpin) {
 TEST_F(Accepting, AClientThatIsGoneBeforeItIsAcceptedCountsAsNothing) {
   for (const int error : {EAGAIN, ECONNABORTED, EINTR, EPROTO, EPERM, ENETDOWN, ENOPROTOOPT,
                           EHOSTDOWN, ENONET, EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH}) {
-    SCOPED_TRACE(std::strerror(error));
+    SCOPED_TRACE("error " + std::to_string(error));
     answered_after(error, 3);
   }
   EXPECT_EQ(counter("refused_connections"), 0);

@@ -14,7 +14,7 @@ class AllocationRefusal {
   AllocationRefusal(const AllocationRefusal&) = delete;
   AllocationRefusal& operator=(const AllocationRefusal&) = delete;
 
-  bool refused() const;
+  static bool refused();
 };
 
 }  // namespace poolpilot

@@ -61,7 +61,7 @@ class Pipelined : public testing::Test {
   static constexpr std::uint32_t kFrameUs = 20'000;
 
   // Sends all frames in one packet, so that they are one turn, and returns what was recorded.
-  PoolSnapshot send_together() {
+  static PoolSnapshot send_together() {
     LivePool pool(small_pool());
     pool.start();
     const LiveClient client(pool.address());

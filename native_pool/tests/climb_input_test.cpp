@@ -28,8 +28,9 @@ class Hostile {
 
   double number() {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    constexpr double kNumbers[] = {0.0,   -0.0, -1.0,      1.0,        1e-300,
-                                   1e300, 1e9,  kInfinity, -kInfinity, std::nan("")};
+    constexpr double kNumbers[] = {
+        0.0,   -0.0, -1.0,      1.0,        1e-300,
+        1e300, 1e9,  kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN()};
     return kNumbers[below(std::size(kNumbers))];
   }
 
@@ -122,7 +123,7 @@ TEST(Input, SizesOutsideTheLimitsAreRefused) {
 }
 
 TEST(Input, OnlySizeThereIsIsHeldAtOnce) {
-  SpectralClimber climber(small_server(), 4, {.min = 4, .max = 4});
+  const SpectralClimber climber(small_server(), 4, {.min = 4, .max = 4});
   EXPECT_EQ(climber.mode(), Mode::kOptimized);
 }
 

@@ -83,11 +83,12 @@ TEST(SpectralClimber, InNoiseNineOfTenEndWithinTenPercentOfTheOptimum) {
   for (const double noise : {0.05, 0.10}) {
     for (const Shape& shape : shapes()) {
       for (const int max_size : {16, 64, 1024}) {
+        const int summit = max_size / 3;
         for (const int start : starts(max_size, 3)) {
           unsigned near = 0;
           for (unsigned seed = 1; seed <= kSeeds; ++seed) {
             SpectralClimber climber(small_server(), start, {.min = 1, .max = max_size});
-            PlayedCurve curve(shape.at(max_size / 3), max_size, noise, seed);
+            PlayedCurve curve(shape.at(summit), max_size, noise, seed);
             int size = climber.size();
             curve.play_until_held(climber, size);
             EXPECT_EQ(climber.mode(), Mode::kOptimized) << shape.name << " seed " << seed;

@@ -194,7 +194,7 @@ TEST(DotnetClimber, RefusesSettingsOutOfRangeAndContradictions) {
   DotnetSettings reversed;
   reversed.sample_interval_low_ms = 201;
   try {
-    DotnetClimber climber(reversed, 8, {1, 64});
+    const DotnetClimber climber(reversed, 8, {1, 64});
     FAIL();
   } catch (const std::invalid_argument& refusal) {
     EXPECT_NE(std::string(refusal.what()).find("sample_interval_high_ms"), std::string::npos);

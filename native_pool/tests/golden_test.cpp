@@ -2,22 +2,19 @@
 // take the same decisions, hold the same state and count the same.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "policy/group_machine.hpp"
+#include "tests/environment.hpp"
 #include "tests/mariadb_group.hpp"
 
 namespace poolpilot {
 namespace {
 
 // How many random events in all; POOLPILOT_GOLDEN_EVENTS sets it.
-int event_count() {
-  const char* wanted = std::getenv("POOLPILOT_GOLDEN_EVENTS");
-  return wanted == nullptr ? 1'000'000 : std::atoi(wanted);
-}
+int event_count() { return number_from_environment("POOLPILOT_GOLDEN_EVENTS", 1'000'000); }
 
 // Drives both with events that a group of real threads could bring.
 class Pair {
@@ -104,7 +101,7 @@ class Pair {
     if (serving_ + looking() == 0) return;
     if (looking() == 0) --serving_;  // else one that was just created or woken looks first
     Self self = oracle_.get_event();
-    Decision decision = apply(EventKind::kWorkerIdle);
+    const Decision decision = apply(EventKind::kWorkerIdle);
     compare("get_event", decision, self);
     if (self == Self::kPoll) {
       const int found = one_in(2) ? 0 : std::min(1 + below(3), armed());

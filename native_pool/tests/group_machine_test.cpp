@@ -259,7 +259,7 @@ TEST(GroupMachineProperty, CountsAgreeWithAModelOfTheThreads) {
     };
     for (int i = 0; i < 8; ++i) perform(machine.apply({EventKind::kConnectionAdded, now_us}).spawn);
     for (int step = 0; step < 2'000; ++step) {
-      now_us += random() % 20'000;
+      now_us += static_cast<std::int64_t>(random() % 20'000);
       const auto apply = [&](EventKind kind, int n = 0) {
         const Decision decision = machine.apply({kind, now_us, n});
         perform(decision.spawn);

@@ -161,7 +161,8 @@ HeldThroughHiccups hold_through(SpectralSettings settings, const Hiccups& hiccup
     }
     ++result.samples;
     if (curve(before) < 0.8 * curve(kHeld)) ++result.under_80;
-    if (since >= 0 && ++since == 60) {
+    if (since < 0) continue;
+    if (++since == 60) {
       ++result.hiccups;
       if (std::abs(size - kHeld) <= kHeld / 10) ++result.returned;
     }

@@ -44,7 +44,7 @@ double crossed(const Values& at) {
   return 1000.0 * std::exp(-0.3 * x * x - 0.2 * y * y - 0.15 * z * z - 0.2 * x * y + 0.1 * y * z);
 }
 
-Surface powers(std::vector<double> exponents) {
+Surface powers(const std::vector<double>& exponents) {
   return [=](const Values& at) {
     double product = 1000.0;
     for (std::size_t k = 0; k < at.size(); ++k) product *= std::pow(at[k], exponents[k]);
@@ -255,10 +255,10 @@ TEST(Knobs, ACopyClimbsAsTheOriginalDoes) {
   SpectralSettings settings = small_server();
   settings.hcm_patience = 4;
   KnobClimber climber(settings, kCore, kUntouched);
-  Surface seen = rough;
+  const Surface seen = rough;
   play(climber, seen, 3);
   KnobClimber copy = climber;
-  Surface seen_by_copy = seen;
+  const Surface seen_by_copy = seen;
   for (int i = 0; i < 500; ++i) {
     play(climber, seen, 1);
     play(copy, seen_by_copy, 1);
@@ -292,7 +292,7 @@ class Hostile {
   int below(int limit) { return static_cast<int>(random_() % static_cast<std::uint64_t>(limit)); }
 
   std::vector<KnobRange> knobs() {
-    std::vector<KnobRange> found(1 + below(4));
+    std::vector<KnobRange> found(static_cast<std::size_t>(1 + below(4)));
     for (KnobRange& knob : found) {
       knob.limits.min = 1 + below(3);
       knob.limits.max = knob.limits.min + below(below(16) == 0 ? 2'000'000'000 : 100);
@@ -323,7 +323,7 @@ class Hostile {
 
   // Any number of values of any size.
   Values forced() {
-    Values found(below(6));
+    Values found(static_cast<std::size_t>(below(6)));
     constexpr int kValues[] = {std::numeric_limits<int>::min(), -1, 0, 1, 7, 2'000'000'000};
     for (int& value : found) value = kValues[below(std::size(kValues))];
     return found;
@@ -332,8 +332,9 @@ class Hostile {
  private:
   double number() {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    constexpr double kNumbers[] = {0.0,   -0.0, -1.0,      1.0,        1e-300,
-                                   1e300, 1e9,  kInfinity, -kInfinity, std::nan("")};
+    constexpr double kNumbers[] = {
+        0.0,   -0.0, -1.0,      1.0,        1e-300,
+        1e300, 1e9,  kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN()};
     return kNumbers[below(std::size(kNumbers))];
   }
 

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstring>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "live/descriptor.hpp"
@@ -68,7 +69,7 @@ class LiveClient {
  private:
   void connect_to(int family, const sockaddr* name, socklen_t length) {
     socket_ = Descriptor(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    EXPECT_EQ(connect(socket_.get(), name, length), 0) << std::strerror(errno);
+    EXPECT_EQ(connect(socket_.get(), name, length), 0) << std::generic_category().message(errno);
   }
 
   Descriptor socket_;

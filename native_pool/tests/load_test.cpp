@@ -112,13 +112,13 @@ TEST(Load, OpenLoopFollowsANewRate) {
 }
 
 TEST(Load, AClosedLoopHasNoRateToSet) {
-  TestServer server(echo);
+  const TestServer server(echo);
   LoadGenerator generator(one_class(server, 1));
   EXPECT_THROW(generator.set_rate(10.0), std::invalid_argument);
 }
 
 TEST(Load, FullBacklogDropsArrivalsAndCountsThem) {
-  TestServer server([](const Request&) { return Bytes(); });
+  const TestServer server([](const Request&) { return Bytes(); });
   Settings settings = one_class(server, 2);
   settings.rate_per_s = 100'000.0;
   settings.backlog_limit = 5;
@@ -189,7 +189,7 @@ TEST(Load, OtherStatusIsAFailureWithoutLatency) {
 }
 
 TEST(Load, ClosedConnectionsAreCountedAndEndTheRunWhenNoneIsLeft) {
-  TestServer server([](const Request& request) {
+  const TestServer server([](const Request& request) {
     return request.header.request_id > 20 ? std::nullopt : std::optional(response_to(request));
   });
   LoadGenerator generator(one_class(server, 3));
@@ -202,11 +202,11 @@ TEST(Load, ClosedConnectionsAreCountedAndEndTheRunWhenNoneIsLeft) {
 }
 
 TEST(Load, MalformedResponsesCloseTheConnectionAndAreNamed) {
-  TestServer garbage([](const Request&) { return std::optional(Bytes(kResponseBytes)); });
+  const TestServer garbage([](const Request&) { return std::optional(Bytes(kResponseBytes)); });
   LoadGenerator first(one_class(garbage, 2));
   first.run();
   EXPECT_EQ(first.report().errors.at("malformed_response"), 2U);
-  TestServer other_class([](Request request) {
+  const TestServer other_class([](Request request) {
     request.header.class_id = 3;
     return std::optional(response_to(request));
   });

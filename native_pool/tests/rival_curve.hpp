@@ -84,7 +84,7 @@ class HostileSamples {
     constexpr double kLargest = std::numeric_limits<double>::max();
     constexpr double kSmallest = std::numeric_limits<double>::denorm_min();
     const double values[] = {std::nan(""), kInfinity, -kInfinity, kLargest, kSmallest, -1.0};
-    const auto choice = random_() % 24;
+    const int choice = static_cast<int>(random_() % 24);
     if (choice < 6) return values[choice];
     return choice < 10 ? 0.0 : std::ldexp(static_cast<double>(random_() % 1000), choice - 10);
   }

@@ -157,9 +157,9 @@ TEST_F(ServerTest, TransactionsHoldLatchesAcrossRequestsUntilCommit) {
   const LiveClient first(pool->address());
   const LiveClient second(pool->address());
   first.call(1, {begin(), acquire(3)});
-  EXPECT_EQ(second.call(1, {acquire(3)})->status, Status::kLatchTimeout);
+  EXPECT_EQ(second.call(1, {acquire(3)}).value().status, Status::kLatchTimeout);
   first.call(2, {commit()});
-  EXPECT_EQ(second.call(2, {acquire(3), release(3)})->status, Status::kOk);
+  EXPECT_EQ(second.call(2, {acquire(3), release(3)}).value().status, Status::kOk);
   EXPECT_EQ(counter("failed"), 1);
 }
 
@@ -169,7 +169,7 @@ TEST_F(ServerTest, ALostConnectionGivesItsLatchesBack) {
   const LiveClient second(pool->address());
   first.call(1, {begin(), acquire(3)});
   first.close();
-  EXPECT_EQ(second.call(1, {acquire(3)})->status, Status::kOk);
+  EXPECT_EQ(second.call(1, {acquire(3)}).value().status, Status::kOk);
 }
 
 TEST_F(ServerTest, TuplesOutsideTheRangesAreRefusedWithTheRange) {

@@ -83,8 +83,8 @@ TEST(ParallelRuns, MemoryThatIsRefusedFailsTheRunThatAskedForIt) {
         ++failed;
       }
     }
-    EXPECT_EQ(failed, refusal.refused() ? 1 : 0);
-    if (!refusal.refused()) {
+    EXPECT_EQ(failed, AllocationRefusal::refused() ? 1 : 0);
+    if (!AllocationRefusal::refused()) {
       EXPECT_GT(nth, 10);
       return;
     }

@@ -256,7 +256,7 @@ TEST(SimulatedPool, SleepersForALatchTakeTurnsHoweverLongTheyWait) {
   const auto buckets = [&] {
     std::size_t used = 0;
     for (std::size_t i = 0; i < after.counts.size(); ++i) {
-      used += after.counts[i] != before.counts[i] ? 1 : 0;
+      if (after.counts[i] != before.counts[i]) ++used;
     }
     return used;
   };
@@ -358,7 +358,7 @@ TEST_P(BadSettingTest, IsRefusedByName) {
   SimulationSettings settings = settings_of({class_of("all", {cpu(100)})}, 2);
   GetParam().spoil(settings);
   try {
-    SimulatedPool pool(settings);
+    const SimulatedPool pool(settings);
     FAIL() << GetParam().name << " was accepted";
   } catch (const std::invalid_argument& error) {
     EXPECT_NE(std::string(error.what()).find(GetParam().name), std::string::npos) << error.what();

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <string>
 
+#include "tests/environment.hpp"
 #include "tests/sim_load.hpp"
 
 namespace poolpilot::sim {
@@ -14,10 +14,7 @@ namespace {
 constexpr std::int64_t kMostEvents = 100'000;
 constexpr double kSeconds = 2.0;
 
-int simulations() {
-  const char* wanted = std::getenv("POOLPILOT_SIMULATIONS");
-  return wanted == nullptr ? 200 : std::atoi(wanted);
-}
+int simulations() { return number_from_environment("POOLPILOT_SIMULATIONS", 200); }
 
 // Draws everything that can be set.
 class Draw {
@@ -51,7 +48,7 @@ class Draw {
  private:
   bool chance(double probability) { return random_.uniform() < probability; }
   int whole(int low, int high) {
-    return low + static_cast<int>(random_.below(static_cast<std::uint64_t>(high - low + 1)));
+    return low + static_cast<int>(random_.below(static_cast<std::uint64_t>(high - low) + 1));
   }
   double log_uniform(double low, double high) {
     return low * std::pow(high / low, random_.uniform());

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include "live/protocol.hpp"
 #include "live/settings.hpp"
+#include "tests/environment.hpp"
 
 namespace poolpilot {
 
@@ -71,9 +71,6 @@ class LeftOpen {
 };
 
 // How often a test closes a pool; POOLPILOT_CLOSES asks for more.
-inline int closes() {
-  const char* wanted = std::getenv("POOLPILOT_CLOSES");
-  return wanted == nullptr ? 100 : std::atoi(wanted);
-}
+inline int closes() { return number_from_environment("POOLPILOT_CLOSES", 100); }
 
 }  // namespace poolpilot

@@ -136,7 +136,7 @@ TEST(ThreeStateClimber, RefusesSettingsOutOfRange) {
   ThreeStateSettings settings;
   settings.first_step = 5;
   try {
-    ThreeStateClimber(settings, 8, {1, 64});
+    const ThreeStateClimber climber(settings, 8, {1, 64});
     ADD_FAILURE() << "a first step longer than the longest one was accepted";
   } catch (const std::invalid_argument& refusal) {
     EXPECT_NE(std::string(refusal.what()).find("first_step"), std::string::npos);

@@ -78,7 +78,7 @@ TEST(WaitTimeout, GivesBackTheLatchesOfASilentTransaction) {
   LivePool pool(impatient_pool(0.1));
   pool.start();
   const LiveClient sleeping(pool.address());
-  ASSERT_EQ(sleeping.call(1, {begin(), acquire(3)})->status, Status::kOk);
+  ASSERT_EQ(sleeping.call(1, {begin(), acquire(3)}).value().status, Status::kOk);
   const LiveClient other(pool.address());
   const auto answer = other.call(1, {acquire(3)});
   ASSERT_TRUE(answer.has_value());
