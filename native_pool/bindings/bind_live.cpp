@@ -28,7 +28,7 @@ void bind_live(py::module_& module) {
                        int listener_wake_limit, int listener_create_limit, bool dedicated_listener,
                        const std::string& throttle, int max_pool_size, int max_connections,
                        int max_threads, int prio_kickup_ms, double wait_timeout_s, bool instrument,
-                       int sample_every, double latch_timeout_s,
+                       int sample_every, int sample_pause_us, double latch_timeout_s,
                        const std::vector<std::string>& class_names, bool record_events) {
              LivePoolSettings settings;
              settings.address = address;
@@ -46,7 +46,7 @@ void bind_live(py::module_& module) {
              settings.max_threads = max_threads;
              settings.prio_kickup_ms = prio_kickup_ms;
              settings.wait_timeout_s = wait_timeout_s;
-             settings.executor = {instrument, sample_every, latch_timeout_s};
+             settings.executor = {instrument, sample_every, latch_timeout_s, sample_pause_us};
              settings.class_names = class_names;
              settings.record_events = record_events;
              return std::make_unique<LivePool>(settings);
@@ -61,8 +61,9 @@ void bind_live(py::module_& module) {
            py::arg("max_pool_size") = 128, py::arg("max_connections") = 2048,
            py::arg("max_threads") = 65536, py::arg("prio_kickup_ms") = 1000,
            py::arg("wait_timeout_s") = 28'800.0, py::arg("instrument") = true,
-           py::arg("sample_every") = 16, py::arg("latch_timeout_s") = 5.0,
-           py::arg("class_names") = std::vector<std::string>{}, py::arg("record_events") = false)
+           py::arg("sample_every") = 16, py::arg("sample_pause_us") = 2'000,
+           py::arg("latch_timeout_s") = 5.0, py::arg("class_names") = std::vector<std::string>{},
+           py::arg("record_events") = false)
       .def("start", &LivePool::start, py::call_guard<py::gil_scoped_release>(),
            "Binds, listens and starts to serve.")
       .def("close", &LivePool::close, py::call_guard<py::gil_scoped_release>(),

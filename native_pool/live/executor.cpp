@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <charconv>
 
 #include "live/clock.hpp"
 #include "live/descriptor.hpp"
@@ -25,13 +25,13 @@ class RunDelay {
   // -1 where there is none.
   std::int64_t read_ns() const {
     char text[96];
-    const ssize_t length = pread(file_.get(), text, sizeof(text) - 1, 0);
+    const ssize_t length = pread(file_.get(), text, sizeof(text), 0);
     if (length <= 0) return -1;
-    text[length] = '\0';
-    long long on_cpu = 0;
-    long long waiting = 0;
-    // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): the kernel prints 64 bits
-    return std::sscanf(text, "%lld %lld", &on_cpu, &waiting) == 2 ? waiting : -1;
+    const char* end = text + length;
+    const char* second = std::find<const char*>(text, end, ' ');  // after the time on a processor
+    std::int64_t waiting_ns = -1;
+    if (second != end) std::from_chars(second + 1, end, waiting_ns);
+    return waiting_ns;
   }
 
  private:
@@ -55,28 +55,44 @@ void relax() {
 
 }  // namespace
 
-// The active and wait rounds of one request. The cheap part is two reads of the monotonic clock a
+// The active and wait rounds of one request. The cheap part is one read of the monotonic clock a
 // round; the dear part (CPU clock, schedstat, rusage) runs for sampled requests only.
 class Executor::Rounds {
  public:
-  Rounds(WorkerStats& stats, const ExecutorSettings& settings) : stats_(stats) {
-    on_ = settings.instrument;
+  Rounds(WorkerStats& stats, bool on, bool sampled, std::int64_t start_ns)
+      : stats_(stats), on_(on), sampled_(sampled) {
     if (!on_) return;
-    // Sampling by the thread's own count needs no shared state and cannot follow a class's pattern
-    // unless a client sends with exactly this period.
-    sampled_ = stats.counters.completed.value() % std::max(settings.sample_every, 1) == 0;
     if (sampled_) {
       delay_.open();
       getrusage(RUSAGE_THREAD, &usage_);
     }
-    begin_active();
+    begin_active(start_ns);
   }
 
-  void finish() {
-    if (!on_) return;
-    end_active();
+  // Returns when that was.
+  std::int64_t finish() {
+    const std::int64_t end_ns = now_ns();
+    if (!on_) return end_ns;
+    end_active(end_ns);
     stats_.record(Timing::kActiveRounds, rounds_);
-    if (!sampled_) return;
+    if (sampled_) count_switches();
+    return end_ns;
+  }
+
+  void begin_wait() {
+    if (!on_) return;
+    begin_ns_ = end_active(now_ns());
+  }
+
+  void end_wait() {
+    if (!on_) return;
+    const std::int64_t end_ns = now_ns();
+    stats_.record(Timing::kWaitRound, whole_us(end_ns - begin_ns_));
+    begin_active(end_ns);
+  }
+
+ private:
+  void count_switches() {
     rusage after{};
     getrusage(RUSAGE_THREAD, &after);
     stats_.counters.sampled_requests.add();
@@ -84,41 +100,30 @@ class Executor::Rounds {
     stats_.counters.involuntary_switches.add(after.ru_nivcsw - usage_.ru_nivcsw);
   }
 
-  void begin_wait() {
-    if (!on_) return;
-    end_active();
-    begin_ns_ = now_ns();
-  }
-
-  void end_wait() {
-    if (!on_) return;
-    stats_.record(Timing::kWaitRound, whole_us(now_ns() - begin_ns_));
-    begin_active();
-  }
-
- private:
-  void begin_active() {
-    if (sampled_) {
-      begin_delay_ns_ = delay_.read_ns();
-      begin_cpu_ns_ = thread_cpu_ns();
-    }
-    begin_ns_ = now_ns();
-  }
-
-  void end_active() {
-    ++rounds_;
-    stats_.record(Timing::kActiveRound, whole_us(now_ns() - begin_ns_));
+  void begin_active(std::int64_t time_ns) {
+    begin_ns_ = time_ns;
     if (!sampled_) return;
+    begin_delay_ns_ = delay_.read_ns();
+    begin_cpu_ns_ = thread_cpu_ns();
+    begin_ns_ = now_ns();  // what the sample itself took is no part of the round
+  }
+
+  // Returns when what comes next begins.
+  std::int64_t end_active(std::int64_t time_ns) {
+    ++rounds_;
+    stats_.record(Timing::kActiveRound, whole_us(time_ns - begin_ns_));
+    if (!sampled_) return time_ns;
     stats_.record(Timing::kRoundCpu, whole_us(thread_cpu_ns() - begin_cpu_ns_));
     const std::int64_t delay_ns = delay_.read_ns();
     if (begin_delay_ns_ >= 0 && delay_ns >= 0) {
       stats_.record(Timing::kRunDelay, whole_us(delay_ns - begin_delay_ns_));
     }
+    return now_ns();
   }
 
   WorkerStats& stats_;
-  bool on_ = false;
-  bool sampled_ = false;
+  const bool on_;
+  const bool sampled_;
   std::uint64_t rounds_ = 0;
   std::int64_t begin_ns_ = 0;
   std::int64_t begin_cpu_ns_ = 0;
@@ -127,16 +132,28 @@ class Executor::Rounds {
   rusage usage_{};
 };
 
-Status Executor::run(Connection& connection, WaitReporter& reporter, WorkerStats& stats) {
-  Rounds rounds(stats, settings_);
+Status Executor::run(Connection& connection, WaitReporter& reporter, WorkerStats& stats,
+                     std::int64_t start_ns) {
+  const bool sampled = settings_.instrument && is_sampled(stats, start_ns);
+  Rounds rounds(stats, settings_.instrument, sampled, start_ns);
   Status status = Status::kOk;
   for (const Step& step : connection.request.steps) {
     status = run_step(connection, step, reporter, rounds, stats);
     if (status != Status::kOk) break;
   }
   if (status != Status::kOk || !connection.in_transaction) abandon(connection);
-  rounds.finish();
+  connection.last_response_ns = rounds.finish();
   return status;
+}
+
+// By the thread's own count, which cannot follow a class's pattern unless a client sends with
+// exactly this period.
+bool Executor::is_sampled(const WorkerStats& stats, std::int64_t start_ns) {
+  if (stats.counters.completed.value() % settings_.sample_every != 0) return false;
+  if (start_ns < next_sample_ns_.load(std::memory_order_relaxed)) return false;
+  next_sample_ns_.store(start_ns + std::int64_t{settings_.sample_pause_us} * 1'000,
+                        std::memory_order_relaxed);
+  return true;
 }
 
 Status Executor::run_step(Connection& connection, const Step& step, WaitReporter& reporter,

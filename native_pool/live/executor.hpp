@@ -24,6 +24,7 @@ struct ExecutorSettings {
   bool instrument = true;        // histograms and rounds; counters of completions always run
   int sample_every = 16;         // one request in so many pays for CPU clocks and schedstat
   double latch_timeout_s = 5.0;  // an Acquire fails after this, as innodb_lock_wait_timeout
+  int sample_pause_us = 2'000;   // and no more often, so that a quick server pays no more
 };
 
 class Executor {
@@ -33,7 +34,9 @@ class Executor {
 
   // Runs one request to its end, or to where a stop cuts it short. Latches are kept only inside a
   // transaction that goes on.
-  Status run(Connection& connection, WaitReporter& reporter, WorkerStats& stats);
+  // The request began at `start_ns`; the connection is told when it ended.
+  Status run(Connection& connection, WaitReporter& reporter, WorkerStats& stats,
+             std::int64_t start_ns);
 
   // Gives back what a connection still holds.
   void abandon(Connection& connection);
@@ -46,6 +49,7 @@ class Executor {
  private:
   class Rounds;
 
+  bool is_sampled(const WorkerStats& stats, std::int64_t start_ns);
   Status run_step(Connection& connection, const Step& step, WaitReporter& reporter, Rounds& rounds,
                   WorkerStats& stats);
   Status acquire(Connection& connection, const Step& step, WaitReporter& reporter, Rounds& rounds,
@@ -56,6 +60,8 @@ class Executor {
 
   const ExecutorSettings settings_;
   const std::atomic<bool>& stopping_;
+  // From when a request may be sampled again. Relaxed: two threads at once sample one too many.
+  std::atomic<std::int64_t> next_sample_ns_{0};
   std::array<Latch, kLatches> latches_;
 };
 

@@ -218,9 +218,10 @@ bool LivePool::answer_frames(Connection& connection, WorkerStats& stats) {
                                           connection.buffered - used);
     const std::size_t frame = decode_request(rest, connection.request);
     if (frame == 0) break;
-    if (used == 0) record_arrival(connection, stats);
+    const std::int64_t start_ns = now_ns();
+    if (used == 0) record_arrival(connection, stats, start_ns);
     used += frame;
-    alive = answer(connection, stats);
+    alive = answer(connection, stats, start_ns);
   }
   connection.buffered -= used;
   std::memmove(connection.buffer.data(), connection.buffer.data() + used, connection.buffered);
@@ -229,10 +230,11 @@ bool LivePool::answer_frames(Connection& connection, WorkerStats& stats) {
 
 // Only for the first request of a turn: those sent together with it were taken off the queue with
 // it, and their client did not think in between.
-void LivePool::record_arrival(const Connection& connection, WorkerStats& stats) const {
+void LivePool::record_arrival(const Connection& connection, WorkerStats& stats,
+                              std::int64_t start_ns) const {
   if (!settings_.executor.instrument) return;
   stats.record(Timing::kQueueWait,
-               static_cast<std::uint64_t>((now_ns() - connection.enqueued_ns) / 1'000));
+               static_cast<std::uint64_t>((start_ns - connection.enqueued_ns) / 1'000));
   if (connection.last_response_ns == 0) return;
   stats.record(
       Timing::kThink,
@@ -240,10 +242,9 @@ void LivePool::record_arrival(const Connection& connection, WorkerStats& stats) 
           std::max<std::int64_t>(connection.enqueued_ns - connection.last_response_ns, 0) / 1'000));
 }
 
-bool LivePool::answer(Connection& connection, WorkerStats& stats) {
+bool LivePool::answer(Connection& connection, WorkerStats& stats, std::int64_t start_ns) {
   const RequestHeader header = connection.request.header;
-  const Status status = executor_.run(connection, *connection.group, stats);
-  connection.last_response_ns = now_ns();
+  const Status status = executor_.run(connection, *connection.group, stats, start_ns);
   if (settings_.executor.instrument) {
     const auto sent_ns = static_cast<std::int64_t>(header.sent_ns);
     const bool trusted = sent_ns > 0 && sent_ns <= connection.last_response_ns;

@@ -76,8 +76,9 @@ class LivePool final : private GroupHost {
   bool turn(Connection& connection, WorkerStats& stats);
   static bool receive(Connection& connection);
   bool answer_frames(Connection& connection, WorkerStats& stats);
-  void record_arrival(const Connection& connection, WorkerStats& stats) const;
-  bool answer(Connection& connection, WorkerStats& stats);
+  void record_arrival(const Connection& connection, WorkerStats& stats,
+                      std::int64_t start_ns) const;
+  bool answer(Connection& connection, WorkerStats& stats, std::int64_t start_ns);
   bool arm_or_move(Connection& connection);
   void drop(Connection& connection);
   void accept_loop();

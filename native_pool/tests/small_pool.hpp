@@ -29,6 +29,7 @@ inline LivePoolSettings small_pool() {
   settings.max_pool_size = 16;
   settings.record_events = true;
   settings.executor.sample_every = 1;
+  settings.executor.sample_pause_us = 0;
   settings.tuple.timer_interval_ms = 10;
   return settings;
 }

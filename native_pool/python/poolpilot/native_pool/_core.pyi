@@ -25,6 +25,7 @@ class LivePool:
         wait_timeout_s: float = ...,
         instrument: bool = ...,
         sample_every: int = ...,
+        sample_pause_us: int = ...,
         latch_timeout_s: float = ...,
         class_names: Sequence[str] = ...,
         record_events: bool = ...,
