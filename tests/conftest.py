@@ -36,7 +36,7 @@ class EndingCurve(CurveServer):
     """Ends with an error after 20 windows of a climb or a search; `last` is the one made last."""
 
     error: BaseException = KeyboardInterrupt()
-    runs = 20 + 3  # rest, settle and the window before
+    runs = 20 + 4  # rest, twice to settle, and the window before
     last: "EndingCurve"
 
     def __init__(self, *arguments: Any, **options: Any) -> None:

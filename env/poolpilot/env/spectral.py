@@ -33,7 +33,7 @@ class ClimbSettings(BaseModel):
     min_accepted_throughput: float = Field(
         default=1.0, ge=0.0, description="Goodput a second under which the climber pauses; the seed's 300 suit 72 CPUs."
     )
-    price_of_thread: float = Field(default=0.02, ge=0.0, description="Elasticity a further thread must earn.")
+    price_of_thread: float = Field(default=0.01, ge=0.0, description="Elasticity a further thread must earn.")
     quick_exit_samples: int = Field(
         default=0,
         ge=0,

@@ -1,0 +1,210 @@
+"""Where a climb could be trapped: dips of measured curves, and defaults under which no request is in time.
+
+How to run: `python benchmarks/climb_traps.py [--curves FOLDER] [--live] [--json PATH]` (five minutes; with --live
+twenty, nothing beside). Curves are throughputs measured on MariaDB, a list of [size, throughput] a file; each is
+climbed from sizes 1, 2, 16 and the largest with noise of 6 and 15 %. The other workloads are drawn here, of
+compositions that no family has, so that the default lets hardly a request be in time and another size many; they are
+climbed for a minute from the default, simulated or live. Results to expect: 95 % of the climbs on curves within 5 % of
+the best, none under 80 %; no climb of the others ends without goodput.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from poolpilot.env.backends.curve import CurveServer
+from poolpilot.env.backends.native import NativeServer
+from poolpilot.env.backends.simulated import SimulatedServer
+from poolpilot.env.climb import ClimbController, run_climb
+from poolpilot.env.measurement import MeasurementSettings, measure
+from poolpilot.env.objective import Objective
+from poolpilot.env.server import PoolServer
+from poolpilot.env.spectral import ClimbSettings, spectral_climber
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.native_pool.workload import RequestClass, Step, Workload
+
+CURVES = Path(__file__).parent / "curves"
+NOISES = (0.06, 0.15)
+STARTS = (1, 2, 16, None)
+SAMPLES = 240
+SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
+WORKLOADS = 20
+HOPELESS = 0.01
+"""Share of the best goodput that the default reaches at most."""
+
+CLIMB = ClimbSettings(period_s=0.25)
+PERIOD_S = 0.25
+CLIMB_S = 60.0
+LAST_S = 10.0
+JUDGED = MeasurementSettings(settle_s=0.3, window_s=1.5)
+
+Open = Callable[[Workload], PoolServer]
+
+
+def climbed_curve(points: Sequence[tuple[float, float]], noise: float, start: int | None, seed: int) -> float:
+    """Throughput at the end of a climb over the best there is."""
+    server = CurveServer(points, noise=noise, seed=seed)
+    largest = int(server.knobs.knobs["pool_size"].high)
+    first = PoolTuple(start or largest, 3, 500)
+    server.apply(first)
+    climber = spectral_climber(CLIMB, server.knobs, first.pool_size)
+    controller = ClimbController(climber, first, Objective())
+    trace = run_climb(server, controller, PERIOD_S, SAMPLES * PERIOD_S, Objective())
+    sizes, values = zip(*points, strict=True)
+    at_end = np.interp(np.log(trace.final_tuple.pool_size), np.log(sizes), values)
+    return float(at_end / max(values))
+
+
+def on_curves(folder: Path, seeds: int) -> list[dict[str, Any]]:
+    """A row for every curve, noise, start and seed."""
+    rows = []
+    for path in sorted(folder.glob("*.json")):
+        points = [(float(size), float(value)) for size, value in json.loads(path.read_text())]
+        for noise in NOISES:
+            for start in STARTS:
+                for seed in range(seeds):
+                    reached = climbed_curve(points, noise, start, seed)
+                    rows.append({"curve": path.stem, "noise": noise, "start": start, "seed": seed, "reached": reached})
+    return rows
+
+
+def drawn(rng: np.random.Generator) -> Workload:
+    """A workload of one or two classes, each of two to five steps of any kind; nobody has a target yet."""
+    classes = tuple(_class(f"class_{number}", rng) for number in range(rng.integers(1, 3)))
+    connections = int(rng.choice([64, 128, 256, 512]))
+    return Workload("drawn", "benchmark", classes, connections=connections, cpus=2, seed=int(rng.integers(2**31)))
+
+
+def _class(name: str, rng: np.random.Generator) -> RequestClass:
+    steps: list[Step] = [Step("cpu", us=float(rng.uniform(10, 60)), variation=1.0)]
+    for _ in range(rng.integers(1, 4)):
+        steps += _step(rng)
+    return RequestClass(name, tuple(steps), weight=float(rng.uniform(0.5, 2.0)))
+
+
+def _step(rng: np.random.Generator) -> list[Step]:
+    wait_us = float(np.exp(rng.uniform(np.log(500), np.log(8000))))
+    kind = rng.choice(["silent", "reported", "latched", "cpu"], p=[0.45, 0.2, 0.15, 0.2])
+    if kind == "latched":
+        latch = int(rng.integers(0, 8))
+        held = Step("cpu", us=float(rng.uniform(5, 20)))
+        return [Step("acquire", latch=latch, spread=8, spin_us=20), held, Step("release", latch=latch, spread=8)]
+    if kind == "cpu":
+        return [Step("cpu", us=float(rng.uniform(10, 60)), variation=1.0)]
+    return [Step("wait", us=wait_us, variation=0.5, reported=kind == "reported")]
+
+
+def goodputs(open_server: Open, workload: Workload) -> dict[int, float]:
+    """Goodput by size, each on a server of its own."""
+    objective = Objective.of_classes(workload.classes)
+    found = {}
+    for size in SIZES:
+        with open_server(workload) as server:
+            found[size] = objective.goodput_per_s(measure(server, _tuple(size), JUDGED).window)
+    return found
+
+
+def _tuple(size: int) -> PoolTuple:
+    return PoolTuple(size, 3, 500, idle_timeout_s=1.0)
+
+
+def hopeless(open_server: Open) -> Iterator[tuple[Workload, dict[int, float]]]:
+    """Workloads whose default lets hardly a request be in time, with the goodput of every size."""
+    rng = np.random.default_rng(0)
+    while True:
+        workload = drawn(rng)
+        throughput = max(goodputs(open_server, workload).values())
+        # Twice the mean time in the system at the best size, by Little's law.
+        target_ms = 2000.0 * workload.connections / throughput
+        wanted = replace(workload, classes=tuple(replace(one, target_ms=target_ms) for one in workload.classes))
+        found = goodputs(open_server, wanted)
+        if found[wanted.cpus] <= HOPELESS * max(found.values()):
+            yield wanted, found
+
+
+def climb_from_default(open_server: Open, workload: Workload) -> tuple[float, int]:
+    """Goodput of the last seconds of a climb, and the size it ends at."""
+    objective = Objective.of_classes(workload.classes)
+    with open_server(workload) as server:
+        default = _tuple(workload.cpus)
+        controller = ClimbController(spectral_climber(CLIMB, server.knobs), default, objective)
+        trace = run_climb(server, controller, PERIOD_S, CLIMB_S, objective)
+    last = [step.goodput_per_s for step in trace.steps if step.end_s > CLIMB_S - LAST_S]
+    return fmean(last), trace.final_tuple.pool_size
+
+
+def without_goodput(open_server: Open, workloads: int) -> Iterator[dict[str, Any]]:
+    """A row for every workload."""
+    for (workload, found), _ in zip(hopeless(open_server), range(workloads), strict=False):
+        goodput_per_s, size = climb_from_default(open_server, workload)
+        best = max(found, key=lambda one: found[one])
+        yield {
+            "steps": [[step.op for step in one.steps] for one in workload.classes],
+            "connections": workload.connections,
+            "default_goodput_per_s": found[workload.cpus],
+            "best_size": best,
+            "best_goodput_per_s": found[best],
+            "size": size,
+            "goodput_per_s": goodput_per_s,
+        }
+
+
+def simulated(workload: Workload) -> PoolServer:
+    """A simulated pool under its default tuple."""
+    return SimulatedServer(workload, initial=_tuple(workload.cpus))
+
+
+def native(workload: Workload) -> PoolServer:
+    """The embedded pool under its default tuple."""
+    return NativeServer(workload, initial=_tuple(workload.cpus))
+
+
+def main() -> None:
+    """Climbs and prints what was reached."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--curves", type=Path, default=CURVES)
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--workloads", type=int, default=WORKLOADS)
+    parser.add_argument("--live", action="store_true")
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    result: dict[str, Any] = {}
+    if arguments.live:
+        rows = _told(without_goodput(native, arguments.workloads))
+        result["live"] = rows
+    else:
+        curves = on_curves(arguments.curves, arguments.seeds)
+        for noise in NOISES:
+            reached = np.array([row["reached"] for row in curves if row["noise"] == noise])
+            shares = f"within 5 %: {np.mean(reached >= 0.95):.1%}, under 80 %: {np.mean(reached < 0.8):.1%}"
+            print(f"curves, noise {noise:.0%}: {len(reached)} climbs, {shares}, worst {reached.min():.2f}")
+        result["curves"] = curves
+        result["simulated"] = _told(without_goodput(simulated, arguments.workloads))
+    if arguments.json:
+        known = json.loads(arguments.json.read_text()) if arguments.json.is_file() else {}
+        arguments.json.write_text(json.dumps(known | result, indent=1) + "\n")
+
+
+def _told(rows: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
+    kept = []
+    for row in rows:
+        kept.append(row)
+        share = row["goodput_per_s"] / row["best_goodput_per_s"]
+        print(
+            f"{len(kept):2d}: default {row['default_goodput_per_s']:.0f}/s, best {row['best_size']} with "
+            f"{row['best_goodput_per_s']:.0f}/s; ends at {row['size']} with {share:.0%}",
+            flush=True,
+        )
+    shares = [row["goodput_per_s"] / row["best_goodput_per_s"] for row in kept]
+    print(f"{len(kept)} workloads: {sum(share == 0.0 for share in shares)} end at none, mean {fmean(shares):.2f}")
+    return kept
+
+
+if __name__ == "__main__":
+    main()
