@@ -220,7 +220,7 @@ TEST_F(GroupTest, AConnectionIsNotEndedBeforeItsTimeIsOver) {
 
 // The thread at work has the same sleeper woken again and again, which is too many for one request.
 TEST_F(GroupTest, AThreadThatIsOnlyWokenInVainEnds) {
-  idle_s = 0.2;
+  idle_s = 0.1;
   leave_two_sleepers();
   GroupSettings settings;
   settings.oversubscribe = 1;
