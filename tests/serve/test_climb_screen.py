@@ -47,7 +47,7 @@ def test_screen_holds_mode_size_bracket_wave_price_reason_and_bars() -> None:
         f"pool size  {latest['size']}",
         f"{latest['bracket_low']}..{latest['bracket_high']}",
         f"{latest['wave_low']}..{latest['wave_high']}",
-        "0.02 %",
+        "0.01 %",
         latest["reason"],
         "p99",
     ):

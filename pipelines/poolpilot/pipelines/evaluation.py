@@ -189,9 +189,10 @@ def reference_value(sweep: WorkloadSweep) -> float:
 def _play(
     sweep: WorkloadSweep, start: str, pool_tuple: PoolTuple, methods: Methods, settings: EvaluationSettings, seed: int
 ) -> list[Outcome]:
-    # The same seed draws the same first window for every method.
+    # The same seed draws the same first window for every method, as long as a refiner measures it.
+    window_s = MeasurementSettings(window_s=settings.window_s).window_for(pool_tuple)
     with RecordedServer(sweep, seed=seed, initial=pool_tuple) as server:
-        window = server.observe(settings.window_s)
+        window = server.observe(window_s)
     played = []
     for name, predictor in methods.predictors.items():
         said = predictor.predict([window], sweep.limits, sweep.objective)
