@@ -11,6 +11,8 @@
 #include <chrono>
 #include <system_error>
 
+#include "live/clock.hpp"
+
 namespace poolpilot {
 namespace {
 
@@ -36,7 +38,7 @@ void Group::open() {
   if (epoll_ctl(epoll.get(), EPOLL_CTL_ADD, stop_event.get(), &event) != 0) {
     throw_errno("cannot watch the stop event of a thread group");
   }
-  tick_us_ = now_ns() / 1'000;
+  tick_us_ = now_ns() / 1'000;  // the timer begins now
   epoll_ = std::move(epoll);
   stop_event_ = std::move(stop_event);
 }

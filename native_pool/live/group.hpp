@@ -30,7 +30,6 @@
 #include <mutex>
 #include <vector>
 
-#include "live/clock.hpp"
 #include "live/connection.hpp"
 #include "live/descriptor.hpp"
 #include "live/executor.hpp"
@@ -116,10 +115,10 @@ class Group final : public WaitReporter {
   mutable std::mutex mutex_;
   GroupMachine machine_;
   TwoLevelQueue<Connection*> queue_;
-  std::int64_t tick_us_ = now_ns() / 1'000;  // of the last tick: MariaDB stamps its queue with it
-  std::vector<Connection*> connections_;     // all that belong to the group, in no order
-  std::int64_t next_deadline_us_ = kNever;   // no armed connection has an earlier one
-  std::list<Sleeper*> sleepers_;             // last in, first out; as many as the machine counts
+  std::int64_t tick_us_ = 0;                // the last tick, with which MariaDB stamps its queue
+  std::vector<Connection*> connections_;    // all that belong to the group, in no order
+  std::int64_t next_deadline_us_ = kNever;  // no armed connection has an earlier one
+  std::list<Sleeper*> sleepers_;            // last in, first out; as many as the machine counts
   Descriptor epoll_;
   Descriptor stop_event_;
   EventLog* log_ = nullptr;

@@ -179,6 +179,16 @@ void SimulatedPool::client_has_worked() {
   if (client_awake_) burst(kClientThread, settings_.machine.client_us * 1e3, Phase::kClient);
 }
 
+// Sleepers of a group, and of a latch, have one check before them that counts, that of their first
+// deadline, `first_ns`: an event for each would fill the heap. One that an earlier deadline has
+// overtaken does nothing when it happens. True when `time_ns` is the first now.
+bool SimulatedPool::push_first(TimeNs& first_ns, TimeNs time_ns, std::uint32_t event) {
+  if (first_ns <= time_ns) return false;
+  first_ns = std::max(time_ns, now_ns_);
+  events_.push(first_ns, event);
+  return true;
+}
+
 void SimulatedPool::schedule(TimeNs delay_ns, std::uint32_t thread) {
   events_.push(now_ns_ + delay_ns, event_of(EventIs::kThread, thread));
 }

@@ -114,7 +114,7 @@ class SimulatedPool {
   void sleep_at_tail(std::uint32_t thread);
   void sleep_for_latch(std::uint32_t thread);
   void try_again(std::uint32_t thread);
-  void check_latch_at(TimeNs time_ns, std::uint32_t latch);
+  bool push_first(TimeNs& first_ns, TimeNs time_ns, std::uint32_t event);
   void expire_latch_waits(std::uint32_t latch);
   TimeNs latch_deadline_ns(const Thread& thread) const;
   void release(std::uint32_t connection, std::uint8_t latch);

@@ -86,7 +86,8 @@ void SimulatedPool::sleep_for_latch(std::uint32_t number) {
   Thread& thread = threads_[number];
   thread.phase = Phase::kSleeping;
   if (settings_.latch_timeout_s <= 0.0) return check_cycle(number);
-  check_latch_at(latch_deadline_ns(thread), thread.latch);
+  push_first(latches_[thread.latch].check_ns, latch_deadline_ns(thread),
+             event_of(EventIs::kLatchCheck, thread.latch));
 }
 
 TimeNs SimulatedPool::latch_deadline_ns(const Thread& thread) const {
@@ -110,14 +111,6 @@ void SimulatedPool::try_again(std::uint32_t number) {
   finish(number, false);
 }
 
-// A latch has one check before it that counts, that of its first deadline, as groups have.
-void SimulatedPool::check_latch_at(TimeNs time_ns, std::uint32_t index) {
-  Latch& latch = latches_[index];
-  if (latch.check_ns <= time_ns) return;
-  latch.check_ns = std::max(time_ns, now_ns_);
-  events_.push(latch.check_ns, event_of(EventIs::kLatchCheck, index));
-}
-
 // Who has slept for too long tries once more, and fails.
 void SimulatedPool::expire_latch_waits(std::uint32_t index) {
   Latch& latch = latches_[index];
@@ -135,7 +128,7 @@ void SimulatedPool::expire_latch_waits(std::uint32_t index) {
     wake(number);
   }
   latch.check_ns = kNever;
-  if (next_ns != kNever) check_latch_at(next_ns, index);
+  push_first(latch.check_ns, next_ns, event_of(EventIs::kLatchCheck, index));
 }
 
 void SimulatedPool::release(std::uint32_t connection, std::uint8_t index) {

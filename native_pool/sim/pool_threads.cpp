@@ -84,14 +84,10 @@ void SimulatedPool::fall_asleep(std::uint32_t number) {
   check_idle_at(thread.idle_until_ns, thread.group);
 }
 
-// A group has one check before it, that of its first deadline: an event for every nap would fill
-// the heap. One that an earlier deadline has overtaken does nothing.
 void SimulatedPool::check_idle_at(TimeNs time_ns, std::uint32_t index) {
   Group& group = groups_[index];
-  if (group.idle_check_ns <= time_ns) return;
-  group.idle_check_ns = std::max(time_ns, now_ns_);
-  ++group.idle_checks;
-  events_.push(group.idle_check_ns, event_of(EventIs::kIdleCheck, index));
+  const std::uint32_t event = event_of(EventIs::kIdleCheck, index);
+  if (push_first(group.idle_check_ns, time_ns, event)) ++group.idle_checks;
 }
 
 void SimulatedPool::expire_sleepers(std::uint32_t index) {
@@ -112,7 +108,7 @@ void SimulatedPool::expire_sleepers(std::uint32_t index) {
   }
   group.sleepers.resize(kept);
   group.idle_check_ns = kNever;
-  if (next_ns != kNever) check_idle_at(next_ns, index);
+  check_idle_at(next_ns, index);
 }
 
 void SimulatedPool::perform(Spawn spawn, std::uint32_t index) {

@@ -34,6 +34,16 @@ class GroupMachineTest : public testing::Test {
     EXPECT_EQ(apply(EventKind::kWorkerIdle).self, Self::kListen);
   }
 
+  // A request waits for a thread that the throttle may refuse.
+  void one_waits_for_the_busy_one() {
+    one_busy_one_listening();
+    GroupSettings settings;
+    settings.oversubscribe = 1;
+    machine.configure(settings);
+    apply(EventKind::kTick);
+    apply(EventKind::kArrived);
+  }
+
   GroupMachine machine{GroupSettings{}};
   std::int64_t now_us = 0;
   bool pool_full = false;
@@ -158,12 +168,7 @@ TEST_F(GroupMachineTest, NeverMoreThreadsThanConnectionsPlusOne) {
 }
 
 TEST_F(GroupMachineTest, CreationAboveTheWakeTopLimitIsThrottled) {
-  one_busy_one_listening();
-  GroupSettings settings;
-  settings.oversubscribe = 1;
-  machine.configure(settings);
-  apply(EventKind::kTick);
-  apply(EventKind::kArrived);
+  one_waits_for_the_busy_one();
   now_us += 49'000;
   EXPECT_EQ(apply(EventKind::kTick).spawn, Spawn::kNone);
   EXPECT_EQ(machine.counters_at(now_us).throttles, 1);
@@ -194,12 +199,7 @@ TEST_F(GroupMachineTest, FailedCreationIsTakenBack) {
 }
 
 TEST_F(GroupMachineTest, FailedCreationThrottlesNobody) {
-  one_busy_one_listening();
-  GroupSettings settings;
-  settings.oversubscribe = 1;
-  machine.configure(settings);
-  apply(EventKind::kTick);
-  apply(EventKind::kArrived);
+  one_waits_for_the_busy_one();
   now_us += 51'000;
   EXPECT_EQ(apply(EventKind::kTick).spawn, Spawn::kCreate);
   apply(EventKind::kCreateFailed);

@@ -23,6 +23,8 @@ namespace {
 
 class GroupTest : public testing::Test, protected GroupHost {
  protected:
+  static constexpr std::int64_t kFirstTickUs = 1'000'000'000'000;
+
   void SetUp() override {
     group.record(&log);
     group.open();
@@ -85,22 +87,25 @@ class GroupTest : public testing::Test, protected GroupHost {
     ASSERT_TRUE(group.adopt(*connections.back()));
   }
 
-  // A request of low priority waits in the queue from one tick to another, before a request of high
-  // priority that comes after both. Says which of them is served first.
-  std::string first_after_a_tick_of(std::int64_t later_us) {
+  // One thread is at work, two sleep, and the listener leaves what it hears to the one at work.
+  void be_busy_from_the_first_tick_until(std::latch& go_on) {
     leave_two_sleepers();
     GroupSettings settings;
-    settings.dedicated_listener = true;  // leaves what it hears to the busy thread
+    settings.dedicated_listener = true;
     group.configure(settings);
-    constexpr std::int64_t kFirstTickUs = 1'000'000'000'000;
     group.tick(kFirstTickUs);
-    std::latch busy(1);
-    std::latch go_on(1);
-    serve_once([&] {
+    serve_once([this, &go_on] {
       busy.count_down();
       go_on.wait();
     });
     busy.wait();
+  }
+
+  // A request of low priority waits in the queue from one tick to another, before a request of high
+  // priority that comes after both. Says which of them is served first.
+  std::string first_after_a_tick_of(std::int64_t later_us) {
+    std::latch go_on(1);
+    be_busy_from_the_first_tick_until(go_on);
     std::string first;
     const auto served = [&](const char* name) { return [&first, name] { first += name; }; };
     send_request(served("low "));
@@ -117,19 +122,8 @@ class GroupTest : public testing::Test, protected GroupHost {
   // A tick comes when a connection has been silent for so long and a request of low priority waits
   // for a thread. Says what is served, in order.
   std::string served_after_a_silence_of(std::int64_t silent_us) {
-    leave_two_sleepers();
-    GroupSettings settings;
-    settings.dedicated_listener = true;  // leaves what it hears to the busy thread
-    group.configure(settings);
-    constexpr std::int64_t kFirstTickUs = 1'000'000'000'000;
-    group.tick(kFirstTickUs);
-    std::latch busy(1);
     std::latch go_on(1);
-    serve_once([&] {
-      busy.count_down();
-      go_on.wait();
-    });
-    busy.wait();
+    be_busy_from_the_first_tick_until(go_on);
     std::string all;
     std::array<int, 2> ends{};
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
@@ -153,6 +147,7 @@ class GroupTest : public testing::Test, protected GroupHost {
   TimingSums timings{0};
   WorkerStats stats{stats_mutex, timings};
   double idle_s = 60.0;
+  std::latch busy{1};
   std::vector<std::thread> workers;
   std::atomic<int> ended{0};
   std::vector<Descriptor> sockets;
