@@ -12,6 +12,7 @@ from poolpilot.env.backends.simulated import SimulatedServer
 from poolpilot.env.ladder import DEFAULT_LADDER
 from poolpilot.env.measurement import Measured, MeasurementSettings, measure, observe, sweep
 from poolpilot.env.objective import Objective
+from poolpilot.env.steal import StealMeter
 from poolpilot.env.sweep import AGAIN_ROUND, WorkloadSweep
 from poolpilot.featurizer.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -56,6 +57,34 @@ def test_window_begins_after_rest_and_settling() -> None:
     assert measured.window.throughput_per_s == pytest.approx(900.0)
     assert measured.settle_s == 0.5
     assert measured.measures["completed"] == pytest.approx(1800.0)
+
+
+@pytest.mark.parametrize(
+    ("shares", "kept", "dropped_s"),
+    [
+        ((0.02, 0.9), 0.02, 0.0),
+        ((0.2, 0.03, 0.9), 0.03, 2.0),
+        ((0.2, 0.1, 0.3, 0.9), 0.1, 2.0),
+        ((None, 0.9), None, 0.0),
+    ],
+    ids=["quiet", "disturbed once", "never quiet", "unknown"],
+)
+def test_disturbed_window_is_measured_again(
+    monkeypatch: pytest.MonkeyPatch, shares: tuple[float | None, ...], kept: float | None, dropped_s: float
+) -> None:
+    shown = iter(shares)
+    monkeypatch.setattr(StealMeter, "share", lambda _: next(shown))
+    settings = MeasurementSettings(settle_s=0.5, max_settle_s=0.5, window_s=2.0, most_steal=0.05, steal_repeats=2)
+    measured = measure(CurveServer(HUMP), PoolTuple(16, 3, 10), settings)
+    assert measured.steal_share == kept
+    assert measured.settle_s == 0.5 + dropped_s
+
+
+def test_server_in_virtual_time_is_not_disturbed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(StealMeter, "share", lambda _: 0.9)
+    workload = Workload("one", "test", (RequestClass("all", (Step("cpu", us=100.0),)),), connections=2, cpus=1)
+    with SimulatedServer(workload) as server:
+        assert measure(server, PoolTuple(1, 3, 10), MeasurementSettings(most_steal=0.05)).steal_share is None
 
 
 def test_replayed_window_has_no_measures(make_sweep: MakeSweep) -> None:

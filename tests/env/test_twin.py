@@ -57,6 +57,20 @@ def test_noise_is_that_of_the_repeats(perfect: Twin) -> None:
     assert Twin(unrepeated, [stage.window for stage in unrepeated.stages]).noise == 0.0
 
 
+def test_disturbed_stages_are_gone_through_but_not_compared(perfect: Twin) -> None:
+    disturbed = perfect.measured.stages[0].core
+    stages = [replace(one, counts=one.core != disturbed) for one in perfect.measured.stages]
+    (twin,) = simulate_twins([replace(perfect.measured, stages=stages)], lambda _: MACHINE).twins
+    assert disturbed not in twin.log_ratios
+    assert len(twin.log_ratios) == len(LADDER) - 1
+    assert max(twin.errors) < 1e-9
+
+
+def test_workload_without_a_stage_that_counts_is_left_out(perfect: Twin) -> None:
+    stages = [replace(one, counts=False) for one in perfect.measured.stages]
+    assert not simulate_twins([replace(perfect.measured, stages=stages)], lambda _: MACHINE).twins
+
+
 def test_only_the_stages_asked_for_are_simulated() -> None:
     (twin,) = simulate_twins([measured()], lambda _: MACHINE, stages=1).twins
     assert list(twin.log_ratios) == [twin.choice]

@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,10 @@ from poolpilot.featurizer.errors import SettingError, StoreError
 from poolpilot.native_pool.simulation import CALIBRATED
 from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines import calibrate as calibration_module
-from poolpilot.pipelines.calibrate import CalibrateSettings, Calibration, calibrate
+from poolpilot.pipelines.calibrate import CalibrateSettings, Calibration, calibrate, read_measured
 from poolpilot.pipelines.collect import Staging, collect
 from poolpilot.pipelines.collect_settings import CollectSettings
+from poolpilot.pipelines.dataset import read_swept_rows
 from poolpilot.pipelines.machine_file import read_machine, write_machine
 
 TRUE = CALIBRATED.model_copy(update={"overhead_us": 150.0})
@@ -104,3 +106,12 @@ def test_missing_files_and_unknown_parameters_are_refused(tmp_path: Path, store:
         calibrated(store, fitted=("speed",))
     with pytest.raises(StoreError, match="holds no workloads"):
         calibrated(tmp_path / "empty")
+
+
+def test_records_that_the_hypervisor_disturbed_are_refused(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    swept = read_swept_rows(store, "train")
+    disturbed = {name: [dict(row) | {"steal_share": 0.2} for row in rows] for name, rows in swept.windows.items()}
+    monkeypatch.setattr(calibration_module, "read_swept_rows", lambda *_: replace(swept, windows=disturbed))
+    assert len(read_measured(store, ("train",), most_steal=0.2)) == len(swept.windows)
+    with pytest.raises(StoreError, match="at most 5%; raise most_steal"):
+        calibrated(store)

@@ -27,10 +27,12 @@ class Stage:
     Attributes:
         window: The window, with its tuple and its length.
         settle_s: Seconds that the server had under the tuple before it.
+        counts: Whether it is compared; one that other machines have disturbed is only gone through.
     """
 
     window: Window
     settle_s: float
+    counts: bool = True
 
     @property
     def core(self) -> Core:
@@ -70,7 +72,7 @@ class Twin:
 
     @cached_property
     def _measured_logs(self) -> dict[Core, list[float]]:
-        return self._logs([stage.window for stage in self.measured.stages[: len(self.simulated)]])
+        return self._logs([stage.window for stage in self.measured.stages])
 
     @cached_property
     def _simulated_logs(self) -> dict[Core, list[float]]:
@@ -78,8 +80,10 @@ class Twin:
 
     def _logs(self, windows: Sequence[Window]) -> dict[Core, list[float]]:
         grouped: dict[Core, list[float]] = defaultdict(list)
-        for window in windows:
-            grouped[window.pool_tuple.core].append(float(np.log(self.measured.objective.goodput_per_s(window))))
+        # Of the stages only the first may have been simulated.
+        for stage, window, _ in zip(self.measured.stages, windows, self.simulated, strict=False):
+            if stage.counts:
+                grouped[stage.core].append(float(np.log(self.measured.objective.goodput_per_s(window))))
         return grouped
 
     @cached_property
@@ -216,7 +220,8 @@ def simulate_twins(
         run_all(now, [one.window.duration_s for one in stage], threads=threads)
         for place, first, server in zip(taking, before, now, strict=True):
             simulated[place].append(Window.between(first, server.snapshot()))
-    return TwinReport([Twin(one, found) for one, found in zip(measured, simulated, strict=True)])
+    twins = [Twin(one, found) for one, found in zip(measured, simulated, strict=True)]
+    return TwinReport([twin for twin in twins if twin.log_ratios])
 
 
 def _open(one: MeasuredWorkload, machine_for: Callable[[Workload], Machine]) -> SimulatedServer:

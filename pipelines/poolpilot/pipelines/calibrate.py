@@ -68,6 +68,13 @@ class CalibrateSettings(ProgramSettings):
     )
     workloads: int = Field(default=40, ge=1, description="Workloads to fit to at most.")
     windows: int = Field(default=28, ge=1, description="Windows of each to fit to at most; all are judged.")
+    most_steal: float = Field(
+        default=0.05,
+        ge=0.0,
+        le=1.0,
+        description="Windows in which the hypervisor took a larger share of the processors are gone through, but not "
+        "compared.",
+    )
     evaluations: int = Field(default=250, ge=1, description="Machines tried at most.")
     step: float = Field(default=0.35, gt=0.0, le=5.0, description="First step of the search, in natural logarithms.")
     seed: int = Field(default=0, ge=0, description="Seed of the choice of workloads.")
@@ -154,24 +161,35 @@ def _workload_row(twin: Twin) -> dict[str, Any]:
     }
 
 
-def read_measured(directory: Path, splits: Sequence[Split]) -> list[MeasuredWorkload]:
+def read_measured(directory: Path, splits: Sequence[Split], most_steal: float = 1.0) -> list[MeasuredWorkload]:
     """The completely swept workloads of a store, with their definitions and their windows in order.
+
+    Args:
+        directory: Folder of the store.
+        splits: Splits that are read.
+        most_steal: Windows of which the hypervisor took a larger share do not count; without two tuples that count a
+            workload is left out.
 
     Raises:
         StoreError: There is none.
     """
     swept = read_swept_rows(directory, *splits)
-    if not swept.windows:
-        raise StoreError(f"the store {directory} holds no complete workload of the splits {', '.join(splits)}")
-    return [_measured(swept.definitions[name], rows) for name, rows in swept.windows.items()]
+    found = [_measured(swept.definitions[name], rows, most_steal) for name, rows in swept.windows.items()]
+    kept = [one for one in found if len({stage.core for stage in one.stages if stage.counts}) > 1]
+    if not kept:
+        raise StoreError(
+            f"the store {directory} holds no complete workload of the splits {', '.join(splits)} of which the "
+            f"hypervisor took at most {most_steal:.0%}; raise most_steal, or measure on a quieter machine"
+        )
+    return kept
 
 
-def _measured(definition: Row, rows: Sequence[Row]) -> MeasuredWorkload:
+def _measured(definition: Row, rows: Sequence[Row], most_steal: float) -> MeasuredWorkload:
     return MeasuredWorkload(
         Workload.from_dict(json.loads(definition["workload"])),
         limits_of(definition),
         objective_of(definition),
-        [Stage(checked_window(row), row["settle_s"]) for row in rows],
+        [Stage(checked_window(row), row["settle_s"], (row["steal_share"] or 0.0) <= most_steal) for row in rows],
     )
 
 
@@ -183,10 +201,10 @@ def calibrate(settings: CalibrateSettings, console: Console | None = None) -> Ca
         StoreError: There are too few workloads.
     """
     rng = np.random.default_rng(settings.seed)
-    measured = read_measured(settings.store, settings.splits)
+    measured = read_measured(settings.store, settings.splits, settings.most_steal)
     order = [measured[place] for place in rng.permutation(len(measured))]
     if settings.judged_store is not None:
-        fit, judged = order, read_measured(settings.judged_store, settings.splits)
+        fit, judged = order, read_measured(settings.judged_store, settings.splits, settings.most_steal)
     else:
         kept_back = max(round(settings.judged_share * len(order)), 1)
         fit, judged = order[kept_back:], order[:kept_back]
