@@ -1,40 +1,75 @@
-"""Measures the live workloads that the simulator is judged by: one of each family, twelve tuples, long windows.
+"""Measures live workloads for the simulator: those it is fitted to, and those it is judged by.
 
-How to run: `python benchmarks/twin_records.py --store benchmarks/records/twin` (20 minutes, nothing else running; run
-it again to go on after Ctrl-C), then `poolpilot calibrate --judged-store benchmarks/records/twin`. Results to expect:
-the table in `docs/simulator.md`.
+How to run: `python benchmarks/twin_records.py fit` and `python benchmarks/twin_records.py judge` (ten and twenty
+minutes, nothing else running; run it again to go on after Ctrl-C), then `poolpilot calibrate --store
+benchmarks/records/fit --judged-store benchmarks/records/judge`. Judged are one workload of each family that is not
+sealed, every tuple twice for 2.5 s; fitted to are two others of each, every tuple once for a second. Results to
+expect: the table in `docs/simulator.md`.
 """
 
 import argparse
+from dataclasses import dataclass
 from pathlib import Path
 
 from poolpilot.env.families import FAMILIES, PlannedWorkload, draw_workload
 from poolpilot.env.ladder import Ladder
 from poolpilot.env.measurement import MeasurementSettings
+from poolpilot.env.targets.report import terminal
 from poolpilot.pipelines.collect import Staging, collect
 from poolpilot.pipelines.collect_settings import CollectSettings
 
-SEED = 78
-"""Nothing else draws workloads with this seed: nobody has fitted to them."""
-
 LADDER = Ladder(sizes=(1, 2, 4, 8, 16, 64), oversubscribes=(3,), timer_intervals_ms=(10, 500))
-TWICE = MeasurementSettings(window_s=2.5, keep_shares=(1.0, 1.0), finalists=1, final_repeats=0, oracle_repeats=1)
 
 
-def planned() -> list[PlannedWorkload]:
-    """One workload of every family that is not sealed, on one and on two processors in turn."""
-    families = [family for family in FAMILIES.values() if family.split != "test"]
-    return [
-        PlannedWorkload(family.split, draw_workload(family, SEED, number % 2)) for number, family in enumerate(families)
-    ]
+@dataclass(frozen=True)
+class Plan:
+    """What is measured, and where it is kept."""
+
+    store: Path
+    seed: int
+    """Nothing else draws workloads with it: who is fitted to the one has not seen the other."""
+
+    each: int
+    """Workloads of every family, on one and on two processors in turn."""
+
+    racing: MeasurementSettings
+
+    def planned(self) -> list[PlannedWorkload]:
+        """The workloads, of all families in turn."""
+        families = [family for family in FAMILIES.values() if family.split != "test"]
+        return [
+            PlannedWorkload(family.split, draw_workload(family, self.seed, number + turn))
+            for turn in range(self.each)
+            for number, family in enumerate(families)
+        ]
+
+
+ONCE = MeasurementSettings(
+    window_s=1.0, keep_shares=(1.0,), finalists=1, final_repeats=0, oracle_repeats=1, most_steal=0.05
+)
+TWICE = ONCE.model_copy(update={"window_s": 2.5, "keep_shares": (1.0, 1.0)})
+PLANS = {
+    "fit": Plan(Path("benchmarks/records/fit"), 80, 2, ONCE),
+    "judge": Plan(Path("benchmarks/records/judge"), 81, 1, TWICE),
+}
 
 
 def main() -> None:
     """Measures what the store does not hold yet."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--store", type=Path, default=Path("benchmarks/records/twin"))
-    settings = {"store": parser.parse_args().store, "racing": TWICE, "climbs": 0, "random_share": 0.0}
-    collect(CollectSettings.load(None, settings), planned(), Staging(ladder=LADDER))
+    parser.add_argument("plan", choices=PLANS)
+    parser.add_argument("--time-budget-s", type=float)
+    arguments = parser.parse_args()
+    plan = PLANS[arguments.plan]
+    settings = {
+        "store": plan.store,
+        "racing": plan.racing,
+        "climbs": 0,
+        "random_share": 0.0,
+        "time_budget_s": arguments.time_budget_s,
+    }
+    report = collect(CollectSettings.load(None, settings), plan.planned(), Staging(ladder=LADDER))
+    terminal().print(report.table())
 
 
 if __name__ == "__main__":
