@@ -315,6 +315,7 @@ def main() -> None:
         "theory": (arguments.simulator, theory_section),
         "speed": (arguments.simulator, speed_section),
         "twin": (arguments.simulator, twin_section),
+        "twin_free": (arguments.simulator, twin_section),
         "shapes": (arguments.simulator, shapes_section),
         "rw": (arguments.simulator, rw_section),
     }
