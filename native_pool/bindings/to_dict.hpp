@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "live/snapshot.hpp"
+#include "pool/snapshot.hpp"
 
 namespace poolpilot {
 

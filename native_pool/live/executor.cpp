@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "live/clock.hpp"
-#include "live/descriptor.hpp"
+#include "system/clock.hpp"
+#include "system/descriptor.hpp"
 
 namespace poolpilot {
 namespace {

@@ -8,7 +8,7 @@
 #include "live/connection.hpp"
 #include "live/latch.hpp"
 #include "live/protocol.hpp"
-#include "live/worker_stats.hpp"
+#include "pool/worker_stats.hpp"
 
 namespace poolpilot {
 

@@ -11,7 +11,7 @@
 #include <chrono>
 #include <system_error>
 
-#include "live/clock.hpp"
+#include "system/clock.hpp"
 
 namespace poolpilot {
 namespace {

@@ -31,11 +31,11 @@
 #include <vector>
 
 #include "live/connection.hpp"
-#include "live/descriptor.hpp"
 #include "live/executor.hpp"
-#include "live/worker_stats.hpp"
 #include "policy/group_machine.hpp"
+#include "pool/worker_stats.hpp"
 #include "queues/two_level_queue.hpp"
+#include "system/descriptor.hpp"
 
 namespace poolpilot {
 

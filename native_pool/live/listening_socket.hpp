@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "live/descriptor.hpp"
+#include "system/descriptor.hpp"
 
 namespace poolpilot {
 

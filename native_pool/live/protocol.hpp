@@ -15,6 +15,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "pool/step.hpp"
+
 namespace poolpilot {
 
 inline constexpr std::uint8_t kProtocolVersion = 1;
@@ -22,36 +24,15 @@ inline constexpr std::uint8_t kRequestType = 1;
 inline constexpr std::size_t kLengthBytes = 4;
 inline constexpr std::size_t kRequestHeaderBytes = 24;  // without the length
 inline constexpr std::size_t kStepBytes = 8;
-inline constexpr std::size_t kMaxSteps = 256;
 inline constexpr std::size_t kMaxBodyBytes = kRequestHeaderBytes + kMaxSteps * kStepBytes;
 inline constexpr std::size_t kResponseBytes = kLengthBytes + 12;
-inline constexpr std::size_t kClasses = 8;
-inline constexpr std::size_t kLatches = 64;
-// Limits of what one frame may ask of a worker.
-inline constexpr std::uint32_t kMaxStepUs = 10'000'000;
-inline constexpr std::uint32_t kMaxProgramUs = 60'000'000;  // all its Cpu and Wait steps together
-inline constexpr std::uint32_t kMaxWaiterCostNs = 1'000'000;
 
-enum class Op : std::uint8_t { kCpu = 1, kWait, kAcquire, kRelease, kBegin, kCommit };
-enum class WaitKind : std::uint8_t { kSleep = 0, kDiskIo, kRowLock, kNet };
-inline constexpr std::size_t kWaitKinds = 4;
 enum class Status : std::uint8_t {
   kOk = 0,
   kLatchTimeout,
   kStopping,  // the server stopped before the program was over; the rest of it was not run
 };
 
-// Bits of Step::aux. Acquire keeps its spin budget in microseconds in the bits from kSpinShift on.
-inline constexpr std::uint16_t kReported = 1;  // Wait, Acquire: wait_begin/wait_end are called
-inline constexpr int kSpinShift = 4;
-
-struct Step {
-  Op op;
-  std::uint8_t kind_or_latch;  // WaitKind of a Wait, latch number of an Acquire or Release
-  std::uint16_t aux;           // flags; for Acquire also spin_us << kSpinShift
-  std::uint32_t
-      value;  // Cpu, Wait: microseconds. Acquire: nanoseconds of CPU a holder pays per waiter
-};
 static_assert(sizeof(Step) == kStepBytes);
 
 struct RequestHeader {

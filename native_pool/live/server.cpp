@@ -13,8 +13,8 @@
 #include <system_error>
 #include <utility>
 
-#include "live/clock.hpp"
-#include "live/start_thread.hpp"
+#include "system/clock.hpp"
+#include "system/start_thread.hpp"
 
 namespace poolpilot {
 namespace {

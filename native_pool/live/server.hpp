@@ -25,8 +25,8 @@
 #include "live/group.hpp"
 #include "live/listening_socket.hpp"
 #include "live/settings.hpp"
-#include "live/snapshot.hpp"
 #include "live/thread_registry.hpp"
+#include "pool/snapshot.hpp"
 
 namespace poolpilot {
 

@@ -1,28 +1,8 @@
 #include "live/settings.hpp"
 
-#include <cmath>
-#include <sstream>
-#include <stdexcept>
+#include "pool/range.hpp"
 
 namespace poolpilot {
-namespace {
-
-template <typename T>
-void check_range(const char* name, T value, T low, T high) {
-  if (value >= low && value <= high) return;  // false for NaN
-  std::ostringstream text;
-  text << name << " = " << value << " is outside its range " << low << ".." << high;
-  throw std::invalid_argument(text.str());
-}
-
-}  // namespace
-
-void check(const PoolTuple& tuple, int max_pool_size) {
-  check_range("pool_size", tuple.pool_size, 1, max_pool_size);
-  check_range("oversubscribe", tuple.oversubscribe, 1, 1000);
-  check_range("timer_interval_ms", tuple.timer_interval_ms, 1, 3'600'000);
-  check_range("idle_timeout_s", tuple.idle_timeout_s, 0.01, 1e6);
-}
 
 void check(const LivePoolSettings& settings) {
   check_range("max_pool_size", settings.max_pool_size, 1, 4096);

@@ -6,17 +6,9 @@
 
 #include "live/executor.hpp"
 #include "policy/group_machine.hpp"
+#include "pool/tuple.hpp"
 
 namespace poolpilot {
-
-// The pool tuple; the names are those of featurizer/pool_tuple.py.
-struct PoolTuple {
-  int pool_size = 1;
-  int oversubscribe = 3;
-  int timer_interval_ms = 500;
-  bool create_thread_on_wait = true;
-  double idle_timeout_s = 60.0;
-};
 
 struct LivePoolSettings {
   std::string address = "tcp:127.0.0.1:0";  // or unix:/path; port 0 takes a free one
@@ -34,7 +26,6 @@ struct LivePoolSettings {
 };
 
 // Throws std::invalid_argument that names the field, its value and its range.
-void check(const PoolTuple& tuple, int max_pool_size);
 void check(const LivePoolSettings& settings);
 
 }  // namespace poolpilot

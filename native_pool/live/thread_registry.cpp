@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "live/clock.hpp"
+#include "system/clock.hpp"
 
 namespace poolpilot {
 namespace {

@@ -20,8 +20,8 @@
 #include <thread>
 #include <vector>
 
-#include "live/histogram.hpp"
-#include "live/worker_stats.hpp"
+#include "pool/histogram.hpp"
+#include "pool/worker_stats.hpp"
 
 namespace poolpilot {
 

@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "live/descriptor.hpp"
 #include "live/protocol.hpp"
 #include "load/report.hpp"
+#include "system/descriptor.hpp"
 
 namespace poolpilot::load {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "live/clock.hpp"
 #include "load/random.hpp"
+#include "system/clock.hpp"
 
 namespace poolpilot::load {
 namespace {

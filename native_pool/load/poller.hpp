@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "live/descriptor.hpp"
+#include "system/descriptor.hpp"
 
 namespace poolpilot::load {
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "live/protocol.hpp"
 #include "load/settings.hpp"
 
 namespace poolpilot::load {

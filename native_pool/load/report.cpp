@@ -1,6 +1,6 @@
 #include "load/report.hpp"
 
-#include "live/clock.hpp"
+#include "system/clock.hpp"
 
 namespace poolpilot::load {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "live/histogram.hpp"
+#include "pool/histogram.hpp"
 
 namespace poolpilot::load {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "live/protocol.hpp"
+#include "pool/step.hpp"
 
 namespace poolpilot::load {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-#include "live/descriptor.hpp"
+#include "system/descriptor.hpp"
 
 namespace poolpilot::load {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "live/start_thread.hpp"
+#include "system/start_thread.hpp"
 
 namespace poolpilot::sim {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "live/protocol.hpp"
 #include "policy/group_machine.hpp"
+#include "pool/step.hpp"
 #include "queues/ring.hpp"
 #include "queues/two_level_queue.hpp"
 #include "sim/event_heap.hpp"

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "live/snapshot.hpp"
-#include "live/worker_stats.hpp"
 #include "policy/group_machine.hpp"
+#include "pool/snapshot.hpp"
+#include "pool/worker_stats.hpp"
 #include "sim/client.hpp"
 #include "sim/event_heap.hpp"
 #include "sim/parts.hpp"

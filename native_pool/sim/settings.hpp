@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "live/settings.hpp"
 #include "load/settings.hpp"
+#include "policy/group_machine.hpp"
+#include "pool/tuple.hpp"
 #include "sim/contention.hpp"
 
 namespace poolpilot::sim {

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "live/clock.hpp"
+#include "system/clock.hpp"
 #include "tests/small_pool.hpp"
 
 namespace poolpilot {

@@ -13,8 +13,8 @@
 #include <system_error>
 #include <vector>
 
-#include "live/descriptor.hpp"
 #include "live/protocol.hpp"
+#include "system/descriptor.hpp"
 
 namespace poolpilot {
 

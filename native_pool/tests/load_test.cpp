@@ -8,8 +8,8 @@
 #include <set>
 #include <thread>
 
-#include "live/clock.hpp"
 #include "load/generator.hpp"
+#include "system/clock.hpp"
 #include "tests/load_test_server.hpp"
 
 namespace poolpilot::load {

@@ -20,8 +20,8 @@
 #include <thread>
 #include <vector>
 
-#include "live/descriptor.hpp"
 #include "live/protocol.hpp"
+#include "system/descriptor.hpp"
 
 namespace poolpilot::load {
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-#include "live/histogram.hpp"
+#include "pool/histogram.hpp"
 
 namespace poolpilot {
 namespace {

@@ -16,7 +16,7 @@
 #include <system_error>
 #include <thread>
 
-#include "live/descriptor.hpp"
+#include "system/descriptor.hpp"
 
 namespace poolpilot {
 namespace {

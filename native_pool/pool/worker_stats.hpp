@@ -19,8 +19,8 @@
 #include <span>
 #include <vector>
 
-#include "live/histogram.hpp"
-#include "live/protocol.hpp"
+#include "pool/histogram.hpp"
+#include "pool/step.hpp"
 
 namespace poolpilot {
 

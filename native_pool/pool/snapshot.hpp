@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "live/histogram.hpp"
-#include "live/settings.hpp"
-#include "live/worker_stats.hpp"
 #include "policy/group_machine.hpp"
+#include "pool/histogram.hpp"
+#include "pool/tuple.hpp"
+#include "pool/worker_stats.hpp"
 
 namespace poolpilot {
 

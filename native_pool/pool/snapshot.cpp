@@ -1,4 +1,4 @@
-#include "live/snapshot.hpp"
+#include "pool/snapshot.hpp"
 
 #include <utility>
 
