@@ -8,17 +8,10 @@
 #include "live/connection.hpp"
 #include "live/latch.hpp"
 #include "live/protocol.hpp"
+#include "live/wait_reporter.hpp"
 #include "pool/worker_stats.hpp"
 
 namespace poolpilot {
-
-// The pool as a request sees it: where it reports that it is about to wait.
-class WaitReporter {
- public:
-  virtual ~WaitReporter() = default;
-  virtual void wait_begin() = 0;
-  virtual void wait_end() = 0;
-};
 
 struct ExecutorSettings {
   bool instrument = true;        // histograms and rounds; counters of completions always run

@@ -58,7 +58,7 @@ bool Group::adopt(Connection& connection) {
 }
 
 void Group::add(Connection& connection) {
-  connection.group = this;
+  connection.home = this;
   connection.place = connections_.size();
   connections_.push_back(&connection);
   perform(apply(EventKind::kConnectionAdded).spawn);

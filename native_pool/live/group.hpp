@@ -31,7 +31,7 @@
 #include <vector>
 
 #include "live/connection.hpp"
-#include "live/executor.hpp"
+#include "live/connection_home.hpp"
 #include "policy/group_machine.hpp"
 #include "pool/worker_stats.hpp"
 #include "queues/two_level_queue.hpp"
@@ -41,11 +41,11 @@ namespace poolpilot {
 
 class Group;
 
-// What a group needs of its server.
+// What a group needs of its pool.
 class GroupHost {
  public:
   virtual ~GroupHost() = default;
-  // Starts a worker of `group`; false when the system or the server refuses.
+  // Starts a worker of `group`; false when the system or the pool refuses.
   virtual bool start_worker(Group& group) = 0;
   virtual bool pool_full() const = 0;
   // One turn of a connection: its requests are run and it is armed again, moved or closed.
@@ -55,20 +55,18 @@ class GroupHost {
   virtual std::int64_t wait_timeout_us() const = 0;
 };
 
-class Group final : public WaitReporter {
+class Group final : public ConnectionHome {
  public:
   Group(GroupHost& host, const GroupSettings& settings) : host_(host), machine_(settings) {}
 
   // Makes the epoll; does nothing when there is one. Throws std::system_error.
   void open();
-  bool is_open() const { return epoll_.valid(); }
 
   // A new connection: queued before its first read, as a login is.
   void welcome(Connection& connection);
   // Takes over a connection of another group and arms it.
   [[nodiscard]] bool adopt(Connection& connection);
-  // Forgets a connection that is about to move or close.
-  void remove(Connection& connection);
+  void remove(Connection& connection) override;
   // Waits for the connection's next request. The caller must not touch it afterwards, unless the
   // answer is false: then the system refuses, and the caller owns it still.
   [[nodiscard]] bool arm(Connection& connection);

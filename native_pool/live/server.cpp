@@ -7,12 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
 
+#include "live/pool_of_threads.hpp"
 #include "system/clock.hpp"
 #include "system/start_thread.hpp"
 
@@ -29,17 +29,10 @@ LivePool::LivePool(const LivePoolSettings& settings)
     : settings_(settings),
       executor_(settings.executor, stopping_),
       registry_(settings.cpus, settings.class_names.size()),
-      idle_timeout_s_(settings.tuple.idle_timeout_s),
       tuple_(settings.tuple) {
   check(settings_);
-  const auto capacity = static_cast<std::size_t>(settings_.max_pool_size);
-  groups_.reserve(capacity);
-  logs_.resize(settings_.record_events ? capacity : 0);
-  GroupHost& host = *this;
-  for (std::size_t i = 0; i < capacity; ++i) {
-    groups_.push_back(std::make_unique<Group>(host, group_settings(tuple_)));
-    if (settings_.record_events) groups_.back()->record(&logs_[i]);
-  }
+  HandlerHost& host = *this;
+  handler_ = std::make_unique<PoolOfThreads>(settings_, host, registry_, logs_);
 }
 
 LivePool::~LivePool() { close(); }
@@ -65,40 +58,29 @@ void LivePool::open_all() {
   if (!accept_stop_.valid()) {
     throw std::system_error(errno, std::generic_category(), "cannot create the acceptor's event");
   }
-  open_groups(tuple_.pool_size);
-  group_count_.store(tuple_.pool_size, std::memory_order_release);
-  timer_ = start_thread("the timer", [this] { timer_loop(); });
+  handler_->start();
   acceptor_ = start_thread("the acceptor", [this] { accept_loop(); });
 }
 
 void LivePool::close() {
   // Before the mutex: calls that come from now on are turned away, so that they cannot keep it.
-  stop_loops();
+  stopping_.store(true, std::memory_order_relaxed);
   const std::unique_lock lock(lifecycle_mutex_);
   tear_down();
 }
 
-void LivePool::stop_loops() {
-  {
-    // Under the timer's mutex, or its wait could start between this store and the notification.
-    const std::lock_guard lock(tuple_mutex_);
-    stopping_.store(true, std::memory_order_relaxed);
-  }
-  timer_changed_.notify_all();
-}
-
 // Undoes as much as open_all() has done.
 void LivePool::tear_down() {
-  stop_loops();
+  if (phase_ == Phase::kClosed) return;
+  stopping_.store(true, std::memory_order_relaxed);
   if (accept_stop_.valid()) eventfd_write(accept_stop_.get(), 1);
   if (acceptor_.joinable()) acceptor_.join();
-  if (timer_.joinable()) timer_.join();
   executor_.stop();
-  for (auto& group : groups_) group->stop();
+  handler_->stop();
   registry_.join_all();
   for (auto& [id, connection] : connections_) ::close(connection->fd);
   connections_.clear();
-  groups_.clear();
+  handler_.reset();
   listening_.reset();
   accept_stop_ = Descriptor();
   phase_ = Phase::kClosed;
@@ -128,18 +110,10 @@ PoolTuple LivePool::tuple() const {
 PoolTuple LivePool::set_tuple(const PoolTuple& tuple) {
   check(tuple, settings_.max_pool_size);
   const auto serving = while_serving();
-  {
-    const std::lock_guard lock(tuple_mutex_);
-    open_groups(tuple.pool_size);
-    for (auto& group : groups_) group->configure(group_settings(tuple));
-    group_count_.store(tuple.pool_size, std::memory_order_release);
-    idle_timeout_s_.store(tuple.idle_timeout_s, std::memory_order_relaxed);
-    // As in MariaDB only a new interval arms the timer anew; else it runs free.
-    timer_epoch_ += tuple.timer_interval_ms != tuple_.timer_interval_ms ? 1 : 0;
-    tuple_ = tuple;
-    ++tuple_epoch_;
-  }
-  timer_changed_.notify_all();
+  const std::lock_guard lock(tuple_mutex_);
+  handler_->configure(tuple);
+  tuple_ = tuple;
+  ++tuple_epoch_;
   return tuple;
 }
 
@@ -151,37 +125,9 @@ const std::vector<EventLog>& LivePool::event_logs() const {
   return logs_;
 }
 
-GroupSettings LivePool::group_settings(const PoolTuple& tuple) const {
-  GroupSettings group = settings_.group;
-  group.oversubscribe = tuple.oversubscribe;
-  group.timer_interval_ms = tuple.timer_interval_ms;
-  group.create_thread_on_wait = tuple.create_thread_on_wait;
-  return group;
-}
-
-void LivePool::open_groups(int count) {
-  for (int i = 0; i < count; ++i) groups_[static_cast<std::size_t>(i)]->open();
-}
-
-bool LivePool::start_worker(Group& group) {
-  return registry_.start([&group](WorkerStats& stats) { group.work(stats); });
-}
-
-bool LivePool::pool_full() const { return registry_.running() >= settings_.max_threads; }
-
-double LivePool::idle_timeout_s() const { return idle_timeout_s_.load(std::memory_order_relaxed); }
-
-std::int64_t LivePool::prio_kickup_us() const {
-  return std::int64_t{settings_.prio_kickup_ms} * 1'000;
-}
-
-std::int64_t LivePool::wait_timeout_us() const {
-  return static_cast<std::int64_t>(settings_.wait_timeout_s * 1e6);
-}
-
 void LivePool::serve(Connection& connection, WorkerStats& stats) {
   if (!turn(connection, stats)) return drop(connection);
-  if (arm_or_move(connection)) return;
+  if (handler_->rearm(connection)) return;
   unarmed_connections_.fetch_add(1, std::memory_order_relaxed);
   drop(connection);
 }
@@ -244,7 +190,7 @@ void LivePool::record_arrival(const Connection& connection, WorkerStats& stats,
 
 bool LivePool::answer(Connection& connection, WorkerStats& stats, std::int64_t start_ns) {
   const RequestHeader header = connection.request.header;
-  const Status status = executor_.run(connection, *connection.group, stats, start_ns);
+  const Status status = executor_.run(connection, *connection.home, stats, start_ns);
   if (settings_.executor.instrument) {
     const auto sent_ns = static_cast<std::int64_t>(header.sent_ns);
     const bool trusted = sent_ns > 0 && sent_ns <= connection.last_response_ns;
@@ -263,17 +209,8 @@ bool LivePool::answer(Connection& connection, WorkerStats& stats, std::int64_t s
   return false;
 }
 
-bool LivePool::arm_or_move(Connection& connection) {
-  const auto count = static_cast<std::uint64_t>(group_count_.load(std::memory_order_acquire));
-  Group& target = *groups_[connection.id % count];
-  Group& current = *connection.group;
-  if (&target == &current) return current.arm(connection);
-  current.remove(connection);
-  return target.adopt(connection);
-}
-
 void LivePool::drop(Connection& connection) {
-  connection.group->remove(connection);
+  connection.home->remove(connection);
   executor_.abandon(connection);
   ::close(connection.fd);
   const std::lock_guard lock(connections_mutex_);
@@ -314,25 +251,7 @@ void LivePool::welcome(int socket) {
     ::close(socket);
     return;
   }
-  const auto count = static_cast<std::uint64_t>(group_count_.load(std::memory_order_acquire));
-  groups_[connection->id % count]->welcome(*connection);
-}
-
-void LivePool::timer_loop() {
-  pin_this_thread(settings_.cpus);
-  std::unique_lock lock(tuple_mutex_);
-  while (!stopping_.load(std::memory_order_relaxed)) {
-    const std::int64_t epoch = timer_epoch_;
-    const auto interval = std::chrono::milliseconds(tuple_.timer_interval_ms);
-    const bool changed = timer_changed_.wait_for(lock, interval, [this, epoch] {
-      return timer_epoch_ != epoch || stopping_.load(std::memory_order_relaxed);
-    });
-    if (changed) continue;
-    lock.unlock();
-    const std::int64_t tick_us = now_ns() / 1'000;
-    for (auto& group : groups_) group->tick(tick_us);
-    lock.lock();
-  }
+  handler_->welcome(*connection);
 }
 
 PoolSnapshot LivePool::snapshot() const {
@@ -343,8 +262,9 @@ PoolSnapshot LivePool::snapshot() const {
     snapshot.tuple = tuple_;
     snapshot.tuple_epoch = tuple_epoch_;
   }
-  add_group_counts(snapshot);
+  handler_->add_counts(snapshot);
   add_worker_counts(snapshot);
+  snapshot.gauges["cpus"] = processors();
   {
     const std::lock_guard lock(connections_mutex_);
     snapshot.gauges["connections"] = static_cast<double>(connections_.size());
@@ -359,19 +279,12 @@ PoolSnapshot LivePool::snapshot() const {
   return snapshot;
 }
 
-void LivePool::add_group_counts(PoolSnapshot& snapshot) const {
-  GroupCounters counters;
-  GroupState state;
-  for (const auto& group : groups_) {
-    add(counters, group->counters());
-    add(state, group->state());
-  }
-  put_group_counts(snapshot, counters, state);
+double LivePool::processors() const {
+  if (!settings_.cpus.empty()) return static_cast<double>(settings_.cpus.size());
   cpu_set_t process;
   CPU_ZERO(&process);
   sched_getaffinity(0, sizeof(process), &process);
-  snapshot.gauges["cpus"] =
-      settings_.cpus.empty() ? CPU_COUNT(&process) : static_cast<double>(settings_.cpus.size());
+  return CPU_COUNT(&process);
 }
 
 void LivePool::add_worker_counts(PoolSnapshot& snapshot) const {
