@@ -15,14 +15,14 @@
 #include <mutex>
 #include <shared_mutex>
 #include <string>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
+#include "live/acceptor.hpp"
 #include "live/connection.hpp"
 #include "live/connection_handler.hpp"
 #include "live/executor.hpp"
-#include "live/listening_socket.hpp"
+#include "live/request_server.hpp"
 #include "live/settings.hpp"
 #include "live/thread_registry.hpp"
 #include "pool/snapshot.hpp"
@@ -64,17 +64,11 @@ class LivePool final : private HandlerHost {
   std::shared_lock<std::shared_mutex> while_serving() const;
   void open_all();
   void tear_down();
-  bool turn(Connection& connection, WorkerStats& stats);
-  static bool receive(Connection& connection);
-  bool answer_frames(Connection& connection, WorkerStats& stats);
-  void record_arrival(const Connection& connection, WorkerStats& stats,
-                      std::int64_t start_ns) const;
-  bool answer(Connection& connection, WorkerStats& stats, std::int64_t start_ns);
-  void drop(Connection& connection);
-  void accept_loop();
   void welcome(int socket);
-  double processors() const;
+  void drop(Connection& connection);
   void add_worker_counts(PoolSnapshot& snapshot) const;
+  void add_connection_counts(PoolSnapshot& snapshot) const;
+  double processors() const;
 
   const LivePoolSettings settings_;
   mutable std::shared_mutex lifecycle_mutex_;
@@ -83,6 +77,7 @@ class LivePool final : private HandlerHost {
   // joining the threads and lifecycle_mutex_ order the rest.
   std::atomic<bool> stopping_{false};
   Executor executor_;
+  RequestServer requests_;
   std::vector<EventLog> logs_;
   std::unique_ptr<ConnectionHandler> handler_;  // until the pool is closed
   ThreadRegistry registry_;  // after the handler its threads work for, so that it goes first
@@ -96,17 +91,10 @@ class LivePool final : private HandlerHost {
   std::uint64_t next_connection_ = 0;
 
   // Events of no single worker; relaxed, they order nothing.
-  std::atomic<std::int64_t> protocol_errors_{0};
-  std::atomic<std::int64_t> slow_readers_{0};
   std::atomic<std::int64_t> refused_connections_{0};  // over max_connections
   std::atomic<std::int64_t> unarmed_connections_{0};  // closed, as the handler could not rearm them
-  std::atomic<std::int64_t> timed_out_connections_{0};  // closed after wait_timeout_s of silence
-  // Times that the system had no descriptor or memory for the next client, which then waited.
-  std::atomic<std::int64_t> accept_shortages_{0};
 
-  std::unique_ptr<ListeningSocket> listening_;
-  Descriptor accept_stop_;
-  std::thread acceptor_;
+  std::unique_ptr<Acceptor> acceptor_;  // from the start to the close
 };
 
 }  // namespace poolpilot
