@@ -2,7 +2,6 @@
 
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -14,8 +13,6 @@
 
 namespace poolpilot {
 namespace {
-
-std::uint64_t whole_us(std::int64_t ns) { return static_cast<std::uint64_t>(ns / 1'000); }
 
 bool receive(Connection& connection) {
   const ssize_t got = recv(connection.fd, connection.buffer.data() + connection.buffered,
@@ -75,8 +72,7 @@ void RequestServer::record_arrival(const Connection& connection, WorkerStats& st
   if (!executor_.settings().instrument) return;
   stats.record(Timing::kQueueWait, whole_us(start_ns - connection.enqueued_ns));
   if (connection.last_response_ns == 0) return;
-  const std::int64_t think_ns = connection.enqueued_ns - connection.last_response_ns;
-  stats.record(Timing::kThink, whole_us(std::max<std::int64_t>(think_ns, 0)));
+  stats.record(Timing::kThink, whole_us(connection.enqueued_ns - connection.last_response_ns));
 }
 
 // From the client's send, or from the arrival where the client does not say a time that can be.
