@@ -1,46 +1,16 @@
 #include "live/executor.hpp"
 
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <charconv>
+#include <optional>
 
+#include "live/rounds.hpp"
 #include "system/clock.hpp"
-#include "system/descriptor.hpp"
 
 namespace poolpilot {
 namespace {
 
 constexpr std::int64_t kSliceNs = 50'000'000;  // a stopping server is noticed at least this often
 constexpr int kBurnLoops = 4'000;              // some microseconds of work between looks at a clock
-
-// Time a thread was runnable but not running, from the kernel's schedstat. Opened once a request
-// that is sampled: kept open it would cost a descriptor a thread.
-class RunDelay {
- public:
-  void open() { file_ = Descriptor(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)); }
-
-  // -1 where there is none.
-  std::int64_t read_ns() const {
-    char text[96];
-    const ssize_t length = pread(file_.get(), text, sizeof(text), 0);
-    if (length <= 0) return -1;
-    const char* end = text + length;
-    const char* second = std::find<const char*>(text, end, ' ');  // after the time on a processor
-    std::int64_t waiting_ns = -1;
-    if (second != end) std::from_chars(second + 1, end, waiting_ns);
-    return waiting_ns;
-  }
-
- private:
-  Descriptor file_;
-};
-
-std::uint64_t whole_us(std::int64_t ns) {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0) / 1'000);
-}
 
 // A short pause of a spinning thread that leaves the core's pipeline to its neighbour.
 void relax() {
@@ -53,96 +23,58 @@ void relax() {
   }
 }
 
+bool spin(Latch& latch, LatchOwner owner, std::int64_t until_ns) {
+  bool taken = false;
+  while (!taken && now_ns() < until_ns) {
+    relax();
+    taken = latch.try_acquire(owner);
+  }
+  return taken;
+}
+
+bool is_reported(const Step& step) { return (step.aux & kReported) != 0; }
+
 }  // namespace
 
-// The active and wait rounds of one request. The cheap part is one read of the monotonic clock a
-// round; the dear part (CPU clock, schedstat, rusage) runs for sampled requests only.
-class Executor::Rounds {
+// One request on its way.
+struct Executor::Execution {
+  Connection& connection;
+  WaitReporter& reporter;
+  WorkerStats& stats;
+  Rounds rounds;
+};
+
+// While it lives, the pool takes the thread for one that waits.
+class Executor::ReportedWait {
  public:
-  Rounds(WorkerStats& stats, bool on, bool sampled, std::int64_t start_ns)
-      : stats_(stats), on_(on), sampled_(sampled) {
-    if (!on_) return;
-    if (sampled_) {
-      delay_.open();
-      getrusage(RUSAGE_THREAD, &usage_);
-    }
-    begin_active(start_ns);
+  ReportedWait(Execution& execution, WaitKind kind) : execution_(execution) {
+    execution_.stats.counters.waits[static_cast<std::size_t>(kind)].add();
+    execution_.rounds.begin_wait();
+    execution_.reporter.wait_begin();
   }
-
-  // Returns when that was.
-  std::int64_t finish() {
-    const std::int64_t end_ns = now_ns();
-    if (!on_) return end_ns;
-    end_active(end_ns);
-    stats_.record(Timing::kActiveRounds, rounds_);
-    if (sampled_) count_switches();
-    return end_ns;
+  ~ReportedWait() {
+    execution_.reporter.wait_end();
+    execution_.rounds.end_wait();
   }
-
-  void begin_wait() {
-    if (!on_) return;
-    begin_ns_ = end_active(now_ns());
-  }
-
-  void end_wait() {
-    if (!on_) return;
-    const std::int64_t end_ns = now_ns();
-    stats_.record(Timing::kWaitRound, whole_us(end_ns - begin_ns_));
-    begin_active(end_ns);
-  }
+  ReportedWait(const ReportedWait&) = delete;
+  ReportedWait& operator=(const ReportedWait&) = delete;
 
  private:
-  void count_switches() {
-    rusage after{};
-    getrusage(RUSAGE_THREAD, &after);
-    stats_.counters.sampled_requests.add();
-    stats_.counters.voluntary_switches.add(after.ru_nvcsw - usage_.ru_nvcsw);
-    stats_.counters.involuntary_switches.add(after.ru_nivcsw - usage_.ru_nivcsw);
-  }
-
-  void begin_active(std::int64_t time_ns) {
-    begin_ns_ = time_ns;
-    if (!sampled_) return;
-    begin_delay_ns_ = delay_.read_ns();
-    begin_cpu_ns_ = thread_cpu_ns();
-    begin_ns_ = now_ns();  // what the sample itself took is no part of the round
-  }
-
-  // Returns when what comes next begins.
-  std::int64_t end_active(std::int64_t time_ns) {
-    ++rounds_;
-    stats_.record(Timing::kActiveRound, whole_us(time_ns - begin_ns_));
-    if (!sampled_) return time_ns;
-    stats_.record(Timing::kRoundCpu, whole_us(thread_cpu_ns() - begin_cpu_ns_));
-    const std::int64_t delay_ns = delay_.read_ns();
-    if (begin_delay_ns_ >= 0 && delay_ns >= 0) {
-      stats_.record(Timing::kRunDelay, whole_us(delay_ns - begin_delay_ns_));
-    }
-    return now_ns();
-  }
-
-  WorkerStats& stats_;
-  const bool on_;
-  const bool sampled_;
-  std::uint64_t rounds_ = 0;
-  std::int64_t begin_ns_ = 0;
-  std::int64_t begin_cpu_ns_ = 0;
-  std::int64_t begin_delay_ns_ = -1;
-  RunDelay delay_;
-  rusage usage_{};
+  Execution& execution_;
 };
 
 Status Executor::run(Connection& connection, WaitReporter& reporter, WorkerStats& stats,
                      std::int64_t start_ns) {
   const bool sampled = settings_.instrument && is_sampled(stats, start_ns);
-  Rounds rounds(stats, settings_.instrument, sampled, start_ns);
+  Execution execution{connection, reporter, stats,
+                      Rounds(stats, settings_.instrument, sampled, start_ns)};
   Status status = Status::kOk;
   for (const Step& step : connection.request.steps) {
-    status = run_step(connection, step, reporter, rounds, stats);
+    status = run_step(step, execution);
     if (status != Status::kOk) break;
   }
   if (status != Status::kOk || !connection.in_transaction) abandon(connection);
-  connection.last_response_ns = rounds.finish();
+  connection.last_response_ns = execution.rounds.finish();
   return status;
 }
 
@@ -156,15 +88,15 @@ bool Executor::is_sampled(const WorkerStats& stats, std::int64_t start_ns) {
   return true;
 }
 
-Status Executor::run_step(Connection& connection, const Step& step, WaitReporter& reporter,
-                          Rounds& rounds, WorkerStats& stats) {
+Status Executor::run_step(const Step& step, Execution& execution) {
+  Connection& connection = execution.connection;
   switch (step.op) {
     case Op::kCpu:
       return burn(std::int64_t{step.value} * 1'000);
     case Op::kWait:
-      return wait(step, reporter, rounds, stats);
+      return wait(step, execution);
     case Op::kAcquire:
-      return acquire(connection, step, reporter, rounds, stats);
+      return acquire(step, execution);
     case Op::kRelease:
       latches_[step.kind_or_latch].release(&connection);
       connection.held_latches.reset(step.kind_or_latch);
@@ -192,36 +124,10 @@ void Executor::stop() {
   for (Latch& latch : latches_) latch.stop();
 }
 
-Status Executor::acquire(Connection& connection, const Step& step, WaitReporter& reporter,
-                         Rounds& rounds, WorkerStats& stats) {
+Status Executor::acquire(const Step& step, Execution& execution) {
+  Connection& connection = execution.connection;
   Latch& latch = latches_[step.kind_or_latch];
-  bool taken = latch.try_acquire(&connection);
-  if (!taken) {
-    const Latch::Waiting waiting(latch);
-    const std::int64_t begin_ns = now_ns();
-    const std::int64_t spin_until_ns = begin_ns + (step.aux >> kSpinShift) * std::int64_t{1'000};
-    while (!taken && now_ns() < spin_until_ns) {
-      relax();
-      taken = latch.try_acquire(&connection);
-    }
-    if (!taken) {
-      const bool reported = (step.aux & kReported) != 0;
-      if (reported) {
-        rounds.begin_wait();
-        reporter.wait_begin();
-        stats.counters.waits[static_cast<std::size_t>(WaitKind::kRowLock)].add();
-      }
-      const auto timeout_ns = static_cast<std::int64_t>(settings_.latch_timeout_s * 1e9);
-      taken = latch.acquire_sleeping(&connection, begin_ns + timeout_ns);
-      if (reported) {
-        reporter.wait_end();
-        rounds.end_wait();
-      }
-    }
-    stats.counters.latch_waits.add();
-    if (settings_.instrument) stats.record(Timing::kLatchWait, whole_us(now_ns() - begin_ns));
-  }
-  if (!taken) {
+  if (!latch.try_acquire(&connection) && !contend(latch, step, execution)) {
     return stopping_.load(std::memory_order_relaxed) ? Status::kStopping : Status::kLatchTimeout;
   }
   connection.held_latches.set(step.kind_or_latch);
@@ -229,20 +135,29 @@ Status Executor::acquire(Connection& connection, const Step& step, WaitReporter&
   return burn(std::int64_t{step.value} * latch.waiters());
 }
 
-Status Executor::wait(const Step& step, WaitReporter& reporter, Rounds& rounds,
-                      WorkerStats& stats) {
-  const bool reported = (step.aux & kReported) != 0;
-  if (reported) {
-    stats.counters.waits[step.kind_or_latch].add();
-    rounds.begin_wait();
-    reporter.wait_begin();
+// For a latch that somebody holds; false when it was not free in time.
+bool Executor::contend(Latch& latch, const Step& step, Execution& execution) const {
+  const Latch::Waiting waiting(latch);
+  const LatchOwner owner = &execution.connection;
+  const std::int64_t begin_ns = now_ns();
+  bool taken = spin(latch, owner, begin_ns + (step.aux >> kSpinShift) * std::int64_t{1'000});
+  if (!taken) {
+    std::optional<ReportedWait> reported;
+    if (is_reported(step)) reported.emplace(execution, WaitKind::kRowLock);
+    const auto timeout_ns = static_cast<std::int64_t>(settings_.latch_timeout_s * 1e9);
+    taken = latch.acquire_sleeping(owner, begin_ns + timeout_ns);
   }
-  const Status status = sleep(std::int64_t{step.value} * 1'000);
-  if (reported) {
-    reporter.wait_end();
-    rounds.end_wait();
+  execution.stats.counters.latch_waits.add();
+  if (settings_.instrument) {
+    execution.stats.record(Timing::kLatchWait, whole_us(now_ns() - begin_ns));
   }
-  return status;
+  return taken;
+}
+
+Status Executor::wait(const Step& step, Execution& execution) const {
+  std::optional<ReportedWait> reported;
+  if (is_reported(step)) reported.emplace(execution, static_cast<WaitKind>(step.kind_or_latch));
+  return sleep(std::int64_t{step.value} * 1'000);
 }
 
 Status Executor::burn(std::int64_t cpu_ns) const {

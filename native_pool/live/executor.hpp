@@ -8,17 +8,10 @@
 #include "live/connection.hpp"
 #include "live/latch.hpp"
 #include "live/protocol.hpp"
+#include "live/wait_reporter.hpp"
 #include "pool/worker_stats.hpp"
 
 namespace poolpilot {
-
-// The pool as a request sees it: where it reports that it is about to wait.
-class WaitReporter {
- public:
-  virtual ~WaitReporter() = default;
-  virtual void wait_begin() = 0;
-  virtual void wait_end() = 0;
-};
 
 struct ExecutorSettings {
   bool instrument = true;        // histograms and rounds; counters of completions always run
@@ -47,14 +40,14 @@ class Executor {
   const ExecutorSettings& settings() const { return settings_; }
 
  private:
-  class Rounds;
+  struct Execution;
+  class ReportedWait;
 
   bool is_sampled(const WorkerStats& stats, std::int64_t start_ns);
-  Status run_step(Connection& connection, const Step& step, WaitReporter& reporter, Rounds& rounds,
-                  WorkerStats& stats);
-  Status acquire(Connection& connection, const Step& step, WaitReporter& reporter, Rounds& rounds,
-                 WorkerStats& stats);
-  Status wait(const Step& step, WaitReporter& reporter, Rounds& rounds, WorkerStats& stats);
+  Status run_step(const Step& step, Execution& execution);
+  Status acquire(const Step& step, Execution& execution);
+  bool contend(Latch& latch, const Step& step, Execution& execution) const;
+  Status wait(const Step& step, Execution& execution) const;
   Status burn(std::int64_t cpu_ns) const;
   Status sleep(std::int64_t wall_ns) const;
 

@@ -1,46 +1,21 @@
 #include "live/group.hpp"
 
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <cassert>
-#include <cerrno>
 #include <chrono>
-#include <system_error>
+#include <span>
 
 #include "system/clock.hpp"
 
 namespace poolpilot {
-namespace {
-
-constexpr int kMaxEvents = 1024;
-constexpr std::uint32_t kArmed = EPOLLIN | EPOLLRDHUP | EPOLLET | EPOLLONESHOT;
-
-[[noreturn]] void throw_errno(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
-
-}  // namespace
 
 void Group::open() {
   const std::lock_guard lock(mutex_);
-  if (epoll_.valid()) return;
-  Descriptor epoll(epoll_create1(EPOLL_CLOEXEC));
-  if (!epoll.valid()) throw_errno("cannot create the epoll of a thread group");
-  Descriptor stop_event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!stop_event.valid()) throw_errno("cannot create the stop event of a thread group");
-  epoll_event event{};
-  event.events = EPOLLIN;  // level-triggered: wakes every listener there will be
-  event.data.ptr = nullptr;
-  if (epoll_ctl(epoll.get(), EPOLL_CTL_ADD, stop_event.get(), &event) != 0) {
-    throw_errno("cannot watch the stop event of a thread group");
-  }
+  if (poll_.is_open()) return;
+  poll_.open();
   tick_us_ = now_ns() / 1'000;  // the timer begins now
-  epoll_ = std::move(epoll);
-  stop_event_ = std::move(stop_event);
 }
 
 void Group::welcome(Connection& connection) {
@@ -58,7 +33,7 @@ bool Group::adopt(Connection& connection) {
 }
 
 void Group::add(Connection& connection) {
-  connection.group = this;
+  connection.home = this;
   connection.place = connections_.size();
   connections_.push_back(&connection);
   perform(apply(EventKind::kConnectionAdded).spawn);
@@ -66,8 +41,7 @@ void Group::add(Connection& connection) {
 
 void Group::remove(Connection& connection) {
   const Lock lock(mutex_);
-  if (connection.watched) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, connection.fd, nullptr);
-  connection.watched = false;
+  poll_.forget(connection);
   connections_.back()->place = connection.place;
   connections_[connection.place] = connections_.back();
   connections_.pop_back();
@@ -81,12 +55,7 @@ bool Group::arm(Connection& connection) {
 }
 
 bool Group::watch(Connection& connection) {
-  const int operation = connection.watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
-  epoll_event event{};
-  event.events = kArmed;
-  event.data.ptr = &connection;
-  if (epoll_ctl(epoll_.get(), operation, connection.fd, &event) != 0) return false;
-  connection.watched = true;
+  if (!poll_.watch(connection)) return false;
   connection.armed = true;
   // As in MariaDB: the clock of the last tick costs nothing and is at most an interval behind.
   const std::int64_t interval_us = std::int64_t{machine_.settings().timer_interval_ms} * 1'000;
@@ -137,15 +106,15 @@ Connection* Group::listen(Lock& lock) {
 }
 
 int Group::poll(int timeout_ms, Lock* unlock_while_waiting) {
-  std::array<epoll_event, kMaxEvents> events;
+  ConnectionPoll::Events events;
   if (unlock_while_waiting != nullptr) unlock_while_waiting->unlock();
-  const int ready = epoll_wait(epoll_.get(), events.data(), kMaxEvents, timeout_ms);
+  const std::span<const epoll_event> ready = poll_.wait(events, timeout_ms);
   if (unlock_while_waiting != nullptr) unlock_while_waiting->lock();
   if (stopping_) return 0;
   const std::int64_t arrival_ns = now_ns();
   int queued = 0;
-  for (int i = 0; i < ready; ++i) {
-    auto* connection = static_cast<Connection*>(events[static_cast<std::size_t>(i)].data.ptr);
+  for (const epoll_event& event : ready) {
+    auto* connection = static_cast<Connection*>(event.data.ptr);
     if (connection == nullptr) continue;
     connection->enqueued_ns = arrival_ns;
     connection->armed = false;
@@ -219,7 +188,7 @@ void Group::stop() {
     apply(EventKind::kSleeperLeaves);
     call_first(Call::kLeave);
   }
-  if (stop_event_.valid()) eventfd_write(stop_event_.get(), 1);
+  poll_.interrupt();
 }
 
 void Group::wait_begin() {

@@ -7,15 +7,15 @@
 // its condition variable lives on its own stack.
 //
 // Connections. A turn owns its connection from the moment it takes it off the queue until arm() or
-// adopt() succeeds; when the system refuses, it owns it still and must close it. EPOLLONESHOT keeps
-// the epoll silent about a connection that somebody owns, whether the epoll knows it or not.
-// From arm() until a poll queues it an armed connection belongs to the group: only who holds the
-// mutex may touch it, and nobody may close it, since only a turn does that. So a tick may shut the
-// socket of one that has been silent for too long: the descriptor is certainly open, and certainly
-// the connection's. The tick owns it no longer than that. The shut socket is ready like any other,
-// or an epoll_wait had found it ready already and its answer waits for the mutex; either way one
-// poll queues it, with high priority, and its turn closes it and gives back what it held. What
-// the client sent in that moment is not answered, as in MariaDB.
+// adopt() succeeds; when the system refuses, it owns it still and must close it. The epoll is
+// silent about a connection that somebody owns, whether the epoll knows it or not. From arm() until
+// a poll queues it an armed connection belongs to the group: only who holds the mutex may touch it,
+// and nobody may close it, since only a turn does that. So a tick may shut the socket of one that
+// has been silent for too long: the descriptor is certainly open, and certainly the connection's.
+// The tick owns it no longer than that. The shut socket is ready like any other, or an epoll_wait
+// had found it ready already and its answer waits for the mutex; either way one poll queues it,
+// with high priority, and its turn closes it and gives back what it held. What the client sent in
+// that moment is not answered, as in MariaDB.
 //
 // Stop. stop() dismisses every sleeper at once and wakes the listener for good. From then on no
 // thread falls asleep, listens, takes a request or is created, so nobody can be woken either;
@@ -31,21 +31,21 @@
 #include <vector>
 
 #include "live/connection.hpp"
-#include "live/executor.hpp"
+#include "live/connection_home.hpp"
+#include "live/connection_poll.hpp"
 #include "policy/group_machine.hpp"
 #include "pool/worker_stats.hpp"
 #include "queues/two_level_queue.hpp"
-#include "system/descriptor.hpp"
 
 namespace poolpilot {
 
 class Group;
 
-// What a group needs of its server.
+// What a group needs of its pool.
 class GroupHost {
  public:
   virtual ~GroupHost() = default;
-  // Starts a worker of `group`; false when the system or the server refuses.
+  // Starts a worker of `group`; false when the system or the pool refuses.
   virtual bool start_worker(Group& group) = 0;
   virtual bool pool_full() const = 0;
   // One turn of a connection: its requests are run and it is armed again, moved or closed.
@@ -55,20 +55,18 @@ class GroupHost {
   virtual std::int64_t wait_timeout_us() const = 0;
 };
 
-class Group final : public WaitReporter {
+class Group final : public ConnectionHome {
  public:
   Group(GroupHost& host, const GroupSettings& settings) : host_(host), machine_(settings) {}
 
   // Makes the epoll; does nothing when there is one. Throws std::system_error.
   void open();
-  bool is_open() const { return epoll_.valid(); }
 
   // A new connection: queued before its first read, as a login is.
   void welcome(Connection& connection);
   // Takes over a connection of another group and arms it.
   [[nodiscard]] bool adopt(Connection& connection);
-  // Forgets a connection that is about to move or close.
-  void remove(Connection& connection);
+  void remove(Connection& connection) override;
   // Waits for the connection's next request. The caller must not touch it afterwards, unless the
   // answer is false: then the system refuses, and the caller owns it still.
   [[nodiscard]] bool arm(Connection& connection);
@@ -119,8 +117,7 @@ class Group final : public WaitReporter {
   std::vector<Connection*> connections_;    // all that belong to the group, in no order
   std::int64_t next_deadline_us_ = kNever;  // no armed connection has an earlier one
   std::list<Sleeper*> sleepers_;            // last in, first out; as many as the machine counts
-  Descriptor epoll_;
-  Descriptor stop_event_;
+  ConnectionPoll poll_;
   EventLog* log_ = nullptr;
   bool stopping_ = false;
 };

@@ -1,25 +1,17 @@
 #include "live/server.hpp"
 
-#include <poll.h>
 #include <sched.h>
-#include <sys/eventfd.h>
-#include <sys/socket.h>
+#include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <chrono>
-#include <cstring>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
+#include "live/connection_home.hpp"
+#include "live/pool_of_threads.hpp"
 #include "system/clock.hpp"
-#include "system/start_thread.hpp"
 
 namespace poolpilot {
 namespace {
-
-constexpr int kShortagePauseMs = 10;
 
 [[noreturn]] void throw_closed() { throw std::logic_error("the pool is closed: make a new one"); }
 
@@ -28,18 +20,12 @@ constexpr int kShortagePauseMs = 10;
 LivePool::LivePool(const LivePoolSettings& settings)
     : settings_(settings),
       executor_(settings.executor, stopping_),
+      requests_(executor_),
       registry_(settings.cpus, settings.class_names.size()),
-      idle_timeout_s_(settings.tuple.idle_timeout_s),
       tuple_(settings.tuple) {
   check(settings_);
-  const auto capacity = static_cast<std::size_t>(settings_.max_pool_size);
-  groups_.reserve(capacity);
-  logs_.resize(settings_.record_events ? capacity : 0);
-  GroupHost& host = *this;
-  for (std::size_t i = 0; i < capacity; ++i) {
-    groups_.push_back(std::make_unique<Group>(host, group_settings(tuple_)));
-    if (settings_.record_events) groups_.back()->record(&logs_[i]);
-  }
+  HandlerHost& host = *this;
+  handler_ = std::make_unique<PoolOfThreads>(settings_, host, registry_, logs_);
 }
 
 LivePool::~LivePool() { close(); }
@@ -60,47 +46,30 @@ void LivePool::start() {
 }
 
 void LivePool::open_all() {
-  listening_ = std::make_unique<ListeningSocket>(settings_.address);
-  accept_stop_ = Descriptor(eventfd(0, EFD_CLOEXEC));
-  if (!accept_stop_.valid()) {
-    throw std::system_error(errno, std::generic_category(), "cannot create the acceptor's event");
-  }
-  open_groups(tuple_.pool_size);
-  group_count_.store(tuple_.pool_size, std::memory_order_release);
-  timer_ = start_thread("the timer", [this] { timer_loop(); });
-  acceptor_ = start_thread("the acceptor", [this] { accept_loop(); });
+  acceptor_ = std::make_unique<Acceptor>(settings_.address, stopping_);
+  handler_->start();
+  acceptor_->start(settings_.cpus, [this](int socket) { welcome(socket); });
 }
 
 void LivePool::close() {
   // Before the mutex: calls that come from now on are turned away, so that they cannot keep it.
-  stop_loops();
+  stopping_.store(true, std::memory_order_relaxed);
   const std::unique_lock lock(lifecycle_mutex_);
   tear_down();
 }
 
-void LivePool::stop_loops() {
-  {
-    // Under the timer's mutex, or its wait could start between this store and the notification.
-    const std::lock_guard lock(tuple_mutex_);
-    stopping_.store(true, std::memory_order_relaxed);
-  }
-  timer_changed_.notify_all();
-}
-
 // Undoes as much as open_all() has done.
 void LivePool::tear_down() {
-  stop_loops();
-  if (accept_stop_.valid()) eventfd_write(accept_stop_.get(), 1);
-  if (acceptor_.joinable()) acceptor_.join();
-  if (timer_.joinable()) timer_.join();
+  if (phase_ == Phase::kClosed) return;
+  stopping_.store(true, std::memory_order_relaxed);
+  if (acceptor_) acceptor_->stop();
   executor_.stop();
-  for (auto& group : groups_) group->stop();
+  handler_->stop();
   registry_.join_all();
   for (auto& [id, connection] : connections_) ::close(connection->fd);
   connections_.clear();
-  groups_.clear();
-  listening_.reset();
-  accept_stop_ = Descriptor();
+  handler_.reset();
+  acceptor_.reset();
   phase_ = Phase::kClosed;
 }
 
@@ -116,7 +85,7 @@ std::shared_lock<std::shared_mutex> LivePool::while_serving() const {
 
 std::string LivePool::address() const {
   const auto serving = while_serving();
-  return listening_->address();
+  return acceptor_->address();
 }
 
 PoolTuple LivePool::tuple() const {
@@ -128,18 +97,10 @@ PoolTuple LivePool::tuple() const {
 PoolTuple LivePool::set_tuple(const PoolTuple& tuple) {
   check(tuple, settings_.max_pool_size);
   const auto serving = while_serving();
-  {
-    const std::lock_guard lock(tuple_mutex_);
-    open_groups(tuple.pool_size);
-    for (auto& group : groups_) group->configure(group_settings(tuple));
-    group_count_.store(tuple.pool_size, std::memory_order_release);
-    idle_timeout_s_.store(tuple.idle_timeout_s, std::memory_order_relaxed);
-    // As in MariaDB only a new interval arms the timer anew; else it runs free.
-    timer_epoch_ += tuple.timer_interval_ms != tuple_.timer_interval_ms ? 1 : 0;
-    tuple_ = tuple;
-    ++tuple_epoch_;
-  }
-  timer_changed_.notify_all();
+  const std::lock_guard lock(tuple_mutex_);
+  handler_->configure(tuple);
+  tuple_ = tuple;
+  ++tuple_epoch_;
   return tuple;
 }
 
@@ -151,151 +112,19 @@ const std::vector<EventLog>& LivePool::event_logs() const {
   return logs_;
 }
 
-GroupSettings LivePool::group_settings(const PoolTuple& tuple) const {
-  GroupSettings group = settings_.group;
-  group.oversubscribe = tuple.oversubscribe;
-  group.timer_interval_ms = tuple.timer_interval_ms;
-  group.create_thread_on_wait = tuple.create_thread_on_wait;
-  return group;
-}
-
-void LivePool::open_groups(int count) {
-  for (int i = 0; i < count; ++i) groups_[static_cast<std::size_t>(i)]->open();
-}
-
-bool LivePool::start_worker(Group& group) {
-  return registry_.start([&group](WorkerStats& stats) { group.work(stats); });
-}
-
-bool LivePool::pool_full() const { return registry_.running() >= settings_.max_threads; }
-
-double LivePool::idle_timeout_s() const { return idle_timeout_s_.load(std::memory_order_relaxed); }
-
-std::int64_t LivePool::prio_kickup_us() const {
-  return std::int64_t{settings_.prio_kickup_ms} * 1'000;
-}
-
-std::int64_t LivePool::wait_timeout_us() const {
-  return static_cast<std::int64_t>(settings_.wait_timeout_s * 1e6);
-}
-
 void LivePool::serve(Connection& connection, WorkerStats& stats) {
-  if (!turn(connection, stats)) return drop(connection);
-  if (arm_or_move(connection)) return;
+  if (!requests_.turn(connection, stats)) return drop(connection);
+  if (handler_->rearm(connection)) return;
   unarmed_connections_.fetch_add(1, std::memory_order_relaxed);
   drop(connection);
 }
 
-bool LivePool::turn(Connection& connection, WorkerStats& stats) {
-  if (connection.fresh) {
-    connection.fresh = false;
-    return true;
-  }
-  if (connection.timed_out) {
-    timed_out_connections_.fetch_add(1, std::memory_order_relaxed);
-    return false;
-  }
-  try {
-    return receive(connection) && answer_frames(connection, stats);
-  } catch (const ProtocolError&) {
-    protocol_errors_.fetch_add(1, std::memory_order_relaxed);
-    return false;
-  }
-}
-
-bool LivePool::receive(Connection& connection) {
-  const ssize_t got = recv(connection.fd, connection.buffer.data() + connection.buffered,
-                           connection.buffer.size() - connection.buffered, 0);
-  if (got > 0) connection.buffered += static_cast<std::size_t>(got);
-  return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
-}
-
-bool LivePool::answer_frames(Connection& connection, WorkerStats& stats) {
-  std::size_t used = 0;
-  bool alive = true;
-  while (alive) {
-    const std::span<const std::byte> rest(connection.buffer.data() + used,
-                                          connection.buffered - used);
-    const std::size_t frame = decode_request(rest, connection.request);
-    if (frame == 0) break;
-    const std::int64_t start_ns = now_ns();
-    if (used == 0) record_arrival(connection, stats, start_ns);
-    used += frame;
-    alive = answer(connection, stats, start_ns);
-  }
-  connection.buffered -= used;
-  std::memmove(connection.buffer.data(), connection.buffer.data() + used, connection.buffered);
-  return alive;
-}
-
-// Only for the first request of a turn: those sent together with it were taken off the queue with
-// it, and their client did not think in between.
-void LivePool::record_arrival(const Connection& connection, WorkerStats& stats,
-                              std::int64_t start_ns) const {
-  if (!settings_.executor.instrument) return;
-  stats.record(Timing::kQueueWait,
-               static_cast<std::uint64_t>((start_ns - connection.enqueued_ns) / 1'000));
-  if (connection.last_response_ns == 0) return;
-  stats.record(
-      Timing::kThink,
-      static_cast<std::uint64_t>(
-          std::max<std::int64_t>(connection.enqueued_ns - connection.last_response_ns, 0) / 1'000));
-}
-
-bool LivePool::answer(Connection& connection, WorkerStats& stats, std::int64_t start_ns) {
-  const RequestHeader header = connection.request.header;
-  const Status status = executor_.run(connection, *connection.group, stats, start_ns);
-  if (settings_.executor.instrument) {
-    const auto sent_ns = static_cast<std::int64_t>(header.sent_ns);
-    const bool trusted = sent_ns > 0 && sent_ns <= connection.last_response_ns;
-    const std::int64_t since_ns = trusted ? sent_ns : connection.enqueued_ns;
-    stats.record(latency_of(header.class_id),
-                 static_cast<std::uint64_t>((connection.last_response_ns - since_ns) / 1'000));
-  }
-  (status == Status::kOk ? stats.counters.completed : stats.counters.failed).add();
-  std::array<std::byte, kResponseBytes> response;
-  encode_response({status, header.class_id, header.request_id}, response);
-  const ssize_t sent = send(connection.fd, response.data(), response.size(), MSG_NOSIGNAL);
-  if (std::cmp_equal(sent, response.size())) return true;
-  // A full socket buffer means thousands of answers unread, on a Unix socket hundreds where the
-  // system's wmem_max is small: that client must not hold a worker.
-  if (sent >= 0 || errno == EAGAIN) slow_readers_.fetch_add(1, std::memory_order_relaxed);
-  return false;
-}
-
-bool LivePool::arm_or_move(Connection& connection) {
-  const auto count = static_cast<std::uint64_t>(group_count_.load(std::memory_order_acquire));
-  Group& target = *groups_[connection.id % count];
-  Group& current = *connection.group;
-  if (&target == &current) return current.arm(connection);
-  current.remove(connection);
-  return target.adopt(connection);
-}
-
 void LivePool::drop(Connection& connection) {
-  connection.group->remove(connection);
+  connection.home->remove(connection);
   executor_.abandon(connection);
   ::close(connection.fd);
   const std::lock_guard lock(connections_mutex_);
   connections_.erase(connection.id);
-}
-
-void LivePool::accept_loop() {
-  pin_this_thread(settings_.cpus);
-  using Accepted = ListeningSocket::Accepted;
-  std::array<pollfd, 2> watched{pollfd{accept_stop_.get(), POLLIN, 0},
-                                pollfd{listening_->fd(), POLLIN, 0}};
-  bool shortage = false;
-  while (!stopping_.load(std::memory_order_relaxed)) {
-    // The client of a shortage stays in the backlog, which is ready all the time: pause, not spin.
-    poll(watched.data(), shortage ? 1 : 2, shortage ? kShortagePauseMs : -1);
-    int socket = -1;
-    const Accepted accepted = listening_->accept(socket);
-    if (accepted == Accepted::kClient) welcome(socket);
-    const bool begins = accepted == Accepted::kShortage && !shortage;
-    if (begins) accept_shortages_.fetch_add(1, std::memory_order_relaxed);
-    shortage = accepted == Accepted::kShortage;
-  }
 }
 
 void LivePool::welcome(int socket) {
@@ -314,25 +143,7 @@ void LivePool::welcome(int socket) {
     ::close(socket);
     return;
   }
-  const auto count = static_cast<std::uint64_t>(group_count_.load(std::memory_order_acquire));
-  groups_[connection->id % count]->welcome(*connection);
-}
-
-void LivePool::timer_loop() {
-  pin_this_thread(settings_.cpus);
-  std::unique_lock lock(tuple_mutex_);
-  while (!stopping_.load(std::memory_order_relaxed)) {
-    const std::int64_t epoch = timer_epoch_;
-    const auto interval = std::chrono::milliseconds(tuple_.timer_interval_ms);
-    const bool changed = timer_changed_.wait_for(lock, interval, [this, epoch] {
-      return timer_epoch_ != epoch || stopping_.load(std::memory_order_relaxed);
-    });
-    if (changed) continue;
-    lock.unlock();
-    const std::int64_t tick_us = now_ns() / 1'000;
-    for (auto& group : groups_) group->tick(tick_us);
-    lock.lock();
-  }
+  handler_->welcome(*connection);
 }
 
 PoolSnapshot LivePool::snapshot() const {
@@ -343,35 +154,14 @@ PoolSnapshot LivePool::snapshot() const {
     snapshot.tuple = tuple_;
     snapshot.tuple_epoch = tuple_epoch_;
   }
-  add_group_counts(snapshot);
+  handler_->add_counts(snapshot);
   add_worker_counts(snapshot);
-  {
-    const std::lock_guard lock(connections_mutex_);
-    snapshot.gauges["connections"] = static_cast<double>(connections_.size());
-  }
-  snapshot.counters["protocol_errors"] = static_cast<double>(protocol_errors_.load());
-  snapshot.counters["slow_readers"] = static_cast<double>(slow_readers_.load());
-  snapshot.counters["refused_connections"] = static_cast<double>(refused_connections_.load());
-  snapshot.counters["unarmed_connections"] = static_cast<double>(unarmed_connections_.load());
-  snapshot.counters["timed_out_connections"] = static_cast<double>(timed_out_connections_.load());
-  snapshot.counters["accept_shortages"] = static_cast<double>(accept_shortages_.load());
+  add_connection_counts(snapshot);
+  requests_.add_counts(snapshot);
+  acceptor_->add_counts(snapshot);
+  snapshot.gauges["cpus"] = processors();
   snapshot.time_s = static_cast<double>(now_ns()) / 1e9;
   return snapshot;
-}
-
-void LivePool::add_group_counts(PoolSnapshot& snapshot) const {
-  GroupCounters counters;
-  GroupState state;
-  for (const auto& group : groups_) {
-    add(counters, group->counters());
-    add(state, group->state());
-  }
-  put_group_counts(snapshot, counters, state);
-  cpu_set_t process;
-  CPU_ZERO(&process);
-  sched_getaffinity(0, sizeof(process), &process);
-  snapshot.gauges["cpus"] =
-      settings_.cpus.empty() ? CPU_COUNT(&process) : static_cast<double>(settings_.cpus.size());
 }
 
 void LivePool::add_worker_counts(PoolSnapshot& snapshot) const {
@@ -382,6 +172,23 @@ void LivePool::add_worker_counts(PoolSnapshot& snapshot) const {
   }
   snapshot.histograms["thread_create_us"] = std::move(totals.create_us);
   snapshot.counters["process_cpu_us"] = static_cast<double>(totals.cpu_ns) / 1e3;
+}
+
+void LivePool::add_connection_counts(PoolSnapshot& snapshot) const {
+  {
+    const std::lock_guard lock(connections_mutex_);
+    snapshot.gauges["connections"] = static_cast<double>(connections_.size());
+  }
+  snapshot.counters["refused_connections"] = static_cast<double>(refused_connections_.load());
+  snapshot.counters["unarmed_connections"] = static_cast<double>(unarmed_connections_.load());
+}
+
+double LivePool::processors() const {
+  if (!settings_.cpus.empty()) return static_cast<double>(settings_.cpus.size());
+  cpu_set_t process;
+  CPU_ZERO(&process);
+  sched_getaffinity(0, sizeof(process), &process);
+  return CPU_COUNT(&process);
 }
 
 }  // namespace poolpilot

@@ -1,4 +1,4 @@
-// The live pool server: groups, their workers, one timer, one acceptor.
+// The live pool server: connections, the requests they send, and a handler that has them served.
 //
 // A pool is new, then serves, then is closed, and never goes back; a start that fails closes it.
 // start() and close() hold `lifecycle_mutex_` exclusively, every other public call holds it shared
@@ -6,31 +6,30 @@
 // joins them while it holds it.
 //
 // Locks are taken in this order: lifecycle_mutex_, tuple_mutex_, a group's, the registry's.
-// connections_mutex_ and a latch's are taken last and alone.
+// connections_mutex_, the timer's and a latch's are taken last and alone.
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <string>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
+#include "live/acceptor.hpp"
 #include "live/connection.hpp"
+#include "live/connection_handler.hpp"
 #include "live/executor.hpp"
-#include "live/group.hpp"
-#include "live/listening_socket.hpp"
+#include "live/request_server.hpp"
 #include "live/settings.hpp"
 #include "live/thread_registry.hpp"
 #include "pool/snapshot.hpp"
 
 namespace poolpilot {
 
-class LivePool final : private GroupHost {
+class LivePool final : private HandlerHost {
  public:
   // Throws std::invalid_argument when a setting is outside its range.
   explicit LivePool(const LivePoolSettings& settings);
@@ -60,32 +59,16 @@ class LivePool final : private GroupHost {
  private:
   enum class Phase : std::uint8_t { kNew, kServing, kClosed };
 
-  bool start_worker(Group& group) override;
-  bool pool_full() const override;
   void serve(Connection& connection, WorkerStats& stats) override;
-  double idle_timeout_s() const override;
-  std::int64_t prio_kickup_us() const override;
-  std::int64_t wait_timeout_us() const override;
 
   std::shared_lock<std::shared_mutex> while_serving() const;
   void open_all();
-  void stop_loops();
   void tear_down();
-  GroupSettings group_settings(const PoolTuple& tuple) const;
-  void open_groups(int count);
-  bool turn(Connection& connection, WorkerStats& stats);
-  static bool receive(Connection& connection);
-  bool answer_frames(Connection& connection, WorkerStats& stats);
-  void record_arrival(const Connection& connection, WorkerStats& stats,
-                      std::int64_t start_ns) const;
-  bool answer(Connection& connection, WorkerStats& stats, std::int64_t start_ns);
-  bool arm_or_move(Connection& connection);
-  void drop(Connection& connection);
-  void accept_loop();
   void welcome(int socket);
-  void timer_loop();
-  void add_group_counts(PoolSnapshot& snapshot) const;
+  void drop(Connection& connection);
   void add_worker_counts(PoolSnapshot& snapshot) const;
+  void add_connection_counts(PoolSnapshot& snapshot) const;
+  double processors() const;
 
   const LivePoolSettings settings_;
   mutable std::shared_mutex lifecycle_mutex_;
@@ -94,36 +77,24 @@ class LivePool final : private GroupHost {
   // joining the threads and lifecycle_mutex_ order the rest.
   std::atomic<bool> stopping_{false};
   Executor executor_;
+  RequestServer requests_;
   std::vector<EventLog> logs_;
-  std::vector<std::unique_ptr<Group>> groups_;
-  ThreadRegistry registry_;  // after the groups its threads work for, so that it goes first
-  // Release by set_tuple after the groups are open, acquire by workers that index groups_ with it.
-  std::atomic<int> group_count_{0};
-  std::atomic<double> idle_timeout_s_;
+  std::unique_ptr<ConnectionHandler> handler_;  // until the pool is closed
+  ThreadRegistry registry_;  // after the handler its threads work for, so that it goes first
 
   mutable std::mutex tuple_mutex_;
-  std::condition_variable timer_changed_;
   PoolTuple tuple_;
   std::int64_t tuple_epoch_ = 0;
-  std::int64_t timer_epoch_ = 0;  // changes of the timer's interval
 
   mutable std::mutex connections_mutex_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
   std::uint64_t next_connection_ = 0;
 
   // Events of no single worker; relaxed, they order nothing.
-  std::atomic<std::int64_t> protocol_errors_{0};
-  std::atomic<std::int64_t> slow_readers_{0};
-  std::atomic<std::int64_t> refused_connections_{0};    // over max_connections
-  std::atomic<std::int64_t> unarmed_connections_{0};    // closed, as epoll would not watch them
-  std::atomic<std::int64_t> timed_out_connections_{0};  // closed after wait_timeout_s of silence
-  // Times that the system had no descriptor or memory for the next client, which then waited.
-  std::atomic<std::int64_t> accept_shortages_{0};
+  std::atomic<std::int64_t> refused_connections_{0};  // over max_connections
+  std::atomic<std::int64_t> unarmed_connections_{0};  // closed, as the handler could not rearm them
 
-  std::unique_ptr<ListeningSocket> listening_;
-  Descriptor accept_stop_;
-  std::thread acceptor_;
-  std::thread timer_;
+  std::unique_ptr<Acceptor> acceptor_;  // from the start to the close
 };
 
 }  // namespace poolpilot

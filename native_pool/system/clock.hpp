@@ -1,8 +1,9 @@
-// The two clocks of the live server.
+// The two clocks of the live server, and what it records of their differences.
 #pragma once
 
 #include <time.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace poolpilot {
@@ -18,5 +19,10 @@ inline std::int64_t now_ns() { return read_clock_ns(CLOCK_MONOTONIC); }
 
 // CPU time of the calling thread. A system call, unlike now_ns: some hundred nanoseconds.
 inline std::int64_t thread_cpu_ns() { return read_clock_ns(CLOCK_THREAD_CPUTIME_ID); }
+
+// 0 where a difference is negative.
+inline std::uint64_t whole_us(std::int64_t ns) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0) / 1'000);
+}
 
 }  // namespace poolpilot

@@ -1,0 +1,48 @@
+// How a pool gives threads to connections: MariaDB's thread_handling.
+//
+// The pool owns the memory and the socket of every connection; the handler says which thread serves
+// it, and when. welcome() hands it to the handler, and a thread of the handler's calls serve() once
+// there is something to read. That turn hands it back by rearm() or, before it closes it, has its
+// home forget it. Nobody else closes one while the pool serves.
+#pragma once
+
+#include "live/connection.hpp"
+#include "pool/snapshot.hpp"
+#include "pool/tuple.hpp"
+#include "pool/worker_stats.hpp"
+
+namespace poolpilot {
+
+// What a handler needs of its pool.
+class HandlerHost {
+ public:
+  virtual ~HandlerHost() = default;
+  // One turn of a connection: its requests are run and it is rearmed or closed. The caller must not
+  // touch it afterwards.
+  virtual void serve(Connection& connection, WorkerStats& stats) = 0;
+};
+
+class ConnectionHandler {
+ public:
+  virtual ~ConnectionHandler() = default;
+
+  // Throws std::system_error when the system refuses; then it can only be stopped and destroyed.
+  virtual void start() = 0;
+  // Puts a tuple in force, one call at a time. Throws std::system_error when the system refuses:
+  // the old tuple then stays.
+  virtual void configure(const PoolTuple& tuple) = 0;
+
+  // A new connection gets its home and, as a login would, a first turn.
+  virtual void welcome(Connection& connection) = 0;
+  // Waits for the connection's next request. The caller must not touch it afterwards, unless the
+  // answer is false: then the system refuses, and the caller owns it still.
+  [[nodiscard]] virtual bool rearm(Connection& connection) = 0;
+
+  // Ends what calls serve(): turns under way end, and no other begins. Returns before they have
+  // ended. Safe to call before a start.
+  virtual void stop() = 0;
+
+  virtual void add_counts(PoolSnapshot& snapshot) const = 0;
+};
+
+}  // namespace poolpilot

@@ -1,0 +1,106 @@
+#include "live/request_server.hpp"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "live/connection_home.hpp"
+#include "system/clock.hpp"
+
+namespace poolpilot {
+namespace {
+
+bool receive(Connection& connection) {
+  const ssize_t got = recv(connection.fd, connection.buffer.data() + connection.buffered,
+                           connection.buffer.size() - connection.buffered, 0);
+  if (got > 0) connection.buffered += static_cast<std::size_t>(got);
+  return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+}  // namespace
+
+bool RequestServer::turn(Connection& connection, WorkerStats& stats) {
+  if (connection.fresh) {
+    connection.fresh = false;
+    return true;
+  }
+  if (connection.timed_out) {
+    timed_out_connections_.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  try {
+    return receive(connection) && answer_frames(connection, stats);
+  } catch (const ProtocolError&) {
+    protocol_errors_.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+}
+
+bool RequestServer::answer_frames(Connection& connection, WorkerStats& stats) {
+  std::size_t used = 0;
+  bool alive = true;
+  while (alive) {
+    const std::span<const std::byte> rest(connection.buffer.data() + used,
+                                          connection.buffered - used);
+    const std::size_t frame = decode_request(rest, connection.request);
+    if (frame == 0) break;
+    const std::int64_t start_ns = now_ns();
+    if (used == 0) record_arrival(connection, stats, start_ns);
+    used += frame;
+    alive = answer(connection, stats, start_ns);
+  }
+  connection.buffered -= used;
+  std::memmove(connection.buffer.data(), connection.buffer.data() + used, connection.buffered);
+  return alive;
+}
+
+bool RequestServer::answer(Connection& connection, WorkerStats& stats, std::int64_t start_ns) {
+  const Status status = executor_.run(connection, *connection.home, stats, start_ns);
+  record_latency(connection, stats);
+  (status == Status::kOk ? stats.counters.completed : stats.counters.failed).add();
+  return send_response(connection, status);
+}
+
+// Only for the first request of a turn: those sent together with it were taken off the queue with
+// it, and their client did not think in between.
+void RequestServer::record_arrival(const Connection& connection, WorkerStats& stats,
+                                   std::int64_t start_ns) const {
+  if (!executor_.settings().instrument) return;
+  stats.record(Timing::kQueueWait, whole_us(start_ns - connection.enqueued_ns));
+  if (connection.last_response_ns == 0) return;
+  stats.record(Timing::kThink, whole_us(connection.enqueued_ns - connection.last_response_ns));
+}
+
+// From the client's send, or from the arrival where the client does not say a time that can be.
+void RequestServer::record_latency(const Connection& connection, WorkerStats& stats) const {
+  if (!executor_.settings().instrument) return;
+  const RequestHeader& header = connection.request.header;
+  const auto sent_ns = static_cast<std::int64_t>(header.sent_ns);
+  const bool trusted = sent_ns > 0 && sent_ns <= connection.last_response_ns;
+  const std::int64_t since_ns = trusted ? sent_ns : connection.enqueued_ns;
+  stats.record(latency_of(header.class_id), whole_us(connection.last_response_ns - since_ns));
+}
+
+bool RequestServer::send_response(const Connection& connection, Status status) {
+  const RequestHeader& header = connection.request.header;
+  std::array<std::byte, kResponseBytes> response;
+  encode_response({status, header.class_id, header.request_id}, response);
+  const ssize_t sent = send(connection.fd, response.data(), response.size(), MSG_NOSIGNAL);
+  if (std::cmp_equal(sent, response.size())) return true;
+  // A full socket buffer means thousands of answers unread, on a Unix socket hundreds where the
+  // system's wmem_max is small: that client must not hold a worker.
+  if (sent >= 0 || errno == EAGAIN) slow_readers_.fetch_add(1, std::memory_order_relaxed);
+  return false;
+}
+
+void RequestServer::add_counts(PoolSnapshot& snapshot) const {
+  snapshot.counters["protocol_errors"] = static_cast<double>(protocol_errors_.load());
+  snapshot.counters["slow_readers"] = static_cast<double>(slow_readers_.load());
+  snapshot.counters["timed_out_connections"] = static_cast<double>(timed_out_connections_.load());
+}
+
+}  // namespace poolpilot
