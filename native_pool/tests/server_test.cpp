@@ -1,3 +1,5 @@
+// The live pool as its clients see it. POOLPILOT_CHANGES
+// sets how often a tuple changes under load (200).
 #include "live/server.hpp"
 
 #include <gtest/gtest.h>
@@ -17,6 +19,9 @@
 
 namespace poolpilot {
 namespace {
+
+// How often the tuple changes under load.
+int changes() { return number_from_environment("POOLPILOT_CHANGES", 200); }
 
 class ServerTest : public testing::Test {
  protected:
@@ -207,7 +212,7 @@ TEST_F(ServerTest, ChangesOfTheTupleUnderLoadLoseNothingAndReplay) {
     });
   }
   std::mt19937 random(1);
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < changes(); ++i) {
     PoolTuple tuple;
     tuple.pool_size = 1 + static_cast<int>(random() % 16);
     tuple.oversubscribe = 1 + static_cast<int>(random() % 4);
