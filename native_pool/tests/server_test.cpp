@@ -1,5 +1,4 @@
-// The live pool as its clients see it. POOLPILOT_CHANGES
-// sets how often a tuple changes under load (200).
+// The live pool as its clients see it. POOLPILOT_CHANGES sets the changes under load (200).
 #include "live/server.hpp"
 
 #include <gtest/gtest.h>
