@@ -2,20 +2,22 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <memory>
+#include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
+#include "bindings/bind_settings.hpp"
 #include "bindings/to_dict.hpp"
 #include "sim/network.hpp"
 #include "sim/parallel.hpp"
 #include "sim/pool.hpp"
 
-namespace py = pybind11;
-
 namespace poolpilot {
 namespace {
 
 using load::ClassSpec;
-using sim::Contention;
 using sim::Discipline;
 using sim::Load;
 using sim::LoadChange;
@@ -33,64 +35,15 @@ using sim::StationSpec;
 constexpr std::chrono::milliseconds kBetweenSignals{50};
 constexpr std::int64_t kSliceEvents = 500'000;  // some tens of milliseconds
 
-Contention::Law law_named(const std::string& name) {
-  if (name == "cost") return Contention::Law::kCost;
-  if (name == "seed") return Contention::Law::kSeed;
-  if (name == "slices") return Contention::Law::kSlices;
-  throw std::invalid_argument("contention law '" + name + "' is none of cost, seed and slices");
-}
-
-Discipline discipline_named(const std::string& name) {
-  if (name == "delay") return Discipline::kDelay;
-  if (name == "fifo") return Discipline::kFifo;
-  if (name == "priority") return Discipline::kPriority;
-  if (name == "sharing") return Discipline::kSharing;
-  throw std::invalid_argument("discipline '" + name +
-                              "' is none of delay, fifo, priority and sharing");
-}
-
 void bind_machine(py::module_& module) {
-  const Machine machine;
-  const Contention contention;
-  py::class_<Machine>(module, "SimulatedMachine", "The machine, as simulation.Machine.")
-      .def(py::init([](int cpus, const std::string& law, double switch_us, double quantum_us,
-                       double credit_us, double cache_loss, double seed_loss, double overhead_us,
-                       double wake_us, double wake_cost_us, double create_us, double piece_us,
-                       double timer_slack_us, double client_us, bool client_shares,
-                       double waiter_growth, int disks, int disk_channels, double flush_us,
-                       bool flush_reported) {
-             return Machine{
-                 cpus,
-                 {law_named(law), switch_us, quantum_us, credit_us, cache_loss, seed_loss},
-                 overhead_us,
-                 wake_us,
-                 wake_cost_us,
-                 create_us,
-                 piece_us,
-                 timer_slack_us,
-                 client_us,
-                 client_shares,
-                 waiter_growth,
-                 disks,
-                 disk_channels,
-                 flush_us,
-                 flush_reported};
-           }),
-           py::kw_only(), py::arg("cpus") = machine.cpus, py::arg("law") = "cost",
-           py::arg("switch_us") = contention.switch_us,
-           py::arg("quantum_us") = contention.quantum_us,
-           py::arg("credit_us") = contention.credit_us,
-           py::arg("cache_loss") = contention.cache_loss,
-           py::arg("seed_loss") = contention.seed_loss,
-           py::arg("overhead_us") = machine.overhead_us, py::arg("wake_us") = machine.wake_us,
-           py::arg("wake_cost_us") = machine.wake_cost_us, py::arg("create_us") = machine.create_us,
-           py::arg("piece_us") = machine.piece_us,
-           py::arg("timer_slack_us") = machine.timer_slack_us,
-           py::arg("client_us") = machine.client_us,
-           py::arg("client_shares") = machine.client_shares,
-           py::arg("waiter_growth") = machine.waiter_growth, py::arg("disks") = machine.disks,
-           py::arg("disk_channels") = machine.disk_channels, py::arg("flush_us") = machine.flush_us,
-           py::arg("flush_reported") = machine.flush_reported);
+  py::class_<Machine>(module, "SimulatedMachine",
+                      "The machine, as simulation.Machine; `fields` tells the keywords.")
+      .def(py::init([](const py::kwargs& values) {
+        const Machine machine = settings_with(Machine(), values);
+        require_ranges(machine);
+        return machine;
+      }))
+      .def_static("fields", &setting_table<Machine>, kFieldsText);
 }
 
 void bind_load_of_simulation(py::module_& module) {
@@ -116,42 +69,19 @@ void bind_load_of_simulation(py::module_& module) {
            py::arg("changes") = load.changes);
 }
 
-std::unique_ptr<SimulatedPool> make_pool(const Machine& machine, const Load& load, int pool_size,
-                                         int oversubscribe, int timer_interval_ms,
-                                         bool create_thread_on_wait, double idle_timeout_s,
-                                         int queue_put_limit, int wake_top_limit,
-                                         int listener_wake_limit, int listener_create_limit,
-                                         bool dedicated_listener, const std::string& throttle,
-                                         int max_pool_size, int max_threads, int prio_kickup_ms,
-                                         double latch_timeout_s, bool record_events) {
-  SimulationSettings settings;
+std::unique_ptr<SimulatedPool> make_pool(const Machine& machine, const Load& load,
+                                         const py::kwargs& values) {
+  SimulationSettings settings = settings_with(SimulationSettings(), values);
   settings.machine = machine;
   settings.load = load;
-  settings.tuple = {pool_size, oversubscribe, timer_interval_ms, create_thread_on_wait,
-                    idle_timeout_s};
-  settings.group.queue_put_limit = queue_put_limit;
-  settings.group.wake_top_limit = wake_top_limit;
-  settings.group.listener_wake_limit = listener_wake_limit;
-  settings.group.listener_create_limit = listener_create_limit;
-  settings.group.dedicated_listener = dedicated_listener;
-  settings.group.throttle = throttle_named(throttle);
-  settings.max_pool_size = max_pool_size;
-  settings.max_threads = max_threads;
-  settings.prio_kickup_ms = prio_kickup_ms;
-  settings.latch_timeout_s = latch_timeout_s;
-  settings.record_events = record_events;
   return std::make_unique<SimulatedPool>(settings);
 }
 
 RunLimits limits_of(const SimulatedPool& pool, double seconds, std::optional<std::int64_t> requests,
                     double least_s) {
   constexpr double kMostSeconds = 1e8;
-  if (!(seconds >= 0.0 && seconds <= kMostSeconds)) {  // true for NaN
-    throw std::invalid_argument("seconds must lie in 0..1e8");
-  }
-  if (!(least_s >= 0.0 && least_s <= kMostSeconds)) {
-    throw std::invalid_argument("least_s must lie in 0..1e8");
-  }
+  check_range("seconds", seconds, 0, kMostSeconds);
+  check_range("least_s", least_s, 0, kMostSeconds);
   if (requests && *requests < 0) throw std::invalid_argument("requests must be at least 0");
   RunLimits limits;
   limits.until_s = pool.now_s() + seconds;
@@ -234,19 +164,10 @@ std::vector<std::optional<std::string>> run_all(const std::vector<SimulatedPool*
 
 void bind_pool(py::module_& module) {
   py::register_exception<sim::Deadlock>(module, "SimulatedDeadlock", PyExc_RuntimeError);
-  const SimulationSettings settings;
-  py::class_<SimulatedPool>(module, "SimulatedPool", "The pool in virtual time.")
-      .def(py::init(&make_pool), py::kw_only(), py::arg("machine"), py::arg("load"),
-           py::arg("pool_size") = 1, py::arg("oversubscribe") = 3,
-           py::arg("timer_interval_ms") = 500, py::arg("create_thread_on_wait") = true,
-           py::arg("idle_timeout_s") = 60.0, py::arg("queue_put_limit") = 0,
-           py::arg("wake_top_limit") = 0, py::arg("listener_wake_limit") = 0,
-           py::arg("listener_create_limit") = 0, py::arg("dedicated_listener") = false,
-           py::arg("throttle") = "mariadb", py::arg("max_pool_size") = settings.max_pool_size,
-           py::arg("max_threads") = settings.max_threads,
-           py::arg("prio_kickup_ms") = settings.prio_kickup_ms,
-           py::arg("latch_timeout_s") = settings.latch_timeout_s,
-           py::arg("record_events") = settings.record_events)
+  py::class_<SimulatedPool>(module, "SimulatedPool",
+                            "The pool in virtual time; `fields` tells the other keywords.")
+      .def(py::init(&make_pool), py::kw_only(), py::arg("machine"), py::arg("load"))
+      .def_static("fields", &setting_table<SimulationSettings>, kFieldsText)
       .def(
           "run", &run, py::arg("seconds"), py::arg("requests") = py::none(),
           py::arg("least_s") = 0.0,
@@ -257,14 +178,10 @@ void bind_pool(py::module_& module) {
           "The tuple in force, by field.")
       .def(
           "set_tuple",
-          [](SimulatedPool& pool, int pool_size, int oversubscribe, int timer_interval_ms,
-             bool create_thread_on_wait, double idle_timeout_s) {
-            return to_dict(pool.set_tuple({pool_size, oversubscribe, timer_interval_ms,
-                                           create_thread_on_wait, idle_timeout_s}));
+          [](SimulatedPool& pool, const py::kwargs& values) {
+            return to_dict(pool.set_tuple(tuple_of(values)));
           },
-          py::kw_only(), py::arg("pool_size"), py::arg("oversubscribe"),
-          py::arg("timer_interval_ms"), py::arg("create_thread_on_wait") = true,
-          py::arg("idle_timeout_s") = 60.0, "Puts a tuple in force and returns it.")
+          "Puts a tuple in force and returns it.")
       .def(
           "snapshot", [](const SimulatedPool& pool) { return to_dict(pool.snapshot()); },
           "Everything counted since the start.")
@@ -315,7 +232,8 @@ void bind_network(py::module_& module) {
       .def(py::init([](const std::string& discipline, int channels,
                        const std::vector<double>& mean_s, double variation,
                        const std::vector<double>& next) {
-             return StationSpec{discipline_named(discipline), channels, mean_s, variation, next};
+             const std::size_t place = index_named("discipline", sim::kDisciplineNames, discipline);
+             return StationSpec{static_cast<Discipline>(place), channels, mean_s, variation, next};
            }),
            py::kw_only(), py::arg("discipline") = "fifo", py::arg("channels") = 1,
            py::arg("mean_s"), py::arg("variation") = 1.0, py::arg("next") = std::vector<double>{});

@@ -3,20 +3,19 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
-#include <stdexcept>
+#include <string>
 
-namespace py = pybind11;
+#include "bindings/bind_settings.hpp"
 
 namespace poolpilot {
 
-py::dict to_dict(const PoolTuple& tuple) {
-  py::dict fields;
-  fields["pool_size"] = tuple.pool_size;
-  fields["oversubscribe"] = tuple.oversubscribe;
-  fields["timer_interval_ms"] = tuple.timer_interval_ms;
-  fields["create_thread_on_wait"] = tuple.create_thread_on_wait;
-  fields["idle_timeout_s"] = tuple.idle_timeout_s;
-  return fields;
+py::dict to_dict(const PoolTuple& tuple) { return settings_as_dict(tuple); }
+
+PoolTuple tuple_of(const py::kwargs& values) {
+  for (const char* name : {"pool_size", "oversubscribe", "timer_interval_ms"}) {
+    if (!values.contains(name)) throw py::type_error(std::string("a tuple needs ") + name);
+  }
+  return settings_with(PoolTuple(), values);
 }
 
 py::dict to_dict(const PoolSnapshot& snapshot) {
@@ -34,12 +33,6 @@ py::dict to_dict(const PoolSnapshot& snapshot) {
   }
   fields["histograms"] = histograms;
   return fields;
-}
-
-ThrottlePolicy throttle_named(const std::string& name) {
-  if (name == "mariadb") return ThrottlePolicy::kMariaDb;
-  if (name == "percona") return ThrottlePolicy::kPercona;
-  throw std::invalid_argument("throttle '" + name + "' is neither mariadb nor percona");
 }
 
 }  // namespace poolpilot

@@ -3,8 +3,6 @@
 
 #include <pybind11/pybind11.h>
 
-#include <string>
-
 #include "pool/snapshot.hpp"
 
 namespace poolpilot {
@@ -12,7 +10,7 @@ namespace poolpilot {
 pybind11::dict to_dict(const PoolTuple& tuple);
 pybind11::dict to_dict(const PoolSnapshot& snapshot);
 
-// Throws std::invalid_argument for a name that is none.
-ThrottlePolicy throttle_named(const std::string& name);
+// Of keywords; the knobs that every server has must be among them.
+PoolTuple tuple_of(const pybind11::kwargs& values);
 
 }  // namespace poolpilot

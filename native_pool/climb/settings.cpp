@@ -160,7 +160,7 @@ void refuse_below(const char* name, double value, const char* other, double leas
 std::span<const Field> SpectralSettings::fields() { return kFields; }
 
 void SpectralSettings::validate() const {
-  require_ranges<SpectralSettings>(*this, fields());
+  require_ranges(*this);
   if (wave_period % 2 != 0) refuse_setting("wave_period", wave_period, "an even number in 4..64");
   refuse_below("samples_to_wave_period_ratio", samples_to_wave_period_ratio,
                "min_periods_to_decide", min_periods_to_decide);

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "climb/setting.hpp"
+#include "pool/setting.hpp"
 
 namespace poolpilot {
 

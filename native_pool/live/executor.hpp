@@ -6,19 +6,13 @@
 #include <cstdint>
 
 #include "live/connection.hpp"
+#include "live/executor_settings.hpp"
 #include "live/latch.hpp"
 #include "live/protocol.hpp"
 #include "live/wait_reporter.hpp"
 #include "pool/worker_stats.hpp"
 
 namespace poolpilot {
-
-struct ExecutorSettings {
-  bool instrument = true;        // histograms and rounds; counters of completions always run
-  int sample_every = 16;         // one request in so many pays for CPU clocks and schedstat
-  double latch_timeout_s = 5.0;  // an Acquire fails after this, as innodb_lock_wait_timeout
-  int sample_pause_us = 2'000;   // and no more often, so that a quick server pays no more
-};
 
 class Executor {
  public:

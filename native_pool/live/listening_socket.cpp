@@ -13,6 +13,8 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "pool/range.hpp"
+
 namespace poolpilot {
 namespace {
 
@@ -90,7 +92,7 @@ void ListeningSocket::bind_tcp(const std::string& port) {
   std::uint16_t number = 0;
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
   if (error != std::errc{} || end != port.data() + port.size()) {
-    throw std::invalid_argument("port '" + port + "' is outside its range 0..65535");
+    refuse_setting("port", "'" + port + "'", "in 0..65535");
   }
   socket_ = open_socket(AF_INET, address_);
   const int on = 1;

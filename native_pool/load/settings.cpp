@@ -2,9 +2,10 @@
 
 #include <array>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 #include <utility>
+
+#include "pool/range.hpp"
 
 namespace poolpilot::load {
 namespace {
@@ -12,14 +13,6 @@ namespace {
 constexpr int kMaxSpinUs = 0xFFFF >> kSpinShift;
 constexpr double kMaxWaiterCostUs = 4'294'967.0;  // the wire carries nanoseconds in 32 bits
 constexpr double kDaySeconds = 86'400.0;
-
-void check_range(const std::string& what, double value, double low, double high) {
-  if (value >= low && value <= high) return;
-  std::ostringstream sentence;
-  sentence.precision(10);
-  sentence << what << " is " << value << "; it must lie in " << low << ".." << high << ".";
-  throw std::invalid_argument(sentence.str());
-}
 
 void check_step(const StepSpec& step, const std::string& where) {
   constexpr int kLatchCount = static_cast<int>(kLatches);
@@ -35,7 +28,7 @@ void check_class(const ClassSpec& spec) {
   const std::string where = "class '" + spec.name + "'";
   check_range(where + " share", spec.share, 0, 1e9);
   check_range(where + " think_ms", spec.think_ms, 0, kDaySeconds * 1e3);
-  check_range(where + " number of steps", static_cast<double>(spec.steps.size()), 0, kMaxSteps);
+  check_range(where + " number of steps", spec.steps.size(), 0, kMaxSteps);
   double program_us = 0.0;
   for (std::size_t i = 0; i < spec.steps.size(); ++i) {
     check_step(spec.steps[i], where + " step " + std::to_string(i));
@@ -59,8 +52,7 @@ Value named(const std::array<std::pair<std::string_view, Value>, N>& table, std:
 }  // namespace
 
 void check(const Settings& settings) {
-  check_range("number of connections", static_cast<double>(settings.connections), 1,
-              static_cast<double>(kMaxConnections));
+  check_range("number of connections", settings.connections, 1, kMaxConnections);
   if (settings.rate_per_s) check_rate(*settings.rate_per_s);
   check_classes(settings.classes, settings.connections, settings.rate_per_s.has_value());
   check_range("ramp_s", settings.ramp_s, 0, kDaySeconds);
@@ -69,7 +61,7 @@ void check(const Settings& settings) {
 }
 
 void check_classes(const std::vector<ClassSpec>& classes, std::size_t connections, bool open_loop) {
-  check_range("number of classes", static_cast<double>(classes.size()), 1, kClasses);
+  check_range("number of classes", classes.size(), 1, kClasses);
   std::set<std::string> names;
   std::size_t sending = 0;
   for (const ClassSpec& spec : classes) {

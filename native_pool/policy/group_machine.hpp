@@ -9,24 +9,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "policy/throttle.hpp"
+#include "policy/group_settings.hpp"
 
 namespace poolpilot {
-
-// What a group is told by its server; every default is MariaDB's.
-struct GroupSettings {
-  int oversubscribe = 3;
-  int timer_interval_ms = 500;
-  int queue_put_limit = 0;        // enqueueing wakes or creates if active threads <= this
-  int wake_top_limit = 0;         // at or under it creation is not throttled
-  int listener_wake_limit = 0;    // the listener wakes a worker if active threads <= this
-  int listener_create_limit = 0;  // the listener creates one if active threads <= this
-  bool create_thread_on_wait = true;
-  bool dedicated_listener = false;
-  ThrottlePolicy throttle = ThrottlePolicy::kMariaDb;
-
-  bool operator==(const GroupSettings&) const = default;
-};
 
 enum class EventKind : std::uint8_t {
   kConnectionAdded,    // a connection now belongs to the group

@@ -1,11 +1,13 @@
 // How soon after the last one a group may create another thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace poolpilot {
 
 enum class ThrottlePolicy : std::uint8_t { kMariaDb, kPercona };
+inline constexpr std::array kThrottleNames{"mariadb", "percona"};
 
 // Microseconds that must have passed since the group's last thread creation.
 //

@@ -1,7 +1,13 @@
 // The pool tuple: the knobs that may change while a pool serves, live or simulated.
 #pragma once
 
+#include <span>
+
+#include "pool/setting.hpp"
+
 namespace poolpilot {
+
+inline constexpr int kMaxGroups = 4096;
 
 // The names are those of featurizer/pool_tuple.py.
 struct PoolTuple {
@@ -10,6 +16,8 @@ struct PoolTuple {
   int timer_interval_ms = 500;
   bool create_thread_on_wait = true;
   double idle_timeout_s = 60.0;
+
+  static std::span<const SettingField<PoolTuple>> fields();
 };
 
 // Throws std::invalid_argument that names the field, its value and its range.

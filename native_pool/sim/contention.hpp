@@ -2,11 +2,15 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
+#include <array>
+#include <span>
+
+#include "pool/setting.hpp"
 
 namespace poolpilot::sim {
 
 // What sharing costs. With n runnable threads on C processors each runs at full speed while n <= C.
+// What each setting means stands once, in contention.cpp.
 struct Contention {
   enum class Law {
     kCost,    // C/n, less the share of a quantum that a switch takes, less what cold caches cost
@@ -14,12 +18,16 @@ struct Contention {
     kSlices,  // a thread has a processor for a quantum or none; a switch costs switch_us
   };
 
+  static constexpr std::array kLawNames{"cost", "seed", "slices"};
+
   Law law = Law::kCost;
-  double switch_us = 0.0;      // processor time lost at a switch between two runnable threads
-  double quantum_us = 3000.0;  // how long a thread runs before another gets its turn
-  double credit_us = 4000.0;   // slices: how far a woken thread may be behind the others
-  double cache_loss = 0.0;     // slow-down at n >> C, as a share of the work
-  double seed_loss = 0.0;      // `a` of the seed's law
+  double switch_us = 0.0;
+  double quantum_us = 3000.0;
+  double credit_us = 4000.0;
+  double cache_loss = 0.0;
+  double seed_loss = 0.0;
+
+  static std::span<const SettingField<Contention>> fields();
 
   // Work done in a unit of time by each of `runnable` threads.
   double speed(int runnable, int cpus) const {

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "pool/range.hpp"
+
 namespace poolpilot::sim {
 namespace {
 
@@ -24,23 +26,16 @@ NetworkSpec checked(const NetworkSpec& spec) {
   require(spec.rate_per_s.empty() || spec.population.empty(),
           "a network is open (rate_per_s) or closed (population), not both");
   require(!spec.stations.empty(), "a network needs at least one station");
-  for (const double rate : spec.rate_per_s) {
-    require(rate >= 0.0 && rate <= 1e9, "rate_per_s must lie in 0..1e9");
-  }
-  for (const int count : spec.population) {
-    require(count >= 0 && count <= 1'000'000, "population must lie in 0..1000000");
-  }
+  for (const double rate : spec.rate_per_s) check_range("rate_per_s", rate, 0, 1e9);
+  for (const int count : spec.population) check_range("population", count, 0, 1e6);
   for (const StationSpec& station : spec.stations) {
-    require(station.channels >= 1 && station.channels <= 1'000'000,
-            "channels must lie in 1..1000000");
+    check_range("channels", station.channels, 1, 1e6);
     require(station.mean_s.size() == classes, "mean_s must name every class");
-    for (const double mean : station.mean_s) {
-      require(mean >= 1e-9 && mean <= 1e6, "mean_s must lie in 1e-9..1e6");
-    }
-    require(station.variation >= 0.0 && station.variation <= 10.0, "variation must lie in 0..10");
+    for (const double mean : station.mean_s) check_range("mean_s", mean, 1e-9, 1e6);
+    check_range("variation", station.variation, 0, 10);
     double sum = 0.0;
     for (const double probability : station.next) {
-      require(probability >= 0.0 && probability <= 1.0, "next must lie in 0..1");
+      check_range("next", probability, 0, 1);
       sum += probability;
     }
     require(station.next.size() <= spec.stations.size() && sum <= 1.0 + 1e-9,

@@ -2,6 +2,7 @@
 // by.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -18,6 +19,7 @@ enum class Discipline : std::uint8_t {
   kPriority,  // class 0 before all others, without interrupting a service
   kSharing,   // processor sharing
 };
+inline constexpr std::array kDisciplineNames{"delay", "fifo", "priority", "sharing"};
 
 // Service at a station takes a gamma-distributed time (variation 1: exponential, 0: constant).
 struct StationSpec {

@@ -50,21 +50,20 @@ TEST(SpectralSettings, TableNamesEverySettingOnceWithADefaultInItsRange) {
 TEST(SpectralSettings, OutOfRangeIsRefusedByNameWithTheRange) {
   SpectralSettings settings;
   settings.hcm_false_jump_ratio = 1.5;
-  EXPECT_EQ(refusal_of(settings), "setting hcm_false_jump_ratio is 1.5, but must be in 0..1");
+  EXPECT_EQ(refusal_of(settings), "hcm_false_jump_ratio is 1.5, but must be in 0..1");
   settings = {};
   settings.hcm_eps = std::nan("");
-  EXPECT_EQ(refusal_of(settings),
-            "setting hcm_eps is nan, but must be a finite number, at least 0");
+  EXPECT_EQ(refusal_of(settings), "hcm_eps is nan, but must be a finite number, at least 0");
   settings = {};
   settings.wave_period = 7;
-  EXPECT_EQ(refusal_of(settings), "setting wave_period is 7, but must be an even number in 4..64");
+  EXPECT_EQ(refusal_of(settings), "wave_period is 7, but must be an even number in 4..64");
 }
 
 TEST(SpectralSettings, ContradictionsNameBothSettings) {
   SpectralSettings settings;
   settings.hcm_min_thread_wave_magnitude = 90.0;
   EXPECT_EQ(refusal_of(settings),
-            "setting hcm_max_thread_wave_magnitude is 80, but must be at least 90, the value of "
+            "hcm_max_thread_wave_magnitude is 80, but must be at least 90, the value of "
             "hcm_min_thread_wave_magnitude");
   settings = {};
   settings.hcm_min_period = 5.0;

@@ -36,7 +36,7 @@ TEST(LoadSettings, OutOfRangeIsRefusedInASentence) {
       EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
     }
   };
-  refused([](Settings& s) { s.connections = 0; }, "connections is 0; it must lie in 1..1024");
+  refused([](Settings& s) { s.connections = 0; }, "connections is 0, but must be in 1..1024");
   refused([](Settings& s) { s.connections = 1025; }, "connections is 1025");
   refused([](Settings& s) { s.classes.clear(); }, "number of classes is 0");
   refused([](Settings& s) { s.classes.resize(9); }, "number of classes is 9");

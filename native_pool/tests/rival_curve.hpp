@@ -9,12 +9,11 @@
 #include <random>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
-#include <variant>
 #include <vector>
 
 #include "climb/climber.hpp"
-#include "climb/setting.hpp"
+#include "pool/setting.hpp"
+#include "tests/setting_number.hpp"
 
 namespace poolpilot::rival {
 
@@ -119,12 +118,7 @@ template <typename Rival, typename Settings>
 void refuses_settings_out_of_range() {
   for (const SettingField<Settings>& field : Settings::fields()) {
     Settings settings;
-    std::visit(
-        [&](auto member) {
-          using Value = std::remove_reference_t<decltype(settings.*member)>;
-          settings.*member = static_cast<Value>(field.low - 1.0);
-        },
-        field.member);
+    put_number(settings, field, field.low - 1.0);
     try {
       Rival(settings, 8, {1, 64});
       ADD_FAILURE() << field.name << " out of its range was accepted";

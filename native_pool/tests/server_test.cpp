@@ -187,7 +187,7 @@ TEST_F(ServerTest, TuplesOutsideTheRangesAreRefusedWithTheRange) {
   try {
     pool->set_tuple(PoolTuple{17});
   } catch (const std::invalid_argument& error) {
-    EXPECT_STREQ(error.what(), "pool_size = 17 is outside its range 1..16");
+    EXPECT_STREQ(error.what(), "pool_size is 17, but must be in 1..16");
   }
   EXPECT_EQ(pool->tuple().pool_size, before.pool_size);
 }

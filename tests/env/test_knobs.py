@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.knobs import STOCK_MAX_POOL_SIZE, KnobSpace
 from poolpilot.featurizer.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.native_pool import LivePool
 
 DEFAULT = PoolTuple(4, 3, 500)
 
@@ -35,6 +36,21 @@ def test_tuple_out_of_range_is_refused_with_the_range(stock: KnobSpace, pool_tup
     assert not stock.allows(pool_tuple)
     with pytest.raises(SettingError, match=message):
         stock.check(pool_tuple)
+
+
+def test_ranges_and_defaults_are_those_of_the_pools(stock: KnobSpace) -> None:
+    rows = {row["name"]: row for row in LivePool.fields()}
+    assert rows["max_pool_size"]["default"] == STOCK_MAX_POOL_SIZE == stock.knobs["pool_size"].high
+    for name, knob in stock.knobs.items():
+        row = rows[name]
+        assert "low" in row
+        if name != "pool_size":  # as many as there are processors, up to max_pool_size
+            assert (knob.high, knob.default) == (row["high"], row["default"])
+        assert knob.low == row["low"]
+    own = PoolTuple(4, 3, 500).as_dict()
+    assert {name: own[name] for name in ("create_thread_on_wait", "idle_timeout_s")} == {
+        name: rows[name]["default"] for name in ("create_thread_on_wait", "idle_timeout_s")
+    }
 
 
 def test_default_size_never_exceeds_the_largest_size() -> None:

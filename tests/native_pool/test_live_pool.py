@@ -153,10 +153,10 @@ def test_events_are_replayed_once_the_pool_is_closed() -> None:
 @pytest.mark.parametrize(
     ("field", "value", "expected"),
     [
-        ("pool_size", 129, "pool_size = 129 is outside its range 1..128"),
-        ("oversubscribe", 0, "oversubscribe = 0 is outside its range 1..1000"),
-        ("timer_interval_ms", 0, "timer_interval_ms = 0 is outside its range 1..3600000"),
-        ("idle_timeout_s", float("nan"), "idle_timeout_s = nan is outside its range"),
+        ("pool_size", 129, r"^pool_size is 129, but must be in 1\.\.128$"),
+        ("oversubscribe", 0, r"^oversubscribe is 0, but must be in 1\.\.1000$"),
+        ("timer_interval_ms", 0, r"^timer_interval_ms is 0, but must be in 1\.\.3600000$"),
+        ("idle_timeout_s", float("nan"), r"^idle_timeout_s is nan, but must be in 0\.01\.\.1000000$"),
     ],
 )
 def test_refused_tuple_names_its_range_and_changes_nothing(field: str, value: float, expected: str) -> None:
@@ -173,9 +173,9 @@ def test_refused_tuple_names_its_range_and_changes_nothing(field: str, value: fl
 
 
 def test_settings_that_cannot_be_are_refused() -> None:
-    with pytest.raises(ValueError, match="throttle 'oracle' is neither mariadb nor percona"):
+    with pytest.raises(ValueError, match=r"^throttle is 'oracle', but must be one of mariadb, percona$"):
         LivePool(throttle="oracle")
-    with pytest.raises(ValueError, match=r"wait_timeout_s = 0 is outside its range"):
+    with pytest.raises(ValueError, match=r"^wait_timeout_s is 0, but must be in 0\.01\.\.31536000$"):
         LivePool(wait_timeout_s=0)
     with pytest.raises(ValueError, match=r"is neither tcp:127\.0\.0\.1:PORT nor unix:PATH"):
         LivePool(address="tcp:192.0.2.1:80").start()

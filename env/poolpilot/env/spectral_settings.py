@@ -1,14 +1,14 @@
 """Every setting of the spectral climber as one settings model, made from the table that the climber itself holds."""
 
-import math
 from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, FiniteFloat, create_model
+from pydantic import FiniteFloat, create_model
 from pydantic_settings import SettingsConfigDict
 
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.spectral import native_settings
 from poolpilot.native_pool import SpectralSettings
+from poolpilot.native_pool.setting_field import setting_field
 
 if TYPE_CHECKING:
     from poolpilot.native_pool._core import SettingRow
@@ -37,15 +37,12 @@ def spectral_model(defaults: SpectralSettings) -> type[SpectralModel]:
         defaults: Values of the settings that nobody names.
     """
     values = defaults.as_dict()
-    fields: dict[str, Any] = {row["name"]: _field(row, values[row["name"]]) for row in SpectralSettings.fields()}
+    fields: dict[str, Any] = {
+        row["name"]: (_kind(row), setting_field(row, values[row["name"]])) for row in SpectralSettings.fields()
+    }
     return create_model("SpectralModel", __base__=SpectralModel, __module__=__name__, **fields)
 
 
-def _field(row: "SettingRow", default: float) -> tuple[Any, Any]:
+def _kind(row: "SettingRow") -> Any:
     kind = type(row["default"])
-    description = f"{row['effect']} ({row['unit']})"
-    if kind is bool:
-        return bool, Field(default=default, description=description)
-    high = row["high"] if math.isfinite(row["high"]) else None
-    limited = Field(default=default, ge=row["low"], le=high, description=description)
-    return (FiniteFloat if kind is float else int), limited
+    return FiniteFloat if kind is float else kind

@@ -32,9 +32,7 @@ std::span<const SettingField<ControlTheorySettings>> ControlTheorySettings::fiel
   return kFields;
 }
 
-void ControlTheorySettings::validate() const {
-  require_ranges<ControlTheorySettings>(*this, fields());
-}
+void ControlTheorySettings::validate() const { require_ranges(*this); }
 
 int ControlTheoryClimber::next(const Sample& sample) {
   if (sample.size != size()) start_again();

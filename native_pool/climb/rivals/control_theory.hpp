@@ -5,7 +5,7 @@
 
 #include "climb/climber.hpp"
 #include "climb/rivals/average.hpp"
-#include "climb/setting.hpp"
+#include "pool/setting.hpp"
 
 namespace poolpilot {
 

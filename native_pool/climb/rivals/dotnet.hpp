@@ -8,7 +8,7 @@
 
 #include "climb/climber.hpp"
 #include "climb/rivals/dotnet_settings.hpp"
-#include "climb/setting.hpp"
+#include "pool/setting.hpp"
 
 namespace poolpilot {
 

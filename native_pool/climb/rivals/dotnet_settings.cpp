@@ -40,7 +40,7 @@ constexpr SettingField<Settings> kFields[] = {
 std::span<const SettingField<DotnetSettings>> DotnetSettings::fields() { return kFields; }
 
 void DotnetSettings::validate() const {
-  require_ranges(*this, fields());
+  require_ranges(*this);
   if (wave_period % 2 != 0) refuse_setting("wave_period", wave_period, "an even number");
   if (sample_interval_low_ms <= sample_interval_high_ms) return;
   std::ostringstream allowed;

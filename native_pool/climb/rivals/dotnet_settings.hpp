@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "climb/setting.hpp"
+#include "pool/setting.hpp"
 
 namespace poolpilot {
 

@@ -32,9 +32,7 @@ std::span<const SettingField<GoldenSectionSettings>> GoldenSectionSettings::fiel
   return kFields;
 }
 
-void GoldenSectionSettings::validate() const {
-  require_ranges<GoldenSectionSettings>(*this, fields());
-}
+void GoldenSectionSettings::validate() const { require_ranges(*this); }
 
 int GoldenSectionClimber::next(const Sample& sample) {
   if (phase_ == Phase::kSetOut || sample.size != size()) return search();

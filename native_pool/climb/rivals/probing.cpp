@@ -39,7 +39,7 @@ std::span<const SettingField<ProbingSettings>> ProbingSettings::fields() {
   return kFields;
 }
 
-void ProbingSettings::validate() const { require_ranges<ProbingSettings>(*this, fields()); }
+void ProbingSettings::validate() const { require_ranges(*this); }
 
 int ProbingClimber::next(const Sample& sample) {
   if (sample.size != size()) {

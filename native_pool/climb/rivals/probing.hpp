@@ -4,7 +4,7 @@
 #include <span>
 
 #include "climb/climber.hpp"
-#include "climb/setting.hpp"
+#include "pool/setting.hpp"
 
 namespace poolpilot {
 

@@ -9,7 +9,7 @@
 namespace poolpilot {
 
 void ThreeStateSettings::validate() const {
-  require_ranges(*this, ThreeStateSettings::fields());
+  require_ranges(*this);
   if (first_step <= longest_step) return;
   std::ostringstream allowed;
   allowed << "at most longest_step, which is " << longest_step;

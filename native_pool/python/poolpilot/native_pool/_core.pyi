@@ -1,5 +1,22 @@
 from collections.abc import Sequence
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar, TypedDict, final
+
+@final
+class SettingRow(TypedDict):
+    name: str
+    default: float
+    unit: str
+    low: float
+    high: float
+    effect: str
+
+@final
+class ChoiceRow(TypedDict):
+    name: str
+    default: str
+    unit: str
+    names: list[str]
+    effect: str
 
 class LivePool:
     def __init__(
@@ -30,6 +47,8 @@ class LivePool:
         class_names: Sequence[str] = ...,
         record_events: bool = ...,
     ) -> None: ...
+    @staticmethod
+    def fields() -> list[SettingRow | ChoiceRow]: ...
     @property
     def address(self) -> str: ...
     @property
@@ -111,6 +130,8 @@ class SimulatedMachine:
         flush_us: float = ...,
         flush_reported: bool = ...,
     ) -> None: ...
+    @staticmethod
+    def fields() -> list[SettingRow | ChoiceRow]: ...
 
 class SimulatedLoadChange:
     def __init__(
@@ -161,6 +182,8 @@ class SimulatedPool:
         latch_timeout_s: float = ...,
         record_events: bool = ...,
     ) -> None: ...
+    @staticmethod
+    def fields() -> list[SettingRow | ChoiceRow]: ...
     @property
     def pool_tuple(self) -> dict[str, Any]: ...
     @property
@@ -254,14 +277,6 @@ class KnobRecord(TypedDict):
     period_s: float
     decision: str
     reason: str
-
-class SettingRow(TypedDict):
-    name: str
-    default: float
-    unit: str
-    low: float
-    high: float
-    effect: str
 
 class Climber:
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...

@@ -4,64 +4,43 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from poolpilot.native_pool._core import SimulatedLoad, SimulatedLoadChange, SimulatedMachine, SimulatedPool
 from poolpilot.native_pool.load_process import SEED_MASK, native_class
+from poolpilot.native_pool.setting_field import setting_field
 from poolpilot.native_pool.workload import Workload
+
+_ROWS = {row["name"]: row for row in SimulatedMachine.fields()}
 
 
 class Machine(BaseModel):
-    """A modelled machine, and what the pool's own work costs on it. `docs/simulator.md` explains the model."""
+    """A modelled machine, and what the pool's own work costs on it. `docs/simulator.md` explains the model.
+
+    Defaults, ranges and meanings are the simulator's own; the processors are those of the workload.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    law: Literal["cost", "seed", "slices"] = Field(
-        default="cost",
-        description="How processors are shared: evenly at the cost of switches and cold caches, evenly by the seed's "
-        "law, or in slices.",
-    )
-    switch_us: float = Field(default=0.0, ge=0.0, le=1e6, description="Processor time lost at a switch.")
-    quantum_us: float = Field(default=3000.0, ge=1.0, le=1e7, description="How long a thread runs before the next.")
-    credit_us: float = Field(
-        default=4000.0, ge=0.0, le=1e7, description="Slices: how far a woken thread may be behind the others."
-    )
-    cache_loss: float = Field(
-        default=0.0, ge=0.0, le=100.0, description="Slow-down far beyond the processors, as a share of the work."
-    )
-    seed_loss: float = Field(default=0.0, ge=0.0, le=1.0, description="`a` of the seed's law: progress M/N - a.")
-    overhead_us: float = Field(
-        default=10.0, ge=0.1, le=1e9, description="Processor time of a request outside its program."
-    )
-    wake_us: float = Field(default=5.0, ge=0.0, le=1e9, description="From waking a thread until it runs.")
-    wake_cost_us: float = Field(default=2.0, ge=0.0, le=1e9, description="Processor time a woken thread pays.")
-    create_us: float = Field(default=50.0, ge=0.0, le=1e9, description="From asking for a thread until it runs.")
-    piece_us: float = Field(
-        default=0.0, ge=0.0, le=1e9, description="Work is done in pieces of this processor time; 0: to the point."
-    )
-    timer_slack_us: float = Field(
-        default=0.0, ge=0.0, le=1e9, description="A wait lasts so much longer than its program says."
-    )
-    client_us: float = Field(
-        default=0.0, ge=0.0, le=1e9, description="Time the load generator, one thread, needs for a request."
-    )
-    client_shares: bool = Field(
-        default=False, description="Whether the load generator runs on these processors, or on others."
-    )
-    waiter_growth: float = Field(
-        default=0.0,
-        ge=0.0,
-        le=1e6,
-        description="A latch's waiter costs its holder so much more for each waiter a processor: lines that migrate.",
-    )
-    disks: int = Field(
-        default=0, ge=0, le=1024, description="Disks that disk waits queue at; 0 lets them all wait at once."
-    )
-    disk_channels: int = Field(default=1, ge=1, le=1024, description="Waits that a disk serves at once.")
-    flush_us: float = Field(
-        default=0.0, ge=0.0, le=1e9, description="Flush that a commit waits for, one for all that wait; 0: none."
-    )
-    flush_reported: bool = Field(default=True, description="Whether the pool is told of that wait.")
+    law: Literal["cost", "seed", "slices"] = setting_field(_ROWS["law"])
+    switch_us: float = setting_field(_ROWS["switch_us"])
+    quantum_us: float = setting_field(_ROWS["quantum_us"])
+    credit_us: float = setting_field(_ROWS["credit_us"])
+    cache_loss: float = setting_field(_ROWS["cache_loss"])
+    seed_loss: float = setting_field(_ROWS["seed_loss"])
+    overhead_us: float = setting_field(_ROWS["overhead_us"])
+    wake_us: float = setting_field(_ROWS["wake_us"])
+    wake_cost_us: float = setting_field(_ROWS["wake_cost_us"])
+    create_us: float = setting_field(_ROWS["create_us"])
+    piece_us: float = setting_field(_ROWS["piece_us"])
+    timer_slack_us: float = setting_field(_ROWS["timer_slack_us"])
+    client_us: float = setting_field(_ROWS["client_us"])
+    client_shares: bool = setting_field(_ROWS["client_shares"])
+    waiter_growth: float = setting_field(_ROWS["waiter_growth"])
+    disks: int = setting_field(_ROWS["disks"])
+    disk_channels: int = setting_field(_ROWS["disk_channels"])
+    flush_us: float = setting_field(_ROWS["flush_us"])
+    flush_reported: bool = setting_field(_ROWS["flush_reported"])
 
 
 CALIBRATED = Machine(

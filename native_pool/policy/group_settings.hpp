@@ -1,0 +1,29 @@
+// What a group is told by its server; every default is MariaDB's.
+#pragma once
+
+#include <span>
+
+#include "policy/throttle.hpp"
+#include "pool/setting.hpp"
+
+namespace poolpilot {
+
+// The first three are knobs of the pool tuple and stand in its table, the others in
+// group_settings.cpp.
+struct GroupSettings {
+  int oversubscribe = 3;
+  int timer_interval_ms = 500;
+  bool create_thread_on_wait = true;
+  int queue_put_limit = 0;
+  int wake_top_limit = 0;
+  int listener_wake_limit = 0;
+  int listener_create_limit = 0;
+  bool dedicated_listener = false;
+  ThrottlePolicy throttle = ThrottlePolicy::kMariaDb;
+
+  bool operator==(const GroupSettings&) const = default;
+
+  static std::span<const SettingField<GroupSettings>> fields();
+};
+
+}  // namespace poolpilot
