@@ -1,16 +1,11 @@
-// What a simulated pool is made of: connections, threads, groups, and the kinds of its events.
+// What a simulated pool is made of: connections, threads, and the kinds of its events.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <vector>
 
-#include "policy/group_machine.hpp"
 #include "pool/step.hpp"
-#include "queues/ring.hpp"
-#include "queues/two_level_queue.hpp"
 #include "sim/event_heap.hpp"
-#include "sim/latch.hpp"
 #include "sim/random.hpp"
 
 namespace poolpilot::sim {
@@ -70,19 +65,6 @@ struct Thread {
   std::int64_t switches = 0;  // of its own will, in this request
   std::int64_t put_off_before = 0;
   std::array<std::uint8_t, kLatches> drawn{};  // latch drawn by the last Acquire from a base
-};
-
-struct Group {
-  explicit Group(const GroupSettings& settings) : machine(settings) {}
-
-  GroupMachine machine;
-  TwoLevelQueue<std::uint32_t> queue;
-  Ring<std::uint32_t> ready;            // connections that the next poll finds
-  std::vector<std::uint32_t> sleepers;  // the last fell asleep last
-  std::uint32_t listener = kNobody;     // the thread blocked in the poll
-  bool listener_woken = false;
-  std::size_t idle_checks = 0;    // that are to come
-  TimeNs idle_check_ns = kNever;  // the first that counts
 };
 
 // An event is its kind in the high bits and a number in the others.
