@@ -16,7 +16,7 @@ namespace poolpilot {
 namespace {
 
 // When the timer looked after the first group.
-std::vector<std::int64_t> ticks_us(const std::vector<EventLog>& logs) {
+std::vector<std::int64_t> ticks_us(const auto& logs) {
   std::vector<std::int64_t> times;
   for (const EventLog::Entry& entry : logs.front().entries) {
     if (entry.event.kind == EventKind::kTick) times.push_back(entry.event.now_us);
