@@ -135,6 +135,27 @@ def test_old_tuple_returns_when_setting_breaks_half_way(lab: Lab) -> None:
         assert opened.tuple_in_force() == before
 
 
+class HumanInBetween(SetGlobal):
+    """Somebody else sets another knob before what was set is read back."""
+
+    def __init__(self, human: Session) -> None:
+        self.human = human
+
+    def set(self, session: Session, before: PoolTuple, after: PoolTuple) -> None:
+        super().set(session, before, after)
+        self.human.execute("SET GLOBAL thread_pool_oversubscribe = 11")
+
+
+@pytest.mark.usefixtures("server")
+def test_human_who_sets_a_knob_in_the_same_moment_is_left_alone(lab: Lab) -> None:
+    with Session(lab.root) as human:
+        account = Dsn(defaults_file=lab.defaults_file).account()
+        with MariadbServer(account, HumanInBetween(human)) as opened:
+            with pytest.raises(TupleChangedError, match="somebody else has set"):
+                opened.apply(opened.tuple_in_force().with_core((32, 3, 500)))
+            assert opened.tuple_in_force().core == (32, 11, 500)
+
+
 def test_human_who_sets_a_tuple_meanwhile_is_noticed_and_left_alone(server: MariadbServer, lab: Lab) -> None:
     before = server.snapshot()
     with Session(lab.root) as human:

@@ -140,8 +140,8 @@ class MariadbServer:
             try:
                 self.actuator.set(self.session, before, pool_tuple)
                 if (read := self.tuple_in_force()) != pool_tuple:
-                    raise ServerError(f"the server has {read} in force after {pool_tuple} was set")
-            except LostServerError:
+                    raise _not_taken(read, before, pool_tuple)
+            except (LostServerError, TupleChangedError):
                 raise
             except ServerError:
                 self.put_back(before)
@@ -248,3 +248,11 @@ class MariadbServer:
                 f"{pool_tuple} may ask for {wanted} threads, those in reserve included, but thread_pool_max_threads "
                 f"is {most}: choose a smaller tuple, or raise it in my.cnf"
             )
+
+
+def _not_taken(read: PoolTuple, before: PoolTuple, wanted: PoolTuple) -> ServerError:
+    """Why `read` is in force: what is neither of before nor wanted, somebody else has set in the same moment."""
+    now = read.as_dict()
+    if any(now[name] not in (value, wanted.as_dict()[name]) for name, value in before.as_dict().items()):
+        return TupleChangedError(f"somebody else has set {read} while {wanted} was set")
+    return ServerError(f"the server has {read} in force after {wanted} was set")
