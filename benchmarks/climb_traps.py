@@ -184,14 +184,16 @@ def main() -> None:
         for noise in NOISES:
             reached = np.array([row["reached"] for row in curves if row["noise"] == noise])
             shares = f"within 5 %: {np.mean(reached >= 0.95):.1%}, under 80 %: {np.mean(reached < 0.8):.1%}"
-            print(f"curves, noise {noise:.0%}: {len(reached)} climbs, {shares}, worst {reached.min():.2f}")
+            print(f"curves, noise {noise:.0%}: {len(reached)} climbs, {shares}, worst {reached.min():.2f}", flush=True)
+        arguments.json.write_text(json.dumps(result, indent=1) + "\n")
     for number, workload in enumerate(hopeless(arguments.workloads), start=1):
         if number > len(rows):
             rows.append(climbed(native if arguments.live else simulated, workload))
             arguments.json.write_text(json.dumps(result, indent=1) + "\n")
         _tell(number, rows[number - 1])
     ratios = [row["goodput_per_s"] / row["best_goodput_per_s"] for row in rows]
-    print(f"{len(rows)} workloads: {sum(ratio == 0.0 for ratio in ratios)} end at none, mean {fmean(ratios):.2f}")
+    if ratios:
+        print(f"{len(rows)} workloads: {sum(ratio == 0.0 for ratio in ratios)} end at none, mean {fmean(ratios):.2f}")
 
 
 def _tell(number: int, row: dict[str, Any]) -> None:

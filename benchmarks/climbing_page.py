@@ -6,6 +6,7 @@ expect: the parts of the page between their markers are written anew; a part wit
 
 import argparse
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ NAMES = {
 }
 
 
-def settings_section(_: Report = None) -> str:
+def settings_section() -> str:
     """Every setting of the climber, from the code."""
     lines = ["| setting | default | unit | range | effect |", "|---|---|---|---|---|"]
     for row in SpectralSettings.fields():
@@ -227,25 +228,75 @@ def rw_section(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
+def timer_controllers_section(before: Report, after: Report) -> str:
+    """Means of the same controllers under the older timer and under the one that runs free."""
+    means_before, means = before["summary"]["means"], after["summary"]["means"]
+    lines = [
+        "| controller | objective lost: older timer | free timer | lost at rest: older timer | free timer |",
+        "|---|---|---|---|---|",
+    ]
+    for name in sorted(means_before.keys() & means.keys(), key=lambda name: float(means[name]["objective_lost"])):
+        shown = [percent(of[name][key]) for key in ("objective_lost", "end_lost") for of in (means_before, means)]
+        lines.append(f"| {NAMES.get(name, name)} | " + " | ".join(shown) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def timer_knobs_section(before: Report, after: Report) -> str:
+    """Climbs of the size and of all knobs under the older timer and under the one that runs free."""
+    earlier = {row["workload"]: row for row in before}
+    lines = [
+        "| workload | oracle: older timer | free timer | size alone: older timer | free timer | all three: older timer "
+        "| free timer |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in after:
+        both = (earlier[row["workload"]], row)
+        regrets = [percent(one[key]) for key in ("one_regret", "many_regret") for one in both]
+        lines.append(
+            " | ".join([f"| {row['workload']}", *(str(tuple(one["oracle"])) for one in both), *regrets]) + " |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def timer_sweeps_section(report: Report) -> str:
+    """Stored sweeps measured again, as they were and as today."""
+    lines = [
+        "| workload | best of the store | loses | best again, older timer | loses | best, free timer "
+        "| noise of a window | goodput, free over older: 10 ms | 500 ms |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in report:
+        choices = [f"{tuple(row['best'][way])} | {percent(row['loses'][way])}" for way in ("store", "then")]
+        shifts = [f"{math.exp(row['log_today_over_then'][interval]):.3f}" for interval in ("10", "500")]
+        cells = [row["workload"], *choices, str(tuple(row["best"]["today"])), percent(row["noise"]), *shifts]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
 def percent(share: float, digits: int = 1) -> str:
     """A share as a percentage."""
     return f"{100 * share:.{digits}f} %"
 
 
-SECTIONS: dict[str, tuple[str | None, Callable[[Report], str]]] = {
-    "settings": (None, settings_section),
-    "controllers": ("climbers.json", controllers_section),
-    "grid": ("climbers.json", grid_section),
-    "losing": ("climbers.json", losing_section),
-    "claims": ("climber_claims.json", claims_section),
-    "ablations": ("climbers_ablations.json", ablations_section),
-    "others": ("climber_ablations.json", others_section),
-    "knobs": ("knob_climb.json", knobs_section),
-    "knobs_live": ("knob_climb_live.json", knobs_section),
-    "rw": ("rw_climb.json", rw_section),
-    "simulated": ("climbers_simulated.json", controllers_section),
-    "native": ("climbers_native.json", controllers_section),
+SECTIONS: dict[str, tuple[tuple[str, ...], Callable[..., str]]] = {
+    "settings": ((), settings_section),
+    "controllers": (("climbers.json",), controllers_section),
+    "grid": (("climbers.json",), grid_section),
+    "losing": (("climbers.json",), losing_section),
+    "claims": (("climber_claims.json",), claims_section),
+    "ablations": (("climbers_ablations.json",), ablations_section),
+    "others": (("climber_ablations.json",), others_section),
+    "knobs": (("knob_climb.json",), knobs_section),
+    "knobs_live": (("knob_climb_live.json",), knobs_section),
+    "rw": (("rw_climb.json",), rw_section),
+    "simulated": (("climbers_simulated.json",), controllers_section),
+    "native": (("climbers_native.json",), controllers_section),
+    "timer_simulated": (("older_timer/climbers_simulated.json", "climbers_simulated.json"), timer_controllers_section),
+    "timer_native": (("older_timer/climbers_native.json", "climbers_native.json"), timer_controllers_section),
+    "timer_sweeps": (("timer_sweeps.json",), timer_sweeps_section),
+    "timer_knobs": (("older_timer/knob_climb.json", "knob_climb.json"), timer_knobs_section),
 }
+"""Parts of the page by name: the reports that they are made of, and how."""
 
 
 def main() -> None:
@@ -255,11 +306,10 @@ def main() -> None:
     parser.add_argument("--page", type=Path, default=Path("docs/climbing.md"))
     given = parser.parse_args()
     page = given.page.read_text()
-    for name, (file, section) in SECTIONS.items():
-        if file is None:
-            page = replaced(page, name, section(None))
-        elif (given.reports / file).is_file():
-            page = replaced(page, name, section(json.loads((given.reports / file).read_text())))
+    for name, (files, section) in SECTIONS.items():
+        paths = [given.reports / file for file in files]
+        if all(path.is_file() for path in paths):
+            page = replaced(page, name, section(*(json.loads(path.read_text()) for path in paths)))
     given.page.write_text(page)
 
 

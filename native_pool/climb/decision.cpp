@@ -44,6 +44,8 @@ Words words_of(Reason reason) {
       return {"hold", "what is measured fits its reference"};
     case Reason::kChecking:
       return {"hold", "what is measured has left its reference: the held size is measured again"};
+    case Reason::kCameBack:
+      return {"hold", "what had left its reference is back: so is the held size"};
     case Reason::kFalseOptimum:
       return {"restart", "false optimum: more threads than connections"};
     case Reason::kFalseSummit:

@@ -30,6 +30,7 @@ enum class Reason {
   kWarm,
   kHolding,
   kChecking,
+  kCameBack,
   kFalseOptimum,
   kFalseSummit,
   kCurveChanged,

@@ -8,6 +8,9 @@
 namespace poolpilot {
 namespace {
 
+// Part of a deviation that may be left where what has left its reference counts as back.
+constexpr double kHalfWay = 0.5;
+
 // Samples that the reference grows to.
 int most_samples(const SpectralSettings& settings) {
   return std::max(settings.full_window(), settings.hcm_reference_samples);
@@ -45,10 +48,11 @@ void WatchedMeasure::add_aside(double value, const SpectralSettings& settings) {
   if (std::cmp_greater(latest_.size(), settings.hcm_exit_samples)) latest_.pop_front();
 }
 
-double WatchedMeasure::latest_deviation(std::size_t count) const {
-  const std::size_t taken = std::min(count, latest_.size());
+double WatchedMeasure::latest_deviation(std::size_t count, std::size_t newest) const {
+  const std::size_t end = latest_.size() - newest;
+  const std::size_t taken = std::min(count, end);
   double sum = 0.0;
-  for (std::size_t i = latest_.size() - taken; i < latest_.size(); ++i) sum += latest_[i];
+  for (std::size_t i = end - taken; i < end; ++i) sum += latest_[i];
   return sum / static_cast<double>(taken) / mean_ - 1.0;
 }
 
@@ -118,7 +122,7 @@ void HoldWatch::clear(double noise) {
   throughput_.clear(noise);
   connections_.clear(0.0);
   latency_.clear(0.0);
-  suspected_ = Departure::kNone;
+  suspected_ = departed_ = Departure::kNone;
 }
 
 Departure HoldWatch::add(const Sample& sample, const SpectralSettings& settings, int patience) {
@@ -146,21 +150,50 @@ Departure HoldWatch::departure(const SpectralSettings& settings) {
 }
 
 Departure HoldWatch::check(const Sample& sample, const SpectralSettings& settings) {
-  throughput_.add_aside(sample.throughput, settings);
-  connections_.add_aside(sample.connections, settings);
-  latency_.add_aside(sample.latency_s, settings);
-  const WatchedMeasure& measure = suspected_ == Departure::kLatency ? latency_ : throughput_;
+  add_aside(sample, settings);
   constexpr std::size_t kLatest = 2;
-  if (measure.latest_deviation(kLatest) / deviation_ < 0.5) {
-    suspected_ = Departure::kNone;
-    deviation_ = 0.0;
-    throughput_.forget_latest();
-    connections_.forget_latest();
-    latency_.forget_latest();
+  if (measure_of(suspected_).latest_deviation(kLatest) / deviation_ < kHalfWay) {
+    resume();
     return Departure::kNone;
   }
   if (--check_left_ > 0) return Departure::kNone;
+  forget_latest();
+  departed_ = suspected_;
   return std::exchange(suspected_, Departure::kNone);
+}
+
+bool HoldWatch::came_back(const Sample& sample, const SpectralSettings& settings) {
+  if (departed_ == Departure::kNone) return false;
+  add_aside(sample, settings);
+  const WatchedMeasure& measure = measure_of(departed_);
+  const auto half = static_cast<std::size_t>(settings.wave_period / 2);
+  if (measure.latest() < 2 * half) return false;
+  const auto back = [&](std::size_t newest) {
+    return measure.latest_deviation(half, newest) / deviation_ < kHalfWay;
+  };
+  return back(0) && back(half);
+}
+
+void HoldWatch::resume() {
+  suspected_ = departed_ = Departure::kNone;
+  deviation_ = 0.0;
+  forget_latest();
+}
+
+void HoldWatch::add_aside(const Sample& sample, const SpectralSettings& settings) {
+  throughput_.add_aside(sample.throughput, settings);
+  connections_.add_aside(sample.connections, settings);
+  latency_.add_aside(sample.latency_s, settings);
+}
+
+void HoldWatch::forget_latest() {
+  throughput_.forget_latest();
+  connections_.forget_latest();
+  latency_.forget_latest();
+}
+
+const WatchedMeasure& HoldWatch::measure_of(Departure departure) const {
+  return departure == Departure::kLatency ? latency_ : throughput_;
 }
 
 }  // namespace poolpilot

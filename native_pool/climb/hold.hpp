@@ -27,8 +27,9 @@ class WatchedMeasure {
   // Forgets the latest values, not the reference.
   void forget_latest() { latest_.clear(); }
 
-  // Relative deviation of the mean of the latest `count` values.
-  double latest_deviation(std::size_t count) const;
+  // Relative deviation of the mean of the latest `count` values but for the `newest`.
+  double latest_deviation(std::size_t count, std::size_t newest = 0) const;
+  std::size_t latest() const { return latest_.size(); }
 
   // Relative deviation of the latest values from the reference where it exceeds
   // `hcm_valuable_diff` and `hcm_exit_confidence` standard errors; 0 otherwise. Of
@@ -69,6 +70,13 @@ class HoldWatch {
   // half way, all is as before.
   Departure add(const Sample& sample, const SpectralSettings& settings, int patience);
 
+  // After a departure: takes a sample that the climb has measured nearby. True once both halves of
+  // its latest wave have come half way back, so that it was no other workload either.
+  bool came_back(const Sample& sample, const SpectralSettings& settings);
+
+  // The held size is held again, beside the reference of before.
+  void resume();
+
   // Whether something has left the reference and is measured again.
   bool checking() const { return suspected_ != Departure::kNone; }
 
@@ -80,11 +88,15 @@ class HoldWatch {
  private:
   Departure departure(const SpectralSettings& settings);
   Departure check(const Sample& sample, const SpectralSettings& settings);
+  void add_aside(const Sample& sample, const SpectralSettings& settings);
+  void forget_latest();
+  const WatchedMeasure& measure_of(Departure departure) const;
 
   WatchedMeasure throughput_;
   WatchedMeasure connections_;
   WatchedMeasure latency_;
   Departure suspected_ = Departure::kNone;
+  Departure departed_ = Departure::kNone;  // the last one
   int check_left_ = 0;
   double deviation_ = 0.0;
 };

@@ -15,6 +15,7 @@ SpectralClimber::SpectralClimber(const SpectralSettings& settings, int initial_s
       belief_(limits, settings.belief_points),
       curve_(settings.curve_points),
       watch_(settings),
+      left_(settings),
       journal_(settings) {
   last_period_.reserve(static_cast<std::size_t>(settings.wave_period));
   if (warm) {
@@ -31,7 +32,7 @@ void SpectralClimber::adopt(const SpectralSettings& settings) {
   echo_ = Echo(settings);
   belief_ = Belief(limits(), settings.belief_points);
   curve_ = CurveMemory(settings.curve_points);
-  watch_ = HoldWatch(settings);
+  watch_ = left_ = HoldWatch(settings);
   last_period_.reserve(static_cast<std::size_t>(settings.wave_period));
   journal_.adopt(settings);
   if (holding) {
@@ -131,13 +132,22 @@ void SpectralClimber::climb(const Sample& sample) {
   reason_ = Reason::kListening;
   limit_to_connections();
   echo_.add(sample.size, sample.throughput);
+  const bool back = came_back(sample);
   if (echo_.period_full()) {
+    if (back) return come_back();
     if (curve_changed()) return changed();
     const int samples = echo_.samples();
     listen();
     if (mode_ == Mode::kOptimized || echo_.samples() != samples) return;
   }
   ask_for(wave_.size_at(echo_.samples(), settings_.wave_period));
+}
+
+// Whether a wave round the held size finds again what was measured before it was left. It need not
+// be climbed for then, and where other sizes are as good the climb would go on for long.
+bool SpectralClimber::came_back(const Sample& sample) {
+  const bool back = careful_ && left_.came_back(sample, settings_);
+  return back && champion_ && wave_.low <= *champion_ && *champion_ <= wave_.high;
 }
 
 // What was known to be good stays worth a comparison.
@@ -236,6 +246,7 @@ void SpectralClimber::hold(const Sample& sample) {
     return;
   }
   if (!judged && watch_.samples() >= settings_.hcm_reference_samples && false_summit()) {
+    left_.resume();
     climb_from(curve_.best(limits().min, limits().max, settings_.price_of_thread).value(),
                Reason::kFalseSummit, true);
   }

@@ -60,6 +60,7 @@ class SpectralClimber : public Climber {
   bool steep_decline(const Sample& sample);
   bool curve_changed();
   void changed();
+  bool came_back(const Sample& sample);
   bool false_summit() const;
   void record(const Sample& sample, Flaw flaw = Flaw::kNone);
 
@@ -89,6 +90,7 @@ class SpectralClimber : public Climber {
   void arrive(int size, Reason reason);
   void hold_at(int size, Reason reason);
   void leave(Departure departure);
+  void come_back();
   void climb_from(int size, Reason reason, bool careful);
   void restart(int size, Reason reason, std::optional<int> limit = std::nullopt);
   void forget();
@@ -130,6 +132,8 @@ class SpectralClimber : public Climber {
 
   // What makes it start again.
   HoldWatch watch_;
+  HoldWatch left_;  // the watch over the size that this careful climb has left
+  std::optional<std::int64_t> came_back_at_;  // the sample
   Ring<double> last_period_;
   int declines_ = 0;
   int wrong_predictions_ = 0;

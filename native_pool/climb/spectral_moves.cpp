@@ -1,6 +1,7 @@
 // Where the climb goes once a wave has been judged, and the transitions between the modes.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "climb/spectral.hpp"
 
@@ -98,6 +99,9 @@ void SpectralClimber::hold_at(int size, Reason reason) {
 void SpectralClimber::leave(Departure departure) {
   deviation_ = watch_.deviation();
   const int held = size();
+  std::swap(watch_, left_);
+  // Who has just come back and leaves again has met another workload, as good elsewhere.
+  if (came_back_at_ && samples_ - *came_back_at_ <= settings_.full_window()) left_.resume();
   if (departure == Departure::kThroughput) return climb_from(held, Reason::kThroughputLeft, true);
   if (departure == Departure::kLatency) return climb_from(held, Reason::kLatencyLeft, true);
   restart(held, Reason::kConnectionsLeft);
@@ -106,6 +110,16 @@ void SpectralClimber::leave(Departure departure) {
     const int left = left_of(settings_, held);
     begin({.low = left, .high = held}, Reason::kConnectionsLeft);
   }
+}
+
+void SpectralClimber::come_back() {
+  came_back_at_ = samples_;
+  careful_ = duel_ = false;
+  hold_at(champion_.value(), Reason::kCameBack);
+  if (mode_ != Mode::kOptimized) return;
+  champion_.reset();
+  std::swap(watch_, left_);
+  watch_.resume();
 }
 
 // A climb that returns to `size` unless another one proves better.

@@ -133,15 +133,16 @@ SpectralSettings patient() {
   return settings;
 }
 
+constexpr int kHeld = 64;
+
 HeldThroughHiccups hold_through(SpectralSettings settings, const Hiccups& hiccups, unsigned seed,
-                                bool latency_alone) {
-  constexpr int kHeld = 64;
+                                bool latency_alone,
+                                const Curve& curve = roof(kHeld, 0.9, 0.5, 5000.0)) {
   settings.adapt_period = false;
   settings.hcm_period = settings.hcm_min_period;
   settings.hcm_quick_exit_samples = 0;
   const double period_s = settings.hcm_period;
   SpectralClimber climber(settings, kHeld, {.min = 1, .max = 128}, true);
-  const Curve curve = roof(kHeld, 0.9, 0.5, 5000.0);
   PlayedCurve noise([](double) { return 1.0; }, 1, 0.04, seed);
   HeldThroughHiccups result;
   int size = kHeld;
@@ -206,6 +207,37 @@ TEST(Hold, WhatLastsLongerThanAHiccupMovesItInSmallSteps) {
     all.under_80 += held.under_80;
   }
   EXPECT_LE(all.under_80, all.samples * 2 / 100);
+}
+
+// Where many sizes are as good, looking round would take longer than the disturbance.
+TEST(Hold, ComesBackAtOnceWhenADisturbanceIsOver) {
+  const Curve flat = [](double size) { return 5000.0 * std::min(1.0, size / 32.0); };
+  HeldThroughHiccups all;
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    SpectralSettings settings = patient();
+    settings.price_of_thread = 0.001;
+    const auto held = hold_through(settings, {.length_s = 2.5}, seed, false, flat);
+    all.hiccups += held.hiccups;
+    all.returned += held.returned;
+  }
+  EXPECT_GE(all.returned, all.hiccups * 9 / 10);
+}
+
+// Elsewhere the new workload gives what the old one gave, but not where the size was held.
+TEST(Hold, DoesNotTakeAnotherWorkloadForTheEndOfADisturbance) {
+  for (const int summit : {8, 24, 120}) {
+    for (unsigned seed = 1; seed <= 10; ++seed) {
+      SpectralClimber climber(patient(), kHeld, {.min = 1, .max = 256}, true);
+      PlayedCurve curve(roof(kHeld, 0.9, 0.5), 256, 0.04, seed);
+      int size = kHeld;
+      for (int i = 0; i < 60; ++i) size = curve.play(climber, size);
+      ASSERT_EQ(size, kHeld);
+      curve.change(roof(summit, 1.5, 1.5));
+      for (int i = 0; i < 400; ++i) size = curve.play(climber, size);
+      EXPECT_LE(curve.loss(size, 0.02), 0.1) << summit << " " << seed;
+      EXPECT_FALSE(logged(climber, "so is the held size")) << summit << " " << seed;
+    }
+  }
 }
 
 TEST(Hold, FewerConnectionsAtTheSameThroughputWalkLeft) {
