@@ -252,9 +252,8 @@ def timer_knobs_section(before: Report, after: Report) -> str:
     for row in after:
         both = (earlier[row["workload"]], row)
         regrets = [percent(one[key]) for key in ("one_regret", "many_regret") for one in both]
-        lines.append(
-            " | ".join([f"| {row['workload']}", *(str(tuple(one["oracle"])) for one in both), *regrets]) + " |"
-        )
+        oracles = [str(tuple(one["oracle"])) for one in both]
+        lines.append("| " + " | ".join([row["workload"], *oracles, *regrets]) + " |")
     return "\n".join(lines) + "\n"
 
 

@@ -153,7 +153,7 @@ Departure HoldWatch::check(const Sample& sample, const SpectralSettings& setting
   add_aside(sample, settings);
   constexpr std::size_t kLatest = 2;
   if (measure_of(suspected_).latest_deviation(kLatest) / deviation_ < kHalfWay) {
-    resume();
+    forget_departure();
     return Departure::kNone;
   }
   if (--check_left_ > 0) return Departure::kNone;
@@ -174,7 +174,7 @@ bool HoldWatch::came_back(const Sample& sample, const SpectralSettings& settings
   return back(0) && back(half);
 }
 
-void HoldWatch::resume() {
+void HoldWatch::forget_departure() {
   suspected_ = departed_ = Departure::kNone;
   deviation_ = 0.0;
   forget_latest();

@@ -74,8 +74,8 @@ class HoldWatch {
   // its latest wave have come half way back, so that it was no other workload either.
   bool came_back(const Sample& sample, const SpectralSettings& settings);
 
-  // The held size is held again, beside the reference of before.
-  void resume();
+  // Forgets what has left the reference, not the reference.
+  void forget_departure();
 
   // Whether something has left the reference and is measured again.
   bool checking() const { return suspected_ != Departure::kNone; }

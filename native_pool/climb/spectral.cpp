@@ -246,7 +246,7 @@ void SpectralClimber::hold(const Sample& sample) {
     return;
   }
   if (!judged && watch_.samples() >= settings_.hcm_reference_samples && false_summit()) {
-    left_.resume();
+    left_.forget_departure();
     climb_from(curve_.best(limits().min, limits().max, settings_.price_of_thread).value(),
                Reason::kFalseSummit, true);
   }

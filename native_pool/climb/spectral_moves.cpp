@@ -101,7 +101,8 @@ void SpectralClimber::leave(Departure departure) {
   const int held = size();
   std::swap(watch_, left_);
   // Who has just come back and leaves again has met another workload, as good elsewhere.
-  if (came_back_at_ && samples_ - *came_back_at_ <= settings_.full_window()) left_.resume();
+  if (came_back_at_ && samples_ - *came_back_at_ <= settings_.full_window())
+    left_.forget_departure();
   if (departure == Departure::kThroughput) return climb_from(held, Reason::kThroughputLeft, true);
   if (departure == Departure::kLatency) return climb_from(held, Reason::kLatencyLeft, true);
   restart(held, Reason::kConnectionsLeft);
@@ -119,7 +120,7 @@ void SpectralClimber::come_back() {
   if (mode_ != Mode::kOptimized) return;
   champion_.reset();
   std::swap(watch_, left_);
-  watch_.resume();
+  watch_.forget_departure();
 }
 
 // A climb that returns to `size` unless another one proves better.
