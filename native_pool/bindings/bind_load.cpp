@@ -54,14 +54,23 @@ py::dict to_dict(const Report& report) {
 void bind_step(py::module_& module) {
   py::class_<StepSpec>(module, "LoadStep", "One step of a request, as workload.Step.")
       .def(py::init([](const std::string& op, double us, double variation, const std::string& kind,
-                       bool reported, int latch, int spread, int spin_us, double waiter_cost_us) {
-             return StepSpec{load::op_named(op), us,    variation, load::wait_kind_named(kind),
-                             reported,           latch, spread,    spin_us,
+                       bool reported, int latch, int spread, int spin_us, double waiter_cost_us,
+                       const std::string& priority) {
+             return StepSpec{load::op_named(op),
+                             us,
+                             variation,
+                             load::wait_kind_named(kind),
+                             load::session_priority_named(priority),
+                             reported,
+                             latch,
+                             spread,
+                             spin_us,
                              waiter_cost_us};
            }),
            py::kw_only(), py::arg("op"), py::arg("us") = 0.0, py::arg("variation") = 0.0,
            py::arg("kind") = "sleep", py::arg("reported") = false, py::arg("latch") = 0,
-           py::arg("spread") = 1, py::arg("spin_us") = 0, py::arg("waiter_cost_us") = 0.0);
+           py::arg("spread") = 1, py::arg("spin_us") = 0, py::arg("waiter_cost_us") = 0.0,
+           py::arg("priority") = "auto");
 }
 
 void bind_class(py::module_& module) {

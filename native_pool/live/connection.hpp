@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "live/protocol.hpp"
+#include "queues/classifier.hpp"
 
 namespace poolpilot {
 
@@ -24,6 +25,10 @@ struct Connection {
   bool fresh = true;               // its first turn only arms it, as a login would
   bool timed_out = false;          // was silent for too long; its next turn closes it
   bool in_transaction = false;
+  // What is known of its next request before it is read.
+  int declared_class = kAnyClass;
+  int last_class = kAnyClass;
+  SessionPriority priority = SessionPriority::kAuto;
   std::bitset<kLatches> held_latches;
   std::int64_t enqueued_ns = 0;
   std::int64_t last_response_ns = 0;

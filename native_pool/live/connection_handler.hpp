@@ -7,6 +7,7 @@
 #pragma once
 
 #include "live/connection.hpp"
+#include "pool/knobs.hpp"
 #include "pool/snapshot.hpp"
 #include "pool/tuple.hpp"
 #include "pool/worker_stats.hpp"
@@ -28,9 +29,9 @@ class ConnectionHandler {
 
   // Throws std::system_error when the system refuses; then it can only be stopped and destroyed.
   virtual void start() = 0;
-  // Puts a tuple in force, one call at a time. Throws std::system_error when the system refuses:
-  // the old tuple then stays.
-  virtual void configure(const PoolTuple& tuple) = 0;
+  // Puts a tuple and knobs in force, one call at a time. Throws std::system_error when the system
+  // refuses: what was in force then stays.
+  virtual void configure(const PoolTuple& tuple, const PoolKnobs& knobs) = 0;
 
   // A new connection gets its home and, as a login would, a first turn.
   virtual void welcome(Connection& connection) = 0;

@@ -28,6 +28,7 @@
 #include <limits>
 #include <list>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "live/connection.hpp"
@@ -35,7 +36,7 @@
 #include "live/connection_poll.hpp"
 #include "policy/group_machine.hpp"
 #include "pool/worker_stats.hpp"
-#include "queues/two_level_queue.hpp"
+#include "queues/request_queues.hpp"
 
 namespace poolpilot {
 
@@ -51,13 +52,15 @@ class GroupHost {
   // One turn of a connection: its requests are run and it is armed again, moved or closed.
   virtual void serve(Connection& connection, WorkerStats& stats) = 0;
   virtual double idle_timeout_s() const = 0;
-  virtual std::int64_t prio_kickup_us() const = 0;
   virtual std::int64_t wait_timeout_us() const = 0;
 };
 
 class Group final : public ConnectionHome {
  public:
-  Group(GroupHost& host, const GroupSettings& settings) : host_(host), machine_(settings) {}
+  // `number` tells the draws of its queues from those of other groups.
+  Group(GroupHost& host, const GroupSettings& settings, const QueueSettings& queues,
+        std::uint64_t number)
+      : host_(host), machine_(settings), queues_(queues, number) {}
 
   // Makes the epoll; does nothing when there is one. Throws std::system_error.
   void open();
@@ -76,6 +79,8 @@ class Group final : public ConnectionHome {
   // connections go by.
   void tick(std::int64_t now_us);
   void configure(const GroupSettings& settings);
+  // As for RequestQueues; empty weights stay as they are.
+  void configure_queues(double kick_up_ms, std::span<const double> weights);
   // Ends the group's threads; safe to call twice.
   void stop();
 
@@ -84,6 +89,8 @@ class Group final : public ConnectionHome {
 
   GroupState state() const;
   GroupCounters counters() const;
+  // Requests whose queue no rule has named.
+  std::int64_t unmapped_requests() const;
   // Records every event from now on into `log`, which must outlive the group; nullptr ends it.
   void record(EventLog* log);
 
@@ -94,6 +101,7 @@ class Group final : public ConnectionHome {
     Call call = Call::kNone;
   };
   using Lock = std::unique_lock<std::mutex>;
+  using Queues = RequestQueues<Connection*>;
   using Clock = std::chrono::steady_clock;
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
@@ -102,8 +110,13 @@ class Group final : public ConnectionHome {
   void end_silent_connections();
   Decision apply(EventKind kind, int n = 0);
   void perform(Spawn spawn);
-  Connection* next(Lock& lock);
-  Connection* listen(Lock& lock);
+  // What the thread serves next; without an item it leaves.
+  Queues::Taken next(Lock& lock);
+  Queues::Taken listen(Lock& lock);
+  Queues::Taken take();
+  void serve(const Queues::Taken& taken, Lock& lock, WorkerStats& stats);
+  RequestKey key_of(const Connection& connection, int peeked_class) const;
+  std::int64_t queue_clock_us(std::int64_t now_ns) const;
   bool sleep(Lock& lock, Clock::time_point deadline);
   void call_first(Call call);
   bool all_sleepers_counted() const;
@@ -112,7 +125,7 @@ class Group final : public ConnectionHome {
   GroupHost& host_;
   mutable std::mutex mutex_;
   GroupMachine machine_;
-  TwoLevelQueue<Connection*> queue_;
+  Queues queues_;
   std::int64_t tick_us_ = 0;                // the last tick, with which MariaDB stamps its queue
   std::vector<Connection*> connections_;    // all that belong to the group, in no order
   std::int64_t next_deadline_us_ = kNever;  // no armed connection has an earlier one

@@ -32,6 +32,10 @@ void check_step(const Step& step) {
     case Op::kBegin:
     case Op::kCommit:
       return;
+    case Op::kDeclare:
+      if (step.kind_or_latch > static_cast<std::uint8_t>(SessionPriority::kLow)) throw ProtocolError("unknown session priority");
+      if (step.value > kClasses) throw ProtocolError("declared class out of range");
+      return;
     case Op::kWait:
       if (step.kind_or_latch >= kWaitKinds) throw ProtocolError("unknown wait kind");
       return;
@@ -119,6 +123,15 @@ std::size_t decode_request(std::span<const std::byte> bytes, Request& request) {
   }
   check_steps(request.steps);
   return kLengthBytes + body;
+}
+
+int class_of_prefix(std::span<const std::byte, kClassPrefixBytes> bytes) {
+  try {
+    check_request_prefix(bytes);
+  } catch (const ProtocolError&) {
+    return -1;
+  }
+  return read_at<std::uint16_t>(bytes, kLengthBytes + 2);
 }
 
 void encode_response(const Response& response, std::span<std::byte, kResponseBytes> out) {

@@ -59,6 +59,7 @@ bool RequestServer::answer_frames(Connection& connection, WorkerStats& stats) {
 }
 
 bool RequestServer::answer(Connection& connection, WorkerStats& stats, std::int64_t start_ns) {
+  connection.last_class = connection.request.header.class_id;
   const Status status = executor_.run(connection, *connection.home, stats, start_ns);
   record_latency(connection, stats);
   (status == Status::kOk ? stats.counters.completed : stats.counters.failed).add();

@@ -22,7 +22,8 @@ LivePool::LivePool(const LivePoolSettings& settings)
       executor_(settings.executor, stopping_),
       requests_(executor_),
       registry_(settings.cpus, settings.class_names.size()),
-      tuple_(settings.tuple) {
+      tuple_(settings.tuple),
+      knobs_(settings.knobs) {
   check(settings_);
   HandlerHost& host = *this;
   handler_ = std::make_unique<PoolOfThreads>(settings_, host, registry_, logs_);
@@ -98,10 +99,26 @@ PoolTuple LivePool::set_tuple(const PoolTuple& tuple) {
   check(tuple, settings_.max_pool_size);
   const auto serving = while_serving();
   const std::lock_guard lock(tuple_mutex_);
-  handler_->configure(tuple);
+  handler_->configure(tuple, knobs_);
   tuple_ = tuple;
   ++tuple_epoch_;
   return tuple;
+}
+
+PoolKnobs LivePool::knobs() const {
+  const auto serving = while_serving();
+  const std::lock_guard lock(tuple_mutex_);
+  return knobs_;
+}
+
+PoolKnobs LivePool::set_knobs(const PoolKnobs& knobs) {
+  check(knobs, settings_.queues);
+  const auto serving = while_serving();
+  const std::lock_guard lock(tuple_mutex_);
+  handler_->configure(tuple_, knobs);
+  knobs_ = knobs;
+  ++tuple_epoch_;
+  return knobs;
 }
 
 const std::vector<EventLog>& LivePool::event_logs() const {

@@ -42,7 +42,7 @@ class LivePool final : private HandlerHost {
   // beside every other call; returns once the pool is closed.
   void close();
 
-  // The four below throw std::logic_error unless the pool serves.
+  // The six below throw std::logic_error unless the pool serves.
 
   // The address clients connect to.
   std::string address() const;
@@ -50,6 +50,9 @@ class LivePool final : private HandlerHost {
   // Puts a tuple in force and returns it. Throws std::invalid_argument outside the ranges, and
   // std::system_error when a group cannot be opened; the old tuple then stays.
   PoolTuple set_tuple(const PoolTuple& tuple);
+  PoolKnobs knobs() const;
+  // The same for the knobs besides the tuple.
+  PoolKnobs set_knobs(const PoolKnobs& knobs);
   PoolSnapshot snapshot() const;
 
   // Recorded events of every group that was ever open; empty unless record_events. Throws
@@ -84,6 +87,7 @@ class LivePool final : private HandlerHost {
 
   mutable std::mutex tuple_mutex_;
   PoolTuple tuple_;
+  PoolKnobs knobs_;
   std::int64_t tuple_epoch_ = 0;
 
   mutable std::mutex connections_mutex_;

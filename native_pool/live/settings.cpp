@@ -18,7 +18,7 @@ constexpr Field kFields[] = {{&S::max_connections, "max_connections", "connectio
 std::span<const Field> LivePoolSettings::fields() { return kFields; }
 
 void check(const LivePoolSettings& settings) {
-  check_tuple(settings);
+  check_pool(settings);
   require_ranges(settings);
   check_range("number of class names", settings.class_names.size(), 0, kClasses);
   for (const int cpu : settings.cpus) check_range("cpu", cpu, 0, 1023);

@@ -66,6 +66,8 @@ void Program::draw() {
       std::uniform_int_distribution<int> any(spec.latch, spec.latch + spec.spread - 1);
       latch = static_cast<std::uint8_t>(spec.spread > 1 ? any(random_) : spec.latch);
       step = acquire_step(spec, latch);
+    } else if (spec.op == Op::kDeclare) {
+      step = {spec.op, static_cast<std::uint8_t>(spec.priority), 0, request_.header.class_id};
     } else {
       step = {spec.op, spec.op == Op::kRelease ? latch : std::uint8_t{0}, 0, 0};
     }

@@ -82,12 +82,13 @@ void check_classes(const std::vector<ClassSpec>& classes, std::size_t connection
 void check_rate(double rate_per_s) { check_range("rate_per_s", rate_per_s, 1e-3, kMaxRatePerS); }
 
 Op op_named(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, Op>, 6> kOps{{{"cpu", Op::kCpu},
+  static constexpr std::array<std::pair<std::string_view, Op>, 7> kOps{{{"cpu", Op::kCpu},
                                                                         {"wait", Op::kWait},
                                                                         {"acquire", Op::kAcquire},
                                                                         {"release", Op::kRelease},
                                                                         {"begin", Op::kBegin},
-                                                                        {"commit", Op::kCommit}}};
+                                                                        {"commit", Op::kCommit},
+                                                                        {"declare", Op::kDeclare}}};
   return named(kOps, name, "step");
 }
 
@@ -98,6 +99,14 @@ WaitKind wait_kind_named(std::string_view name) {
        {"row_lock", WaitKind::kRowLock},
        {"net", WaitKind::kNet}}};
   return named(kKinds, name, "kind of wait");
+}
+
+SessionPriority session_priority_named(std::string_view name) {
+  static constexpr std::array<std::pair<std::string_view, SessionPriority>, 3> kPriorities{
+      {{"auto", SessionPriority::kAuto},
+       {"high", SessionPriority::kHigh},
+       {"low", SessionPriority::kLow}}};
+  return named(kPriorities, name, "priority");
 }
 
 }  // namespace poolpilot::load

@@ -21,6 +21,7 @@ struct StepSpec {
   double us = 0.0;         // mean duration of a Cpu or Wait
   double variation = 0.0;  // its coefficient of variation, drawn per request
   WaitKind kind = WaitKind::kSleep;
+  SessionPriority priority = SessionPriority::kAuto;  // Declare
   bool reported = false;
   int latch = 0;
   int spread = 1;  // Acquire draws from latch..latch+spread-1; the Release of that latch follows
@@ -53,5 +54,6 @@ void check_rate(double rate_per_s);
 void check_classes(const std::vector<ClassSpec>& classes, std::size_t connections, bool open_loop);
 Op op_named(std::string_view name);
 WaitKind wait_kind_named(std::string_view name);
+SessionPriority session_priority_named(std::string_view name);
 
 }  // namespace poolpilot::load

@@ -21,6 +21,7 @@ void Executor::serve(std::uint32_t number, std::uint32_t served) {
     const TimeNs think_ns = connection.enqueued_ns - connection.last_response_ns;
     measures_.timings.record(Timing::kThink, whole_us(static_cast<double>(think_ns)));
   }
+  connection.last_class = connection.class_id;
   thread.step = 0;
   rounds_.begin(number, thread);
   go_on(number);
@@ -68,6 +69,12 @@ bool Executor::do_step(std::uint32_t number, const ProgramStep& step) {
       return true;
     case Op::kCommit:
       return commit(number);
+    case Op::kDeclare: {
+      Connection& connection = connections_[thread.connection];
+      connection.declared_class = connection.class_id;
+      connection.priority = step.priority;
+      return true;
+    }
   }
   return true;
 }

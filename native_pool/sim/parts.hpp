@@ -5,8 +5,9 @@
 #include <cstdint>
 
 #include "pool/step.hpp"
+#include "queues/queue_settings.hpp"
 #include "sim/event_heap.hpp"
-#include "sim/random.hpp"
+#include "pool/random.hpp"
 
 namespace poolpilot::sim {
 
@@ -21,6 +22,14 @@ struct Connection {
   std::uint16_t class_id = 0;
   bool fresh = true;  // its first turn only arms it, as a login would
   bool in_transaction = false;
+  // What is known of its next request before it is read.
+  int declared_class = kAnyClass;
+  int last_class = kAnyClass;
+  SessionPriority priority = SessionPriority::kAuto;
+  // Its place in the discipline, while a thread serves it.
+  std::size_t queue = 0;
+  double expected_us = 0.0;
+  TimeNs taken_ns = 0;
 };
 
 inline constexpr std::uint32_t kClientThread = 0;  // where the generator runs on the processors

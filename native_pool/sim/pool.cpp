@@ -18,8 +18,9 @@ SimulationSettings checked(const SimulationSettings& settings) {
 SimulatedPool::SimulatedPool(const SimulationSettings& settings)
     : settings_(checked(settings)),
       tuple_(settings.tuple),
+      knobs_(settings.knobs),
       connections_(static_cast<std::size_t>(settings.load.connections)),
-      engine_(settings.machine, settings.max_threads),
+      engine_(settings.machine, settings.knobs.max_threads),
       client_(settings.load, settings.machine.client_shares ? 0.0 : settings.machine.client_us),
       client_thread_(engine_, client_, connections_),
       measures_(settings.load.classes.size()),
@@ -36,13 +37,22 @@ PoolTuple SimulatedPool::set_tuple(const PoolTuple& tuple) {
   poolpilot::check(tuple, settings_.max_pool_size);
   const bool same_interval = tuple.timer_interval_ms == tuple_.timer_interval_ms;
   tuple_ = tuple;
-  handler_.configure(tuple);
+  handler_.configure(tuple_, knobs_);
   ++tuple_epoch_;
   if (!same_interval) {
     ++timer_epoch_;  // the tick under way is void
     arm_timer();
   }
   return tuple_;
+}
+
+PoolKnobs SimulatedPool::set_knobs(const PoolKnobs& knobs) {
+  poolpilot::check(knobs, settings_.queues);
+  knobs_ = knobs;
+  engine_.set_max_threads(knobs.max_threads);
+  handler_.configure(tuple_, knobs_);
+  ++tuple_epoch_;
+  return knobs_;
 }
 
 bool SimulatedPool::run(const RunLimits& limits) {
@@ -175,6 +185,7 @@ PoolSnapshot SimulatedPool::snapshot() const {
   GroupState state;
   handler_.add_counts(counters, state);
   put_group_counts(snapshot, counters, state);
+  snapshot.counters["unmapped_requests"] = static_cast<double>(handler_.unmapped_requests());
   engine_.create_us().add_to(snapshot.histograms["thread_create_us"]);
   put_worker_counts(snapshot, measures_.counters);
   std::vector<HistogramCounts> timings;

@@ -50,6 +50,9 @@ class SimulatedPool {
   // Throws std::invalid_argument outside the ranges; the old tuple then stays.
   PoolTuple set_tuple(const PoolTuple& tuple);
   PoolTuple tuple() const { return tuple_; }
+  // Throws std::invalid_argument outside the ranges; the old knobs then stay.
+  PoolKnobs set_knobs(const PoolKnobs& knobs);
+  const PoolKnobs& knobs() const { return knobs_; }
 
   PoolSnapshot snapshot() const;
   double now_s() const { return static_cast<double>(engine_.now_ns()) / 1e9; }
@@ -74,6 +77,7 @@ class SimulatedPool {
 
   const SimulationSettings settings_;
   PoolTuple tuple_;
+  PoolKnobs knobs_;
   std::uint32_t tuple_epoch_ = 0;
   std::uint32_t timer_epoch_ = 0;  // changes of the timer's interval
   std::int64_t events_done_ = 0;

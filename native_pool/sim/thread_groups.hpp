@@ -41,10 +41,12 @@ class ThreadGroups {
   // The idle time of a sleeper of the group may be over.
   void expire_sleepers(std::uint32_t group) { groups_[group].expire_sleepers(); }
   void tick();
-  void configure(const PoolTuple& tuple);
+  void configure(const PoolTuple& tuple, const PoolKnobs& knobs);
 
   void add_counts(GroupCounters& counters, GroupState& state) const;
   const std::deque<EventLog>& event_logs() const { return logs_; }
+  // Requests whose queue no rule has named.
+  std::int64_t unmapped_requests() const;
   // Requests that have come and that no thread has taken.
   std::size_t queued() const;
   // Events to come that only end idle times.
@@ -53,7 +55,7 @@ class ThreadGroups {
  private:
   std::uint32_t home_of(std::uint32_t connection) const;
   Group& group_of(std::uint32_t thread) { return groups_[engine_.thread(thread).group]; }
-  void open_group(const GroupSettings& settings);
+  void open_group(const GroupSettings& settings, const PoolKnobs& knobs);
 
   Engine& engine_;
   std::vector<Connection>& connections_;

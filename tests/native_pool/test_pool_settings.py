@@ -29,7 +29,11 @@ MADE: dict[str, Callable[..., object]] = {
     "SimulatedPool": simulated_pool,
     "SimulatedMachine": SimulatedMachine,
 }
-NOT_IN_TABLES = {"LivePool": {"address", "cpus", "class_names"}, "SimulatedPool": {"machine", "load"}}
+LISTS = {"queues", "rules", "weights"}
+NOT_IN_TABLES = {
+    "LivePool": {"address", "cpus", "class_names", *LISTS},
+    "SimulatedPool": {"machine", "load", *LISTS},
+}
 
 WRONG: dict[type, tuple[str, list[Any]]] = {
     bool: ("true or false", ["yes"]),

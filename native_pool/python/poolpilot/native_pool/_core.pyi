@@ -18,6 +18,18 @@ class ChoiceRow(TypedDict):
     names: list[str]
     effect: str
 
+class QueueSpec:
+    def __init__(self, *, weight: float = ..., deadline_ms: float = ..., urgency_ms: float = ...) -> None: ...
+    @staticmethod
+    def fields() -> list[SettingRow | ChoiceRow]: ...
+    def as_dict(self) -> dict[str, Any]: ...
+
+class QueueRule:
+    def __init__(self, *, class_id: int = ..., transaction: str = ..., queue: int = ...) -> None: ...
+    @staticmethod
+    def fields() -> list[SettingRow | ChoiceRow]: ...
+    def as_dict(self) -> dict[str, Any]: ...
+
 class LivePool:
     def __init__(
         self,
@@ -31,6 +43,7 @@ class LivePool:
         idle_timeout_s: float = ...,
         queue_put_limit: int = ...,
         wake_top_limit: int = ...,
+        above_wake_top: str = ...,
         listener_wake_limit: int = ...,
         listener_create_limit: int = ...,
         dedicated_listener: bool = ...,
@@ -39,6 +52,19 @@ class LivePool:
         max_connections: int = ...,
         max_threads: int = ...,
         prio_kickup_ms: int = ...,
+        weights: Sequence[float] = ...,
+        discipline: str = ...,
+        dequeue: str = ...,
+        enqueue: str = ...,
+        container: str = ...,
+        next_queue: str = ...,
+        share_of: str = ...,
+        class_known: str = ...,
+        default_queue: int = ...,
+        round_ms: float = ...,
+        queue_seed: int = ...,
+        queues: Sequence[QueueSpec] = ...,
+        rules: Sequence[QueueRule] = ...,
         wait_timeout_s: float = ...,
         instrument: bool = ...,
         sample_every: int = ...,
@@ -64,6 +90,22 @@ class LivePool:
         create_thread_on_wait: bool = ...,
         idle_timeout_s: float = ...,
     ) -> dict[str, Any]: ...
+    @property
+    def knobs(self) -> dict[str, Any]: ...
+    def set_knobs(
+        self,
+        *,
+        queue_put_limit: int = ...,
+        wake_top_limit: int = ...,
+        above_wake_top: str = ...,
+        listener_wake_limit: int = ...,
+        listener_create_limit: int = ...,
+        dedicated_listener: bool = ...,
+        throttle: str = ...,
+        max_threads: int = ...,
+        prio_kickup_ms: int = ...,
+        weights: Sequence[float] = ...,
+    ) -> dict[str, Any]: ...
     def snapshot(self) -> dict[str, Any]: ...
     def replayed_events(self) -> tuple[int, int]: ...
 
@@ -80,6 +122,7 @@ class LoadStep:
         spread: int = ...,
         spin_us: int = ...,
         waiter_cost_us: float = ...,
+        priority: str = ...,
     ) -> None: ...
 
 class LoadClass:
@@ -120,6 +163,7 @@ class SimulatedMachine:
         wake_us: float = ...,
         wake_cost_us: float = ...,
         create_us: float = ...,
+        peek_us: float = ...,
         piece_us: float = ...,
         timer_slack_us: float = ...,
         client_us: float = ...,
@@ -172,6 +216,7 @@ class SimulatedPool:
         idle_timeout_s: float = ...,
         queue_put_limit: int = ...,
         wake_top_limit: int = ...,
+        above_wake_top: str = ...,
         listener_wake_limit: int = ...,
         listener_create_limit: int = ...,
         dedicated_listener: bool = ...,
@@ -179,6 +224,19 @@ class SimulatedPool:
         max_pool_size: int = ...,
         max_threads: int = ...,
         prio_kickup_ms: int = ...,
+        weights: Sequence[float] = ...,
+        discipline: str = ...,
+        dequeue: str = ...,
+        enqueue: str = ...,
+        container: str = ...,
+        next_queue: str = ...,
+        share_of: str = ...,
+        class_known: str = ...,
+        default_queue: int = ...,
+        round_ms: float = ...,
+        queue_seed: int = ...,
+        queues: Sequence[QueueSpec] = ...,
+        rules: Sequence[QueueRule] = ...,
         latch_timeout_s: float = ...,
         record_events: bool = ...,
     ) -> None: ...
@@ -206,6 +264,22 @@ class SimulatedPool:
         create_thread_on_wait: bool = ...,
         idle_timeout_s: float = ...,
     ) -> dict[str, Any]: ...
+    @property
+    def knobs(self) -> dict[str, Any]: ...
+    def set_knobs(
+        self,
+        *,
+        queue_put_limit: int = ...,
+        wake_top_limit: int = ...,
+        above_wake_top: str = ...,
+        listener_wake_limit: int = ...,
+        listener_create_limit: int = ...,
+        dedicated_listener: bool = ...,
+        throttle: str = ...,
+        max_threads: int = ...,
+        prio_kickup_ms: int = ...,
+        weights: Sequence[float] = ...,
+    ) -> dict[str, Any]: ...
     def snapshot(self) -> dict[str, Any]: ...
     def replayed_events(self) -> tuple[int, int]: ...
 
@@ -222,11 +296,23 @@ class SimulatedStation:
     def __init__(
         self,
         *,
-        discipline: str = ...,
+        service: str = ...,
         channels: int = ...,
         mean_s: Sequence[float],
         variation: float = ...,
         next: Sequence[float] = ...,
+        discipline: str = ...,
+        dequeue: str = ...,
+        enqueue: str = ...,
+        container: str = ...,
+        next_queue: str = ...,
+        share_of: str = ...,
+        class_known: str = ...,
+        default_queue: int = ...,
+        round_ms: float = ...,
+        queue_seed: int = ...,
+        queues: Sequence[QueueSpec] = ...,
+        rules: Sequence[QueueRule] = ...,
     ) -> None: ...
 
 class SimulatedNetwork:
