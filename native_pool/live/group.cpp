@@ -8,7 +8,9 @@
 #include <chrono>
 #include <span>
 #include <tuple>
+#include <utility>
 
+#include "live/hang_up.hpp"
 #include "live/peek.hpp"
 #include "system/clock.hpp"
 
@@ -107,13 +109,22 @@ Group::Queues::Taken Group::next(Lock& lock) {
   const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                            std::chrono::duration<double>(host_.idle_timeout_s()));
   while (!stopping_) {
+    Connection* gone = nullptr;
     Decision decision = apply(EventKind::kWorkerIdle);
     if (decision.self == Self::kPoll) {
-      decision = apply(EventKind::kPolled, poll(0, nullptr));
+      const int queued = poll(0, nullptr, gone);
+      if (queued == 0 && gone != nullptr) {
+        hang_up(gone, lock);
+        continue;  // what has come meanwhile must not find this thread asleep
+      }
+      decision = apply(EventKind::kPolled, queued);
     }
     switch (decision.self) {
-      case Self::kTake:
-        return take();
+      case Self::kTake: {
+        const Queues::Taken taken = take();
+        hang_up(gone, lock);
+        return taken;
+      }
       case Self::kListen:
         return listen(lock);
       default:
@@ -125,16 +136,22 @@ Group::Queues::Taken Group::next(Lock& lock) {
 
 Group::Queues::Taken Group::listen(Lock& lock) {
   while (!stopping_) {
-    const int arrived = poll(-1, &lock);
-    if (arrived == 0) continue;
-    const Decision decision = apply(EventKind::kListened, arrived);
-    perform(decision.spawn);
-    if (decision.self == Self::kTake) return take();
+    Connection* gone = nullptr;
+    Queues::Taken taken{};
+    const int arrived = poll(-1, &lock, gone);
+    if (arrived > 0) {
+      const Decision decision = apply(EventKind::kListened, arrived);
+      perform(decision.spawn);
+      if (decision.self == Self::kTake) taken = take();
+    }
+    hang_up(gone, lock);
+    if (taken.item != nullptr) return taken;
   }
   return {};
 }
 
-int Group::poll(int timeout_ms, Lock* unlock_while_waiting) {
+// Returns how many it has queued; those whose clients are gone are listed in `gone`.
+int Group::poll(int timeout_ms, Lock* unlock_while_waiting, Connection*& gone) {
   ConnectionPoll::Events events;
   if (unlock_while_waiting != nullptr) unlock_while_waiting->unlock();
   const std::span<const epoll_event> ready = poll_.wait(events, timeout_ms);
@@ -144,13 +161,18 @@ int Group::poll(int timeout_ms, Lock* unlock_while_waiting) {
   if (unlock_while_waiting != nullptr) unlock_while_waiting->lock();
   if (stopping_) return 0;
   const std::int64_t arrival_ns = now_ns();
+  const bool at_once = host_.hangs_up_at_once();
   int queued = 0;
   const std::int64_t clock_us = queue_clock_us(arrival_ns);
   for (std::size_t i = 0; i < ready.size(); ++i) {
     auto* connection = static_cast<Connection*>(ready[i].data.ptr);
     if (connection == nullptr) continue;
-    connection->enqueued_ns = arrival_ns;
     connection->armed = false;
+    if (at_once && !connection->timed_out && has_hung_up(connection->fd, ready[i].events)) {
+      connection->next_gone = std::exchange(gone, connection);
+      continue;
+    }
+    connection->enqueued_ns = arrival_ns;
     if (connection->timed_out) {
       queues_.put_urgent(connection, clock_us);
     } else {
@@ -180,6 +202,13 @@ RequestKey Group::key_of(const Connection& connection, int peeked_class) const {
       break;
   }
   return key;
+}
+
+void Group::hang_up(Connection* gone, Lock& lock) {
+  if (gone == nullptr) return;
+  lock.unlock();
+  while (gone != nullptr) host_.hang_up(*std::exchange(gone, gone->next_gone));
+  lock.lock();
 }
 
 bool Group::sleep(Lock& lock, Clock::time_point deadline) {

@@ -66,6 +66,7 @@ class LivePool:
         queues: Sequence[QueueSpec] = ...,
         rules: Sequence[QueueRule] = ...,
         wait_timeout_s: float = ...,
+        hang_up_at_once: bool = ...,
         instrument: bool = ...,
         sample_every: int = ...,
         sample_pause_us: int = ...,
