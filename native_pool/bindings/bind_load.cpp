@@ -2,9 +2,11 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "load/generator.hpp"
+#include <memory>
+#include <utility>
 
-namespace py = pybind11;
+#include "bindings/bind_settings.hpp"
+#include "load/generator.hpp"
 
 namespace poolpilot {
 namespace {
@@ -12,6 +14,7 @@ namespace {
 using load::ClassReport;
 using load::ClassSpec;
 using load::LoadGenerator;
+using load::LoadSettings;
 using load::Report;
 using load::Settings;
 using load::StepSpec;
@@ -76,22 +79,25 @@ std::unique_ptr<LoadGenerator> make_generator(const std::string& address,
                                               const std::vector<ClassSpec>& classes,
                                               std::size_t connections,
                                               std::optional<double> rate_per_s, std::uint64_t seed,
-                                              double ramp_s, std::size_t backlog_limit,
-                                              double drain_timeout_s, double connect_timeout_s) {
-  const py::gil_scoped_release release;
-  return std::make_unique<LoadGenerator>(Settings{address, classes, connections, rate_per_s, seed,
-                                                  ramp_s, backlog_limit, drain_timeout_s,
-                                                  connect_timeout_s});
+                                              const py::kwargs& values) {
+  Settings settings{settings_with(LoadSettings(), values)};
+  settings.address = address;
+  settings.classes = classes;
+  settings.connections = connections;
+  settings.rate_per_s = rate_per_s;
+  settings.seed = seed;
+  return std::make_unique<LoadGenerator>(std::move(settings));
 }
 
 void bind_generator(py::module_& module) {
-  const Settings defaults;
-  py::class_<LoadGenerator>(module, "LoadGenerator", "Drives all connections from one thread.")
+  py::class_<LoadGenerator>(module, "LoadGenerator",
+                            "Drives all connections from one thread; `fields` tells the other "
+                            "keywords.")
       .def(py::init(&make_generator), py::kw_only(), py::arg("address"), py::arg("classes"),
-           py::arg("connections"), py::arg("rate_per_s") = py::none(), py::arg("seed") = 0,
-           py::arg("ramp_s") = defaults.ramp_s, py::arg("backlog_limit") = defaults.backlog_limit,
-           py::arg("drain_timeout_s") = defaults.drain_timeout_s,
-           py::arg("connect_timeout_s") = defaults.connect_timeout_s)
+           py::arg("connections"), py::arg("rate_per_s") = py::none(), py::arg("seed") = 0)
+      .def_static("fields", &setting_table<LoadSettings>, kFieldsText)
+      .def("connect", &LoadGenerator::connect, py::call_guard<py::gil_scoped_release>(),
+           "Makes all connections.")
       .def("run", &LoadGenerator::run, py::call_guard<py::gil_scoped_release>(),
            "Sends until a stop is requested or no connection is left, then drains and closes.")
       .def(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "load/random.hpp"
 #include "system/clock.hpp"
@@ -34,6 +35,7 @@ std::vector<std::string> names_of(const std::vector<ClassSpec>& classes) {
 
 LoadGenerator::LoadGenerator(Settings settings)
     : settings_(checked(std::move(settings))),
+      address_(parse_address(settings_.address)),
       open_loop_(settings_.rate_per_s.has_value()),
       class_names_(names_of(settings_.classes)),
       pauses_random_(random_stream(settings_.seed, kPauseStream)),
@@ -45,15 +47,13 @@ LoadGenerator::LoadGenerator(Settings settings)
   for (std::size_t i = 0; i < settings_.classes.size(); ++i) {
     programs_.emplace_back(settings_.classes[i], static_cast<std::uint16_t>(i), settings_.seed);
   }
-  connect_all();
 }
 
-void LoadGenerator::connect_all() {
-  const Address address = parse_address(settings_.address);
+void LoadGenerator::connect() {
   ensure_descriptors(settings_.connections);
   connections_.reserve(settings_.connections);
   for (std::size_t i = 0; i < settings_.connections; ++i) {
-    Descriptor socket = connect_to(address, settings_.connect_timeout_s);
+    Descriptor socket = connect_to(address_, settings_.connect_timeout_s);
     poller_.watch(socket.get(), i);
     connections_.emplace_back(std::move(socket));
   }
@@ -63,6 +63,7 @@ void LoadGenerator::connect_all() {
 
 void LoadGenerator::run() {
   if (started_.exchange(true)) throw std::logic_error("A load generator runs only once.");
+  if (connections_.empty()) connect();
   begin();
   while (!stop_requested_.load() && connected_ > 0) turn(kNever);
   stop_sending();
@@ -123,7 +124,9 @@ void LoadGenerator::arrive(std::int64_t scheduled_ns) {
     idle_.pop_front();
     if (connection.is_open()) return send_request(connection, class_id, scheduled_ns);
   }
-  if (backlog_.size() >= settings_.backlog_limit) return tally_.dropped.add_one();
+  if (std::cmp_greater_equal(backlog_.size(), settings_.backlog_limit)) {
+    return tally_.dropped.add_one();
+  }
   backlog_.push_back({class_id, scheduled_ns});
   tally_.backlog.set(backlog_.size());
 }

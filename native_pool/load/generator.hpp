@@ -22,11 +22,14 @@ namespace poolpilot::load {
 // it waited for is lost and its fault counted.
 class LoadGenerator {
  public:
-  // Connects everything. Throws std::invalid_argument for settings out of range, std::runtime_error
-  // when a connection cannot be made.
+  // Throws std::invalid_argument for settings out of range.
   explicit LoadGenerator(Settings settings);
 
-  // Sends until request_stop or until no connection is left, drains and closes. Runs once.
+  // Makes all connections, once. Throws std::runtime_error when one cannot be made.
+  void connect();
+
+  // Connects where connect() has not, sends until request_stop or until no connection is left,
+  // drains and closes. Runs once.
   void run();
 
   // From any thread, at any time.
@@ -45,7 +48,6 @@ class LoadGenerator {
     std::int64_t scheduled_ns;
   };
 
-  void connect_all();
   void begin();
   void turn(std::int64_t deadline_ns);
   void take_rate();
@@ -60,6 +62,7 @@ class LoadGenerator {
   void close_all();
 
   const Settings settings_;
+  const Address address_;
   const bool open_loop_;
   const std::vector<std::string> class_names_;
   std::vector<Program> programs_;

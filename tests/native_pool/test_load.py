@@ -15,9 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
-from poolpilot.native_pool.load import CHILD, LoadError, LoadProcess, LoadSettings
+from poolpilot.native_pool import LoadGenerator
+from poolpilot.native_pool.load import CHILD, LoadError, LoadProcess
 from poolpilot.native_pool.load_report import LoadReport
+from poolpilot.native_pool.load_settings import LoadSettings
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
 REQUEST = struct.Struct("<IBBHQQHH")
@@ -100,6 +103,12 @@ def assert_all_answered(report: LoadReport) -> None:
     assert report.errors == {}
     for one in report.classes.values():
         assert one.latency_counts.sum() == one.completed
+
+
+def test_the_process_gets_every_native_setting_and_no_other() -> None:
+    assert LoadSettings().of_child() == {row["name"]: row["default"] for row in LoadGenerator.fields()}
+    with pytest.raises(ValidationError, match="backlog_limit"):
+        LoadSettings(backlog_limit=-1)
 
 
 def test_a_closed_loop_over_tcp_answers_all_it_sends(server: Threads) -> None:

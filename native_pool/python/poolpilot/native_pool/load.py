@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from poolpilot.native_pool.load_report import LoadReport
+from poolpilot.native_pool.load_settings import LoadSettings
 from poolpilot.native_pool.workload import Workload
 
 CHILD = [sys.executable, "-P", "-m", "poolpilot.native_pool.load_process"]
@@ -20,27 +19,6 @@ CHILD = [sys.executable, "-P", "-m", "poolpilot.native_pool.load_process"]
 
 class LoadError(RuntimeError):
     """The load cannot be started, changed or measured; the text is one sentence fit to print."""
-
-
-class LoadSettings(BaseModel):
-    """How load is put on a server, whatever the workload."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    ramp_s: float = Field(default=0.2, ge=0, description="The first requests of a closed loop are spread over it.")
-    backlog_limit: int = Field(
-        default=100_000, ge=0, description="Arrivals of an open loop that may wait for a connection."
-    )
-    drain_timeout_s: float = Field(default=10.0, ge=0, description="How long a stop waits for the last responses.")
-    connect_timeout_s: float = Field(default=5.0, gt=0, description="How long one connection may take to be made.")
-    start_timeout_s: float = Field(
-        default=30.0, gt=0, description="How long the process may take until all is connected."
-    )
-    reply_timeout_s: float = Field(default=10.0, gt=0, description="How long the process may take to answer a command.")
-
-    def of_child(self) -> dict[str, float]:
-        """The fields that the load process itself needs."""
-        return self.model_dump(exclude={"start_timeout_s", "reply_timeout_s"})
 
 
 def started() -> subprocess.Popen[bytes]:

@@ -46,7 +46,7 @@ def start(config: dict[str, Any]) -> LoadGenerator:
     if config["cpus"] is not None:
         pin(config["cpus"])
     workload = Workload.from_dict(config["workload"])
-    return LoadGenerator(
+    generator = LoadGenerator(
         address=config["address"],
         classes=[native_class(one) for one in workload.classes],
         connections=workload.connections,
@@ -54,6 +54,8 @@ def start(config: dict[str, Any]) -> LoadGenerator:
         seed=workload.seed & SEED_MASK,
         **config["settings"],
     )
+    generator.connect()
+    return generator
 
 
 def pin(cpus: list[int]) -> None:

@@ -1,0 +1,27 @@
+"""How load is put on a server, whatever the workload: fields of the native table, and those of the parent."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from poolpilot.native_pool._core import LoadGenerator
+from poolpilot.native_pool.setting_field import setting_field
+
+_ROWS = {row["name"]: row for row in LoadGenerator.fields()}
+
+
+class LoadSettings(BaseModel):
+    """How load is put on a server, whatever the workload."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    ramp_s: float = setting_field(_ROWS["ramp_s"])
+    backlog_limit: int = setting_field(_ROWS["backlog_limit"])
+    drain_timeout_s: float = setting_field(_ROWS["drain_timeout_s"])
+    connect_timeout_s: float = setting_field(_ROWS["connect_timeout_s"])
+    start_timeout_s: float = Field(
+        default=30.0, gt=0, description="How long the process may take until all is connected."
+    )
+    reply_timeout_s: float = Field(default=10.0, gt=0, description="How long the process may take to answer a command.")
+
+    def of_child(self) -> dict[str, float]:
+        """The fields that the load process itself needs."""
+        return self.model_dump(include=_ROWS.keys())
