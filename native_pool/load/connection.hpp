@@ -24,18 +24,21 @@ class Connection {
   // Sends a whole frame or names what went wrong.
   std::optional<Fault> send(std::span<const std::byte> frame);
 
-  // Reads once without blocking and appends the responses that are complete.
-  std::optional<Fault> receive(std::vector<Response>& responses);
+  // Reads once without blocking, into a buffer lent by the caller, and appends the responses that
+  // are complete.
+  std::optional<Fault> receive(std::span<std::byte> buffer, std::vector<Response>& responses);
 
-  std::uint16_t class_id = 0;  // closed loop: for good; open loop: of the request under way
-  bool waiting = false;
   std::uint64_t request_id = 0;
   std::int64_t sent_ns = 0;
+  std::uint16_t class_id = 0;  // closed loop: for good; open loop: of the request under way
+  bool waiting = false;
 
  private:
+  std::uint8_t torn_bytes_ = 0;
   Descriptor socket_;
-  std::array<std::byte, 256> input_;
-  std::size_t filled_ = 0;
+  std::array<std::byte, kResponseBytes> torn_;  // the response that is not complete yet
 };
+
+static_assert(sizeof(Connection) <= 64);  // there may be tens of thousands
 
 }  // namespace poolpilot::load

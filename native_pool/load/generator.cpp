@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "load/client_addresses.hpp"
+#include "load/connecting.hpp"
 #include "load/random.hpp"
 #include "system/clock.hpp"
 
@@ -51,10 +53,13 @@ LoadGenerator::LoadGenerator(Settings settings)
 
 void LoadGenerator::connect() {
   ensure_descriptors(settings_.connections);
-  connections_.reserve(settings_.connections);
-  for (std::size_t i = 0; i < settings_.connections; ++i) {
-    Descriptor socket = connect_to(address_, settings_.connect_timeout_s);
-    poller_.watch(socket.get(), i);
+  const ClientAddresses clients(settings_.connections, local_ports());
+  std::vector<Descriptor> sockets = connect_all(
+      address_, settings_.connections, [&](std::size_t number) { return clients.of(number); },
+      settings_.connect_timeout_s);
+  connections_.reserve(sockets.size());
+  for (Descriptor& socket : sockets) {
+    poller_.watch(socket.get(), connections_.size());
     connections_.emplace_back(std::move(socket));
   }
   connected_ = connections_.size();
@@ -147,7 +152,7 @@ void LoadGenerator::send_request(Connection& connection, std::uint16_t class_id,
 
 void LoadGenerator::receive(Connection& connection) {
   responses_.clear();
-  const auto fault = connection.receive(responses_);
+  const auto fault = connection.receive(buffer_, responses_);
   for (const Response& response : responses_) take_answer(connection, response);
   if (fault && connection.is_open()) lose(connection, *fault);
 }

@@ -1,6 +1,7 @@
 // The load generator: one thread and one epoll drive all connections, in a closed or an open loop.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -67,6 +68,7 @@ class LoadGenerator {
   const std::vector<std::string> class_names_;
   std::vector<Program> programs_;
   std::vector<Connection> connections_;
+  std::array<std::byte, 4096> buffer_;
   std::vector<Response> responses_;  // of the read in progress
   Poller poller_;
   std::mt19937_64 pauses_random_;

@@ -14,7 +14,7 @@
 
 namespace poolpilot::load {
 
-inline constexpr std::size_t kMaxConnections = 1024;
+inline constexpr std::size_t kMaxConnections = 65'536;
 inline constexpr double kMaxRatePerS = 1e6;
 inline constexpr double kMaxVariation = 10.0;
 

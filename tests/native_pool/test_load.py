@@ -186,8 +186,8 @@ def test_what_cannot_start_is_told_in_one_sentence(server: Threads, capfd: pytes
     address = address_of(server)
     assert "check that the pool server listens there" in refused("unix:/nonexistent/socket", workload())
     assert "no loopback address" in refused("tcp:192.0.2.1:5000", workload())
-    crowd, wild = workload(connections=2000), workload(steps=(Step("acquire", latch=64),))
-    assert refused(address, crowd).endswith("number of connections is 2000, but must be in 1..1024")
+    crowd, wild = workload(connections=70_000), workload(steps=(Step("acquire", latch=64),))
+    assert refused(address, crowd).endswith("number of connections is 70000, but must be in 1..65536")
     assert refused(address, wild).endswith("step 0 latch is 64, but must be in 0..63")
     assert "Cannot pin the load process to processors [1023]" in refused(address, workload(), cpus={1023})
     assert capfd.readouterr().err == ""

@@ -23,6 +23,9 @@ from poolpilot.native_pool.workload import Workload
 SPARE_DESCRIPTORS = 64
 """Descriptors besides those of connections and groups: the interpreter's files, libraries, the load's pipes."""
 
+MAX_CONNECTIONS = next(int(row["default"]) for row in LivePool.fields() if row["name"] == "max_connections")
+"""Most clients of a pool that is told no other number."""
+
 
 class NativeServer:
     """A live pool in this process and its load in another; both end with `close`.
@@ -37,7 +40,8 @@ class NativeServer:
         pool_options: Further start-up options of `native_pool.LivePool`, such as `throttle` or `instrument`.
 
     Raises:
-        SettingError: The initial tuple is outside the ranges, or an option is.
+        SettingError: The initial tuple is outside the ranges, or an option is, or the workload has more connections
+            than the pool's `max_connections`.
         ServerError: Too few processors or descriptors, or the pool or the load did not start.
     """
 
@@ -57,7 +61,6 @@ class NativeServer:
         self._knobs = KnobSpace.stock(len(pinned), max_pool_size)
         first = self._knobs.default_tuple() if initial is None else initial
         self._knobs.check(first)
-        reserve_descriptors(workload.connections + 2 * max_pool_size + SPARE_DESCRIPTORS)
         with _told_apart(), ExitStack() as opened:
             self._pool = LivePool(
                 address=_new_address(address_kind, opened),
@@ -68,6 +71,8 @@ class NativeServer:
                 **pool_options,
             )
             opened.callback(self._pool.close)
+            check_connections(workload.connections, pool_options.get("max_connections", MAX_CONNECTIONS))
+            reserve_descriptors(workload.connections + 2 * max_pool_size + SPARE_DESCRIPTORS)
             self._pool.start()
             self._load = LoadProcess(self._pool.address, workload, cpus=load_cpus)
             opened.callback(self._load.stop)
@@ -167,6 +172,19 @@ def allowed_cpus(count: int) -> list[int]:
     if not 1 <= count <= len(allowed):
         raise ServerError(f"the workload wants {count} processors, but 1..{len(allowed)} may be used here")
     return allowed[:count]
+
+
+def check_connections(connections: int, most: int) -> None:
+    """Refuses a workload that the pool would turn away.
+
+    Raises:
+        SettingError: It has more connections than the pool takes.
+    """
+    if connections > most:
+        raise SettingError(
+            f"the workload's connections is {connections}, but must be in 1..{most}: "
+            "give the pool a larger max_connections"
+        )
 
 
 def reserve_descriptors(wanted: int) -> None:
