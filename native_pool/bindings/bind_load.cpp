@@ -79,6 +79,7 @@ std::unique_ptr<LoadGenerator> make_generator(const std::string& address,
                                               const std::vector<ClassSpec>& classes,
                                               std::size_t connections,
                                               std::optional<double> rate_per_s, std::uint64_t seed,
+                                              std::size_t part, std::size_t parts,
                                               const py::kwargs& values) {
   Settings settings{settings_with(LoadSettings(), values)};
   settings.address = address;
@@ -86,6 +87,7 @@ std::unique_ptr<LoadGenerator> make_generator(const std::string& address,
   settings.connections = connections;
   settings.rate_per_s = rate_per_s;
   settings.seed = seed;
+  settings.part = {part, parts};
   return std::make_unique<LoadGenerator>(std::move(settings));
 }
 
@@ -94,7 +96,8 @@ void bind_generator(py::module_& module) {
                             "Drives all connections from one thread; `fields` tells the other "
                             "keywords.")
       .def(py::init(&make_generator), py::kw_only(), py::arg("address"), py::arg("classes"),
-           py::arg("connections"), py::arg("rate_per_s") = py::none(), py::arg("seed") = 0)
+           py::arg("connections"), py::arg("rate_per_s") = py::none(), py::arg("seed") = 0,
+           py::arg("part") = 0, py::arg("parts") = 1)
       .def_static("fields", &setting_table<LoadSettings>, kFieldsText)
       .def("connect", &LoadGenerator::connect, py::call_guard<py::gil_scoped_release>(),
            "Makes all connections.")
@@ -106,6 +109,9 @@ void bind_generator(py::module_& module) {
       .def("set_rate", &LoadGenerator::set_rate, py::arg("rate_per_s"),
            "Changes the arrival rate of an open loop.")
       .def("request_stop", &LoadGenerator::request_stop, "Makes run drain and return.")
+      .def_property_readonly_static(
+          "MAX_PARTS", [](const py::object&) { return load::kMaxParts; },
+          "Most generators that may share a load.")
       .def_property_readonly_static(
           "BUCKETS", [](const py::object&) { return kBuckets; },
           "Number of buckets of a latency histogram.");

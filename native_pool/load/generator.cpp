@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <utility>
 
 #include "load/client_addresses.hpp"
 #include "load/connecting.hpp"
@@ -39,24 +38,34 @@ LoadGenerator::LoadGenerator(Settings settings)
     : settings_(checked(std::move(settings))),
       address_(parse_address(settings_.address)),
       open_loop_(settings_.rate_per_s.has_value()),
+      own_connections_(settings_.part.share_of(settings_.connections)),
+      own_backlog_limit_(settings_.part.share_of(static_cast<std::size_t>(settings_.backlog_limit))),
       class_names_(names_of(settings_.classes)),
-      pauses_random_(random_stream(settings_.seed, kPauseStream)),
-      arrivals_random_(random_stream(settings_.seed, kArrivalStream)),
-      rate_per_s_(settings_.rate_per_s.value_or(0.0)),
+      pauses_random_(random_stream(settings_.seed, settings_.part.stream(kPauseStream))),
+      arrivals_random_(random_stream(settings_.seed, settings_.part.stream(kArrivalStream))),
+      rate_per_s_(own_rate(settings_.rate_per_s.value_or(0.0))),
       tally_(settings_.classes.size()) {
   const std::vector<double> shares = shares_of(settings_.classes);
   class_of_arrival_ = std::discrete_distribution<int>(shares.begin(), shares.end());
   for (std::size_t i = 0; i < settings_.classes.size(); ++i) {
-    programs_.emplace_back(settings_.classes[i], static_cast<std::uint16_t>(i), settings_.seed);
+    programs_.emplace_back(settings_.classes[i], static_cast<std::uint16_t>(i), settings_.seed,
+                           settings_.part);
   }
 }
 
+// Exactly the rate where there is one part.
+double LoadGenerator::own_rate(double rate_per_s) const {
+  if (settings_.part.of == 1) return rate_per_s;
+  return rate_per_s * static_cast<double>(own_connections_) /
+         static_cast<double>(settings_.connections);
+}
+
 void LoadGenerator::connect() {
-  ensure_descriptors(settings_.connections);
+  ensure_descriptors(own_connections_);
   const ClientAddresses clients(settings_.connections, local_ports());
-  std::vector<Descriptor> sockets = connect_all(
-      address_, settings_.connections, [&](std::size_t number) { return clients.of(number); },
-      settings_.connect_timeout_s);
+  const auto client = [&](std::size_t index) { return clients.of(settings_.part.in_whole(index)); };
+  std::vector<Descriptor> sockets =
+      connect_all(address_, own_connections_, client, settings_.connect_timeout_s);
   connections_.reserve(sockets.size());
   for (Descriptor& socket : sockets) {
     poller_.watch(socket.get(), connections_.size());
@@ -87,8 +96,9 @@ void LoadGenerator::begin() {
   }
   const auto dealt = deal_connections(settings_.classes, settings_.connections, settings_.seed);
   for (std::size_t i = 0; i < connections_.size(); ++i) {
-    connections_[i].class_id = dealt[i];
-    pauses_.push({start_ns + static_cast<std::int64_t>(step_ns * static_cast<double>(i)), i});
+    const std::size_t in_whole = settings_.part.in_whole(i);
+    connections_[i].class_id = dealt[in_whole];
+    pauses_.push({start_ns + static_cast<std::int64_t>(step_ns * static_cast<double>(in_whole)), i});
   }
 }
 
@@ -129,9 +139,7 @@ void LoadGenerator::arrive(std::int64_t scheduled_ns) {
     idle_.pop_front();
     if (connection.is_open()) return send_request(connection, class_id, scheduled_ns);
   }
-  if (std::cmp_greater_equal(backlog_.size(), settings_.backlog_limit)) {
-    return tally_.dropped.add_one();
-  }
+  if (backlog_.size() >= own_backlog_limit_) return tally_.dropped.add_one();
   backlog_.push_back({class_id, scheduled_ns});
   tally_.backlog.set(backlog_.size());
 }
@@ -141,7 +149,7 @@ void LoadGenerator::send_request(Connection& connection, std::uint16_t class_id,
                                  std::int64_t scheduled_ns) {
   const std::span<std::byte> frame = programs_[class_id].next();
   connection.class_id = class_id;
-  connection.request_id = ++last_request_id_;
+  connection.request_id = settings_.part.in_whole(requests_++) + 1;
   connection.sent_ns = scheduled_ns != 0 ? scheduled_ns : now_ns();
   stamp_request(frame, connection.request_id, static_cast<std::uint64_t>(connection.sent_ns));
   if (const auto fault = connection.send(frame)) return lose(connection, *fault);
@@ -228,7 +236,7 @@ void LoadGenerator::set_rate(double rate_per_s) {
     throw std::invalid_argument("A closed loop has no rate; give the workload a rate_per_s.");
   }
   check_rate(rate_per_s);
-  rate_per_s_.store(rate_per_s);
+  rate_per_s_.store(own_rate(rate_per_s));
   poller_.wake();
 }
 

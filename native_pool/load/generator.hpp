@@ -1,4 +1,9 @@
 // The load generator: one thread and one epoll drive all connections, in a closed or an open loop.
+//
+// A load that is too much for one thread is sent by several generators, each in a process of its
+// own, each a Part. Connections, the classes of a closed loop and backlog_limit are dealt one by one
+// and add up to the whole; the rate of an open loop follows the connections, and independent Poisson
+// streams are one of the sum of their rates. An arrival waits for a connection of its own part.
 #pragma once
 
 #include <array>
@@ -35,7 +40,7 @@ class LoadGenerator {
 
   // From any thread, at any time.
   Report report() const;
-  void set_rate(double rate_per_s);  // std::invalid_argument in a closed loop
+  void set_rate(double rate_per_s);  // of the whole; std::invalid_argument in a closed loop
   void request_stop();
 
  private:
@@ -49,6 +54,7 @@ class LoadGenerator {
     std::int64_t scheduled_ns;
   };
 
+  double own_rate(double rate_per_s) const;
   void begin();
   void turn(std::int64_t deadline_ns);
   void take_rate();
@@ -65,6 +71,8 @@ class LoadGenerator {
   const Settings settings_;
   const Address address_;
   const bool open_loop_;
+  const std::size_t own_connections_;
+  const std::size_t own_backlog_limit_;
   const std::vector<std::string> class_names_;
   std::vector<Program> programs_;
   std::vector<Connection> connections_;
@@ -78,12 +86,12 @@ class LoadGenerator {
   std::deque<std::size_t> idle_;
   std::deque<Arrival> backlog_;
   std::int64_t next_arrival_ns_ = kNever;
-  std::uint64_t last_request_id_ = 0;
+  std::uint64_t requests_ = 0;  // begun so far
   std::size_t under_way_ = 0;
   std::size_t connected_ = 0;
   bool sending_ = true;
   double rate_in_force_ = 0.0;
-  std::atomic<double> rate_per_s_;
+  std::atomic<double> rate_per_s_;  // of this part
   std::atomic<bool> stop_requested_{false};
   std::atomic<bool> started_{false};
   Tally tally_;

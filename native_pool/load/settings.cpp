@@ -1,5 +1,6 @@
 #include "load/settings.hpp"
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <stdexcept>
@@ -71,6 +72,9 @@ void check(const Settings& settings) {
   if (settings.rate_per_s) check_rate(*settings.rate_per_s);
   check_classes(settings.classes, settings.connections, settings.rate_per_s.has_value());
   require_ranges<LoadSettings>(settings);
+  const std::size_t most_parts = std::min(kMaxParts, settings.connections);
+  check_range("number of parts", settings.part.of, 1, static_cast<double>(most_parts));
+  check_range("part", settings.part.number, 0, static_cast<double>(settings.part.of - 1));
 }
 
 void check_classes(const std::vector<ClassSpec>& classes, std::size_t connections, bool open_loop) {

@@ -9,12 +9,14 @@
 #include <string_view>
 #include <vector>
 
+#include "load/part.hpp"
 #include "pool/setting.hpp"
 #include "pool/step.hpp"
 
 namespace poolpilot::load {
 
 inline constexpr std::size_t kMaxConnections = 65'536;
+inline constexpr std::size_t kMaxParts = 64;
 inline constexpr double kMaxRatePerS = 1e6;
 inline constexpr double kMaxVariation = 10.0;
 
@@ -47,12 +49,14 @@ struct LoadSettings {
   static std::span<const SettingField<LoadSettings>> fields();
 };
 
+// Connections, rate, backlog_limit and seed are those of the whole, whatever the part.
 struct Settings : LoadSettings {
   std::string address;  // "tcp:127.0.0.1:PORT" or "unix:/path"
   std::vector<ClassSpec> classes;
   std::size_t connections = 1;
   std::optional<double> rate_per_s;  // arrivals of an open loop; none is a closed loop
   std::uint64_t seed = 0;
+  Part part;
 };
 
 // Throw std::invalid_argument with one sentence that names the field and its range.

@@ -52,6 +52,9 @@ TEST(LoadSettings, OutOfRangeIsRefusedInASentence) {
   refused([](Settings& s) { s.classes[0].steps[0].spin_us = 4096; }, "0..4095");
   refused([](Settings& s) { s.rate_per_s = 0.0; }, "rate_per_s is 0");
   refused([](Settings& s) { s.rate_per_s = INFINITY; }, "rate_per_s is inf");
+  refused([](Settings& s) { s.part.of = 0; }, "number of parts is 0, but must be in 1..4");
+  refused([](Settings& s) { s.part = {0, 5}; }, "number of parts is 5, but must be in 1..4");
+  refused([](Settings& s) { s.part = {2, 2}; }, "part is 2, but must be in 0..1");
   refused([](Settings& s) { s.address = "tcp:10.0.0.1:80"; }, "no loopback address");
   refused([](Settings& s) { s.address = "tcp:127.0.0.1:99999"; }, "no loopback address");
   refused([](Settings& s) { s.address = "unix:relative"; }, "must begin with /");

@@ -90,7 +90,7 @@ def test_nothing_sent_is_lost_and_close_gives_everything_back(left_open: Callabl
 
 
 def kill_load(server: NativeServer) -> None:
-    os.kill(server._load.pid, signal.SIGKILL)
+    os.kill(server._load.pids[0], signal.SIGKILL)
 
 
 def test_load_killed_in_mid_flight_is_told_and_everything_is_closed(left_open: Callable[[], set[str]]) -> None:

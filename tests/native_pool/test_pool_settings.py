@@ -45,7 +45,7 @@ MADE: dict[str, Callable[..., object]] = {
 NOT_IN_TABLES = {
     "LivePool": {"address", "cpus", "class_names"},
     "SimulatedPool": {"machine", "load"},
-    "LoadGenerator": {"address", "classes", "connections", "rate_per_s", "seed"},
+    "LoadGenerator": {"address", "classes", "connections", "rate_per_s", "seed", "part", "parts"},
 }
 
 WRONG: dict[type, tuple[str, list[Any]]] = {

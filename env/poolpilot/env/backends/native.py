@@ -1,8 +1,7 @@
-"""The embedded live pool under its load generator, as a pool server."""
+"""The embedded live pool under its load, as a pool server."""
 
 import os
 import resource
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -16,8 +15,10 @@ from poolpilot.featurizer.errors import ServerError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import Snapshot
 from poolpilot.native_pool._core import LivePool
-from poolpilot.native_pool.load import LoadError, LoadProcess
+from poolpilot.native_pool.load import Load
+from poolpilot.native_pool.load_handle import LoadError
 from poolpilot.native_pool.load_report import LoadReport
+from poolpilot.native_pool.load_settings import LoadSettings
 from poolpilot.native_pool.workload import Workload
 
 SPARE_DESCRIPTORS = 64
@@ -28,12 +29,13 @@ MAX_CONNECTIONS = next(int(row["default"]) for row in LivePool.fields() if row["
 
 
 class NativeServer:
-    """A live pool in this process and its load in another; both end with `close`.
+    """A live pool in this process and its load in others; all end with `close`.
 
     Args:
         workload: What is sent.
         cpus: Processor numbers the pool's threads are pinned to; the first `workload.cpus` allowed ones if None.
         load_cpus: Processor numbers the load generator is pinned to; not pinned if None.
+        load_settings: How the load is put on, such as in how many processes; the defaults if None.
         address_kind: "unix" or "tcp" (loopback).
         initial: Tuple in force at first; the default one if None.
         max_pool_size: Largest pool size the pool can be set to.
@@ -51,6 +53,7 @@ class NativeServer:
         *,
         cpus: Sequence[int] | None = None,
         load_cpus: Sequence[int] | None = None,
+        load_settings: LoadSettings | None = None,
         address_kind: Literal["unix", "tcp"] = "unix",
         initial: PoolTuple | None = None,
         max_pool_size: int = STOCK_MAX_POOL_SIZE,
@@ -74,7 +77,7 @@ class NativeServer:
             check_connections(workload.connections, pool_options.get("max_connections", MAX_CONNECTIONS))
             reserve_descriptors(workload.connections + 2 * max_pool_size + SPARE_DESCRIPTORS)
             self._pool.start()
-            self._load = LoadProcess(self._pool.address, workload, cpus=load_cpus)
+            self._load = Load(self._pool.address, workload, cpus=load_cpus, settings=load_settings)
             opened.callback(self._load.stop)
             self._opened = opened.pop_all()
 
@@ -115,10 +118,10 @@ class NativeServer:
         """Sleeps while the pool serves.
 
         Raises:
-            ServerError: The load generator has died.
+            ServerError: As soon as a process of the load dies.
         """
-        time.sleep(seconds)
-        self.load_report()
+        with _told_apart():
+            self._load.run_for(seconds)
 
     def load_report(self) -> LoadReport:
         """What the load generator has sent and got back so far; after `close` the final account.

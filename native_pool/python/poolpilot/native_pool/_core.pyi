@@ -87,6 +87,7 @@ class LoadClass:
 
 class LoadGenerator:
     BUCKETS: ClassVar[int]
+    MAX_PARTS: ClassVar[int]
     def __init__(
         self,
         *,
@@ -95,6 +96,8 @@ class LoadGenerator:
         connections: int,
         rate_per_s: float | None = ...,
         seed: int = ...,
+        part: int = ...,
+        parts: int = ...,
         ramp_s: float = ...,
         backlog_limit: int = ...,
         drain_timeout_s: float = ...,

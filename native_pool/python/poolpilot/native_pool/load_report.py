@@ -1,7 +1,11 @@
 """What the load generator reports: cumulative counts and latencies per request class."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import reduce
+from operator import add
+from statistics import fmean
 from typing import Any, Self
 
 import numpy as np
@@ -41,6 +45,11 @@ class ClassReport:
             counts[bucket] = count
         return cls(**{**values, "latency_counts": counts})
 
+    def __add__(self, other: Self) -> Self:
+        """What both met together."""
+        names = (one.name for one in fields(self))
+        return type(self)(**{name: getattr(self, name) + getattr(other, name) for name in names})
+
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
@@ -49,12 +58,12 @@ class LoadReport:
     After a stop `sent == completed + failed + lost`, of the whole and of each class.
 
     Attributes:
-        time_s: The host's monotonic clock, the same as the server's.
+        time_s: The host's monotonic clock, the same as the server's; of several processes their mean.
         unexpected: Responses with an id that nobody waits for (duplicates).
         backlog: Arrivals of an open loop that wait for a connection now.
         dropped: Arrivals refused because the backlog was full.
         connections: Connections open now.
-        process_cpu_s: CPU time of the load process.
+        process_cpu_s: CPU time of the load processes.
         errors: Connections that broke, by fault.
         classes: Reports by name of the class.
     """
@@ -93,3 +102,20 @@ class LoadReport:
         """Rebuilds it from the process's JSON."""
         classes = {name: ClassReport.from_dict(one) for name, one in values["classes"].items()}
         return cls(**{**values, "classes": classes})
+
+    @classmethod
+    def merged(cls, reports: Sequence[Self]) -> Self:
+        """One report of processes that send the parts of one workload."""
+        errors: Counter[str] = Counter()
+        for one in reports:
+            errors.update(one.errors)
+        return cls(
+            time_s=fmean(one.time_s for one in reports),
+            unexpected=sum(one.unexpected for one in reports),
+            backlog=sum(one.backlog for one in reports),
+            dropped=sum(one.dropped for one in reports),
+            connections=sum(one.connections for one in reports),
+            process_cpu_s=sum(one.process_cpu_s for one in reports),
+            errors=dict(errors),
+            classes={name: reduce(add, (one.classes[name] for one in reports)) for name in reports[0].classes},
+        )

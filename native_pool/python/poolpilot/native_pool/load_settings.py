@@ -17,11 +17,14 @@ class LoadSettings(BaseModel):
     backlog_limit: int = setting_field(_ROWS["backlog_limit"])
     drain_timeout_s: float = setting_field(_ROWS["drain_timeout_s"])
     connect_timeout_s: float = setting_field(_ROWS["connect_timeout_s"])
-    start_timeout_s: float = Field(
-        default=30.0, gt=0, description="How long the process may take until all is connected."
+    processes: int | None = Field(
+        default=None, ge=1, le=LoadGenerator.MAX_PARTS, description="Processes the load is dealt to; None chooses."
     )
-    reply_timeout_s: float = Field(default=10.0, gt=0, description="How long the process may take to answer a command.")
+    start_timeout_s: float = Field(
+        default=30.0, gt=0, description="How long the processes may take until all is connected."
+    )
+    reply_timeout_s: float = Field(default=10.0, gt=0, description="How long a process may take to answer a command.")
 
     def of_child(self) -> dict[str, float]:
-        """The fields that the load process itself needs."""
+        """The fields that a load process itself needs."""
         return self.model_dump(include=_ROWS.keys())
