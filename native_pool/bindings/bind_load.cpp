@@ -45,6 +45,7 @@ py::dict to_dict(const Report& report) {
   fields["unexpected"] = report.unexpected;
   fields["backlog"] = report.backlog;
   fields["dropped"] = report.dropped;
+  fields["unsent"] = report.unsent;
   fields["connections"] = report.connections;
   fields["process_cpu_s"] = report.process_cpu_s;
   fields["errors"] = report.errors;

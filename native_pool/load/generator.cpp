@@ -107,11 +107,12 @@ void LoadGenerator::turn(std::int64_t deadline_ns) {
   const std::int64_t due_ns = std::min({pause_ends_ns, next_arrival_ns_, deadline_ns});
   for (const std::size_t readable : poller_.wait(due_ns)) receive(connections_[readable]);
   if (!sending_) return;
-  take_rate();
   send_due();
+  take_rate();
 }
 
-// Arrivals have no memory, so a new rate simply draws the next one anew.
+// After what was due under the old rate, however late the loop is. Arrivals have no memory, so a
+// new rate simply draws the next one anew.
 void LoadGenerator::take_rate() {
   const double rate = rate_per_s_.load();
   if (rate == rate_in_force_) return;
@@ -213,6 +214,7 @@ void LoadGenerator::lose(Connection& connection, Fault fault) {
 
 void LoadGenerator::stop_sending() {
   sending_ = false;
+  tally_.unsent.set(backlog_.size());
   pauses_ = {};
   idle_.clear();
   backlog_.clear();

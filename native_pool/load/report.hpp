@@ -34,6 +34,7 @@ struct Report {
   std::uint64_t unexpected = 0;  // responses whose id nobody waits for
   std::uint64_t backlog = 0;     // arrivals that wait for a connection now
   std::uint64_t dropped = 0;     // arrivals refused because the backlog was full
+  std::uint64_t unsent = 0;      // arrivals that still waited for a connection when the stop came
   std::uint64_t connections = 0;
   double process_cpu_s = 0.0;
   std::map<std::string, std::uint64_t> errors;  // those that happened, by name of the fault
@@ -66,6 +67,7 @@ struct Tally {
   Counter unexpected;
   Counter backlog;
   Counter dropped;
+  Counter unsent;
   Counter connections;
   std::array<Counter, kFaultNames.size()> faults;
   std::vector<ClassTally> by_class;

@@ -62,6 +62,7 @@ class LoadReport:
         unexpected: Responses with an id that nobody waits for (duplicates).
         backlog: Arrivals of an open loop that wait for a connection now.
         dropped: Arrivals refused because the backlog was full.
+        unsent: Arrivals that still waited for a connection when the stop came; no latency tells of them.
         connections: Connections open now.
         process_cpu_s: CPU time of the load processes.
         errors: Connections that broke, by fault.
@@ -72,6 +73,7 @@ class LoadReport:
     unexpected: int
     backlog: int
     dropped: int
+    unsent: int
     connections: int
     process_cpu_s: float
     errors: Mapping[str, int]
@@ -114,6 +116,7 @@ class LoadReport:
             unexpected=sum(one.unexpected for one in reports),
             backlog=sum(one.backlog for one in reports),
             dropped=sum(one.dropped for one in reports),
+            unsent=sum(one.unsent for one in reports),
             connections=sum(one.connections for one in reports),
             process_cpu_s=sum(one.process_cpu_s for one in reports),
             errors=dict(errors),
