@@ -49,6 +49,13 @@ py::dict to_dict(const Report& report) {
   fields["connections"] = report.connections;
   fields["process_cpu_s"] = report.process_cpu_s;
   fields["errors"] = report.errors;
+  fields["send_delay_counts"] = sparse(report.send_delay_us);
+  fields["send_delay_total_us"] = report.send_delay_us.total;
+  py::dict loop;
+  loop["wall_s"] = report.loop.wall_s;
+  loop["cpu_s"] = report.loop.cpu_s;
+  loop["waited_s"] = report.loop.waited_s;
+  fields["loop"] = loop;
   py::dict classes;
   for (const ClassReport& one : report.classes) classes[py::str(one.name)] = to_dict(one);
   fields["classes"] = classes;
@@ -110,6 +117,8 @@ void bind_generator(py::module_& module) {
       .def("set_rate", &LoadGenerator::set_rate, py::arg("rate_per_s"),
            "Changes the arrival rate of an open loop.")
       .def("request_stop", &LoadGenerator::request_stop, "Makes run drain and return.")
+      .def_static("bucket_of", &bucket_of, py::arg("value"),
+                  "Index of the bucket of a histogram that holds a value.")
       .def_property_readonly_static(
           "MAX_PARTS", [](const py::object&) { return load::kMaxParts; },
           "Most generators that may share a load.")

@@ -78,6 +78,7 @@ void LoadGenerator::connect() {
 void LoadGenerator::run() {
   if (started_.exchange(true)) throw std::logic_error("A load generator runs only once.");
   if (connections_.empty()) connect();
+  time_.begin();
   begin();
   while (!stop_requested_.load() && connected_ > 0) turn(kNever);
   stop_sending();
@@ -85,6 +86,7 @@ void LoadGenerator::run() {
   const std::int64_t deadline_ns = now_ns() + patience;
   while (under_way_ > 0 && now_ns() < deadline_ns) turn(deadline_ns);
   close_all();
+  time_.end();
 }
 
 void LoadGenerator::begin() {
@@ -106,6 +108,7 @@ void LoadGenerator::turn(std::int64_t deadline_ns) {
   const std::int64_t pause_ends_ns = pauses_.empty() ? kNever : pauses_.top().until_ns;
   const std::int64_t due_ns = std::min({pause_ends_ns, next_arrival_ns_, deadline_ns});
   for (const std::size_t readable : poller_.wait(due_ns)) receive(connections_[readable]);
+  time_.look(now_ns());
   if (!sending_) return;
   send_due();
   take_rate();
@@ -123,9 +126,12 @@ void LoadGenerator::take_rate() {
 void LoadGenerator::send_due() {
   const std::int64_t due_ns = now_ns();
   while (!pauses_.empty() && pauses_.top().until_ns <= due_ns) {
-    Connection& connection = connections_[pauses_.top().connection];
+    const Pause pause = pauses_.top();
+    Connection& connection = connections_[pause.connection];
     pauses_.pop();
-    if (connection.is_open()) send_request(connection, connection.class_id, 0);
+    if (!connection.is_open()) continue;
+    note_delay(pause.until_ns);
+    send_request(connection, connection.class_id, 0);
   }
   while (next_arrival_ns_ <= due_ns) {
     arrive(next_arrival_ns_);
@@ -133,7 +139,13 @@ void LoadGenerator::send_due() {
   }
 }
 
+// How late the loop turns to a request whose time was known.
+void LoadGenerator::note_delay(std::int64_t due_ns) {
+  tally_.send_delay_us.record(whole_us(now_ns() - due_ns));
+}
+
 void LoadGenerator::arrive(std::int64_t scheduled_ns) {
+  note_delay(scheduled_ns);
   const auto class_id = static_cast<std::uint16_t>(class_of_arrival_(arrivals_random_));
   while (!idle_.empty()) {
     Connection& connection = connections_[idle_.front()];
@@ -231,7 +243,11 @@ void LoadGenerator::close_all() {
   tally_.connections.set(0);
 }
 
-Report LoadGenerator::report() const { return report_of(tally_, class_names_); }
+Report LoadGenerator::report() const {
+  Report report = report_of(tally_, class_names_);
+  report.loop = time_.read();
+  return report;
+}
 
 void LoadGenerator::set_rate(double rate_per_s) {
   if (!open_loop_) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "load/connection.hpp"
+#include "load/loop_time.hpp"
 #include "load/poller.hpp"
 #include "load/program.hpp"
 #include "load/report.hpp"
@@ -59,6 +60,7 @@ class LoadGenerator {
   void turn(std::int64_t deadline_ns);
   void take_rate();
   void send_due();
+  void note_delay(std::int64_t due_ns);
   void arrive(std::int64_t scheduled_ns);
   void send_request(Connection& connection, std::uint16_t class_id, std::int64_t scheduled_ns);
   void receive(Connection& connection);
@@ -95,6 +97,7 @@ class LoadGenerator {
   std::atomic<bool> stop_requested_{false};
   std::atomic<bool> started_{false};
   Tally tally_;
+  LoopTime time_;
 };
 
 }  // namespace poolpilot::load

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "load/loop_time.hpp"
 #include "pool/histogram.hpp"
 
 namespace poolpilot::load {
@@ -37,6 +38,10 @@ struct Report {
   std::uint64_t unsent = 0;      // arrivals that still waited for a connection when the stop came
   std::uint64_t connections = 0;
   double process_cpu_s = 0.0;
+  // From when a request was due to when the loop turned to it: requests of an open loop, and those
+  // after a pause. One that follows an answer at once is due when the loop sees the answer.
+  HistogramCounts send_delay_us;
+  LoopTimes loop;
   std::map<std::string, std::uint64_t> errors;  // those that happened, by name of the fault
   std::vector<ClassReport> classes;
 };
@@ -69,6 +74,7 @@ struct Tally {
   Counter dropped;
   Counter unsent;
   Counter connections;
+  Histogram send_delay_us;
   std::array<Counter, kFaultNames.size()> faults;
   std::vector<ClassTally> by_class;
 };

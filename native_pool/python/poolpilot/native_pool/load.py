@@ -6,12 +6,14 @@ import threading
 import time
 from collections.abc import Iterable
 from contextlib import ExitStack
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
 from poolpilot.native_pool.load_handle import LoadError, LoadProcess
 from poolpilot.native_pool.load_report import LoadReport
 from poolpilot.native_pool.load_settings import LoadSettings
+from poolpilot.native_pool.load_warning import warning_of
 from poolpilot.native_pool.workload import Workload
 
 CONNECTIONS_A_PROCESS = 4096
@@ -75,7 +77,7 @@ class Load:
         """
         if self._final is not None:
             return self._final
-        return merged(self._tell({"command": "report"}))
+        return self._merged(self._tell({"command": "report"}))
 
     def set_rate(self, rate_per_s: float) -> None:
         """Changes the arrival rate of an open loop.
@@ -106,7 +108,7 @@ class Load:
         if self._final is None:
             patience_s = self._settings.drain_timeout_s + self._settings.reply_timeout_s
             try:
-                self._final = merged(self._tell({"command": "stop"}, patience_s))
+                self._final = self._merged(self._tell({"command": "stop"}, patience_s))
             finally:
                 self._end()
         return self._final
@@ -142,6 +144,11 @@ class Load:
             if "error" in answer:
                 raise LoadError(answer["error"])
         return answers
+
+    def _merged(self, answers: list[dict[str, Any]]) -> LoadReport:
+        """The report of the whole load."""
+        whole = LoadReport.merged([LoadReport.from_dict(answer["report"]) for answer in answers])
+        return replace(whole, warning=warning_of(whole, self._settings))
 
     def _kill(self) -> None:
         for one in self._processes:
@@ -181,8 +188,3 @@ def number_of_processes(wanted: int | None, connections: int, cpus: list[int] | 
     if wanted > max(connections, 1):
         raise LoadError(f"processes is {wanted}, but must be in 1..{connections}, the number of connections.")
     return wanted
-
-
-def merged(answers: list[dict[str, Any]]) -> LoadReport:
-    """The report of the whole load."""
-    return LoadReport.merged([LoadReport.from_dict(answer["report"]) for answer in answers])
