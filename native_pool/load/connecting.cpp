@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -17,7 +16,7 @@ namespace poolpilot::load {
 namespace {
 
 constexpr std::size_t kSideBySide = 128;
-constexpr int kBeginAnewMs = 5;
+constexpr int kBeginAnewMs = static_cast<int>(kBeginAnewNs / 1'000'000);
 
 std::string remedy_for(int error) {
   switch (error) {
@@ -117,7 +116,7 @@ class SideBySide {
     }
     const std::int64_t time_ns = now_ns();
     if (time_ns >= attempt.deadline_ns) throw_connect_error(server_, ETIMEDOUT);
-    if (time_ns - attempt.begun_ns < kBeginAnewMs * 1'000'000) return false;
+    if (time_ns - attempt.begun_ns < kBeginAnewNs) return false;
     attempt.begun_ns = time_ns;
     return try_to_connect(attempt);
   }
@@ -151,6 +150,11 @@ int outcome_of_connect(int socket) {
   socklen_t length = sizeof(error);
   if (getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length) != 0) return errno;
   return error;
+}
+
+void reset_on_close(int socket) {
+  const linger at_once{1, 0};
+  setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 }
 
 std::vector<Descriptor> connect_all(

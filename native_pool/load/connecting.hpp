@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "system/descriptor.hpp"
 
 namespace poolpilot::load {
+
+// After so long without a connection a connect is begun anew.
+inline constexpr std::int64_t kBeginAnewNs = 5'000'000;
 
 // A non-blocking socket on its way to the server. The error is that of connect(2): 0 where it is
 // there already, EINPROGRESS where it will be writable once it is, EAGAIN where a Unix socket's
@@ -29,6 +33,9 @@ BegunConnect begin_connect(const Address& server, std::optional<in_addr> from);
 
 // What became of a connect that was in progress: 0 or an error.
 int outcome_of_connect(int socket);
+
+// Has the system forget a TCP connection as soon as this end closes it: no port stays in TIME_WAIT.
+void reset_on_close(int socket);
 
 // `count` connected, non-blocking sockets in the order of their numbers, `from` of each number.
 // Throws std::runtime_error with the cause and a remedy as soon as one is refused or is not there

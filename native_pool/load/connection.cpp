@@ -5,22 +5,35 @@
 #include <cassert>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace poolpilot::load {
-namespace {
-
 Fault fault_of(int error) {
-  return error == EPIPE || error == ECONNRESET ? Fault::kReset : Fault::kSocket;
+  switch (error) {
+    case EPIPE:
+    case ECONNRESET:
+      return Fault::kReset;
+    case ECONNREFUSED:
+    case ETIMEDOUT:
+    case ENOENT:
+      return Fault::kNotConnected;
+    case EADDRNOTAVAIL:
+      return Fault::kNoLocalPort;
+    default:
+      return Fault::kSocket;
+  }
 }
 
-}  // namespace
+void Connection::open(Descriptor socket) {
+  socket_ = std::move(socket);
+  torn_bytes_ = 0;
+}
 
-std::optional<Fault> Connection::send(std::span<const std::byte> frame) {
+int Connection::send(std::span<const std::byte> frame) {
   const ssize_t written = ::send(socket_.get(), frame.data(), frame.size(), MSG_NOSIGNAL);
-  if (written < 0) return fault_of(errno);
+  if (written < 0) return errno;
   // The one frame under way always fits the socket's buffer, so a part of it means a broken socket.
-  if (static_cast<std::size_t>(written) < frame.size()) return Fault::kSocket;
-  return std::nullopt;
+  return std::cmp_equal(written, frame.size()) ? 0 : EIO;
 }
 
 std::optional<Fault> Connection::receive(std::span<std::byte> buffer,

@@ -14,15 +14,18 @@
 
 namespace poolpilot::load {
 
+// What an error of a socket means.
+Fault fault_of(int error);
+
 class Connection {
  public:
-  explicit Connection(Descriptor socket) : socket_(std::move(socket)) {}
-
   bool is_open() const { return socket_.valid(); }
+  int descriptor() const { return socket_.get(); }
+  void open(Descriptor socket);
   void close() { socket_ = Descriptor(); }
 
-  // Sends a whole frame or names what went wrong.
-  std::optional<Fault> send(std::span<const std::byte> frame);
+  // Sends a whole frame. Returns 0 or an error; EAGAIN while the connection is not there yet.
+  int send(std::span<const std::byte> frame);
 
   // Reads once without blocking, into a buffer lent by the caller, and appends the responses that
   // are complete.

@@ -41,6 +41,7 @@ LoadGenerator::LoadGenerator(Settings settings)
       own_connections_(settings_.part.share_of(settings_.connections)),
       own_backlog_limit_(settings_.part.share_of(static_cast<std::size_t>(settings_.backlog_limit))),
       class_names_(names_of(settings_.classes)),
+      dialling_(settings_, address_, poller_),
       pauses_random_(random_stream(settings_.seed, settings_.part.stream(kPauseStream))),
       arrivals_random_(random_stream(settings_.seed, settings_.part.stream(kArrivalStream))),
       rate_per_s_(own_rate(settings_.rate_per_s.value_or(0.0))),
@@ -64,15 +65,18 @@ void LoadGenerator::connect() {
   ensure_descriptors(own_connections_);
   const ClientAddresses clients(settings_.connections, local_ports());
   const auto client = [&](std::size_t index) { return clients.of(settings_.part.in_whole(index)); };
+  // With a connection for every request one connect shows that there is a server.
   std::vector<Descriptor> sockets =
-      connect_all(address_, own_connections_, client, settings_.connect_timeout_s);
-  connections_.reserve(sockets.size());
-  for (Descriptor& socket : sockets) {
-    poller_.watch(socket.get(), connections_.size());
-    connections_.emplace_back(std::move(socket));
+      connect_all(address_, settings_.reconnect ? 1 : own_connections_, client,
+                  settings_.connect_timeout_s);
+  connections_.resize(own_connections_);
+  if (settings_.reconnect) return;
+  for (std::size_t i = 0; i < connections_.size(); ++i) {
+    if (settings_.reset_on_close) reset_on_close(sockets[i].get());
+    poller_.watch(sockets[i].get(), i);
+    connections_[i].open(std::move(sockets[i]));
+    count_opened(connections_[i]);
   }
-  connected_ = connections_.size();
-  tally_.connections.set(connected_);
 }
 
 void LoadGenerator::run() {
@@ -80,7 +84,7 @@ void LoadGenerator::run() {
   if (connections_.empty()) connect();
   time_.begin();
   begin();
-  while (!stop_requested_.load() && connected_ > 0) turn(kNever);
+  while (!stop_requested_.load() && (settings_.reconnect || connected_ > 0)) turn(kNever);
   stop_sending();
   const auto patience = static_cast<std::int64_t>(settings_.drain_timeout_s * kNsPerS);
   const std::int64_t deadline_ns = now_ns() + patience;
@@ -106,9 +110,11 @@ void LoadGenerator::begin() {
 
 void LoadGenerator::turn(std::int64_t deadline_ns) {
   const std::int64_t pause_ends_ns = pauses_.empty() ? kNever : pauses_.top().until_ns;
-  const std::int64_t due_ns = std::min({pause_ends_ns, next_arrival_ns_, deadline_ns});
-  for (const std::size_t readable : poller_.wait(due_ns)) receive(connections_[readable]);
+  const std::int64_t due_ns =
+      std::min({pause_ends_ns, next_arrival_ns_, dialling_.next_retry_ns(), deadline_ns});
+  for (const std::size_t index : poller_.wait(due_ns)) on_event(connections_[index]);
   time_.look(now_ns());
+  begin_connects_anew();
   if (!sending_) return;
   send_due();
   take_rate();
@@ -127,16 +133,22 @@ void LoadGenerator::send_due() {
   const std::int64_t due_ns = now_ns();
   while (!pauses_.empty() && pauses_.top().until_ns <= due_ns) {
     const Pause pause = pauses_.top();
-    Connection& connection = connections_[pause.connection];
     pauses_.pop();
-    if (!connection.is_open()) continue;
-    note_delay(pause.until_ns);
-    send_request(connection, connection.class_id, 0);
+    resume(pause);
   }
   while (next_arrival_ns_ <= due_ns) {
     arrive(next_arrival_ns_);
     next_arrival_ns_ += exponential_ns(arrivals_random_, kNsPerS / rate_in_force_);
   }
+}
+
+// In an open loop only a fault makes a connection pause.
+void LoadGenerator::resume(const Pause& pause) {
+  Connection& connection = connections_[pause.connection];
+  if (!can_send(connection)) return;
+  if (open_loop_) return continue_with(connection);
+  note_delay(pause.until_ns);
+  send_request(connection, connection.class_id, 0);
 }
 
 // How late the loop turns to a request whose time was known.
@@ -150,78 +162,11 @@ void LoadGenerator::arrive(std::int64_t scheduled_ns) {
   while (!idle_.empty()) {
     Connection& connection = connections_[idle_.front()];
     idle_.pop_front();
-    if (connection.is_open()) return send_request(connection, class_id, scheduled_ns);
+    if (can_send(connection)) return send_request(connection, class_id, scheduled_ns);
   }
   if (backlog_.size() >= own_backlog_limit_) return tally_.dropped.add_one();
   backlog_.push_back({class_id, scheduled_ns});
   tally_.backlog.set(backlog_.size());
-}
-
-// A scheduled time of 0 means now, read once the frame is drawn.
-void LoadGenerator::send_request(Connection& connection, std::uint16_t class_id,
-                                 std::int64_t scheduled_ns) {
-  const std::span<std::byte> frame = programs_[class_id].next();
-  connection.class_id = class_id;
-  connection.request_id = settings_.part.in_whole(requests_++) + 1;
-  connection.sent_ns = scheduled_ns != 0 ? scheduled_ns : now_ns();
-  stamp_request(frame, connection.request_id, static_cast<std::uint64_t>(connection.sent_ns));
-  if (const auto fault = connection.send(frame)) return lose(connection, *fault);
-  connection.waiting = true;
-  ++under_way_;
-  tally_.by_class[class_id].sent.add_one();
-}
-
-void LoadGenerator::receive(Connection& connection) {
-  responses_.clear();
-  const auto fault = connection.receive(buffer_, responses_);
-  for (const Response& response : responses_) take_answer(connection, response);
-  if (fault && connection.is_open()) lose(connection, *fault);
-}
-
-void LoadGenerator::take_answer(Connection& connection, const Response& response) {
-  if (!connection.is_open()) return;
-  if (!connection.waiting || response.request_id != connection.request_id) {
-    return tally_.unexpected.add_one();
-  }
-  if (response.class_id != connection.class_id) {
-    return lose(connection, Fault::kMalformed);
-  }
-  connection.waiting = false;
-  --under_way_;
-  ClassTally& tally = tally_.by_class[connection.class_id];
-  if (response.status == Status::kOk) {
-    tally.completed.add_one();
-    tally.latency_us.record(static_cast<std::uint64_t>(now_ns() - connection.sent_ns) / 1'000);
-  } else {
-    tally.failed.add_one();
-  }
-  if (sending_) continue_with(connection);
-}
-
-// What a connection does after an answer.
-void LoadGenerator::continue_with(Connection& connection) {
-  const auto index = static_cast<std::size_t>(&connection - connections_.data());
-  if (open_loop_ && !backlog_.empty()) {
-    const Arrival arrival = backlog_.front();
-    backlog_.pop_front();
-    tally_.backlog.set(backlog_.size());
-    return send_request(connection, arrival.class_id, arrival.scheduled_ns);
-  }
-  if (open_loop_) return idle_.push_back(index);
-  const double think_ns = settings_.classes[connection.class_id].think_ms * 1e6;
-  if (think_ns <= 0.0) return send_request(connection, connection.class_id, 0);
-  pauses_.push({now_ns() + exponential_ns(pauses_random_, think_ns), index});
-}
-
-void LoadGenerator::lose(Connection& connection, Fault fault) {
-  tally_.faults[static_cast<std::size_t>(fault)].add_one();
-  if (connection.waiting) {
-    connection.waiting = false;
-    --under_way_;
-    tally_.by_class[connection.class_id].lost.add_one();
-  }
-  connection.close();
-  tally_.connections.set(--connected_);
 }
 
 void LoadGenerator::stop_sending() {
@@ -237,10 +182,8 @@ void LoadGenerator::stop_sending() {
 void LoadGenerator::close_all() {
   for (Connection& connection : connections_) {
     if (connection.waiting) lose(connection, Fault::kUnanswered);
-    connection.close();
+    close(connection);
   }
-  connected_ = 0;
-  tally_.connections.set(0);
 }
 
 Report LoadGenerator::report() const {

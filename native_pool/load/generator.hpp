@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "load/connection.hpp"
+#include "load/dialling.hpp"
 #include "load/loop_time.hpp"
 #include "load/poller.hpp"
 #include "load/program.hpp"
@@ -26,7 +27,9 @@
 namespace poolpilot::load {
 
 // At most one request is under way per connection. A connection that breaks is not replaced: what
-// it waited for is lost and its fault counted.
+// it waited for is lost and its fault counted. With `reconnect` a connection is a client that has a
+// new one for every request: the latency begins before the connect, and a fault costs that request
+// and a short pause.
 class LoadGenerator {
  public:
   // Throws std::invalid_argument for settings out of range.
@@ -61,12 +64,20 @@ class LoadGenerator {
   void take_rate();
   void send_due();
   void note_delay(std::int64_t due_ns);
+  void resume(const Pause& pause);
   void arrive(std::int64_t scheduled_ns);
   void send_request(Connection& connection, std::uint16_t class_id, std::int64_t scheduled_ns);
+  std::optional<Fault> send(Connection& connection, std::span<const std::byte> frame);
+  void on_event(Connection& connection);
+  void begin_connects_anew();
   void receive(Connection& connection);
   void take_answer(Connection& connection, const Response& response);
   void continue_with(Connection& connection);
   void lose(Connection& connection, Fault fault);
+  std::size_t index_of(const Connection& connection) const;
+  bool can_send(const Connection& connection) const;
+  void close(Connection& connection);
+  void count_opened(const Connection& connection);
   void stop_sending();
   void close_all();
 
@@ -81,6 +92,7 @@ class LoadGenerator {
   std::array<std::byte, 4096> buffer_;
   std::vector<Response> responses_;  // of the read in progress
   Poller poller_;
+  Dialling dialling_;
   std::mt19937_64 pauses_random_;
   std::mt19937_64 arrivals_random_;
   std::discrete_distribution<int> class_of_arrival_;

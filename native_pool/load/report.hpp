@@ -15,9 +15,18 @@
 namespace poolpilot::load {
 
 // Why a connection ended, or did not answer.
-enum class Fault : std::size_t { kClosedByServer = 0, kReset, kSocket, kMalformed, kUnanswered };
-inline constexpr std::array<const char*, 5> kFaultNames{
-    "closed_by_server", "connection_reset", "socket_error", "malformed_response", "unanswered"};
+enum class Fault : std::size_t {
+  kClosedByServer = 0,
+  kReset,
+  kSocket,
+  kMalformed,
+  kUnanswered,
+  kNotConnected,  // refused, or not in time
+  kNoLocalPort,   // all ports are taken, or in TIME_WAIT after earlier connections
+};
+inline constexpr std::array<const char*, 7> kFaultNames{
+    "closed_by_server", "connection_reset", "socket_error", "malformed_response",
+    "unanswered",       "not_connected",    "no_local_port"};
 
 // All cumulative. After the drain sent == completed + failed + lost; the latency, from send (open
 // loop: scheduled arrival) to response, holds the completed ones only.

@@ -45,6 +45,8 @@ struct LoadSettings {
   int backlog_limit = 100'000;
   double drain_timeout_s = 10.0;
   double connect_timeout_s = 5.0;
+  bool reconnect = false;
+  bool reset_on_close = false;
 
   static std::span<const SettingField<LoadSettings>> fields();
 };

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
@@ -39,7 +40,8 @@ class TestServer {
  public:
   using Behaviour = std::function<std::optional<Bytes>(const Request&)>;
 
-  explicit TestServer(Behaviour behaviour, bool local = false) : behaviour_(std::move(behaviour)) {
+  explicit TestServer(Behaviour behaviour, bool local = false, int backlog = 1024)
+      : behaviour_(std::move(behaviour)), backlog_(backlog) {
     local ? listen_local() : listen_tcp();
     thread_ = std::thread([this] { serve(); });
   }
@@ -51,6 +53,8 @@ class TestServer {
   }
 
   const std::string& address() const { return address_; }
+
+  std::size_t accepted() const { return accepted_; }
 
   // Once this many requests have come in.
   void await(std::size_t requests) {
@@ -71,7 +75,7 @@ class TestServer {
   void listen_on(const sockaddr* name, socklen_t length) {
     listener_ = Descriptor(socket(name->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
     ASSERT_EQ(bind(listener_.get(), name, length), 0);
-    ASSERT_EQ(listen(listener_.get(), 1024), 0);
+    ASSERT_EQ(listen(listener_.get(), backlog_), 0);
   }
   void listen_tcp() {
     sockaddr_in name{};
@@ -104,6 +108,7 @@ class TestServer {
       }
       if (watched[1].revents != 0) {
         clients_.push_back({Descriptor(accept(listener_.get(), nullptr, nullptr)), {}});
+        ++accepted_;
       }
     }
   }
@@ -132,6 +137,8 @@ class TestServer {
   }
 
   Behaviour behaviour_;
+  const int backlog_;
+  std::atomic<std::size_t> accepted_{0};
   std::string address_;
   std::string path_;
   Descriptor listener_;

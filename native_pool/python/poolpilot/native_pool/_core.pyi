@@ -102,6 +102,8 @@ class LoadGenerator:
         backlog_limit: int = ...,
         drain_timeout_s: float = ...,
         connect_timeout_s: float = ...,
+        reconnect: bool = ...,
+        reset_on_close: bool = ...,
     ) -> None: ...
     @staticmethod
     def fields() -> list[SettingRow | ChoiceRow]: ...

@@ -1,5 +1,7 @@
 """How load is put on a server, whatever the workload: fields of the native table, and those of the parent."""
 
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.native_pool._core import LoadGenerator
@@ -17,6 +19,8 @@ class LoadSettings(BaseModel):
     backlog_limit: int = setting_field(_ROWS["backlog_limit"])
     drain_timeout_s: float = setting_field(_ROWS["drain_timeout_s"])
     connect_timeout_s: float = setting_field(_ROWS["connect_timeout_s"])
+    reconnect: bool = setting_field(_ROWS["reconnect"])
+    reset_on_close: bool = setting_field(_ROWS["reset_on_close"])
     processes: int | None = Field(
         default=None, ge=1, le=LoadGenerator.MAX_PARTS, description="Processes the load is dealt to; None chooses."
     )
@@ -35,6 +39,6 @@ class LoadSettings(BaseModel):
         default=0.9, ge=0, le=1, description="Share of its time that a generator may be busy before a report warns of it."
     )
 
-    def of_child(self) -> dict[str, float]:
+    def of_child(self) -> dict[str, Any]:
         """The fields that a load process itself needs."""
         return self.model_dump(include=_ROWS.keys())
