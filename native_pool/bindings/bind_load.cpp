@@ -89,7 +89,8 @@ std::unique_ptr<LoadGenerator> make_generator(const std::string& address,
                                               std::optional<double> rate_per_s, std::uint64_t seed,
                                               std::size_t part, std::size_t parts,
                                               const py::kwargs& values) {
-  Settings settings{settings_with(LoadSettings(), values)};
+  Settings settings;
+  static_cast<LoadSettings&>(settings) = settings_with(LoadSettings(), values);
   settings.address = address;
   settings.classes = classes;
   settings.connections = connections;

@@ -58,6 +58,7 @@ class SideBySide {
       : server_(server),
         from_(from),
         timeout_ns_(static_cast<std::int64_t>(timeout_s * 1e9)),
+        last_made_ns_(now_ns()),
         made_(count) {}
 
   std::vector<Descriptor> run() {
@@ -72,27 +73,28 @@ class SideBySide {
  private:
   struct Attempt {
     std::size_t number;
-    std::int64_t deadline_ns;
     std::int64_t begun_ns;
     Descriptor socket;  // none while a full queue refuses it
   };
 
   void begin(std::size_t number) {
-    const std::int64_t begun_ns = now_ns();
-    Attempt attempt{number, begun_ns + timeout_ns_, begun_ns, Descriptor()};
+    Attempt attempt{number, now_ns(), Descriptor()};
     if (!try_to_connect(attempt)) under_way_.push_back(std::move(attempt));
   }
 
   // Whether the connection is there.
   bool try_to_connect(Attempt& attempt) {
     BegunConnect begun = begin_connect(server_, from_(attempt.number));
-    if (begun.is_open()) {
-      made_[attempt.number] = std::move(begun.socket);
-      return true;
-    }
+    if (begun.is_open()) return keep(attempt, std::move(begun.socket));
     if (!begun.may_follow()) throw_connect_error(server_, begun.error);
     attempt.socket = begun.error == EINPROGRESS ? std::move(begun.socket) : Descriptor();
     return false;
+  }
+
+  bool keep(const Attempt& attempt, Descriptor socket) {
+    made_[attempt.number] = std::move(socket);
+    last_made_ns_ = now_ns();
+    return true;
   }
 
   void wait() {
@@ -111,11 +113,10 @@ class SideBySide {
     if (decided) {
       const int error = outcome_of_connect(attempt.socket.get());
       if (error != 0) throw_connect_error(server_, error);
-      made_[attempt.number] = std::move(attempt.socket);
-      return true;
+      return keep(attempt, std::move(attempt.socket));
     }
     const std::int64_t time_ns = now_ns();
-    if (time_ns >= attempt.deadline_ns) throw_connect_error(server_, ETIMEDOUT);
+    if (time_ns - last_made_ns_ >= timeout_ns_) throw_connect_error(server_, ETIMEDOUT);
     if (time_ns - attempt.begun_ns < kBeginAnewNs) return false;
     attempt.begun_ns = time_ns;
     return try_to_connect(attempt);
@@ -124,6 +125,7 @@ class SideBySide {
   const Address& server_;
   const std::function<std::optional<in_addr>(std::size_t)>& from_;
   const std::int64_t timeout_ns_;
+  std::int64_t last_made_ns_;
   std::vector<Descriptor> made_;
   std::vector<Attempt> under_way_;
   std::vector<pollfd> polled_;
@@ -157,9 +159,9 @@ void reset_on_close(int socket) {
   setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 }
 
-std::vector<Descriptor> connect_all(
-    const Address& server, std::size_t count,
-    const std::function<std::optional<in_addr>(std::size_t)>& from, double timeout_s) {
+std::vector<Descriptor> connect_all(const Address& server, std::size_t count,
+                                    const std::function<std::optional<in_addr>(std::size_t)>& from,
+                                    double timeout_s) {
   return SideBySide(server, from, count, timeout_s).run();
 }
 

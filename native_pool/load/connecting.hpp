@@ -38,14 +38,14 @@ int outcome_of_connect(int socket);
 void reset_on_close(int socket);
 
 // `count` connected, non-blocking sockets in the order of their numbers, `from` of each number.
-// Throws std::runtime_error with the cause and a remedy as soon as one is refused or is not there
-// after `timeout_s`.
+// Throws std::runtime_error with the cause and a remedy as soon as one is refused, or when none has
+// been made for `timeout_s`.
 //
 // A full accept queue drops the SYN of a TCP connect, which the kernel sends again after a second,
 // and refuses that of a Unix socket. So the connects are made side by side, and one that is not
 // there after some milliseconds is begun anew.
-std::vector<Descriptor> connect_all(
-    const Address& server, std::size_t count,
-    const std::function<std::optional<in_addr>(std::size_t)>& from, double timeout_s);
+std::vector<Descriptor> connect_all(const Address& server, std::size_t count,
+                                    const std::function<std::optional<in_addr>(std::size_t)>& from,
+                                    double timeout_s);
 
 }  // namespace poolpilot::load

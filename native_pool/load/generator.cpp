@@ -39,7 +39,8 @@ LoadGenerator::LoadGenerator(Settings settings)
       address_(parse_address(settings_.address)),
       open_loop_(settings_.rate_per_s.has_value()),
       own_connections_(settings_.part.share_of(settings_.connections)),
-      own_backlog_limit_(settings_.part.share_of(static_cast<std::size_t>(settings_.backlog_limit))),
+      own_backlog_limit_(
+          settings_.part.share_of(static_cast<std::size_t>(settings_.backlog_limit))),
       class_names_(names_of(settings_.classes)),
       dialling_(settings_, address_, poller_),
       pauses_random_(random_stream(settings_.seed, settings_.part.stream(kPauseStream))),
@@ -66,9 +67,8 @@ void LoadGenerator::connect() {
   const ClientAddresses clients(settings_.connections, local_ports());
   const auto client = [&](std::size_t index) { return clients.of(settings_.part.in_whole(index)); };
   // With a connection for every request one connect shows that there is a server.
-  std::vector<Descriptor> sockets =
-      connect_all(address_, settings_.reconnect ? 1 : own_connections_, client,
-                  settings_.connect_timeout_s);
+  std::vector<Descriptor> sockets = connect_all(
+      address_, settings_.reconnect ? 1 : own_connections_, client, settings_.connect_timeout_s);
   connections_.resize(own_connections_);
   if (settings_.reconnect) return;
   for (std::size_t i = 0; i < connections_.size(); ++i) {
@@ -104,7 +104,8 @@ void LoadGenerator::begin() {
   for (std::size_t i = 0; i < connections_.size(); ++i) {
     const std::size_t in_whole = settings_.part.in_whole(i);
     connections_[i].class_id = dealt[in_whole];
-    pauses_.push({start_ns + static_cast<std::int64_t>(step_ns * static_cast<double>(in_whole)), i});
+    pauses_.push(
+        {start_ns + static_cast<std::int64_t>(step_ns * static_cast<double>(in_whole)), i});
   }
 }
 
@@ -116,17 +117,19 @@ void LoadGenerator::turn(std::int64_t deadline_ns) {
   time_.look(now_ns());
   begin_connects_anew();
   if (!sending_) return;
-  send_due();
   take_rate();
+  send_due();
 }
 
-// After what was due under the old rate, however late the loop is. Arrivals have no memory, so a
-// new rate simply draws the next one anew.
+// What was due until now arrives under the old rate, however late the loop is. Arrivals have no
+// memory, so the new rate simply draws the next one anew.
 void LoadGenerator::take_rate() {
   const double rate = rate_per_s_.load();
   if (rate == rate_in_force_) return;
+  const std::int64_t time_ns = now_ns();
+  arrive_until(time_ns);
   rate_in_force_ = rate;
-  next_arrival_ns_ = now_ns() + exponential_ns(arrivals_random_, kNsPerS / rate);
+  next_arrival_ns_ = time_ns + exponential_ns(arrivals_random_, kNsPerS / rate);
 }
 
 void LoadGenerator::send_due() {
@@ -136,7 +139,11 @@ void LoadGenerator::send_due() {
     pauses_.pop();
     resume(pause);
   }
-  while (next_arrival_ns_ <= due_ns) {
+  arrive_until(due_ns);
+}
+
+void LoadGenerator::arrive_until(std::int64_t time_ns) {
+  while (next_arrival_ns_ <= time_ns) {
     arrive(next_arrival_ns_);
     next_arrival_ns_ += exponential_ns(arrivals_random_, kNsPerS / rate_in_force_);
   }

@@ -1,9 +1,10 @@
 // The load generator: one thread and one epoll drive all connections, in a closed or an open loop.
 //
 // A load that is too much for one thread is sent by several generators, each in a process of its
-// own, each a Part. Connections, the classes of a closed loop and backlog_limit are dealt one by one
-// and add up to the whole; the rate of an open loop follows the connections, and independent Poisson
-// streams are one of the sum of their rates. An arrival waits for a connection of its own part.
+// own, each a Part. Connections, the classes of a closed loop and backlog_limit are dealt one by
+// one and add up to the whole; the rate of an open loop follows the connections, and independent
+// Poisson streams are one of the sum of their rates. An arrival waits for a connection of its own
+// part.
 #pragma once
 
 #include <array>
@@ -63,6 +64,7 @@ class LoadGenerator {
   void turn(std::int64_t deadline_ns);
   void take_rate();
   void send_due();
+  void arrive_until(std::int64_t time_ns);
   void note_delay(std::int64_t due_ns);
   void resume(const Pause& pause);
   void arrive(std::int64_t scheduled_ns);

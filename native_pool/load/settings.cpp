@@ -26,7 +26,7 @@ constexpr Field kFields[] = {
     {&S::drain_timeout_s, "drain_timeout_s", "seconds", 0, kDaySeconds,
      "How long a stop waits for the last responses."},
     {&S::connect_timeout_s, "connect_timeout_s", "seconds", 1e-3, kDaySeconds,
-     "How long one connection may take to be made."},
+     "How long a connection may take to be made while no other is."},
     {&S::reconnect, "reconnect", "switch", 0, 1,
      "Every request has a connection of its own, made for it and closed after the answer."},
     {&S::reset_on_close, "reset_on_close", "switch", 0, 1,

@@ -16,7 +16,7 @@ class HeldThread {
   explicit HeldThread(pthread_t thread) {
     held_ = false;
     released_ = false;
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = [](int) { stand_still(); };
     sigaction(SIGUSR1, &action, &before_);
     pthread_kill(thread, SIGUSR1);
@@ -43,7 +43,7 @@ class HeldThread {
 
   static inline std::atomic<bool> held_{false};
   static inline std::atomic<bool> released_{false};
-  struct sigaction before_ {};
+  struct sigaction before_{};
 };
 
 }  // namespace poolpilot

@@ -57,8 +57,7 @@ class Listener {
     for (int i = 0; i < clients; ++i) {
       sockaddr_in peer{};
       socklen_t length = sizeof(peer);
-      const Descriptor client(
-          accept(socket_.get(), reinterpret_cast<sockaddr*>(&peer), &length));
+      const Descriptor client(accept(socket_.get(), reinterpret_cast<sockaddr*>(&peer), &length));
       std::array<char, INET_ADDRSTRLEN> text{};
       ++seen[inet_ntop(AF_INET, &peer.sin_addr, text.data(), text.size())];
     }
@@ -132,8 +131,8 @@ TEST(LoadConnect, ClientsComeFromTheAddressesTheyAreGiven) {
   const auto sockets =
       connect_all(listener.address(), 90, [&](std::size_t i) { return clients.of(i); }, 30.0);
   acceptor.join();
-  EXPECT_EQ(seen, (std::map<std::string, int>{
-                      {"127.0.0.1", 30}, {"127.0.0.2", 30}, {"127.0.0.3", 30}}));
+  EXPECT_EQ(seen,
+            (std::map<std::string, int>{{"127.0.0.1", 30}, {"127.0.0.2", 30}, {"127.0.0.3", 30}}));
 }
 
 TEST(LoadClientAddresses, OneIsEnoughForHalfOfThePorts) {

@@ -48,7 +48,7 @@ std::vector<Report> run_parts(TestServer& server, Settings settings, std::size_t
 
 TEST(LoadParts, ConnectionsAndTheirClassesAreDealtExactly) {
   constexpr std::size_t kConnections = 29;
-  for (const std::size_t parts : {1, 2, 3, 29}) {
+  for (const std::size_t parts : {1U, 2U, 3U, 29U}) {
     // Without an answer every connection sends one request.
     TestServer server([](const Request&) { return Bytes(); });
     const Settings whole = three_classes(server, kConnections);
@@ -85,20 +85,33 @@ TEST(LoadParts, TogetherTheyArriveAtTheRateOfTheWhole) {
   settings.rate_per_s = 20'000.0;
   settings.drain_timeout_s = 10.0;
   run_parts(server, settings, 3, 6000);
-  std::vector<std::uint64_t> stamps;
-  for (const Request& one : server.requests()) stamps.push_back(one.header.sent_ns);
-  std::sort(stamps.begin(), stamps.end());
-  // One part is stopped before the next: what all of them sent is the middle.
-  const std::size_t first = stamps.size() / 10;
-  const std::size_t last = stamps.size() * 8 / 10;
-  const auto count = static_cast<double>(last - first);
-  const double mean_ns = static_cast<double>(stamps[last] - stamps[first]) / count;
-  EXPECT_NEAR(mean_ns, 50'000.0, 50'000.0 * 5.0 / std::sqrt(count));
+  std::vector<std::vector<std::uint64_t>> stamps(3);  // by part, told by the request's id
+  for (const Request& one : server.requests()) {
+    stamps[(one.header.request_id - 1) % 3].push_back(one.header.sent_ns);
+  }
+  // Between the first arrival of the last part to begin and the last of the first to stop.
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = UINT64_MAX;
+  for (auto& part : stamps) {
+    std::sort(part.begin(), part.end());
+    begin_ns = std::max(begin_ns, part.front());
+    end_ns = std::min(end_ns, part.back());
+  }
+  const double seconds = static_cast<double>(end_ns - begin_ns) / 1e9;
+  const std::vector<double> rates{20'000.0 * 3 / 7, 20'000.0 * 2 / 7, 20'000.0 * 2 / 7};
+  for (std::size_t part = 0; part < 3; ++part) {
+    const auto arrivals = std::count_if(stamps[part].begin(), stamps[part].end(), [&](auto time) {
+      return time >= begin_ns && time <= end_ns;
+    });
+    EXPECT_GT(arrivals, 500);
+    EXPECT_NEAR(static_cast<double>(arrivals), rates[part] * seconds,
+                5.0 * std::sqrt(rates[part] * seconds) + 2);
+  }
 }
 
 TEST(LoadParts, WholeNumbersAreDealtExactly) {
-  for (const std::size_t whole : {1, 5, 64, 1000, 65'536}) {
-    for (const std::size_t parts : {1, 2, 3, 5, 64}) {
+  for (const std::size_t whole : {1U, 5U, 64U, 1000U, 65'536U}) {
+    for (const std::size_t parts : {1U, 2U, 3U, 5U, 64U}) {
       std::set<std::size_t> numbers;
       for (std::size_t part = 0; part < parts; ++part) {
         const Part one{part, parts};

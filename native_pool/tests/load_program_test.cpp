@@ -96,9 +96,10 @@ TEST(LoadDescriptorsDeathTest, TheSoftLimitIsRaisedToTheHardOne) {
 }
 
 TEST(LoadDescriptorsDeathTest, AHardLimitTooLowIsToldInASentence) {
-  EXPECT_EXIT(ensure_under({64, 1063}), testing::ExitedWithCode(3),
-              "1000 connections need 1064 open files but the limit is 1063; raise it .ulimit -n 1064 "
-              "as root. or deal them to more processes.");
+  EXPECT_EXIT(
+      ensure_under({64, 1063}), testing::ExitedWithCode(3),
+      "1000 connections need 1064 open files but the limit is 1063; raise it .ulimit -n 1064 "
+      "as root. or deal them to more processes.");
 }
 
 std::vector<Request> drawn(const ClassSpec& spec, std::uint64_t seed, int count) {

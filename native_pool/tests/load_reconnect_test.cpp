@@ -127,7 +127,7 @@ std::size_t remembered(const std::string& address) {
     std::string state;
     fields >> number >> local >> remote >> state;
     const int remote_port = std::stoi(remote.substr(remote.find(':') + 1), nullptr, 16);
-    count += remote_port == port && state == "06" ? 1 : 0;
+    count += remote_port == port && state == "06" ? 1U : 0U;
   }
   return count;
 }
