@@ -2,9 +2,11 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "load/generator.hpp"
+#include <memory>
+#include <utility>
 
-namespace py = pybind11;
+#include "bindings/bind_settings.hpp"
+#include "load/generator.hpp"
 
 namespace poolpilot {
 namespace {
@@ -12,6 +14,7 @@ namespace {
 using load::ClassReport;
 using load::ClassSpec;
 using load::LoadGenerator;
+using load::LoadSettings;
 using load::Report;
 using load::Settings;
 using load::StepSpec;
@@ -42,9 +45,17 @@ py::dict to_dict(const Report& report) {
   fields["unexpected"] = report.unexpected;
   fields["backlog"] = report.backlog;
   fields["dropped"] = report.dropped;
+  fields["unsent"] = report.unsent;
   fields["connections"] = report.connections;
   fields["process_cpu_s"] = report.process_cpu_s;
   fields["errors"] = report.errors;
+  fields["send_delay_counts"] = sparse(report.send_delay_us);
+  fields["send_delay_total_us"] = report.send_delay_us.total;
+  py::dict loop;
+  loop["wall_s"] = report.loop.wall_s;
+  loop["cpu_s"] = report.loop.cpu_s;
+  loop["waited_s"] = report.loop.waited_s;
+  fields["loop"] = loop;
   py::dict classes;
   for (const ClassReport& one : report.classes) classes[py::str(one.name)] = to_dict(one);
   fields["classes"] = classes;
@@ -85,22 +96,29 @@ std::unique_ptr<LoadGenerator> make_generator(const std::string& address,
                                               const std::vector<ClassSpec>& classes,
                                               std::size_t connections,
                                               std::optional<double> rate_per_s, std::uint64_t seed,
-                                              double ramp_s, std::size_t backlog_limit,
-                                              double drain_timeout_s, double connect_timeout_s) {
-  const py::gil_scoped_release release;
-  return std::make_unique<LoadGenerator>(Settings{address, classes, connections, rate_per_s, seed,
-                                                  ramp_s, backlog_limit, drain_timeout_s,
-                                                  connect_timeout_s});
+                                              std::size_t part, std::size_t parts,
+                                              const py::kwargs& values) {
+  Settings settings;
+  static_cast<LoadSettings&>(settings) = settings_with(LoadSettings(), values);
+  settings.address = address;
+  settings.classes = classes;
+  settings.connections = connections;
+  settings.rate_per_s = rate_per_s;
+  settings.seed = seed;
+  settings.part = {part, parts};
+  return std::make_unique<LoadGenerator>(std::move(settings));
 }
 
 void bind_generator(py::module_& module) {
-  const Settings defaults;
-  py::class_<LoadGenerator>(module, "LoadGenerator", "Drives all connections from one thread.")
+  py::class_<LoadGenerator>(module, "LoadGenerator",
+                            "Drives all connections from one thread; `fields` tells the other "
+                            "keywords.")
       .def(py::init(&make_generator), py::kw_only(), py::arg("address"), py::arg("classes"),
            py::arg("connections"), py::arg("rate_per_s") = py::none(), py::arg("seed") = 0,
-           py::arg("ramp_s") = defaults.ramp_s, py::arg("backlog_limit") = defaults.backlog_limit,
-           py::arg("drain_timeout_s") = defaults.drain_timeout_s,
-           py::arg("connect_timeout_s") = defaults.connect_timeout_s)
+           py::arg("part") = 0, py::arg("parts") = 1)
+      .def_static("fields", &setting_table<LoadSettings>, kFieldsText)
+      .def("connect", &LoadGenerator::connect, py::call_guard<py::gil_scoped_release>(),
+           "Makes all connections.")
       .def("run", &LoadGenerator::run, py::call_guard<py::gil_scoped_release>(),
            "Sends until a stop is requested or no connection is left, then drains and closes.")
       .def(
@@ -109,6 +127,11 @@ void bind_generator(py::module_& module) {
       .def("set_rate", &LoadGenerator::set_rate, py::arg("rate_per_s"),
            "Changes the arrival rate of an open loop.")
       .def("request_stop", &LoadGenerator::request_stop, "Makes run drain and return.")
+      .def_static("bucket_of", &bucket_of, py::arg("value"),
+                  "Index of the bucket of a histogram that holds a value.")
+      .def_property_readonly_static(
+          "MAX_PARTS", [](const py::object&) { return load::kMaxParts; },
+          "Most generators that may share a load.")
       .def_property_readonly_static(
           "BUCKETS", [](const py::object&) { return kBuckets; },
           "Number of buckets of a latency histogram.");

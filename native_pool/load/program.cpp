@@ -27,9 +27,9 @@ Step acquire_step(const StepSpec& spec, std::uint8_t latch) {
 
 }  // namespace
 
-Program::Program(const ClassSpec& spec, std::uint16_t class_id, std::uint64_t seed)
+Program::Program(const ClassSpec& spec, std::uint16_t class_id, std::uint64_t seed, Part part)
     : specs_(spec.steps),
-      random_(random_stream(seed, class_id)),
+      random_(random_stream(seed, part.stream(class_id))),
       varies_(std::any_of(specs_.begin(), specs_.end(), varies)) {
   request_.header.class_id = class_id;
   request_.steps.resize(specs_.size());

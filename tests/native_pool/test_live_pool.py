@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from poolpilot.native_pool import LivePool
-from poolpilot.native_pool.load import LoadProcess
+from poolpilot.native_pool.load import Load
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
 MIXED = (
@@ -49,7 +49,7 @@ def test_1024_connections_survive_a_thousand_changes_of_the_tuple(
     address = "tcp:127.0.0.1:0" if kind == "tcp" else f"unix:{tmp_path / 'pool.sock'}"
     pool = LivePool(address=address, pool_size=2, class_names=["mixed", "transaction"], record_events=True)
     pool.start()
-    with LoadProcess(pool.address, Workload("changes", "test", MIXED, connections=1024)) as load:
+    with Load(pool.address, Workload("changes", "test", MIXED, connections=1024)) as load:
         change_at_random(pool, 1000, pause_s=0.003)
         pool.set_tuple(pool_size=16, oversubscribe=3, timer_interval_ms=10)
         report = load.stop()
@@ -194,7 +194,7 @@ def test_port_in_use_is_one_sentence() -> None:
 def test_histograms_hold_what_the_clients_sent() -> None:
     pool = LivePool(class_names=["mixed", "transaction"])
     pool.start()
-    with LoadProcess(pool.address, Workload("short", "test", MIXED, connections=8)) as load:
+    with Load(pool.address, Workload("short", "test", MIXED, connections=8)) as load:
         time.sleep(0.2)
         report = load.stop()
     snapshot = pool.snapshot()

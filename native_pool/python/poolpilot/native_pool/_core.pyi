@@ -131,6 +131,7 @@ class LoadClass:
 
 class LoadGenerator:
     BUCKETS: ClassVar[int]
+    MAX_PARTS: ClassVar[int]
     def __init__(
         self,
         *,
@@ -139,11 +140,20 @@ class LoadGenerator:
         connections: int,
         rate_per_s: float | None = ...,
         seed: int = ...,
+        part: int = ...,
+        parts: int = ...,
         ramp_s: float = ...,
         backlog_limit: int = ...,
         drain_timeout_s: float = ...,
         connect_timeout_s: float = ...,
+        reconnect: bool = ...,
+        reset_on_close: bool = ...,
     ) -> None: ...
+    @staticmethod
+    def fields() -> list[SettingRow | ChoiceRow]: ...
+    @staticmethod
+    def bucket_of(value: int) -> int: ...
+    def connect(self) -> None: ...
     def run(self) -> None: ...
     def report(self) -> dict[str, Any]: ...
     def set_rate(self, rate_per_s: float) -> None: ...

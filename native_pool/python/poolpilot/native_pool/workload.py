@@ -68,7 +68,7 @@ class Workload:
         name: Unique name.
         family: Family it was drawn from; families, not workloads, are held out.
         classes: At most 8 request classes.
-        connections: Connections held open, 1..1024.
+        connections: Connections held open, 1..65,536.
         rate_per_s: Arrivals a second of an open loop (Poisson); None is a closed loop.
         cpus: Number of processors the server may use.
         seed: Seed of the load generator.
