@@ -55,6 +55,9 @@ void bind_live(py::module_& module) {
             return to_dict(without_gil([&] { return pool.set_tuple(tuple); }));
           },
           "Puts a tuple in force and returns it.")
+      .def("set_admission_limit", &LivePool::set_admission_limit, py::arg("limit"),
+           py::call_guard<py::gil_scoped_release>(),
+           "Most transactions inside at once from now on; 0: no limit.")
       .def(
           "snapshot",
           [](const LivePool& pool) {

@@ -182,6 +182,8 @@ void bind_pool(py::module_& module) {
             return to_dict(pool.set_tuple(tuple_of(values)));
           },
           "Puts a tuple in force and returns it.")
+      .def("set_admission_limit", &SimulatedPool::set_admission_limit, py::arg("limit"),
+           "Most transactions inside at once from now on; 0: no limit.")
       .def(
           "snapshot", [](const SimulatedPool& pool) { return to_dict(pool.snapshot()); },
           "Everything counted since the start.")

@@ -3,7 +3,8 @@
 // The pool owns the memory and the socket of every connection; the handler says which thread serves
 // it, and when. welcome() hands it to the handler, and a thread of the handler's calls serve() once
 // there is something to read. That turn hands it back by rearm() or, before it closes it, has its
-// home forget it. Nobody else closes one while the pool serves.
+// home forget it. Nobody else closes one while the pool serves. A turn may also end with neither:
+// the connection waits for admission then, and its home's requeue() asks for its next turn.
 #pragma once
 
 #include "live/connection.hpp"
@@ -17,8 +18,8 @@ namespace poolpilot {
 class HandlerHost {
  public:
   virtual ~HandlerHost() = default;
-  // One turn of a connection: its requests are run and it is rearmed or closed. The caller must not
-  // touch it afterwards.
+  // One turn of a connection: its requests are run and it is rearmed, closed or parked. The caller
+  // must not touch it afterwards.
   virtual void serve(Connection& connection, WorkerStats& stats) = 0;
 };
 

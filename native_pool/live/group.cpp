@@ -48,6 +48,12 @@ void Group::remove(Connection& connection) {
   apply(EventKind::kConnectionRemoved);
 }
 
+void Group::requeue(Connection& connection) {
+  const Lock lock(mutex_);
+  queue_.put(&connection, Priority::kHigh, tick_us_);
+  perform(apply(EventKind::kArrived).spawn);
+}
+
 bool Group::arm(Connection& connection) {
   // Under the mutex, or the next worker could close the socket while epoll_ctl still returns.
   const Lock lock(mutex_);

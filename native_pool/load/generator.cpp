@@ -163,10 +163,21 @@ void LoadGenerator::take_answer(Connection& connection, const Response& response
   if (response.status == Status::kOk) {
     tally.completed.add_one();
     tally.latency_us.record(static_cast<std::uint64_t>(now_ns() - connection.sent_ns) / 1'000);
+  } else if (response.status == Status::kRefused) {
+    tally.refused.add_one();
+    return try_again(connection);
   } else {
     tally.failed.add_one();
   }
   if (sending_) continue_with(connection);
+}
+
+// An open loop does not wait for anybody: it goes on with its next arrival.
+void LoadGenerator::try_again(Connection& connection) {
+  if (!sending_) return;
+  if (open_loop_) return continue_with(connection);
+  const auto index = static_cast<std::size_t>(&connection - connections_.data());
+  pauses_.push({now_ns() + exponential_ns(pauses_random_, kRetryPauseMs * 1e6), index});
 }
 
 // What a connection does after an answer.

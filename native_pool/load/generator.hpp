@@ -54,6 +54,7 @@ class LoadGenerator {
   void send_request(Connection& connection, std::uint16_t class_id, std::int64_t scheduled_ns);
   void receive(Connection& connection);
   void take_answer(Connection& connection, const Response& response);
+  void try_again(Connection& connection);
   void continue_with(Connection& connection);
   void lose(Connection& connection, Fault fault);
   void stop_sending();

@@ -15,6 +15,7 @@ namespace poolpilot::load {
 inline constexpr std::size_t kMaxConnections = 1024;
 inline constexpr double kMaxRatePerS = 1e6;
 inline constexpr double kMaxVariation = 10.0;
+inline constexpr double kRetryPauseMs = 10.0;  // mean, of a closed loop that was refused
 
 struct StepSpec {
   Op op = Op::kCpu;

@@ -5,6 +5,7 @@
 #include <span>
 #include <tuple>
 
+#include "policy/admission_settings.hpp"
 #include "policy/group_settings.hpp"
 #include "pool/setting.hpp"
 #include "pool/tuple.hpp"
@@ -14,13 +15,16 @@ namespace poolpilot {
 struct PoolSettings {
   PoolTuple tuple;
   GroupSettings group;  // oversubscribe, timer and create_thread_on_wait come from the tuple
+  AdmissionSettings admission;
   int max_pool_size = 128;
   int max_threads = 65'536;
   int prio_kickup_ms = 1000;
   bool record_events = false;
 
   static std::span<const SettingField<PoolSettings>> fields();
-  static constexpr auto parts() { return std::tuple(&PoolSettings::tuple, &PoolSettings::group); }
+  static constexpr auto parts() {
+    return std::tuple(&PoolSettings::tuple, &PoolSettings::group, &PoolSettings::admission);
+  }
 };
 
 // The ceiling first and then the tuple under it, so that a refused pool_size is told the range that

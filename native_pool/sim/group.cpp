@@ -21,6 +21,11 @@ void Group::adopt(std::uint32_t number) {
   perform(apply(EventKind::kConnectionAdded).spawn);
 }
 
+void Group::requeue(std::uint32_t number) {
+  queue_.put(number, Priority::kHigh, tick_us_);
+  perform(apply(EventKind::kArrived).spawn);
+}
+
 void Group::receive(std::uint32_t number) {
   ready_.push_back(number);
   if (listener_ == kNobody || listener_called_) return;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "pool/snapshot.hpp"
+#include "sim/admission_gate.hpp"
 #include "sim/client.hpp"
 #include "sim/client_thread.hpp"
 #include "sim/deadlock.hpp"
@@ -50,13 +51,17 @@ class SimulatedPool {
   // Throws std::invalid_argument outside the ranges; the old tuple then stays.
   PoolTuple set_tuple(const PoolTuple& tuple);
   PoolTuple tuple() const { return tuple_; }
+  // Changes `admission_limit`; 0 switches it off. Throws std::invalid_argument outside its range;
+  // the old limit then stays.
+  void set_admission_limit(int limit) { gate_.set_limit(limit); }
 
   PoolSnapshot snapshot() const;
   double now_s() const { return static_cast<double>(engine_.now_ns()) / 1e9; }
   std::int64_t events() const { return events_done_; }
   std::int64_t sent() const { return client_.sent(); }
   std::int64_t answered() const {
-    return measures_.counters.completed.value() + measures_.counters.failed.value();
+    return measures_.counters.completed.value() + measures_.counters.failed.value() +
+           measures_.refused;
   }
   // Threads created and woken because of a stall.
   std::int64_t thread_changes() const;
@@ -84,6 +89,7 @@ class SimulatedPool {
   ClientThread client_thread_;
   Measures measures_;
   ThreadGroups handler_;
+  AdmissionGate gate_;
   Latches latches_;
   Storage storage_;
   Executor executor_;

@@ -35,6 +35,9 @@ class LivePool:
         listener_create_limit: int = ...,
         dedicated_listener: bool = ...,
         throttle: str = ...,
+        admission_limit: int = ...,
+        admission_escape_ms: int = ...,
+        admission_queue_limit: int = ...,
         max_pool_size: int = ...,
         max_connections: int = ...,
         max_threads: int = ...,
@@ -64,6 +67,7 @@ class LivePool:
         create_thread_on_wait: bool = ...,
         idle_timeout_s: float = ...,
     ) -> dict[str, Any]: ...
+    def set_admission_limit(self, limit: int) -> None: ...
     def snapshot(self) -> dict[str, Any]: ...
     def replayed_events(self) -> tuple[int, int]: ...
 
@@ -176,6 +180,9 @@ class SimulatedPool:
         listener_create_limit: int = ...,
         dedicated_listener: bool = ...,
         throttle: str = ...,
+        admission_limit: int = ...,
+        admission_escape_ms: int = ...,
+        admission_queue_limit: int = ...,
         max_pool_size: int = ...,
         max_threads: int = ...,
         prio_kickup_ms: int = ...,
@@ -206,6 +213,7 @@ class SimulatedPool:
         create_thread_on_wait: bool = ...,
         idle_timeout_s: float = ...,
     ) -> dict[str, Any]: ...
+    def set_admission_limit(self, limit: int) -> None: ...
     def snapshot(self) -> dict[str, Any]: ...
     def replayed_events(self) -> tuple[int, int]: ...
 
