@@ -32,6 +32,7 @@ py::dict to_dict(const ClassReport& report) {
   fields["sent"] = report.sent;
   fields["completed"] = report.completed;
   fields["failed"] = report.failed;
+  fields["refused"] = report.refused;
   fields["lost"] = report.lost;
   fields["latency_counts"] = sparse(report.latency_us);
   fields["latency_total_us"] = report.latency_us.total;

@@ -63,7 +63,7 @@ void check_request(Bytes frame, const Request& request) {
 }
 
 void check_response(Bytes frame, const Response& response) {
-  require(response.status <= Status::kStopping, "a status is known");
+  require(response.status <= Status::kRefused, "a status is known");
   require(response.class_id < 8, "a response's class is below 8");
   std::array<std::byte, kResponseBytes> encoded;
   encode_response(response, encoded);

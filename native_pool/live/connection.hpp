@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "live/protocol.hpp"
+#include "policy/admission.hpp"
 #include "queues/classifier.hpp"
 
 namespace poolpilot {
@@ -15,8 +16,9 @@ class ConnectionHome;
 
 // Touched by one thread at a time: the one whose turn it is. Its home orders these turns and owns
 // the connection in between. A group does so under its mutex: a connection is armed under it, and
-// taken out of the poll's answer under it; while it is armed the group's timer may end it.
-struct Connection {
+// taken out of the poll's answer under it; while it is armed the group's timer may end it. One that
+// waits for admission belongs to nobody, as live/admission_gate.hpp says.
+struct Connection : AdmissionTicket {
   Connection(int socket, std::uint64_t number) : fd(socket), id(number) {}
 
   int fd;
@@ -30,6 +32,7 @@ struct Connection {
   int last_class = kAnyClass;
   SessionPriority priority = SessionPriority::kAuto;
   std::bitset<kLatches> held_latches;
+  std::int64_t parked_ns = 0;  // when its request had to wait for admission; 0: it did not
   std::int64_t enqueued_ns = 0;
   std::int64_t last_response_ns = 0;
   std::size_t buffered = 0;

@@ -4,7 +4,8 @@
 // it, and when. welcome() hands it to the handler, and a thread of the handler's calls serve() once
 // there is something to read, or end() once its client is gone. A turn hands it back by rearm() or,
 // before it closes it, has its home forget it; end() does the latter. Nobody else closes one while
-// the pool serves.
+// the pool serves. A turn may also end with neither: the connection waits for admission then, and
+// its home's requeue() asks for its next turn.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@ enum class Ending : std::uint8_t { kHungUp };
 class HandlerHost {
  public:
   virtual ~HandlerHost() = default;
-  // One turn of a connection: its requests are run and it is rearmed or closed. The caller must not
-  // touch it afterwards.
+  // One turn of a connection: its requests are run and it is rearmed, closed or parked. The caller
+  // must not touch it afterwards.
   virtual void serve(Connection& connection, WorkerStats& stats) = 0;
   // Closes a connection that the caller owns, in the place of a turn. The same holds afterwards.
   virtual void end(Connection& connection, Ending why) = 0;

@@ -65,6 +65,12 @@ void Group::remove(Connection& connection) {
   apply(EventKind::kConnectionRemoved);
 }
 
+void Group::requeue(Connection& connection) {
+  const Lock lock(mutex_);
+  queues_.put_urgent(&connection, queue_clock_us(now_ns()));
+  perform(apply(EventKind::kArrived).spawn);
+}
+
 bool Group::arm(Connection& connection) {
   // Under the mutex, or the next worker could close the socket while epoll_ctl still returns.
   const Lock lock(mutex_);

@@ -7,7 +7,8 @@
 // its condition variable lives on its own stack.
 //
 // Connections. A turn owns its connection from the moment it takes it off the queue until arm() or
-// adopt() succeeds; when the system refuses, it owns it still and must close it. The epoll is
+// adopt() succeeds, or until it is parked to wait for admission, from where requeue() queues it;
+// when the system refuses to arm it, the turn owns it still and must close it. The epoll is
 // silent about a connection that somebody owns, whether the epoll knows it or not. From arm() until
 // a poll queues it an armed connection belongs to the group: only who holds the mutex may touch it,
 // and nobody may close it, since only a turn does that. So a tick may shut the socket of one that
@@ -53,7 +54,7 @@ class GroupHost {
   // Starts a worker of `group`; false when the system or the pool refuses.
   virtual bool start_worker(Group& group) = 0;
   virtual bool pool_full() const = 0;
-  // One turn of a connection: its requests are run and it is armed again, moved or closed.
+  // One turn of a connection: its requests are run and it is armed again, moved, closed or parked.
   virtual void serve(Connection& connection, WorkerStats& stats) = 0;
   // Whether a connection whose client is gone is closed by hang_up(), instead of such a turn.
   virtual bool hangs_up_at_once() const = 0;
@@ -77,6 +78,7 @@ class Group final : public ConnectionHome {
   // Takes over a connection of another group and arms it.
   [[nodiscard]] bool adopt(Connection& connection);
   void remove(Connection& connection) override;
+  void requeue(Connection& connection) override;
   // Waits for the connection's next request. The caller must not touch it afterwards, unless the
   // answer is false: then the system refuses, and the caller owns it still.
   [[nodiscard]] bool arm(Connection& connection);

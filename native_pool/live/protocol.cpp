@@ -153,7 +153,7 @@ std::size_t decode_response(std::span<const std::byte> bytes, Response& response
   }
   const auto status = read_at<Status>(bytes, kLengthBytes + 1);
   const auto class_id = read_at<std::uint16_t>(bytes, kLengthBytes + 2);
-  if (status > Status::kStopping || class_id >= kClasses) {
+  if (status > Status::kRefused || class_id >= kClasses) {
     throw ProtocolError("response status or class out of range");
   }
   response = {status, class_id, read_at<std::uint64_t>(bytes, kLengthBytes + 4)};

@@ -32,6 +32,7 @@ enum class Status : std::uint8_t {
   kOk = 0,
   kLatchTimeout,
   kStopping,  // the server stopped before the program was over; the rest of it was not run
+  kRefused,   // nothing of the program was run, too many wait for admission: try again
 };
 
 static_assert(sizeof(Step) == kStepBytes);

@@ -1,10 +1,29 @@
 // The load generator: one thread and one epoll drive all connections, in a closed or an open loop.
 //
-// A load that is too much for one thread is sent by several generators, each in a process of its
-// own, each a Part. Connections, the classes of a closed loop and backlog_limit are dealt one by
-// one and add up to the whole; the rate of an open loop follows the connections, and independent
-// Poisson streams are one of the sum of their rates. An arrival waits for a connection of its own
-// part.
+// Size. Up to kMaxConnections. A connection costs this process some 64 bytes, and the system about
+// 6 (Unix) or 8 KiB (TCP) for the sockets and polls of both ends. All are made side by side before
+// the first request. Limits of the system are raised where they may be (open files), gone round
+// (local ports: further loopback addresses) or waited out (the server's accept queue).
+//
+// Processes. A load that is too much for one thread is sent by several generators, each in a
+// process of its own, each a Part. Connections, the classes of a closed loop and backlog_limit are
+// dealt one by one and add up to the whole; the rate of an open loop follows the connections, and
+// independent Poisson streams are one of the sum of their rates. An arrival waits for a connection
+// of its own part. One part alone sends what the whole would.
+//
+// Open loop. A request is due when it arrives by the schedule, whatever the server, the connections
+// or this loop are doing, and its latency counts from then. What still waited for a connection at
+// the stop is `unsent`, what found the backlog full is `dropped`: no latency tells of these.
+//
+// Lateness. `send_delay_us` says how late the loop turned to requests that had a time of their own,
+// LoopTimes what it had of a processor: a run whose bottleneck was the generator can be told.
+//
+// Reconnect. Every request makes a connection and closes it after the answer; the latency begins
+// before the connect. The server may meet a client's next connection before the end of the last, so
+// its max_connections needs room beyond the clients. This end closes first and its TCP port stays
+// in TIME_WAIT for a minute, or, over loopback, for the second after which Linux reuses it unless
+// net.ipv4.tcp_tw_reuse is 0. Where the ports run out the fault is no_local_port; a Unix socket has
+// none, and with reset_on_close none stays.
 #pragma once
 
 #include <array>
@@ -74,6 +93,7 @@ class LoadGenerator {
   void begin_connects_anew();
   void receive(Connection& connection);
   void take_answer(Connection& connection, const Response& response);
+  void try_again(Connection& connection);
   void continue_with(Connection& connection);
   void lose(Connection& connection, Fault fault);
   std::size_t index_of(const Connection& connection) const;

@@ -76,11 +76,22 @@ void LoadGenerator::take_answer(Connection& connection, const Response& response
   if (response.status == Status::kOk) {
     tally.completed.add_one();
     tally.latency_us.record(static_cast<std::uint64_t>(now_ns() - connection.sent_ns) / 1'000);
+  } else if (response.status == Status::kRefused) {
+    tally.refused.add_one();
   } else {
     tally.failed.add_one();
   }
   if (settings_.reconnect) close(connection);
-  if (sending_) continue_with(connection);
+  if (!sending_) return;
+  if (response.status == Status::kRefused) return try_again(connection);
+  continue_with(connection);
+}
+
+// An open loop does not wait for anybody: it goes on with its next arrival.
+void LoadGenerator::try_again(Connection& connection) {
+  if (open_loop_) return continue_with(connection);
+  const std::int64_t pause_ns = exponential_ns(pauses_random_, kRetryPauseMs * 1e6);
+  pauses_.push({now_ns() + pause_ns, index_of(connection)});
 }
 
 // What a connection does after an answer.

@@ -24,6 +24,7 @@ Report report_of(const Tally& tally, const std::vector<std::string>& class_names
     counted.latency_us.add_to(one.latency_us);
     one.completed = counted.completed.get();
     one.failed = counted.failed.get();
+    one.refused = counted.refused.get();
     one.lost = counted.lost.get();
     one.sent = counted.sent.get();
   }

@@ -28,13 +28,14 @@ inline constexpr std::array<const char*, 7> kFaultNames{
     "closed_by_server", "connection_reset", "socket_error", "malformed_response",
     "unanswered",       "not_connected",    "no_local_port"};
 
-// All cumulative. After the drain sent == completed + failed + lost; the latency, from send (open
-// loop: scheduled arrival) to response, holds the completed ones only.
+// All cumulative. After the drain sent == completed + failed + refused + lost; the latency, from
+// send (open loop: scheduled arrival) to response, holds the completed ones only.
 struct ClassReport {
   std::string name;
   std::uint64_t sent = 0;
   std::uint64_t completed = 0;  // answered with status ok
   std::uint64_t failed = 0;     // answered with another status
+  std::uint64_t refused = 0;    // answered that too many wait: nothing of it was run
   std::uint64_t lost = 0;       // never answered: the connection ended or the drain timed out
   HistogramCounts latency_us;
 };
@@ -71,6 +72,7 @@ struct ClassTally {
   Counter sent;
   Counter completed;
   Counter failed;
+  Counter refused;
   Counter lost;
   Histogram latency_us;
 };

@@ -19,6 +19,7 @@ inline constexpr std::size_t kMaxConnections = 65'536;
 inline constexpr std::size_t kMaxParts = 64;
 inline constexpr double kMaxRatePerS = 1e6;
 inline constexpr double kMaxVariation = 10.0;
+inline constexpr double kRetryPauseMs = 10.0;  // mean, of a closed loop that was refused
 
 struct StepSpec {
   Op op = Op::kCpu;

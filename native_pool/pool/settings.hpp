@@ -5,6 +5,7 @@
 #include <span>
 #include <tuple>
 
+#include "policy/admission_settings.hpp"
 #include "pool/knobs.hpp"
 #include "pool/setting.hpp"
 #include "pool/tuple.hpp"
@@ -16,12 +17,14 @@ struct PoolSettings {
   PoolTuple tuple;
   PoolKnobs knobs;
   QueueSettings queues;
+  AdmissionSettings admission;
   int max_pool_size = 128;
   bool record_events = false;
 
   static std::span<const SettingField<PoolSettings>> fields();
   static constexpr auto parts() {
-    return std::tuple(&PoolSettings::tuple, &PoolSettings::knobs, &PoolSettings::queues);
+    return std::tuple(&PoolSettings::tuple, &PoolSettings::knobs, &PoolSettings::queues,
+                      &PoolSettings::admission);
   }
 };
 

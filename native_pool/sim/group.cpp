@@ -21,6 +21,11 @@ void Group::adopt(std::uint32_t number) {
   perform(apply(EventKind::kConnectionAdded).spawn);
 }
 
+void Group::requeue(std::uint32_t number) {
+  queues_.put_urgent(number, queue_clock_us());
+  perform(apply(EventKind::kArrived).spawn);
+}
+
 void Group::receive(std::uint32_t number) {
   ready_.push_back(number);
   if (listener_ == kNobody || listener_called_) return;

@@ -34,6 +34,8 @@ class Group {
   void adopt(std::uint32_t connection);
   // Forgets a connection that is about to move.
   void remove() { apply(EventKind::kConnectionRemoved); }
+  // One that was parked in its last turn is to be served again.
+  void requeue(std::uint32_t connection);
   // A request of a connection has come.
   void receive(std::uint32_t connection);
 

@@ -25,9 +25,10 @@ SimulatedPool::SimulatedPool(const SimulationSettings& settings)
       client_thread_(engine_, client_, connections_),
       measures_(settings.load.classes.size()),
       handler_(engine_, connections_, settings_),
+      gate_(engine_, connections_, handler_, settings.admission),
       latches_(engine_, connections_, client_, measures_, settings.latch_timeout_s),
       storage_(engine_, settings.load.seed),
-      executor_(engine_, connections_, client_, handler_, latches_, storage_, measures_) {
+      executor_(engine_, connections_, client_, handler_, gate_, latches_, storage_, measures_) {
   for (std::uint32_t i = 0; i < connections_.size(); ++i) handler_.welcome(i);
   client_.begin(engine_.events(), connections_);
   arm_timer();
@@ -90,9 +91,12 @@ void SimulatedPool::burst_over(std::uint32_t number) {
     case Phase::kCreated:
     case Phase::kWorker:
     case Phase::kListener:
+    case Phase::kParking:
       return executor_.resume(number);
     case Phase::kLogin:
       return executor_.logged_in(number);
+    case Phase::kRefusing:
+      return executor_.refused(number);
     case Phase::kSpinning:
       return executor_.spun(number);
     case Phase::kLatch:
@@ -127,6 +131,8 @@ void SimulatedPool::happen(std::uint32_t what) {
       return handler_.expire_sleepers(number);
     case EventIs::kLatchCheck:
       return latches_.expire_waits(number);
+    case EventIs::kAdmissionCheck:
+      return gate_.expire();
     case EventIs::kChange:
       return client_.change(number, engine_.now_ns(), engine_.events(), connections_);
     case EventIs::kFlushed:
@@ -187,6 +193,7 @@ PoolSnapshot SimulatedPool::snapshot() const {
   put_group_counts(snapshot, counters, state);
   snapshot.counters["unmapped_requests"] = static_cast<double>(handler_.unmapped_requests());
   engine_.create_us().add_to(snapshot.histograms["thread_create_us"]);
+  put_admission_counts(snapshot, gate_.counters(), gate_.state());
   put_worker_counts(snapshot, measures_.counters);
   std::vector<HistogramCounts> timings;
   measures_.timings.add_to(timings);

@@ -29,6 +29,11 @@ class ThreadGroups {
   // Waits for the connection's next request, in the group where it belongs now.
   void rearm(std::uint32_t connection);
 
+  // A connection that was parked in its last turn is to be served again, before new requests.
+  void requeue(std::uint32_t connection) {
+    groups_[connections_[connection].group].requeue(connection);
+  }
+
   // The connection that a thread serves next; kNobody when there is none for it yet.
   std::uint32_t next(std::uint32_t thread);
   // The same for a thread that had none, or is new, and runs now.

@@ -79,6 +79,23 @@ TEST(Load, OtherStatusIsAFailureWithoutLatency) {
   EXPECT_EQ(observations(only.latency_us), static_cast<std::int64_t>(only.completed));
 }
 
+TEST(Load, ARefusalIsAKindOfItsOwnAndIsTriedAgain) {
+  for (const bool open_loop : {false, true}) {
+    TestServer server([](const Request& request) {
+      const bool odd = request.header.request_id % 2 == 1;
+      return std::optional(response_to(request, odd ? Status::kRefused : Status::kOk));
+    });
+    Settings settings = one_class(server, 4);
+    if (open_loop) settings.rate_per_s = 2'000.0;
+    const Report report = run_until(server, settings, 60);
+    const ClassReport& only = report.classes.at(0);
+    EXPECT_GE(only.refused, 20U);
+    EXPECT_EQ(only.failed, 0U);
+    EXPECT_EQ(only.sent, only.completed + only.refused);
+    EXPECT_EQ(observations(only.latency_us), static_cast<std::int64_t>(only.completed));
+  }
+}
+
 TEST(Load, ClosedConnectionsAreCountedAndEndTheRunWhenNoneIsLeft) {
   const TestServer server([](const Request& request) {
     return request.header.request_id > 20 ? std::nullopt : std::optional(response_to(request));

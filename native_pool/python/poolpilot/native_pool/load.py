@@ -21,7 +21,7 @@ CONNECTIONS_A_PROCESS = 4096
 
 
 class Load:
-    """A running load generator; also a context manager that stops it.
+    """A running load; also a context manager that stops it. What it does stands in native_pool/load/generator.hpp.
 
     All its processes connect before any of them sends. When one of them fails the others are ended too.
 

@@ -1,8 +1,8 @@
 """The load generator's process: commands on stdin, replies on stdout, one JSON object a line.
 
-The first line configures it, `{"address", "workload", "cpus", "settings", "part", "parts"}`, and is answered once all is
-connected; `{"command": "begin"}` has it send; then come `{"command": "report"}`, `{"command": "rate", "rate_per_s"}` and
-`{"command": "stop"}`. The end of stdin is a stop, so that the process never outlives its parent. It imports next to
+The first line configures it, `{"address", "workload", "cpus", "settings", "part", "parts"}`, and is answered once all
+is connected; `{"command": "begin"}` has it send; then come `{"command": "report"}`, `{"command": "rate", "rate_per_s"}`
+and `{"command": "stop"}`. The end of stdin is a stop, so that the process never outlives its parent. It imports next to
 nothing: it must start fast and disturb the server beside it little.
 """
 

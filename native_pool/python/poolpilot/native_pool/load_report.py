@@ -30,6 +30,7 @@ class ClassReport:
         sent: Requests sent.
         completed: Requests answered with status ok.
         failed: Requests answered with another status.
+        refused: Requests answered that too many wait for admission: nothing of them was run.
         lost: Requests never answered: the connection ended or the drain timed out.
         latency_counts: Completed requests by bucket of latency in microseconds, shape (BUCKETS,), the buckets of
             `featurizer.histogram`; from send, in an open loop from the scheduled arrival, to the response.
@@ -40,6 +41,7 @@ class ClassReport:
     sent: int
     completed: int
     failed: int
+    refused: int
     lost: int
     latency_counts: NDArray[np.int64]
     latency_total_us: float
@@ -80,7 +82,7 @@ class LoopTimes:
 class LoadReport:
     """What a load generator has counted since its start.
 
-    After a stop `sent == completed + failed + lost`, of the whole and of each class.
+    After a stop `sent == completed + failed + refused + lost`, of the whole and of each class.
 
     Attributes:
         time_s: The host's monotonic clock, the same as the server's; of several processes their mean.
@@ -127,6 +129,11 @@ class LoadReport:
     def failed(self) -> int:
         """Requests answered with another status, of all classes."""
         return sum(one.failed for one in self.classes.values())
+
+    @property
+    def refused(self) -> int:
+        """Requests refused because too many wait for admission, of all classes."""
+        return sum(one.refused for one in self.classes.values())
 
     @property
     def lost(self) -> int:

@@ -30,15 +30,15 @@ class LoadSettings(BaseModel):
     reply_timeout_s: float = Field(default=10.0, gt=0, description="How long a process may take to answer a command.")
 
     late_after_ms: float = Field(
-        default=1.0, ge=0, description="A request that is sent so much after it was due is late by the generator's fault."
+        default=1.0, ge=0, description="A request that leaves so long after it was due is late by the generator."
     )
     late_share: float = Field(
         default=0.01, ge=0, le=1, description="Share of late requests above which a report warns of the generator."
     )
     busy_share: float = Field(
-        default=0.9, ge=0, le=1, description="Share of its time that a generator may be busy before a report warns of it."
+        default=0.9, ge=0, le=1, description="Share of its time that a process may be busy before a report warns of it."
     )
 
     def of_child(self) -> dict[str, Any]:
         """The fields that a load process itself needs."""
-        return self.model_dump(include=_ROWS.keys())
+        return self.model_dump(include=set(_ROWS))

@@ -3,6 +3,9 @@
 from poolpilot.native_pool.load_report import LoadReport
 from poolpilot.native_pool.load_settings import LoadSettings
 
+LEAST_SCHEDULED = 100
+"""Fewer requests with a time of their own say nothing: those of a closed loop without pauses are its very first."""
+
 
 def warning_of(report: LoadReport, settings: LoadSettings) -> str | None:
     """A sentence where requests left late, or a process had no rest; None where the figures are the server's.
@@ -13,8 +16,8 @@ def warning_of(report: LoadReport, settings: LoadSettings) -> str | None:
     """
     findings = []
     late = report.share_later_than(settings.late_after_ms)
-    if late > settings.late_share:
-        findings.append(f"{late:.1%} of the requests left more than {settings.late_after_ms:g} ms after they were due")
+    if late > settings.late_share and report.send_delay_counts.sum() >= LEAST_SCHEDULED:
+        findings.append(f"{late:.1%} of the scheduled requests left more than {settings.late_after_ms:g} ms late")
     busiest = max(report.loops, key=lambda loop: loop.busy_share)
     if busiest.busy_share > settings.busy_share:
         number = report.loops.index(busiest) + 1
