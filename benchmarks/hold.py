@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from poolpilot.native_pool import LivePool
-from poolpilot.native_pool.load import LoadProcess
+from poolpilot.native_pool.load import Load
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
 STEPS = (
@@ -43,7 +43,7 @@ def main() -> int:
     before = left_open()
     pool = LivePool(pool_size=2, class_names=["all"], record_events=True)
     pool.start()
-    with LoadProcess(pool.address, WORKLOAD) as load:
+    with Load(pool.address, WORKLOAD) as load:
         for _ in range(arguments.changes):
             pool.set_tuple(
                 pool_size=rng.randint(1, 128),

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from poolpilot.native_pool import LivePool
-from poolpilot.native_pool.load import LoadProcess
+from poolpilot.native_pool.load import Load
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
 WORKLOAD = Workload("instruments", "benchmark", (RequestClass("all", (Step("cpu", us=20),)),), connections=16)
@@ -22,7 +22,7 @@ def throughput_per_s(instrument: bool, seconds: float) -> float:
     """Completions a second of a fresh pool on one processor."""
     pool = LivePool(cpus=[0], pool_size=1, instrument=instrument, class_names=["all"])
     pool.start()
-    with LoadProcess(pool.address, WORKLOAD, cpus={1}):
+    with Load(pool.address, WORKLOAD, cpus={1}):
         time.sleep(0.3)
         before = pool.snapshot()
         time.sleep(seconds)

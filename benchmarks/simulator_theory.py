@@ -15,9 +15,17 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from poolpilot.native_pool import QueueRule, QueueSpec
 from poolpilot.native_pool._core import SimulatedNetwork, SimulatedStation
 
 Counted = dict[str, Any]
+
+PRIORITIES = {
+    "discipline": "priority",
+    "queues": [QueueSpec(), QueueSpec()],
+    "rules": [QueueRule(class_id=0, queue=0), QueueRule(class_id=1, queue=1)],
+}
+"""The first class before the second."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +86,7 @@ def repair_shop(seed: int, machines: int, think: float) -> SimulatedNetwork:
     """Machines that break after a while and wait for one repairer."""
     stations = [
         SimulatedStation(mean_s=[1.0], next=[0.0, 1.0]),
-        SimulatedStation(discipline="delay", mean_s=[think]),
+        SimulatedStation(service="delay", mean_s=[think]),
     ]
     return SimulatedNetwork(stations=stations, population=[machines], seed=seed)
 
@@ -86,7 +94,7 @@ def repair_shop(seed: int, machines: int, think: float) -> SimulatedNetwork:
 def central_server(seed: int, population: int) -> SimulatedNetwork:
     """A processor and two disks; half of the visits go to the first, two fifths to the second."""
     stations = [
-        SimulatedStation(discipline="sharing", mean_s=[0.01], next=[0.0, 0.5, 0.4]),
+        SimulatedStation(service="sharing", mean_s=[0.01], next=[0.0, 0.5, 0.4]),
         SimulatedStation(mean_s=[0.015]),
         SimulatedStation(mean_s=[0.03]),
     ]
@@ -102,7 +110,7 @@ def models() -> list[Model]:
         Model(
             f"M/G/1-PS at 0.7, variation {variation}",
             "Kleinrock 1976",
-            partial(open_station, rates=[0.7], discipline="sharing", variation=variation),
+            partial(open_station, rates=[0.7], service="sharing", variation=variation),
             mean_stay_s,
             1.0 / (1.0 - 0.7),
         )
@@ -120,14 +128,14 @@ def models() -> list[Model]:
         Model(
             "M/M/1, two priorities: urgent",
             "Cobham 1954",
-            lambda seed: open_station(seed, [urgent, patient], discipline="priority"),
+            lambda seed: open_station(seed, [urgent, patient], **PRIORITIES),
             mean_stay_s,
             1.0 + residual / (1.0 - urgent),
         ),
         Model(
             "M/M/1, two priorities: patient",
             "Cobham 1954",
-            lambda seed: open_station(seed, [urgent, patient], discipline="priority"),
+            lambda seed: open_station(seed, [urgent, patient], **PRIORITIES),
             lambda counted: mean_stay_s(counted, class_id=1),
             1.0 + residual / ((1.0 - urgent) * (1.0 - urgent - patient)),
         ),

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "bindings/bind_settings.hpp"
+#include "bindings/bind_queues.hpp"
 #include "bindings/to_dict.hpp"
 #include "live/server.hpp"
 
@@ -28,7 +28,7 @@ void bind_live(py::module_& module) {
                        "The live pool server on loopback; `fields` tells the other keywords.")
       .def(py::init([](const std::string& address, const std::vector<int>& cpus,
                        const std::vector<std::string>& class_names, const py::kwargs& values) {
-             LivePoolSettings settings = settings_with(LivePoolSettings(), values);
+             auto settings = pool_settings_with<LivePoolSettings>(values);
              settings.address = address;
              settings.cpus = cpus;
              settings.class_names = class_names;
@@ -55,6 +55,14 @@ void bind_live(py::module_& module) {
             return to_dict(without_gil([&] { return pool.set_tuple(tuple); }));
           },
           "Puts a tuple in force and returns it.")
+      .def_property_readonly(
+          "knobs", [](const LivePool& pool) { return to_dict(pool.knobs()); },
+          "The knobs in force besides the tuple, by name.")
+      .def("set_knobs", &set_knobs<LivePool>,
+           "Changes the knobs that are named and returns all that are in force.")
+      .def("set_admission_limit", &LivePool::set_admission_limit, py::arg("limit"),
+           py::call_guard<py::gil_scoped_release>(),
+           "Most transactions inside at once from now on; 0: no limit.")
       .def(
           "snapshot",
           [](const LivePool& pool) {

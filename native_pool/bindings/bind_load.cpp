@@ -2,9 +2,11 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "load/generator.hpp"
+#include <memory>
+#include <utility>
 
-namespace py = pybind11;
+#include "bindings/bind_settings.hpp"
+#include "load/generator.hpp"
 
 namespace poolpilot {
 namespace {
@@ -12,6 +14,7 @@ namespace {
 using load::ClassReport;
 using load::ClassSpec;
 using load::LoadGenerator;
+using load::LoadSettings;
 using load::Report;
 using load::Settings;
 using load::StepSpec;
@@ -29,6 +32,7 @@ py::dict to_dict(const ClassReport& report) {
   fields["sent"] = report.sent;
   fields["completed"] = report.completed;
   fields["failed"] = report.failed;
+  fields["refused"] = report.refused;
   fields["lost"] = report.lost;
   fields["latency_counts"] = sparse(report.latency_us);
   fields["latency_total_us"] = report.latency_us.total;
@@ -42,9 +46,17 @@ py::dict to_dict(const Report& report) {
   fields["unexpected"] = report.unexpected;
   fields["backlog"] = report.backlog;
   fields["dropped"] = report.dropped;
+  fields["unsent"] = report.unsent;
   fields["connections"] = report.connections;
   fields["process_cpu_s"] = report.process_cpu_s;
   fields["errors"] = report.errors;
+  fields["send_delay_counts"] = sparse(report.send_delay_us);
+  fields["send_delay_total_us"] = report.send_delay_us.total;
+  py::dict loop;
+  loop["wall_s"] = report.loop.wall_s;
+  loop["cpu_s"] = report.loop.cpu_s;
+  loop["waited_s"] = report.loop.waited_s;
+  fields["loop"] = loop;
   py::dict classes;
   for (const ClassReport& one : report.classes) classes[py::str(one.name)] = to_dict(one);
   fields["classes"] = classes;
@@ -54,14 +66,23 @@ py::dict to_dict(const Report& report) {
 void bind_step(py::module_& module) {
   py::class_<StepSpec>(module, "LoadStep", "One step of a request, as workload.Step.")
       .def(py::init([](const std::string& op, double us, double variation, const std::string& kind,
-                       bool reported, int latch, int spread, int spin_us, double waiter_cost_us) {
-             return StepSpec{load::op_named(op), us,    variation, load::wait_kind_named(kind),
-                             reported,           latch, spread,    spin_us,
+                       bool reported, int latch, int spread, int spin_us, double waiter_cost_us,
+                       const std::string& priority) {
+             return StepSpec{load::op_named(op),
+                             us,
+                             variation,
+                             load::wait_kind_named(kind),
+                             load::session_priority_named(priority),
+                             reported,
+                             latch,
+                             spread,
+                             spin_us,
                              waiter_cost_us};
            }),
            py::kw_only(), py::arg("op"), py::arg("us") = 0.0, py::arg("variation") = 0.0,
            py::arg("kind") = "sleep", py::arg("reported") = false, py::arg("latch") = 0,
-           py::arg("spread") = 1, py::arg("spin_us") = 0, py::arg("waiter_cost_us") = 0.0);
+           py::arg("spread") = 1, py::arg("spin_us") = 0, py::arg("waiter_cost_us") = 0.0,
+           py::arg("priority") = "auto");
 }
 
 void bind_class(py::module_& module) {
@@ -76,22 +97,29 @@ std::unique_ptr<LoadGenerator> make_generator(const std::string& address,
                                               const std::vector<ClassSpec>& classes,
                                               std::size_t connections,
                                               std::optional<double> rate_per_s, std::uint64_t seed,
-                                              double ramp_s, std::size_t backlog_limit,
-                                              double drain_timeout_s, double connect_timeout_s) {
-  const py::gil_scoped_release release;
-  return std::make_unique<LoadGenerator>(Settings{address, classes, connections, rate_per_s, seed,
-                                                  ramp_s, backlog_limit, drain_timeout_s,
-                                                  connect_timeout_s});
+                                              std::size_t part, std::size_t parts,
+                                              const py::kwargs& values) {
+  Settings settings;
+  static_cast<LoadSettings&>(settings) = settings_with(LoadSettings(), values);
+  settings.address = address;
+  settings.classes = classes;
+  settings.connections = connections;
+  settings.rate_per_s = rate_per_s;
+  settings.seed = seed;
+  settings.part = {part, parts};
+  return std::make_unique<LoadGenerator>(std::move(settings));
 }
 
 void bind_generator(py::module_& module) {
-  const Settings defaults;
-  py::class_<LoadGenerator>(module, "LoadGenerator", "Drives all connections from one thread.")
+  py::class_<LoadGenerator>(module, "LoadGenerator",
+                            "Drives all connections from one thread; `fields` tells the other "
+                            "keywords.")
       .def(py::init(&make_generator), py::kw_only(), py::arg("address"), py::arg("classes"),
            py::arg("connections"), py::arg("rate_per_s") = py::none(), py::arg("seed") = 0,
-           py::arg("ramp_s") = defaults.ramp_s, py::arg("backlog_limit") = defaults.backlog_limit,
-           py::arg("drain_timeout_s") = defaults.drain_timeout_s,
-           py::arg("connect_timeout_s") = defaults.connect_timeout_s)
+           py::arg("part") = 0, py::arg("parts") = 1)
+      .def_static("fields", &setting_table<LoadSettings>, kFieldsText)
+      .def("connect", &LoadGenerator::connect, py::call_guard<py::gil_scoped_release>(),
+           "Makes all connections.")
       .def("run", &LoadGenerator::run, py::call_guard<py::gil_scoped_release>(),
            "Sends until a stop is requested or no connection is left, then drains and closes.")
       .def(
@@ -100,6 +128,11 @@ void bind_generator(py::module_& module) {
       .def("set_rate", &LoadGenerator::set_rate, py::arg("rate_per_s"),
            "Changes the arrival rate of an open loop.")
       .def("request_stop", &LoadGenerator::request_stop, "Makes run drain and return.")
+      .def_static("bucket_of", &bucket_of, py::arg("value"),
+                  "Index of the bucket of a histogram that holds a value.")
+      .def_property_readonly_static(
+          "MAX_PARTS", [](const py::object&) { return load::kMaxParts; },
+          "Most generators that may share a load.")
       .def_property_readonly_static(
           "BUCKETS", [](const py::object&) { return kBuckets; },
           "Number of buckets of a latency histogram.");

@@ -5,8 +5,10 @@
 #include "climb/rivals/control_theory.hpp"
 #include "climb/rivals/dotnet.hpp"
 #include "climb/rivals/golden_section.hpp"
+#include "climb/rivals/gradient2.hpp"
 #include "climb/rivals/probing.hpp"
 #include "climb/rivals/three_state.hpp"
+#include "climb/rivals/vegas.hpp"
 
 namespace poolpilot {
 namespace {
@@ -35,6 +37,10 @@ void bind_rivals(py::module_& module) {
                                               "MongoDB's throughput probing.");
   bind_rival<GoldenSectionClimber, GoldenSectionSettings>(
       module, "GoldenSectionSettings", "GoldenSectionClimber", "Golden-section search.");
+  bind_rival<Gradient2Climber, Gradient2Settings>(module, "Gradient2Settings", "Gradient2Climber",
+                                                  "Netflix's Gradient2, a limit of admission.");
+  bind_rival<VegasClimber, VegasSettings>(module, "VegasSettings", "VegasClimber",
+                                          "failsafe-go's limiter, a limit of admission.");
 }
 
 }  // namespace poolpilot

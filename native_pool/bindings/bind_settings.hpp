@@ -62,7 +62,7 @@ py::object field_value(const Settings& settings, const SettingField<Settings>& f
 
 // Ranges are checked by who takes the settings.
 template <typename Settings>
-Settings settings_with(Settings settings, const py::kwargs& values) {
+Settings settings_with(Settings settings, const py::dict& values) {
   for (const auto& [key, value] : values) {
     const auto name = key.template cast<std::string>();
     bool known = false;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bindings/bind_settings.hpp"
+#include "bindings/bind_queues.hpp"
 #include "bindings/to_dict.hpp"
 #include "sim/network.hpp"
 #include "sim/parallel.hpp"
@@ -18,7 +18,6 @@ namespace poolpilot {
 namespace {
 
 using load::ClassSpec;
-using sim::Discipline;
 using sim::Load;
 using sim::LoadChange;
 using sim::Machine;
@@ -28,6 +27,7 @@ using sim::NetworkSpec;
 using sim::ParallelRuns;
 using sim::PoolRun;
 using sim::RunLimits;
+using sim::Service;
 using sim::SimulatedPool;
 using sim::SimulationSettings;
 using sim::StationSpec;
@@ -71,7 +71,7 @@ void bind_load_of_simulation(py::module_& module) {
 
 std::unique_ptr<SimulatedPool> make_pool(const Machine& machine, const Load& load,
                                          const py::kwargs& values) {
-  SimulationSettings settings = settings_with(SimulationSettings(), values);
+  auto settings = pool_settings_with<SimulationSettings>(values);
   settings.machine = machine;
   settings.load = load;
   return std::make_unique<SimulatedPool>(settings);
@@ -182,6 +182,13 @@ void bind_pool(py::module_& module) {
             return to_dict(pool.set_tuple(tuple_of(values)));
           },
           "Puts a tuple in force and returns it.")
+      .def_property_readonly(
+          "knobs", [](const SimulatedPool& pool) { return to_dict(pool.knobs()); },
+          "The knobs in force besides the tuple, by name.")
+      .def("set_knobs", &set_knobs<SimulatedPool>,
+           "Changes the knobs that are named and returns all that are in force.")
+      .def("set_admission_limit", &SimulatedPool::set_admission_limit, py::arg("limit"),
+           "Most transactions inside at once from now on; 0: no limit.")
       .def(
           "snapshot", [](const SimulatedPool& pool) { return to_dict(pool.snapshot()); },
           "Everything counted since the start.")
@@ -229,13 +236,17 @@ py::dict to_dict(const NetworkCount& count) {
 
 void bind_network(py::module_& module) {
   py::class_<StationSpec>(module, "SimulatedStation", "A textbook station of a network.")
-      .def(py::init([](const std::string& discipline, int channels,
-                       const std::vector<double>& mean_s, double variation,
-                       const std::vector<double>& next) {
-             const std::size_t place = index_named("discipline", sim::kDisciplineNames, discipline);
-             return StationSpec{static_cast<Discipline>(place), channels, mean_s, variation, next};
+      .def(py::init([](const std::string& service, int channels, const std::vector<double>& mean_s,
+                       double variation, const std::vector<double>& next,
+                       const py::kwargs& keywords) {
+             const std::size_t place = index_named("service", sim::kServiceNames, service);
+             StationSpec spec{static_cast<Service>(place), channels, mean_s, variation, next};
+             py::dict values(keywords);
+             take_queues(values, spec.queues);
+             spec.queues = settings_with(spec.queues, values);
+             return spec;
            }),
-           py::kw_only(), py::arg("discipline") = "fifo", py::arg("channels") = 1,
+           py::kw_only(), py::arg("service") = "queued", py::arg("channels") = 1,
            py::arg("mean_s"), py::arg("variation") = 1.0, py::arg("next") = std::vector<double>{});
   py::class_<Network>(module, "SimulatedNetwork", "A queueing network on the simulator's engine.")
       .def(py::init([](const std::vector<StationSpec>& stations,

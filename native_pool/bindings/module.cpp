@@ -6,6 +6,7 @@ namespace poolpilot {
 void bind_climb(pybind11::module_& module);
 void bind_live(pybind11::module_& module);
 void bind_load(pybind11::module_& module);
+void bind_queues(pybind11::module_& module);
 void bind_rivals(pybind11::module_& module);
 void bind_sim(pybind11::module_& module);
 
@@ -14,6 +15,7 @@ void bind_sim(pybind11::module_& module);
 PYBIND11_MODULE(_core, module) {
   module.doc() =
       "Live pool, load generator, simulator and climbers in C++; use poolpilot.native_pool.";
+  poolpilot::bind_queues(module);
   poolpilot::bind_live(module);
   poolpilot::bind_load(module);
   poolpilot::bind_sim(module);

@@ -18,11 +18,11 @@ Flaw flaw_of(const Sample& sample, double longest_s) {
   return Flaw::kNone;
 }
 
-bool is_busy(const Sample& sample) {
-  const double in_system =
-      sample.in_system >= 0.0 ? sample.in_system : sample.throughput * sample.latency_s;
-  return in_system > sample.size;
+double in_system_of(const Sample& sample) {
+  return sample.in_system >= 0.0 ? sample.in_system : sample.throughput * sample.latency_s;
 }
+
+bool is_busy(const Sample& sample) { return in_system_of(sample) > sample.size; }
 
 const char* name_of(Flaw flaw) {
   switch (flaw) {

@@ -20,8 +20,11 @@ enum class Flaw { kNone, kThroughput, kConnections, kLatency, kSize, kClock };
 // finite, negative, or longer than `longest_s`: the clock has jumped.
 Flaw flaw_of(const Sample& sample, double longest_s);
 
-// Whether requests waited: more of them were in the system than the pool has groups. Where their
-// number is not known it follows from throughput and latency (Little's law).
+// Mean number of requests in the system; where it is not known, it follows from throughput and
+// latency (Little's law).
+double in_system_of(const Sample& sample);
+
+// Whether requests waited: more of them were in the system than the pool has groups.
 bool is_busy(const Sample& sample);
 
 const char* name_of(Flaw flaw);

@@ -20,11 +20,15 @@ void require(bool kept, const char* promise) {
 }
 
 void require_step_within_limits(const Step& step) {
-  require(step.op >= Op::kCpu && step.op <= Op::kCommit, "a step is known");
+  require(step.op >= Op::kCpu && step.op <= Op::kDeclare, "a step is known");
   const unsigned flags = step.op == Op::kAcquire ? step.aux & 15U : step.aux;
   require(flags <= 1, "a step's flags are defined");
   if (step.op == Op::kCpu || step.op == Op::kWait) {
     require(step.value <= 10'000'000, "a step lasts 10 s at most");
+  }
+  if (step.op == Op::kDeclare) {
+    require(step.kind_or_latch < 3, "a session's priority is known");
+    require(step.value <= 8, "a declared class is below 8, or none");
   }
   if (step.op == Op::kWait) require(step.kind_or_latch < 4, "a wait kind is known");
   if (step.op == Op::kAcquire || step.op == Op::kRelease) {
@@ -59,7 +63,7 @@ void check_request(Bytes frame, const Request& request) {
 }
 
 void check_response(Bytes frame, const Response& response) {
-  require(response.status <= Status::kStopping, "a status is known");
+  require(response.status <= Status::kRefused, "a status is known");
   require(response.class_id < 8, "a response's class is below 8");
   std::array<std::byte, kResponseBytes> encoded;
   encode_response(response, encoded);

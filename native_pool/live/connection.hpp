@@ -7,6 +7,8 @@
 #include <cstdint>
 
 #include "live/protocol.hpp"
+#include "policy/admission.hpp"
+#include "queues/classifier.hpp"
 
 namespace poolpilot {
 
@@ -14,8 +16,9 @@ class ConnectionHome;
 
 // Touched by one thread at a time: the one whose turn it is. Its home orders these turns and owns
 // the connection in between. A group does so under its mutex: a connection is armed under it, and
-// taken out of the poll's answer under it; while it is armed the group's timer may end it.
-struct Connection {
+// taken out of the poll's answer under it; while it is armed the group's timer may end it. One that
+// waits for admission belongs to nobody, as live/admission_gate.hpp says.
+struct Connection : AdmissionTicket {
   Connection(int socket, std::uint64_t number) : fd(socket), id(number) {}
 
   int fd;
@@ -24,7 +27,12 @@ struct Connection {
   bool fresh = true;               // its first turn only arms it, as a login would
   bool timed_out = false;          // was silent for too long; its next turn closes it
   bool in_transaction = false;
+  // What is known of its next request before it is read.
+  int declared_class = kAnyClass;
+  int last_class = kAnyClass;
+  SessionPriority priority = SessionPriority::kAuto;
   std::bitset<kLatches> held_latches;
+  std::int64_t parked_ns = 0;  // when its request had to wait for admission; 0: it did not
   std::int64_t enqueued_ns = 0;
   std::int64_t last_response_ns = 0;
   std::size_t buffered = 0;
@@ -36,6 +44,8 @@ struct Connection {
   bool armed = false;              // and it was not queued since: no worker owns it
   std::size_t place = 0;           // among the connections of the group
   std::int64_t idle_until_us = 0;  // while it is armed
+
+  Connection* next_gone = nullptr;  // of those that have hung up and one thread is about to close
 };
 
 }  // namespace poolpilot

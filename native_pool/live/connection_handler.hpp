@@ -2,24 +2,34 @@
 //
 // The pool owns the memory and the socket of every connection; the handler says which thread serves
 // it, and when. welcome() hands it to the handler, and a thread of the handler's calls serve() once
-// there is something to read. That turn hands it back by rearm() or, before it closes it, has its
-// home forget it. Nobody else closes one while the pool serves.
+// there is something to read, or end() once its client is gone. A turn hands it back by rearm() or,
+// before it closes it, has its home forget it; end() does the latter. Nobody else closes one while
+// the pool serves. A turn may also end with neither: the connection waits for admission then, and
+// its home's requeue() asks for its next turn.
 #pragma once
 
+#include <cstdint>
+
 #include "live/connection.hpp"
+#include "pool/knobs.hpp"
 #include "pool/snapshot.hpp"
 #include "pool/tuple.hpp"
 #include "pool/worker_stats.hpp"
 
 namespace poolpilot {
 
+// Why a handler has a connection closed without a turn.
+enum class Ending : std::uint8_t { kHungUp };
+
 // What a handler needs of its pool.
 class HandlerHost {
  public:
   virtual ~HandlerHost() = default;
-  // One turn of a connection: its requests are run and it is rearmed or closed. The caller must not
-  // touch it afterwards.
+  // One turn of a connection: its requests are run and it is rearmed, closed or parked. The caller
+  // must not touch it afterwards.
   virtual void serve(Connection& connection, WorkerStats& stats) = 0;
+  // Closes a connection that the caller owns, in the place of a turn. The same holds afterwards.
+  virtual void end(Connection& connection, Ending why) = 0;
 };
 
 class ConnectionHandler {
@@ -28,9 +38,9 @@ class ConnectionHandler {
 
   // Throws std::system_error when the system refuses; then it can only be stopped and destroyed.
   virtual void start() = 0;
-  // Puts a tuple in force, one call at a time. Throws std::system_error when the system refuses:
-  // the old tuple then stays.
-  virtual void configure(const PoolTuple& tuple) = 0;
+  // Puts a tuple and knobs in force, one call at a time. Throws std::system_error when the system
+  // refuses: what was in force then stays.
+  virtual void configure(const PoolTuple& tuple, const PoolKnobs& knobs) = 0;
 
   // A new connection gets its home and, as a login would, a first turn.
   virtual void welcome(Connection& connection) = 0;

@@ -14,6 +14,9 @@ class ConnectionHome : public WaitReporter {
  public:
   // Forgets a connection that is about to move or close; called in the middle of its turn.
   virtual void remove(Connection& connection) = 0;
+  // Has a connection served again whose last turn ended with its being parked: soon, before new
+  // requests. It is neither armed nor queued; the caller must not touch it afterwards.
+  virtual void requeue(Connection& connection) = 0;
 };
 
 }  // namespace poolpilot

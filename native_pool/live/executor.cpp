@@ -107,6 +107,10 @@ Status Executor::run_step(const Step& step, Execution& execution) {
     case Op::kCommit:
       abandon(connection);
       break;
+    case Op::kDeclare:
+      connection.declared_class = step.value < kClasses ? static_cast<int>(step.value) : kAnyClass;
+      connection.priority = static_cast<SessionPriority>(step.kind_or_latch);
+      break;
   }
   return Status::kOk;
 }

@@ -3,13 +3,30 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <chrono>
 #include <span>
+#include <tuple>
+#include <utility>
 
+#include "live/hang_up.hpp"
+#include "live/peek.hpp"
 #include "system/clock.hpp"
 
 namespace poolpilot {
+namespace {
+
+// Whoever's poll has found a connection ready may look at its socket and its buffer without the
+// group's mutex: nobody else serves it, and a tick touches neither but to shut the socket.
+void peek_classes(std::span<const epoll_event> ready, std::span<int> classes) {
+  for (std::size_t i = 0; i < ready.size(); ++i) {
+    const auto* connection = static_cast<const Connection*>(ready[i].data.ptr);
+    classes[i] = connection == nullptr ? kAnyClass : peek_class(*connection);
+  }
+}
+
+}  // namespace
 
 void Group::open() {
   const std::lock_guard lock(mutex_);
@@ -22,7 +39,7 @@ void Group::welcome(Connection& connection) {
   const Lock lock(mutex_);
   add(connection);
   connection.enqueued_ns = now_ns();
-  queue_.put(&connection, Priority::kHigh, tick_us_);
+  queues_.put_urgent(&connection, queue_clock_us(connection.enqueued_ns));
   perform(apply(EventKind::kArrived).spawn);
 }
 
@@ -48,6 +65,12 @@ void Group::remove(Connection& connection) {
   apply(EventKind::kConnectionRemoved);
 }
 
+void Group::requeue(Connection& connection) {
+  const Lock lock(mutex_);
+  queues_.put_urgent(&connection, queue_clock_us(now_ns()));
+  perform(apply(EventKind::kArrived).spawn);
+}
+
 bool Group::arm(Connection& connection) {
   // Under the mutex, or the next worker could close the socket while epoll_ctl still returns.
   const Lock lock(mutex_);
@@ -66,63 +89,132 @@ bool Group::watch(Connection& connection) {
 
 void Group::work(WorkerStats& stats) {
   Lock lock(mutex_);
-  while (Connection* connection = next(lock)) {
-    lock.unlock();
-    host_.serve(*connection, stats);
-    lock.lock();
+  for (Queues::Taken taken = next(lock); taken.item != nullptr; taken = next(lock)) {
+    serve(taken, lock, stats);
   }
 }
 
-Connection* Group::next(Lock& lock) {
+// The clock is read only for a discipline that counts time.
+void Group::serve(const Queues::Taken& taken, Lock& lock, WorkerStats& stats) {
+  const bool counts = queues_.counts_time();
+  lock.unlock();
+  const std::int64_t begin_ns = counts ? now_ns() : 0;
+  host_.serve(*taken.item, stats);
+  const double served_us = counts ? static_cast<double>(now_ns() - begin_ns) / 1e3 : 0.0;
+  lock.lock();
+  if (counts) queues_.serve(taken, served_us);
+}
+
+Group::Queues::Taken Group::take() {
+  if (queues_.ages_between_ticks()) queues_.age(now_ns() / 1'000);
+  return queues_.take();
+}
+
+Group::Queues::Taken Group::next(Lock& lock) {
   // Once, as for a get_event of MariaDB: a thread that is woken in vain sleeps no longer for it.
   const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                            std::chrono::duration<double>(host_.idle_timeout_s()));
   while (!stopping_) {
+    Connection* gone = nullptr;
     Decision decision = apply(EventKind::kWorkerIdle);
     if (decision.self == Self::kPoll) {
-      decision = apply(EventKind::kPolled, poll(0, nullptr));
+      const int queued = poll(0, nullptr, gone);
+      if (queued == 0 && gone != nullptr) {
+        hang_up(gone, lock);
+        continue;  // what has come meanwhile must not find this thread asleep
+      }
+      decision = apply(EventKind::kPolled, queued);
     }
     switch (decision.self) {
-      case Self::kTake:
-        return queue_.take();
+      case Self::kTake: {
+        const Queues::Taken taken = take();
+        hang_up(gone, lock);
+        return taken;
+      }
       case Self::kListen:
         return listen(lock);
       default:
-        if (!sleep(lock, deadline)) return nullptr;
+        if (!sleep(lock, deadline)) return {};
     }
   }
-  return nullptr;
+  return {};
 }
 
-Connection* Group::listen(Lock& lock) {
+Group::Queues::Taken Group::listen(Lock& lock) {
   while (!stopping_) {
-    const int arrived = poll(-1, &lock);
-    if (arrived == 0) continue;
-    const Decision decision = apply(EventKind::kListened, arrived);
-    perform(decision.spawn);
-    if (decision.self == Self::kTake) return queue_.take();
+    Connection* gone = nullptr;
+    Queues::Taken taken{};
+    const int arrived = poll(-1, &lock, gone);
+    if (arrived > 0) {
+      const Decision decision = apply(EventKind::kListened, arrived);
+      perform(decision.spawn);
+      if (decision.self == Self::kTake) taken = take();
+    }
+    hang_up(gone, lock);
+    if (taken.item != nullptr) return taken;
   }
-  return nullptr;
+  return {};
 }
 
-int Group::poll(int timeout_ms, Lock* unlock_while_waiting) {
+// Returns how many it has queued; those whose clients are gone are listed in `gone`.
+int Group::poll(int timeout_ms, Lock* unlock_while_waiting, Connection*& gone) {
   ConnectionPoll::Events events;
   if (unlock_while_waiting != nullptr) unlock_while_waiting->unlock();
   const std::span<const epoll_event> ready = poll_.wait(events, timeout_ms);
+  const bool peeks = queues_.class_known() == ClassKnown::kPeeked;
+  std::array<int, std::tuple_size_v<ConnectionPoll::Events>> classes;
+  if (peeks) peek_classes(ready, classes);
   if (unlock_while_waiting != nullptr) unlock_while_waiting->lock();
   if (stopping_) return 0;
   const std::int64_t arrival_ns = now_ns();
+  const bool at_once = host_.hangs_up_at_once();
   int queued = 0;
-  for (const epoll_event& event : ready) {
-    auto* connection = static_cast<Connection*>(event.data.ptr);
+  const std::int64_t clock_us = queue_clock_us(arrival_ns);
+  for (std::size_t i = 0; i < ready.size(); ++i) {
+    auto* connection = static_cast<Connection*>(ready[i].data.ptr);
     if (connection == nullptr) continue;
-    connection->enqueued_ns = arrival_ns;
     connection->armed = false;
-    const bool high = connection->in_transaction || connection->timed_out;
-    queue_.put(connection, high ? Priority::kHigh : Priority::kLow, tick_us_);
+    if (at_once && !connection->timed_out && has_hung_up(connection->fd, ready[i].events)) {
+      connection->next_gone = std::exchange(gone, connection);
+      continue;
+    }
+    connection->enqueued_ns = arrival_ns;
+    if (connection->timed_out) {
+      queues_.put_urgent(connection, clock_us);
+    } else {
+      queues_.put(connection, key_of(*connection, peeks ? classes[i] : kAnyClass), clock_us);
+    }
     ++queued;
   }
   return queued;
+}
+
+// MariaDB stamps what it queues with the time of the last tick.
+std::int64_t Group::queue_clock_us(std::int64_t now_ns) const {
+  return queues_.by_ticks() ? tick_us_ : now_ns / 1'000;
+}
+
+RequestKey Group::key_of(const Connection& connection, int peeked_class) const {
+  RequestKey key{kAnyClass, connection.in_transaction, connection.priority};
+  switch (queues_.class_known()) {
+    case ClassKnown::kDeclared:
+      key.class_id = connection.declared_class;
+      break;
+    case ClassKnown::kLast:
+      key.class_id = connection.last_class;
+      break;
+    case ClassKnown::kPeeked:
+      key.class_id = peeked_class;
+      break;
+  }
+  return key;
+}
+
+void Group::hang_up(Connection* gone, Lock& lock) {
+  if (gone == nullptr) return;
+  lock.unlock();
+  while (gone != nullptr) host_.hang_up(*std::exchange(gone, gone->next_gone));
+  lock.lock();
 }
 
 bool Group::sleep(Lock& lock, Clock::time_point deadline) {
@@ -158,7 +250,7 @@ void Group::tick(std::int64_t now_us) {
   const Lock lock(mutex_);
   tick_us_ = now_us;
   if (stopping_ || machine_.state().connection_count == 0) return;
-  queue_.kick_up(now_us, host_.prio_kickup_us());
+  queues_.age(now_us);
   perform(apply(EventKind::kTick).spawn);
   if (next_deadline_us_ <= now_us) end_silent_connections();
 }
@@ -179,6 +271,12 @@ void Group::end_silent_connections() {
 void Group::configure(const GroupSettings& settings) {
   const Lock lock(mutex_);
   machine_.configure(settings);
+}
+
+void Group::configure_queues(double kick_up_ms, std::span<const double> weights) {
+  const Lock lock(mutex_);
+  queues_.set_kick_up_ms(kick_up_ms);
+  if (!weights.empty()) queues_.set_weights(weights);
 }
 
 void Group::stop() {
@@ -223,6 +321,11 @@ GroupState Group::state() const {
 GroupCounters Group::counters() const {
   const Lock lock(mutex_);
   return machine_.counters_at(now_ns() / 1'000);
+}
+
+std::int64_t Group::unmapped_requests() const {
+  const Lock lock(mutex_);
+  return queues_.unmapped();
 }
 
 void Group::record(EventLog* log) {

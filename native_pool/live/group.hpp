@@ -7,7 +7,8 @@
 // its condition variable lives on its own stack.
 //
 // Connections. A turn owns its connection from the moment it takes it off the queue until arm() or
-// adopt() succeeds; when the system refuses, it owns it still and must close it. The epoll is
+// adopt() succeeds, or until it is parked to wait for admission, from where requeue() queues it;
+// when the system refuses to arm it, the turn owns it still and must close it. The epoll is
 // silent about a connection that somebody owns, whether the epoll knows it or not. From arm() until
 // a poll queues it an armed connection belongs to the group: only who holds the mutex may touch it,
 // and nobody may close it, since only a turn does that. So a tick may shut the socket of one that
@@ -16,6 +17,10 @@
 // had found it ready already and its answer waits for the mutex; either way one poll queues it,
 // with high priority, and its turn closes it and gives back what it held. What the client sent in
 // that moment is not answered, as in MariaDB.
+//
+// Hang-ups. Whoever polls also owns the connections whose clients are gone, as a turn would, and
+// closes them itself, without the mutex and after it has done for the others what the machine says.
+// The machine never hears of them as requests; a worker that found nothing else looks again.
 //
 // Stop. stop() dismisses every sleeper at once and wakes the listener for good. From then on no
 // thread falls asleep, listens, takes a request or is created, so nobody can be woken either;
@@ -28,6 +33,7 @@
 #include <limits>
 #include <list>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "live/connection.hpp"
@@ -35,7 +41,7 @@
 #include "live/connection_poll.hpp"
 #include "policy/group_machine.hpp"
 #include "pool/worker_stats.hpp"
-#include "queues/two_level_queue.hpp"
+#include "queues/request_queues.hpp"
 
 namespace poolpilot {
 
@@ -48,16 +54,21 @@ class GroupHost {
   // Starts a worker of `group`; false when the system or the pool refuses.
   virtual bool start_worker(Group& group) = 0;
   virtual bool pool_full() const = 0;
-  // One turn of a connection: its requests are run and it is armed again, moved or closed.
+  // One turn of a connection: its requests are run and it is armed again, moved, closed or parked.
   virtual void serve(Connection& connection, WorkerStats& stats) = 0;
+  // Whether a connection whose client is gone is closed by hang_up(), instead of such a turn.
+  virtual bool hangs_up_at_once() const = 0;
+  virtual void hang_up(Connection& connection) = 0;
   virtual double idle_timeout_s() const = 0;
-  virtual std::int64_t prio_kickup_us() const = 0;
   virtual std::int64_t wait_timeout_us() const = 0;
 };
 
 class Group final : public ConnectionHome {
  public:
-  Group(GroupHost& host, const GroupSettings& settings) : host_(host), machine_(settings) {}
+  // `number` tells the draws of its queues from those of other groups.
+  Group(GroupHost& host, const GroupSettings& settings, const QueueSettings& queues,
+        std::uint64_t number)
+      : host_(host), machine_(settings), queues_(queues, number) {}
 
   // Makes the epoll; does nothing when there is one. Throws std::system_error.
   void open();
@@ -67,6 +78,7 @@ class Group final : public ConnectionHome {
   // Takes over a connection of another group and arms it.
   [[nodiscard]] bool adopt(Connection& connection);
   void remove(Connection& connection) override;
+  void requeue(Connection& connection) override;
   // Waits for the connection's next request. The caller must not touch it afterwards, unless the
   // answer is false: then the system refuses, and the caller owns it still.
   [[nodiscard]] bool arm(Connection& connection);
@@ -76,6 +88,8 @@ class Group final : public ConnectionHome {
   // connections go by.
   void tick(std::int64_t now_us);
   void configure(const GroupSettings& settings);
+  // As for RequestQueues; empty weights stay as they are.
+  void configure_queues(double kick_up_ms, std::span<const double> weights);
   // Ends the group's threads; safe to call twice.
   void stop();
 
@@ -84,6 +98,8 @@ class Group final : public ConnectionHome {
 
   GroupState state() const;
   GroupCounters counters() const;
+  // Requests whose queue no rule has named.
+  std::int64_t unmapped_requests() const;
   // Records every event from now on into `log`, which must outlive the group; nullptr ends it.
   void record(EventLog* log);
 
@@ -94,6 +110,7 @@ class Group final : public ConnectionHome {
     Call call = Call::kNone;
   };
   using Lock = std::unique_lock<std::mutex>;
+  using Queues = RequestQueues<Connection*>;
   using Clock = std::chrono::steady_clock;
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
@@ -102,17 +119,23 @@ class Group final : public ConnectionHome {
   void end_silent_connections();
   Decision apply(EventKind kind, int n = 0);
   void perform(Spawn spawn);
-  Connection* next(Lock& lock);
-  Connection* listen(Lock& lock);
+  // What the thread serves next; without an item it leaves.
+  Queues::Taken next(Lock& lock);
+  Queues::Taken listen(Lock& lock);
+  Queues::Taken take();
+  void serve(const Queues::Taken& taken, Lock& lock, WorkerStats& stats);
+  RequestKey key_of(const Connection& connection, int peeked_class) const;
+  std::int64_t queue_clock_us(std::int64_t now_ns) const;
   bool sleep(Lock& lock, Clock::time_point deadline);
   void call_first(Call call);
   bool all_sleepers_counted() const;
-  int poll(int timeout_ms, Lock* unlock_while_waiting);
+  int poll(int timeout_ms, Lock* unlock_while_waiting, Connection*& gone);
+  void hang_up(Connection* gone, Lock& lock);
 
   GroupHost& host_;
   mutable std::mutex mutex_;
   GroupMachine machine_;
-  TwoLevelQueue<Connection*> queue_;
+  Queues queues_;
   std::int64_t tick_us_ = 0;                // the last tick, with which MariaDB stamps its queue
   std::vector<Connection*> connections_;    // all that belong to the group, in no order
   std::int64_t next_deadline_us_ = kNever;  // no armed connection has an earlier one

@@ -18,7 +18,7 @@
 namespace poolpilot {
 namespace {
 
-constexpr int kBacklog = 1024;
+constexpr int kBacklog = 65'535;  // the system cuts it to its net.core.somaxconn
 constexpr int kUnixSendBuffer = 2 << 20;
 const std::string kTcp = "tcp:127.0.0.1:";
 const std::string kUnix = "unix:";

@@ -12,13 +12,16 @@ PoolOfThreads::PoolOfThreads(const LivePoolSettings& settings, HandlerHost& host
       host_(host),
       registry_(registry),
       idle_timeout_s_(settings.tuple.idle_timeout_s),
+      max_threads_(settings.knobs.max_threads),
       timer_(settings.cpus, [this] { tick(); }) {
   const auto capacity = static_cast<std::size_t>(settings_.max_pool_size);
   groups_.reserve(capacity);
   logs.resize(settings_.record_events ? capacity : 0);
   GroupHost& group_host = *this;
   for (std::size_t i = 0; i < capacity; ++i) {
-    groups_.push_back(std::make_unique<Group>(group_host, group_settings(settings_.tuple)));
+    groups_.push_back(std::make_unique<Group>(
+        group_host, group_settings(settings_.tuple, settings_.knobs), settings_.queues, i));
+    groups_.back()->configure_queues(settings_.knobs.prio_kickup_ms, settings_.knobs.weights);
     if (settings_.record_events) groups_.back()->record(&logs[i]);
   }
 }
@@ -29,9 +32,13 @@ void PoolOfThreads::start() {
   timer_.start(settings_.tuple.timer_interval_ms);
 }
 
-void PoolOfThreads::configure(const PoolTuple& tuple) {
+void PoolOfThreads::configure(const PoolTuple& tuple, const PoolKnobs& knobs) {
   open_groups(tuple.pool_size);
-  for (auto& group : groups_) group->configure(group_settings(tuple));
+  for (auto& group : groups_) {
+    group->configure(group_settings(tuple, knobs));
+    group->configure_queues(knobs.prio_kickup_ms, knobs.weights);
+  }
+  max_threads_.store(knobs.max_threads, std::memory_order_relaxed);
   group_count_.store(tuple.pool_size, std::memory_order_release);
   idle_timeout_s_.store(tuple.idle_timeout_s, std::memory_order_relaxed);
   timer_.set_interval(tuple.timer_interval_ms);
@@ -54,37 +61,42 @@ void PoolOfThreads::stop() {
 void PoolOfThreads::add_counts(PoolSnapshot& snapshot) const {
   GroupCounters counters;
   GroupState state;
+  std::int64_t unmapped_requests = 0;
   for (const auto& group : groups_) {
     add(counters, group->counters());
     add(state, group->state());
+    unmapped_requests += group->unmapped_requests();
   }
   put_group_counts(snapshot, counters, state);
+  snapshot.counters["unmapped_requests"] = static_cast<double>(unmapped_requests);
 }
 
 bool PoolOfThreads::start_worker(Group& group) {
   return registry_.start([&group](WorkerStats& stats) { group.work(stats); });
 }
 
-bool PoolOfThreads::pool_full() const { return registry_.running() >= settings_.max_threads; }
+bool PoolOfThreads::pool_full() const {
+  return registry_.running() >= max_threads_.load(std::memory_order_relaxed);
+}
 
 void PoolOfThreads::serve(Connection& connection, WorkerStats& stats) {
   host_.serve(connection, stats);
 }
 
+bool PoolOfThreads::hangs_up_at_once() const { return settings_.hang_up_at_once; }
+
+void PoolOfThreads::hang_up(Connection& connection) { host_.end(connection, Ending::kHungUp); }
+
 double PoolOfThreads::idle_timeout_s() const {
   return idle_timeout_s_.load(std::memory_order_relaxed);
-}
-
-std::int64_t PoolOfThreads::prio_kickup_us() const {
-  return std::int64_t{settings_.prio_kickup_ms} * 1'000;
 }
 
 std::int64_t PoolOfThreads::wait_timeout_us() const {
   return static_cast<std::int64_t>(settings_.wait_timeout_s * 1e6);
 }
 
-GroupSettings PoolOfThreads::group_settings(const PoolTuple& tuple) const {
-  GroupSettings group = settings_.group;
+GroupSettings PoolOfThreads::group_settings(const PoolTuple& tuple, const PoolKnobs& knobs) {
+  GroupSettings group = knobs.group;
   group.oversubscribe = tuple.oversubscribe;
   group.timer_interval_ms = tuple.timer_interval_ms;
   group.create_thread_on_wait = tuple.create_thread_on_wait;

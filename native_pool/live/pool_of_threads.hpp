@@ -26,7 +26,7 @@ class PoolOfThreads final : public ConnectionHandler, private GroupHost {
                 std::vector<EventLog>& logs);
 
   void start() override;
-  void configure(const PoolTuple& tuple) override;
+  void configure(const PoolTuple& tuple, const PoolKnobs& knobs) override;
   void welcome(Connection& connection) override;
   [[nodiscard]] bool rearm(Connection& connection) override;
   void stop() override;
@@ -36,11 +36,12 @@ class PoolOfThreads final : public ConnectionHandler, private GroupHost {
   bool start_worker(Group& group) override;
   bool pool_full() const override;
   void serve(Connection& connection, WorkerStats& stats) override;
+  bool hangs_up_at_once() const override;
+  void hang_up(Connection& connection) override;
   double idle_timeout_s() const override;
-  std::int64_t prio_kickup_us() const override;
   std::int64_t wait_timeout_us() const override;
 
-  GroupSettings group_settings(const PoolTuple& tuple) const;
+  static GroupSettings group_settings(const PoolTuple& tuple, const PoolKnobs& knobs);
   void open_groups(int count);
   Group& group_of(const Connection& connection) const;
   void tick();
@@ -51,8 +52,9 @@ class PoolOfThreads final : public ConnectionHandler, private GroupHost {
   std::vector<std::unique_ptr<Group>> groups_;
   // Release by configure() after the groups are open, acquire by those who index groups_ with it.
   std::atomic<int> group_count_{0};
-  // Relaxed: a knob by itself, which orders nothing.
+  // Relaxed: knobs by themselves, which order nothing.
   std::atomic<double> idle_timeout_s_;
+  std::atomic<int> max_threads_;
   Timer timer_;
 };
 

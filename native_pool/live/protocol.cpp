@@ -32,6 +32,10 @@ void check_step(const Step& step) {
     case Op::kBegin:
     case Op::kCommit:
       return;
+    case Op::kDeclare:
+      if (step.kind_or_latch > static_cast<std::uint8_t>(SessionPriority::kLow)) throw ProtocolError("unknown session priority");
+      if (step.value > kClasses) throw ProtocolError("declared class out of range");
+      return;
     case Op::kWait:
       if (step.kind_or_latch >= kWaitKinds) throw ProtocolError("unknown wait kind");
       return;
@@ -121,6 +125,15 @@ std::size_t decode_request(std::span<const std::byte> bytes, Request& request) {
   return kLengthBytes + body;
 }
 
+int class_of_prefix(std::span<const std::byte, kClassPrefixBytes> bytes) {
+  try {
+    check_request_prefix(bytes);
+  } catch (const ProtocolError&) {
+    return -1;
+  }
+  return read_at<std::uint16_t>(bytes, kLengthBytes + 2);
+}
+
 void encode_response(const Response& response, std::span<std::byte, kResponseBytes> out) {
   write_at(out, 0, static_cast<std::uint32_t>(kResponseBytes - kLengthBytes));
   write_at(out, kLengthBytes, kProtocolVersion);
@@ -140,7 +153,7 @@ std::size_t decode_response(std::span<const std::byte> bytes, Response& response
   }
   const auto status = read_at<Status>(bytes, kLengthBytes + 1);
   const auto class_id = read_at<std::uint16_t>(bytes, kLengthBytes + 2);
-  if (status > Status::kStopping || class_id >= kClasses) {
+  if (status > Status::kRefused || class_id >= kClasses) {
     throw ProtocolError("response status or class out of range");
   }
   response = {status, class_id, read_at<std::uint64_t>(bytes, kLengthBytes + 4)};

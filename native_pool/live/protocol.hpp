@@ -23,6 +23,7 @@ inline constexpr std::uint8_t kProtocolVersion = 1;
 inline constexpr std::uint8_t kRequestType = 1;
 inline constexpr std::size_t kLengthBytes = 4;
 inline constexpr std::size_t kRequestHeaderBytes = 24;  // without the length
+inline constexpr std::size_t kClassPrefixBytes = kLengthBytes + 4;  // up to the class
 inline constexpr std::size_t kStepBytes = 8;
 inline constexpr std::size_t kMaxBodyBytes = kRequestHeaderBytes + kMaxSteps * kStepBytes;
 inline constexpr std::size_t kResponseBytes = kLengthBytes + 12;
@@ -31,6 +32,7 @@ enum class Status : std::uint8_t {
   kOk = 0,
   kLatchTimeout,
   kStopping,  // the server stopped before the program was over; the rest of it was not run
+  kRefused,   // nothing of the program was run, too many wait for admission: try again
 };
 
 static_assert(sizeof(Step) == kStepBytes);
@@ -69,6 +71,9 @@ void stamp_request(std::span<std::byte> frame, std::uint64_t request_id, std::ui
 // complete yet. Throws ProtocolError when they cannot become a valid frame: a bad length as soon as
 // it is there, the rest with the first eight bytes or with the whole frame.
 std::size_t decode_request(std::span<const std::byte> bytes, Request& request);
+
+// The class in the first bytes of a request frame; -1 where they cannot begin one.
+int class_of_prefix(std::span<const std::byte, kClassPrefixBytes> bytes);
 
 void encode_response(const Response& response, std::span<std::byte, kResponseBytes> out);
 

@@ -21,48 +21,86 @@ bool receive(Connection& connection) {
   return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
+// Takes what was used off the front of the buffer.
+void discard(Connection& connection, std::size_t used) {
+  connection.buffered -= used;
+  std::memmove(connection.buffer.data(), connection.buffer.data() + used, connection.buffered);
+}
+
 }  // namespace
 
-bool RequestServer::turn(Connection& connection, WorkerStats& stats) {
+TurnEnd RequestServer::turn(Connection& connection, WorkerStats& stats) {
   if (connection.fresh) {
     connection.fresh = false;
-    return true;
+    return TurnEnd::kOver;
   }
   if (connection.timed_out) {
     timed_out_connections_.fetch_add(1, std::memory_order_relaxed);
-    return false;
+    return TurnEnd::kClose;
   }
+  const bool was_parked = connection.parked_ns != 0;
+  if (!was_parked && !receive(connection)) return TurnEnd::kClose;
   try {
-    return receive(connection) && answer_frames(connection, stats);
+    return answer_frames(connection, stats);
   } catch (const ProtocolError&) {
     protocol_errors_.fetch_add(1, std::memory_order_relaxed);
-    return false;
+    return TurnEnd::kClose;
   }
 }
 
-bool RequestServer::answer_frames(Connection& connection, WorkerStats& stats) {
+TurnEnd RequestServer::answer_frames(Connection& connection, WorkerStats& stats) {
   std::size_t used = 0;
   bool alive = true;
-  while (alive) {
+  for (bool first = true; alive; first = false) {
     const std::span<const std::byte> rest(connection.buffer.data() + used,
                                           connection.buffered - used);
     const std::size_t frame = decode_request(rest, connection.request);
     if (frame == 0) break;
     const std::int64_t start_ns = now_ns();
-    if (used == 0) record_arrival(connection, stats, start_ns);
+    if (first) record_wait(connection, stats, start_ns);
+    const Admittance admittance = admit(connection, used, start_ns);
+    if (admittance == Admittance::kPark) return TurnEnd::kParked;
     used += frame;
-    alive = answer(connection, stats, start_ns);
+    alive =
+        admittance == Admittance::kRun ? answer(connection, stats, start_ns) : refuse(connection);
   }
-  connection.buffered -= used;
-  std::memmove(connection.buffer.data(), connection.buffer.data() + used, connection.buffered);
-  return alive;
+  discard(connection, used);
+  return alive ? TurnEnd::kOver : TurnEnd::kClose;
+}
+
+// Requests before this one leave the buffer first, and it is as it must be for its next turn: once
+// it is parked, another thread may serve the connection at once.
+Admittance RequestServer::admit(Connection& connection, std::size_t& used, std::int64_t start_ns) {
+  const bool passes = connection.in_transaction || connection.is_admitted() || !gate_.is_on();
+  if (passes) return Admittance::kRun;
+  discard(connection, std::exchange(used, 0));
+  connection.parked_ns = start_ns;
+  const Admittance admittance = gate_.enter(connection);
+  if (admittance != Admittance::kPark) connection.parked_ns = 0;
+  return admittance;
 }
 
 bool RequestServer::answer(Connection& connection, WorkerStats& stats, std::int64_t start_ns) {
+  connection.last_class = connection.request.header.class_id;
   const Status status = executor_.run(connection, *connection.home, stats, start_ns);
+  if (!connection.in_transaction) gate_.leave(connection);
   record_latency(connection, stats);
   (status == Status::kOk ? stats.counters.completed : stats.counters.failed).add();
   return send_response(connection, status);
+}
+
+bool RequestServer::refuse(Connection& connection) {
+  connection.last_response_ns = now_ns();
+  return send_response(connection, Status::kRefused);
+}
+
+// A request that was parked arrived in an earlier turn, which has recorded that.
+void RequestServer::record_wait(Connection& connection, WorkerStats& stats,
+                                std::int64_t start_ns) const {
+  if (connection.parked_ns == 0) return record_arrival(connection, stats, start_ns);
+  const std::int64_t parked_ns = std::exchange(connection.parked_ns, 0);
+  if (!executor_.settings().instrument) return;
+  stats.record(Timing::kAdmissionWait, whole_us(start_ns - parked_ns));
 }
 
 // Only for the first request of a turn: those sent together with it were taken off the queue with

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "live/admission_gate.hpp"
 #include "live/connection.hpp"
 #include "live/executor.hpp"
 #include "pool/snapshot.hpp"
@@ -11,24 +12,34 @@
 
 namespace poolpilot {
 
+enum class TurnEnd : std::uint8_t {
+  kOver,    // it may wait for its next request
+  kClose,   // it must be closed
+  kParked,  // it waits for admission, and is the caller's no more
+};
+
 class RequestServer {
  public:
-  explicit RequestServer(Executor& executor) : executor_(executor) {}
+  RequestServer(Executor& executor, AdmissionGate& gate) : executor_(executor), gate_(gate) {}
 
-  // Everything that one read brings in; false when the connection must be closed.
-  bool turn(Connection& connection, WorkerStats& stats);
+  // Everything that one read brings in; for one that was parked, what it had read before.
+  TurnEnd turn(Connection& connection, WorkerStats& stats);
 
   void add_counts(PoolSnapshot& snapshot) const;
 
  private:
-  bool answer_frames(Connection& connection, WorkerStats& stats);
+  TurnEnd answer_frames(Connection& connection, WorkerStats& stats);
+  Admittance admit(Connection& connection, std::size_t& used, std::int64_t start_ns);
   bool answer(Connection& connection, WorkerStats& stats, std::int64_t start_ns);
+  bool refuse(Connection& connection);
+  void record_wait(Connection& connection, WorkerStats& stats, std::int64_t start_ns) const;
   void record_arrival(const Connection& connection, WorkerStats& stats,
                       std::int64_t start_ns) const;
   void record_latency(const Connection& connection, WorkerStats& stats) const;
   bool send_response(const Connection& connection, Status status);
 
   Executor& executor_;
+  AdmissionGate& gate_;
   // Events of no single worker; relaxed, they order nothing.
   std::atomic<std::int64_t> protocol_errors_{0};
   std::atomic<std::int64_t> slow_readers_{0};

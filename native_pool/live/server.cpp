@@ -20,9 +20,11 @@ namespace {
 LivePool::LivePool(const LivePoolSettings& settings)
     : settings_(settings),
       executor_(settings.executor, stopping_),
-      requests_(executor_),
+      gate_(settings.admission, settings.cpus),
+      requests_(executor_, gate_),
       registry_(settings.cpus, settings.class_names.size()),
-      tuple_(settings.tuple) {
+      tuple_(settings.tuple),
+      knobs_(settings.knobs) {
   check(settings_);
   HandlerHost& host = *this;
   handler_ = std::make_unique<PoolOfThreads>(settings_, host, registry_, logs_);
@@ -48,6 +50,7 @@ void LivePool::start() {
 void LivePool::open_all() {
   acceptor_ = std::make_unique<Acceptor>(settings_.address, stopping_);
   handler_->start();
+  gate_.start();
   acceptor_->start(settings_.cpus, [this](int socket) { welcome(socket); });
 }
 
@@ -64,6 +67,7 @@ void LivePool::tear_down() {
   stopping_.store(true, std::memory_order_relaxed);
   if (acceptor_) acceptor_->stop();
   executor_.stop();
+  gate_.stop();
   handler_->stop();
   registry_.join_all();
   for (auto& [id, connection] : connections_) ::close(connection->fd);
@@ -98,10 +102,33 @@ PoolTuple LivePool::set_tuple(const PoolTuple& tuple) {
   check(tuple, settings_.max_pool_size);
   const auto serving = while_serving();
   const std::lock_guard lock(tuple_mutex_);
-  handler_->configure(tuple);
+  handler_->configure(tuple, knobs_);
   tuple_ = tuple;
   ++tuple_epoch_;
   return tuple;
+}
+
+PoolKnobs LivePool::knobs() const {
+  const auto serving = while_serving();
+  const std::lock_guard lock(tuple_mutex_);
+  return knobs_;
+}
+
+PoolKnobs LivePool::set_knobs(const PoolKnobs& knobs) {
+  check(knobs, settings_.queues);
+  const auto serving = while_serving();
+  const std::lock_guard lock(tuple_mutex_);
+  handler_->configure(tuple_, knobs);
+  knobs_ = knobs;
+  ++tuple_epoch_;
+  return knobs;
+}
+
+void LivePool::set_admission_limit(int limit) {
+  check_admission_limit(limit);
+  const auto serving = while_serving();
+  const std::lock_guard lock(tuple_mutex_);
+  gate_.set_limit(limit);
 }
 
 const std::vector<EventLog>& LivePool::event_logs() const {
@@ -113,15 +140,27 @@ const std::vector<EventLog>& LivePool::event_logs() const {
 }
 
 void LivePool::serve(Connection& connection, WorkerStats& stats) {
-  if (!requests_.turn(connection, stats)) return drop(connection);
-  if (handler_->rearm(connection)) return;
-  unarmed_connections_.fetch_add(1, std::memory_order_relaxed);
+  const TurnEnd end = requests_.turn(connection, stats);
+  if (end == TurnEnd::kParked) return;
+  if (end == TurnEnd::kOver) {
+    if (handler_->rearm(connection)) return;
+    unarmed_connections_.fetch_add(1, std::memory_order_relaxed);
+  }
+  drop(connection);
+}
+
+void LivePool::end(Connection& connection, Ending why) {
+  switch (why) {
+    case Ending::kHungUp:
+      hang_ups_.fetch_add(1, std::memory_order_relaxed);
+  }
   drop(connection);
 }
 
 void LivePool::drop(Connection& connection) {
   connection.home->remove(connection);
   executor_.abandon(connection);
+  gate_.leave(connection);
   ::close(connection.fd);
   const std::lock_guard lock(connections_mutex_);
   connections_.erase(connection.id);
@@ -158,6 +197,7 @@ PoolSnapshot LivePool::snapshot() const {
   add_worker_counts(snapshot);
   add_connection_counts(snapshot);
   requests_.add_counts(snapshot);
+  gate_.add_counts(snapshot);
   acceptor_->add_counts(snapshot);
   snapshot.gauges["cpus"] = processors();
   snapshot.time_s = static_cast<double>(now_ns()) / 1e9;
@@ -181,6 +221,7 @@ void LivePool::add_connection_counts(PoolSnapshot& snapshot) const {
   }
   snapshot.counters["refused_connections"] = static_cast<double>(refused_connections_.load());
   snapshot.counters["unarmed_connections"] = static_cast<double>(unarmed_connections_.load());
+  snapshot.counters["hang_ups"] = static_cast<double>(hang_ups_.load());
 }
 
 double LivePool::processors() const {

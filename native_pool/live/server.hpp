@@ -6,7 +6,7 @@
 // joins them while it holds it.
 //
 // Locks are taken in this order: lifecycle_mutex_, tuple_mutex_, a group's, the registry's.
-// connections_mutex_, the timer's and a latch's are taken last and alone.
+// connections_mutex_, the timers', the admission's and a latch's are taken last and alone.
 #pragma once
 
 #include <atomic>
@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "live/acceptor.hpp"
+#include "live/admission_gate.hpp"
 #include "live/connection.hpp"
 #include "live/connection_handler.hpp"
 #include "live/executor.hpp"
@@ -42,7 +43,7 @@ class LivePool final : private HandlerHost {
   // beside every other call; returns once the pool is closed.
   void close();
 
-  // The four below throw std::logic_error unless the pool serves.
+  // The seven below throw std::logic_error unless the pool serves.
 
   // The address clients connect to.
   std::string address() const;
@@ -50,6 +51,12 @@ class LivePool final : private HandlerHost {
   // Puts a tuple in force and returns it. Throws std::invalid_argument outside the ranges, and
   // std::system_error when a group cannot be opened; the old tuple then stays.
   PoolTuple set_tuple(const PoolTuple& tuple);
+  PoolKnobs knobs() const;
+  // The same for the knobs besides the tuple.
+  PoolKnobs set_knobs(const PoolKnobs& knobs);
+  // Changes `admission_limit`; 0 switches it off. Throws std::invalid_argument outside its range,
+  // and std::system_error when the system refuses a thread; the old limit then stays.
+  void set_admission_limit(int limit);
   PoolSnapshot snapshot() const;
 
   // Recorded events of every group that was ever open; empty unless record_events. Throws
@@ -60,6 +67,7 @@ class LivePool final : private HandlerHost {
   enum class Phase : std::uint8_t { kNew, kServing, kClosed };
 
   void serve(Connection& connection, WorkerStats& stats) override;
+  void end(Connection& connection, Ending why) override;
 
   std::shared_lock<std::shared_mutex> while_serving() const;
   void open_all();
@@ -77,13 +85,15 @@ class LivePool final : private HandlerHost {
   // joining the threads and lifecycle_mutex_ order the rest.
   std::atomic<bool> stopping_{false};
   Executor executor_;
+  AdmissionGate gate_;
   RequestServer requests_;
   std::vector<EventLog> logs_;
   std::unique_ptr<ConnectionHandler> handler_;  // until the pool is closed
   ThreadRegistry registry_;  // after the handler its threads work for, so that it goes first
 
-  mutable std::mutex tuple_mutex_;
+  mutable std::mutex tuple_mutex_;  // one change of the tuple or of the admission at a time
   PoolTuple tuple_;
+  PoolKnobs knobs_;
   std::int64_t tuple_epoch_ = 0;
 
   mutable std::mutex connections_mutex_;
@@ -93,6 +103,7 @@ class LivePool final : private HandlerHost {
   // Events of no single worker; relaxed, they order nothing.
   std::atomic<std::int64_t> refused_connections_{0};  // over max_connections
   std::atomic<std::int64_t> unarmed_connections_{0};  // closed, as the handler could not rearm them
+  std::atomic<std::int64_t> hang_ups_{0};             // closed without a turn, their client gone
 
   std::unique_ptr<Acceptor> acceptor_;  // from the start to the close
 };

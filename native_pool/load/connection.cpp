@@ -2,46 +2,62 @@
 
 #include <sys/socket.h>
 
+#include <cassert>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace poolpilot::load {
-namespace {
-
 Fault fault_of(int error) {
-  return error == EPIPE || error == ECONNRESET ? Fault::kReset : Fault::kSocket;
+  switch (error) {
+    case EPIPE:
+    case ECONNRESET:
+      return Fault::kReset;
+    case ECONNREFUSED:
+    case ETIMEDOUT:
+    case ENOENT:
+      return Fault::kNotConnected;
+    case EADDRNOTAVAIL:
+      return Fault::kNoLocalPort;
+    default:
+      return Fault::kSocket;
+  }
 }
 
-}  // namespace
+void Connection::open(Descriptor socket) {
+  socket_ = std::move(socket);
+  torn_bytes_ = 0;
+}
 
-std::optional<Fault> Connection::send(std::span<const std::byte> frame) {
+int Connection::send(std::span<const std::byte> frame) {
   const ssize_t written = ::send(socket_.get(), frame.data(), frame.size(), MSG_NOSIGNAL);
-  if (written < 0) return fault_of(errno);
+  if (written < 0) return errno;
   // The one frame under way always fits the socket's buffer, so a part of it means a broken socket.
-  if (static_cast<std::size_t>(written) < frame.size()) return Fault::kSocket;
-  return std::nullopt;
+  return std::cmp_equal(written, frame.size()) ? 0 : EIO;
 }
 
-std::optional<Fault> Connection::receive(std::vector<Response>& responses) {
-  const std::span<std::byte> room = std::span(input_).subspan(filled_);
+std::optional<Fault> Connection::receive(std::span<std::byte> buffer,
+                                         std::vector<Response>& responses) {
+  assert(buffer.size() > torn_.size());
+  std::memcpy(buffer.data(), torn_.data(), torn_bytes_);
+  const std::span<std::byte> room = buffer.subspan(torn_bytes_);
   const ssize_t got = recv(socket_.get(), room.data(), room.size(), 0);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
   if (got < 0) return fault_of(errno);
   if (got == 0) return Fault::kClosedByServer;
-  filled_ += static_cast<std::size_t>(got);
-  const std::span<const std::byte> bytes = std::span(input_).first(filled_);
-  std::size_t done = 0;
+  std::span<const std::byte> rest = buffer.first(torn_bytes_ + static_cast<std::size_t>(got));
   Response response;
   try {
-    while (const std::size_t used = decode_response(bytes.subspan(done), response)) {
-      done += used;
+    while (const std::size_t used = decode_response(rest, response)) {
+      rest = rest.subspan(used);
       responses.push_back(response);
     }
   } catch (const ProtocolError&) {
     return Fault::kMalformed;
   }
-  filled_ -= done;
-  std::memmove(input_.data(), input_.data() + done, filled_);
+  assert(rest.size() < torn_.size());  // more would have been a response
+  torn_bytes_ = static_cast<std::uint8_t>(rest.size());
+  std::memcpy(torn_.data(), rest.data(), rest.size());
   return std::nullopt;
 }
 

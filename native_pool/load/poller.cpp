@@ -36,9 +36,14 @@ Poller::Poller()
 
 void Poller::watch(int descriptor, std::size_t token) { add(descriptor, token); }
 
-void Poller::add(int descriptor, std::uint64_t token) {
+// Edge-triggered: the socket stays writable.
+void Poller::watch_connecting(int descriptor, std::size_t token) {
+  add(descriptor, token, EPOLLIN | EPOLLOUT | EPOLLET);
+}
+
+void Poller::add(int descriptor, std::uint64_t token, std::uint32_t events) {
   epoll_event event{};
-  event.events = EPOLLIN;
+  event.events = events;
   event.data.u64 = token;
   if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) != 0) {
     throw_errno("cannot watch a descriptor");

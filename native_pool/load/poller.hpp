@@ -21,6 +21,9 @@ class Poller {
   // Reports `token` from wait() while the descriptor is readable; closing the descriptor ends it.
   void watch(int descriptor, std::size_t token);
 
+  // The same, and once more when a connect that is under way is decided.
+  void watch_connecting(int descriptor, std::size_t token);
+
   // Blocks until a socket is readable, the monotonic clock passes `deadline_ns` or wake() is
   // called. Returns the tokens of the readable ones, valid until the next call.
   std::span<const std::size_t> wait(std::int64_t deadline_ns);
@@ -28,7 +31,7 @@ class Poller {
   void wake();  // from any thread
 
  private:
-  void add(int descriptor, std::uint64_t token);
+  void add(int descriptor, std::uint64_t token, std::uint32_t events = EPOLLIN);
   void arm(std::int64_t deadline_ns);
 
   Descriptor epoll_;

@@ -27,9 +27,9 @@ Step acquire_step(const StepSpec& spec, std::uint8_t latch) {
 
 }  // namespace
 
-Program::Program(const ClassSpec& spec, std::uint16_t class_id, std::uint64_t seed)
+Program::Program(const ClassSpec& spec, std::uint16_t class_id, std::uint64_t seed, Part part)
     : specs_(spec.steps),
-      random_(random_stream(seed, class_id)),
+      random_(random_stream(seed, part.stream(class_id))),
       varies_(std::any_of(specs_.begin(), specs_.end(), varies)) {
   request_.header.class_id = class_id;
   request_.steps.resize(specs_.size());
@@ -66,6 +66,8 @@ void Program::draw() {
       std::uniform_int_distribution<int> any(spec.latch, spec.latch + spec.spread - 1);
       latch = static_cast<std::uint8_t>(spec.spread > 1 ? any(random_) : spec.latch);
       step = acquire_step(spec, latch);
+    } else if (spec.op == Op::kDeclare) {
+      step = {spec.op, static_cast<std::uint8_t>(spec.priority), 0, request_.header.class_id};
     } else {
       step = {spec.op, spec.op == Op::kRelease ? latch : std::uint8_t{0}, 0, 0};
     }

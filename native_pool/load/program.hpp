@@ -14,8 +14,8 @@ namespace poolpilot::load {
 
 class Program {
  public:
-  // The n-th frame depends on the class, its number, the seed and n alone.
-  Program(const ClassSpec& spec, std::uint16_t class_id, std::uint64_t seed);
+  // The n-th frame depends on the class, its number, the seed, the part and n alone.
+  Program(const ClassSpec& spec, std::uint16_t class_id, std::uint64_t seed, Part part = {});
 
   // Frame of the next request, to be stamped; valid until the next call.
   std::span<std::byte> next();

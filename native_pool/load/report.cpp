@@ -11,7 +11,9 @@ Report report_of(const Tally& tally, const std::vector<std::string>& class_names
   report.unexpected = tally.unexpected.get();
   report.backlog = tally.backlog.get();
   report.dropped = tally.dropped.get();
+  report.unsent = tally.unsent.get();
   report.connections = tally.connections.get();
+  tally.send_delay_us.add_to(report.send_delay_us);
   for (std::size_t i = 0; i < kFaultNames.size(); ++i) {
     if (const std::uint64_t count = tally.faults[i].get()) report.errors[kFaultNames[i]] = count;
   }
@@ -22,6 +24,7 @@ Report report_of(const Tally& tally, const std::vector<std::string>& class_names
     counted.latency_us.add_to(one.latency_us);
     one.completed = counted.completed.get();
     one.failed = counted.failed.get();
+    one.refused = counted.refused.get();
     one.lost = counted.lost.get();
     one.sent = counted.sent.get();
   }

@@ -1,5 +1,6 @@
 #include "load/settings.hpp"
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <stdexcept>
@@ -13,6 +14,23 @@ namespace {
 constexpr int kMaxSpinUs = 0xFFFF >> kSpinShift;
 constexpr double kMaxWaiterCostUs = 4'294'967.0;  // the wire carries nanoseconds in 32 bits
 constexpr double kDaySeconds = 86'400.0;
+
+using S = LoadSettings;
+using Field = SettingField<S>;
+
+constexpr Field kFields[] = {
+    {&S::ramp_s, "ramp_s", "seconds", 0, kDaySeconds,
+     "The first requests of a closed loop are spread over it."},
+    {&S::backlog_limit, "backlog_limit", "arrivals", 0, 1e9,
+     "Arrivals of an open loop that may wait for a connection."},
+    {&S::drain_timeout_s, "drain_timeout_s", "seconds", 0, kDaySeconds,
+     "How long a stop waits for the last responses."},
+    {&S::connect_timeout_s, "connect_timeout_s", "seconds", 1e-3, kDaySeconds,
+     "How long a connection may take to be made while no other is."},
+    {&S::reconnect, "reconnect", "switch", 0, 1,
+     "Every request has a connection of its own, made for it and closed after the answer."},
+    {&S::reset_on_close, "reset_on_close", "switch", 0, 1,
+     "TCP connections are closed with a reset, which keeps no local port in TIME_WAIT."}};
 
 void check_step(const StepSpec& step, const std::string& where) {
   constexpr int kLatchCount = static_cast<int>(kLatches);
@@ -51,13 +69,16 @@ Value named(const std::array<std::pair<std::string_view, Value>, N>& table, std:
 
 }  // namespace
 
+std::span<const Field> LoadSettings::fields() { return kFields; }
+
 void check(const Settings& settings) {
   check_range("number of connections", settings.connections, 1, kMaxConnections);
   if (settings.rate_per_s) check_rate(*settings.rate_per_s);
   check_classes(settings.classes, settings.connections, settings.rate_per_s.has_value());
-  check_range("ramp_s", settings.ramp_s, 0, kDaySeconds);
-  check_range("drain_timeout_s", settings.drain_timeout_s, 0, kDaySeconds);
-  check_range("connect_timeout_s", settings.connect_timeout_s, 1e-3, kDaySeconds);
+  require_ranges<LoadSettings>(settings);
+  const std::size_t most_parts = std::min(kMaxParts, settings.connections);
+  check_range("number of parts", settings.part.of, 1, static_cast<double>(most_parts));
+  check_range("part", settings.part.number, 0, static_cast<double>(settings.part.of - 1));
 }
 
 void check_classes(const std::vector<ClassSpec>& classes, std::size_t connections, bool open_loop) {
@@ -82,12 +103,13 @@ void check_classes(const std::vector<ClassSpec>& classes, std::size_t connection
 void check_rate(double rate_per_s) { check_range("rate_per_s", rate_per_s, 1e-3, kMaxRatePerS); }
 
 Op op_named(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, Op>, 6> kOps{{{"cpu", Op::kCpu},
+  static constexpr std::array<std::pair<std::string_view, Op>, 7> kOps{{{"cpu", Op::kCpu},
                                                                         {"wait", Op::kWait},
                                                                         {"acquire", Op::kAcquire},
                                                                         {"release", Op::kRelease},
                                                                         {"begin", Op::kBegin},
-                                                                        {"commit", Op::kCommit}}};
+                                                                        {"commit", Op::kCommit},
+                                                                        {"declare", Op::kDeclare}}};
   return named(kOps, name, "step");
 }
 
@@ -98,6 +120,14 @@ WaitKind wait_kind_named(std::string_view name) {
        {"row_lock", WaitKind::kRowLock},
        {"net", WaitKind::kNet}}};
   return named(kKinds, name, "kind of wait");
+}
+
+SessionPriority session_priority_named(std::string_view name) {
+  static constexpr std::array<std::pair<std::string_view, SessionPriority>, 3> kPriorities{
+      {{"auto", SessionPriority::kAuto},
+       {"high", SessionPriority::kHigh},
+       {"low", SessionPriority::kLow}}};
+  return named(kPriorities, name, "priority");
 }
 
 }  // namespace poolpilot::load

@@ -1,16 +1,12 @@
 #include "load/sockets.hpp"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/resource.h>
-#include <sys/time.h>
 #include <sys/un.h>
 
 #include <cerrno>
 #include <charconv>
-#include <cmath>
 #include <cstring>
 #include <stdexcept>
 #include <system_error>
@@ -60,43 +56,11 @@ Address parse_unix(const std::string& text, const std::string& path) {
   return address;
 }
 
-[[noreturn]] void throw_connect_error(const Address& address, int error) {
-  const bool descriptors = error == EMFILE || error == ENFILE;
-  const bool late = error == EAGAIN || error == EINPROGRESS;
-  throw std::runtime_error("Cannot connect to " + address.text + ": " +
-                           (late ? "no answer in time" : std::generic_category().message(error)) +
-                           "; " +
-                           (descriptors ? "raise the limit on open files (ulimit -n)."
-                                        : "check that the pool server listens there."));
-}
-
-void set_timeout(int socket, double seconds) {
-  timeval timeout{};
-  timeout.tv_sec = static_cast<time_t>(seconds);
-  timeout.tv_usec = static_cast<suseconds_t>((seconds - std::floor(seconds)) * 1e6);
-  // Linux also bounds connect() by the send timeout.
-  setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
-}
-
 }  // namespace
 
 Address parse_address(const std::string& text) {
   if (text.starts_with("unix:")) return parse_unix(text, text.substr(5));
   return parse_tcp(text, text.starts_with("tcp:") ? text.substr(4) : std::string());
-}
-
-Descriptor connect_to(const Address& address, double timeout_s) {
-  Descriptor socket(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!socket.valid()) throw_connect_error(address, errno);
-  set_timeout(socket.get(), timeout_s);
-  const auto* name = reinterpret_cast<const sockaddr*>(&address.storage);
-  if (connect(socket.get(), name, address.length) != 0) throw_connect_error(address, errno);
-  if (address.storage.ss_family == AF_INET) {
-    const int on = 1;
-    setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-  }
-  fcntl(socket.get(), F_SETFL, O_NONBLOCK);
-  return socket;
 }
 
 void ensure_descriptors(std::size_t connections) {
@@ -107,7 +71,8 @@ void ensure_descriptors(std::size_t connections) {
   if (limit.rlim_max < needed) {
     throw std::runtime_error(std::to_string(connections) + " connections need " +
                              std::to_string(needed) + " open files but the limit is " +
-                             std::to_string(limit.rlim_max) + "; raise it (ulimit -n).");
+                             std::to_string(limit.rlim_max) + "; raise it (ulimit -n " +
+                             std::to_string(needed) + " as root) or deal them to more processes.");
   }
   limit.rlim_cur = limit.rlim_max;
   if (setrlimit(RLIMIT_NOFILE, &limit) != 0) {

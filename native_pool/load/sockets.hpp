@@ -1,12 +1,10 @@
-// Loopback sockets of the client's side: addresses, connecting, the limit on descriptors.
+// Loopback sockets of the client's side: addresses, and the limit on descriptors.
 #pragma once
 
 #include <sys/socket.h>
 
 #include <cstddef>
 #include <string>
-
-#include "system/descriptor.hpp"
 
 namespace poolpilot::load {
 
@@ -19,9 +17,6 @@ struct Address {
 // Reads "tcp:127.x.x.x:PORT" or "unix:/path". Throws std::invalid_argument for anything else: load
 // never leaves this host.
 Address parse_address(const std::string& text);
-
-// A connected, non-blocking socket. Throws std::runtime_error with the cause and a remedy.
-Descriptor connect_to(const Address& address, double timeout_s);
 
 // Raises the soft limit on descriptors as far as needed. Throws std::runtime_error when the hard
 // limit does not allow this many connections.

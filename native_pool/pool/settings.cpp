@@ -9,9 +9,6 @@ using Field = SettingField<S>;
 constexpr Field kFields[] = {
     {&S::max_pool_size, "max_pool_size", "groups", 1, kMaxGroups,
      "Largest pool_size until the next start."},
-    {&S::max_threads, "max_threads", "threads", 2, 65'536, "Most threads of all groups together."},
-    {&S::prio_kickup_ms, "prio_kickup_ms", "milliseconds", 0, 3'600'000,
-     "Time after which a request in the low level of the queue goes to the high one."},
     {&S::record_events, "record_events", "switch", 0, 1,
      "Keeps the events of every group for replay."}};
 
@@ -19,9 +16,11 @@ constexpr Field kFields[] = {
 
 std::span<const Field> PoolSettings::fields() { return kFields; }
 
-void check_tuple(const PoolSettings& settings) {
+void check_pool(const PoolSettings& settings) {
   check_range("max_pool_size", settings.max_pool_size, 1, kMaxGroups);
   check(settings.tuple, settings.max_pool_size);
+  check(settings.queues);
+  check(settings.knobs, settings.queues);
 }
 
 }  // namespace poolpilot

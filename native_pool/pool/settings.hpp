@@ -5,26 +5,31 @@
 #include <span>
 #include <tuple>
 
-#include "policy/group_settings.hpp"
+#include "policy/admission_settings.hpp"
+#include "pool/knobs.hpp"
 #include "pool/setting.hpp"
 #include "pool/tuple.hpp"
+#include "queues/queue_settings.hpp"
 
 namespace poolpilot {
 
 struct PoolSettings {
   PoolTuple tuple;
-  GroupSettings group;  // oversubscribe, timer and create_thread_on_wait come from the tuple
+  PoolKnobs knobs;
+  QueueSettings queues;
+  AdmissionSettings admission;
   int max_pool_size = 128;
-  int max_threads = 65'536;
-  int prio_kickup_ms = 1000;
   bool record_events = false;
 
   static std::span<const SettingField<PoolSettings>> fields();
-  static constexpr auto parts() { return std::tuple(&PoolSettings::tuple, &PoolSettings::group); }
+  static constexpr auto parts() {
+    return std::tuple(&PoolSettings::tuple, &PoolSettings::knobs, &PoolSettings::queues,
+                      &PoolSettings::admission);
+  }
 };
 
-// The ceiling first and then the tuple under it, so that a refused pool_size is told the range that
-// it has here and not the widest one. Throws std::invalid_argument.
-void check_tuple(const PoolSettings& settings);
+// What any pool checks. The ceiling first and then the tuple under it, so that a refused pool_size
+// is told the range that it has here and not the widest one. Throws std::invalid_argument.
+void check_pool(const PoolSettings& settings);
 
 }  // namespace poolpilot

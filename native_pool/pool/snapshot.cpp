@@ -49,6 +49,18 @@ void put_group_counts(PoolSnapshot& snapshot, const GroupCounters& sum, const Gr
   snapshot.gauges["queue_length"] = state.queue_length;
 }
 
+void put_admission_counts(PoolSnapshot& snapshot, const AdmissionCounters& counters,
+                          const AdmissionState& state) {
+  snapshot.counters["admission_admitted"] = static_cast<double>(counters.admitted);
+  snapshot.counters["admission_parked"] = static_cast<double>(counters.parked);
+  snapshot.counters["admission_refused"] = static_cast<double>(counters.refused);
+  snapshot.counters["admission_escaped"] = static_cast<double>(counters.escaped);
+  snapshot.counters["admission_inside_us"] = static_cast<double>(counters.inside_us);
+  snapshot.gauges["admission_limit"] = state.limit;
+  snapshot.gauges["admission_inside"] = state.inside;
+  snapshot.gauges["admission_waiting"] = state.waiting;
+}
+
 void put_worker_counts(PoolSnapshot& snapshot, const WorkerCounters& counted) {
   const char* wait_names[kWaitKinds] = {"waits_sleep", "waits_disk_io", "waits_row_lock",
                                         "waits_net"};
@@ -68,7 +80,7 @@ void put_timings(PoolSnapshot& snapshot, std::vector<HistogramCounts> counts,
                  const std::vector<std::string>& class_names) {
   const char* names[kTimings] = {"queue_wait_us", "active_round_us", "wait_round_us",
                                  "think_us",      "latch_wait_us",   "round_cpu_us",
-                                 "run_delay_us",  "active_rounds"};
+                                 "run_delay_us",  "active_rounds",   "admission_wait_us"};
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const std::string name = i < kTimings ? names[i] : "latency_us/" + class_names[i - kTimings];
     snapshot.histograms[name] = std::move(counts[i]);

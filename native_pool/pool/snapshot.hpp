@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "policy/admission.hpp"
 #include "policy/group_machine.hpp"
 #include "pool/histogram.hpp"
 #include "pool/tuple.hpp"
@@ -29,6 +30,9 @@ void add(GroupState& sum, const GroupState& one);
 
 void put_group_counts(PoolSnapshot& snapshot, const GroupCounters& counters,
                       const GroupState& state);
+
+void put_admission_counts(PoolSnapshot& snapshot, const AdmissionCounters& counters,
+                          const AdmissionState& state);
 
 void put_worker_counts(PoolSnapshot& snapshot, const WorkerCounters& counters);
 

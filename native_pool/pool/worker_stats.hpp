@@ -73,7 +73,8 @@ enum class Timing : std::uint8_t {
   kRoundCpu,
   kRunDelay,
   kActiveRounds,
-  kLatency,  // of the first class; those of the others follow
+  kAdmissionWait,  // of those that had to
+  kLatency,        // of the first class; those of the others follow
 };
 inline constexpr std::size_t kTimings = static_cast<std::size_t>(Timing::kLatency);
 

@@ -97,6 +97,14 @@ void Client::answered(std::uint32_t number, TimeNs now_ns, EventHeap& events,
   events.push(now_ns + pause_ns, event_of(EventIs::kLeave, number));
 }
 
+void Client::refused(std::uint32_t number, TimeNs now_ns, EventHeap& events,
+                     std::vector<Connection>& connections) {
+  if (open_loop_ || number >= sending_) return answered(number, now_ns, events, connections);
+  const double mean_ns = load::kRetryPauseMs * 1e6;
+  const TimeNs pause_ns = whole_ns(connections[number].random.exponential(mean_ns));
+  events.push(now_ns + pause_ns, event_of(EventIs::kLeave, number));
+}
+
 // The generator is one thread: what it sends leaves at the pace it can manage.
 void Client::leave(std::uint32_t number, TimeNs now_ns, EventHeap& events,
                    std::vector<Connection>& connections) {

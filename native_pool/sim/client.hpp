@@ -31,6 +31,11 @@ class Client {
   void answered(std::uint32_t number, TimeNs now_ns, EventHeap& events,
                 std::vector<Connection>& connections);
 
+  // The server was too busy even to let it wait: a closed loop tries again after a short pause, an
+  // open one goes on with its next arrival.
+  void refused(std::uint32_t number, TimeNs now_ns, EventHeap& events,
+               std::vector<Connection>& connections);
+
   // The pause of a connection is over: its request takes its turn at the generator.
   void leave(std::uint32_t number, TimeNs now_ns, EventHeap& events,
              std::vector<Connection>& connections);

@@ -64,6 +64,7 @@ class Engine {
   Thread& thread(std::uint32_t number) { return threads_[number]; }
   const Thread& thread(std::uint32_t number) const { return threads_[number]; }
   std::size_t thread_count() const { return threads_.size(); }
+  void set_max_threads(int max_threads) { max_threads_ = max_threads; }
   bool is_full() const { return running_threads_ >= max_threads_; }
 
   void start_thread(std::uint32_t group);
@@ -106,7 +107,7 @@ class Engine {
   }
 
   const Machine machine_;
-  const int max_threads_;
+  int max_threads_;
   TimeNs now_ns_ = 0;
   EventHeap events_;
   Processors processors_;

@@ -15,15 +15,59 @@ void Executor::serve(std::uint32_t number, std::uint32_t served) {
     connection.fresh = false;
     return engine_.burst(number, 0.0, Phase::kLogin);
   }
-  const auto queued_ns = static_cast<double>(engine_.now_ns() - connection.enqueued_ns);
-  measures_.timings.record(Timing::kQueueWait, whole_us(queued_ns));
-  if (connection.last_response_ns > 0) {
-    const TimeNs think_ns = connection.enqueued_ns - connection.last_response_ns;
-    measures_.timings.record(Timing::kThink, whole_us(static_cast<double>(think_ns)));
+  record_wait(connection);
+  switch (admit(served)) {
+    case Admittance::kPark:
+      return park(number);
+    case Admittance::kRefuse:
+      return engine_.burst(number, 0.0, Phase::kRefusing);
+    case Admittance::kRun:
+      break;
   }
+  connection.last_class = connection.class_id;
   thread.step = 0;
   rounds_.begin(number, thread);
   go_on(number);
+}
+
+// A request that was parked arrived in an earlier turn, which has recorded that.
+void Executor::record_wait(Connection& connection) {
+  const auto record = [&](Timing timing, TimeNs since_ns, TimeNs until_ns) {
+    measures_.timings.record(timing, whole_us(static_cast<double>(until_ns - since_ns)));
+  };
+  if (connection.parked_ns >= 0) {
+    record(Timing::kAdmissionWait, connection.parked_ns, engine_.now_ns());
+    connection.parked_ns = -1;
+    return;
+  }
+  record(Timing::kQueueWait, connection.enqueued_ns, engine_.now_ns());
+  if (connection.last_response_ns == 0) return;
+  record(Timing::kThink, connection.last_response_ns, connection.enqueued_ns);
+}
+
+Admittance Executor::admit(std::uint32_t number) {
+  Connection& connection = connections_[number];
+  const bool passes = connection.in_transaction || connection.is_admitted() || !gate_.is_on();
+  if (passes) return Admittance::kRun;
+  const Admittance admittance = gate_.enter(number);
+  if (admittance == Admittance::kPark) connection.parked_ns = engine_.now_ns();
+  return admittance;
+}
+
+// The thread has only looked at the request, and is free for the next.
+void Executor::park(std::uint32_t number) {
+  Thread& thread = engine_.thread(number);
+  connections_[thread.connection].thread = kNobody;
+  thread.connection = kNobody;
+  engine_.burst(number, 0.0, Phase::kParking);
+}
+
+void Executor::refused(std::uint32_t number) {
+  Thread& thread = engine_.thread(number);
+  connections_[thread.connection].last_response_ns = engine_.now_ns();
+  ++measures_.refused;
+  client_.refused(thread.connection, engine_.now_ns(), engine_.events(), connections_);
+  give_back(number, thread);
 }
 
 // Runs the program until it takes time or ends. Processor time owed goes before the next step that
@@ -68,6 +112,12 @@ bool Executor::do_step(std::uint32_t number, const ProgramStep& step) {
       return true;
     case Op::kCommit:
       return commit(number);
+    case Op::kDeclare: {
+      Connection& connection = connections_[thread.connection];
+      connection.declared_class = connection.class_id;
+      connection.priority = step.priority;
+      return true;
+    }
   }
   return true;
 }
@@ -151,10 +201,13 @@ void Executor::abandon(std::uint32_t connection) {
 }
 
 void Executor::finish(std::uint32_t number, bool ok) {
-  Thread& thread = engine_.thread(number);
-  const std::uint32_t answered = thread.connection;
+  const std::uint32_t answered = engine_.thread(number).connection;
   Connection& connection = connections_[answered];
-  if (!ok || !connection.in_transaction) abandon(answered);
+  if (!ok || !connection.in_transaction) {
+    abandon(answered);
+    gate_.leave(answered);  // whoever is let in may need a thread, which moves the table of them
+  }
+  Thread& thread = engine_.thread(number);
   rounds_.finish(number, thread);
   connection.last_response_ns = engine_.now_ns();
   const auto latency_ns = static_cast<double>(engine_.now_ns() - connection.sent_ns);
@@ -162,6 +215,11 @@ void Executor::finish(std::uint32_t number, bool ok) {
   (ok ? measures_.counters.completed : measures_.counters.failed).add();
   client_.answered(answered, engine_.now_ns(), engine_.events(), connections_);
   give_back(number, thread);
+}
+
+std::string Executor::waits_text() const {
+  return latches_.waits_text(handler_.queued()) + " " + std::to_string(gate_.state().waiting) +
+         " wait for admission.";
 }
 
 // The thread is done with its connection, and serves the next.

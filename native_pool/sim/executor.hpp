@@ -1,15 +1,16 @@
 // What a thread of the simulated pool does with a request, as live/executor.cpp: runs its program,
 // which takes processor time, waits, and takes latches.
 //
-// Owns the rounds under way. Calls the engine, the latches and the storage for what a step takes;
-// the client with the answer; and the handler, which it tells of waits, gives the connection back,
-// and asks for the next. Of the others only the pool calls it.
+// Owns the rounds under way. Calls the gate for who may begin; the engine, the latches and the
+// storage for what a step takes; the client with the answer; and the handler, which it tells of
+// waits, gives the connection back, and asks for the next. Of the others only the pool calls it.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "sim/admission_gate.hpp"
 #include "sim/client.hpp"
 #include "sim/engine.hpp"
 #include "sim/latches.hpp"
@@ -22,11 +23,13 @@ namespace poolpilot::sim {
 class Executor {
  public:
   Executor(Engine& engine, std::vector<Connection>& connections, Client& client,
-           ThreadGroups& handler, Latches& latches, Storage& storage, Measures& measures)
+           ThreadGroups& handler, AdmissionGate& gate, Latches& latches, Storage& storage,
+           Measures& measures)
       : engine_(engine),
         connections_(connections),
         client_(client),
         handler_(handler),
+        gate_(gate),
         latches_(latches),
         storage_(storage),
         measures_(measures),
@@ -38,16 +41,20 @@ class Executor {
   // The burst of a thread that serves one is over, and its program goes on; throw Deadlock.
   void go_on(std::uint32_t thread);
   void logged_in(std::uint32_t thread) { give_back(thread, engine_.thread(thread)); }
+  void refused(std::uint32_t thread);
   void waited(std::uint32_t thread);
   void committed(std::uint32_t thread);
   void spun(std::uint32_t thread);
   void try_latch_again(std::uint32_t thread);
 
   // What those who wait are waiting for.
-  std::string waits_text() const { return latches_.waits_text(handler_.queued()); }
+  std::string waits_text() const;
 
  private:
   void serve(std::uint32_t thread, std::uint32_t connection);
+  Admittance admit(std::uint32_t connection);
+  void park(std::uint32_t thread);
+  void record_wait(Connection& connection);
   bool do_step(std::uint32_t thread, const ProgramStep& step);
   bool wait(std::uint32_t thread, const ProgramStep& step);
   bool acquire(std::uint32_t thread, const ProgramStep& step);
@@ -64,6 +71,7 @@ class Executor {
   std::vector<Connection>& connections_;
   Client& client_;
   ThreadGroups& handler_;
+  AdmissionGate& gate_;
   Latches& latches_;
   Storage& storage_;
   Measures& measures_;

@@ -12,13 +12,18 @@ constexpr int kMaxPolled = 1024;  // as live/group.cpp: events of one poll
 void Group::welcome(std::uint32_t number) {
   adopt(number);
   connections_[number].enqueued_ns = engine_.now_ns();
-  queue_.put(number, Priority::kHigh, tick_us_);
+  queues_.put_urgent(number, queue_clock_us());
   perform(apply(EventKind::kArrived).spawn);
 }
 
 void Group::adopt(std::uint32_t number) {
   connections_[number].group = number_;
   perform(apply(EventKind::kConnectionAdded).spawn);
+}
+
+void Group::requeue(std::uint32_t number) {
+  queues_.put_urgent(number, queue_clock_us());
+  perform(apply(EventKind::kArrived).spawn);
 }
 
 void Group::receive(std::uint32_t number) {
@@ -30,10 +35,10 @@ void Group::receive(std::uint32_t number) {
 
 std::uint32_t Group::next(std::uint32_t number) {
   Decision decision = apply(EventKind::kWorkerIdle);
-  if (decision.self == Self::kPoll) decision = apply(EventKind::kPolled, poll());
+  if (decision.self == Self::kPoll) decision = apply(EventKind::kPolled, poll(number));
   switch (decision.self) {
     case Self::kTake:
-      return queue_.take();
+      return take();
     case Self::kListen:
       return listen(number);
     default:
@@ -51,26 +56,71 @@ std::uint32_t Group::listen(std::uint32_t number) {
   listener_ = kNobody;
   listener_called_ = false;
   while (!ready_.empty()) {
-    const Decision decision = apply(EventKind::kListened, poll());
+    const Decision decision = apply(EventKind::kListened, poll(number));
     perform(decision.spawn);
-    if (decision.self == Self::kTake) return queue_.take();
+    if (decision.self == Self::kTake) return take();
   }
   listener_ = number;
   engine_.thread(number).phase = Phase::kSleeping;
   return kNobody;
 }
 
-int Group::poll() {
+std::uint32_t Group::take() {
+  if (queues_.ages_between_ticks()) queues_.age(engine_.now_us());
+  const Queues::Taken taken = queues_.take();
+  Connection& connection = connections_[taken.item];
+  connection.queue = taken.queue;
+  connection.expected_us = taken.expected_us;
+  connection.taken_ns = engine_.now_ns();
+  return taken.item;
+}
+
+void Group::served(std::uint32_t number) {
+  if (!queues_.counts_time()) return;
+  const Connection& connection = connections_[number];
+  const double served_us = static_cast<double>(engine_.now_ns() - connection.taken_ns) / 1e3;
+  queues_.serve({number, connection.queue, connection.expected_us}, served_us);
+}
+
+int Group::poll(std::uint32_t thread) {
   int queued = 0;
   while (!ready_.empty() && queued < kMaxPolled) {
     const std::uint32_t number = ready_.front();
     ready_.pop_front();
     Connection& connection = connections_[number];
     connection.enqueued_ns = engine_.now_ns();
-    queue_.put(number, connection.in_transaction ? Priority::kHigh : Priority::kLow, tick_us_);
+    queues_.put(number, key_of(connection), queue_clock_us());
     ++queued;
   }
+  if (queues_.class_known() == ClassKnown::kPeeked) {
+    engine_.thread(thread).owed_ns += queued * engine_.machine().peek_us * 1e3;
+  }
   return queued;
+}
+
+RequestKey Group::key_of(const Connection& connection) const {
+  RequestKey key{kAnyClass, connection.in_transaction, connection.priority};
+  switch (queues_.class_known()) {
+    case ClassKnown::kDeclared:
+      key.class_id = connection.declared_class;
+      break;
+    case ClassKnown::kLast:
+      key.class_id = connection.last_class;
+      break;
+    case ClassKnown::kPeeked:
+      key.class_id = connection.class_id;
+      break;
+  }
+  return key;
+}
+
+std::int64_t Group::queue_clock_us() const {
+  return queues_.by_ticks() ? tick_us_ : engine_.now_us();
+}
+
+void Group::configure_queues(double kick_up_ms, std::span<const double> weights) {
+  queues_.set_kick_up_ms(kick_up_ms);
+  if (!weights.empty()) queues_.set_weights(weights);
 }
 
 void Group::fall_asleep(std::uint32_t number) {
@@ -105,10 +155,10 @@ void Group::expire_sleepers() {
   check_idle_at(next_ns);
 }
 
-void Group::tick(std::int64_t kickup_us) {
+void Group::tick() {
   tick_us_ = engine_.now_us();
   if (machine_.state().connection_count == 0) return;
-  queue_.kick_up(tick_us_, kickup_us);
+  queues_.age(tick_us_);
   perform(apply(EventKind::kTick).spawn);
 }
 

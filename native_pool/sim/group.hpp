@@ -10,7 +10,7 @@
 
 #include "policy/group_machine.hpp"
 #include "queues/ring.hpp"
-#include "queues/two_level_queue.hpp"
+#include "queues/request_queues.hpp"
 #include "sim/engine.hpp"
 #include "sim/parts.hpp"
 
@@ -20,10 +20,11 @@ class Group {
  public:
   // `tick_us` is the last tick of the timer.
   Group(Engine& engine, std::vector<Connection>& connections, const GroupSettings& settings,
-        std::uint32_t number, std::int64_t tick_us)
+        const QueueSettings& queues, std::uint32_t number, std::int64_t tick_us)
       : engine_(engine),
         connections_(connections),
         machine_(settings),
+        queues_(queues, number),
         number_(number),
         tick_us_(tick_us) {}
 
@@ -33,6 +34,8 @@ class Group {
   void adopt(std::uint32_t connection);
   // Forgets a connection that is about to move.
   void remove() { apply(EventKind::kConnectionRemoved); }
+  // One that was parked in its last turn is to be served again.
+  void requeue(std::uint32_t connection);
   // A request of a connection has come.
   void receive(std::uint32_t connection);
 
@@ -43,24 +46,36 @@ class Group {
   std::uint32_t awake(std::uint32_t thread);
   std::uint32_t listen(std::uint32_t thread);
 
+  // The turn of a connection that it gave out is over.
+  void served(std::uint32_t connection);
+
   void wait_begin() { perform(apply(EventKind::kWaitBegin).spawn); }
   void wait_end() { apply(EventKind::kWaitEnd); }
 
   void expire_sleepers();
-  void tick(std::int64_t kickup_us);
+  void tick();
   void configure(const GroupSettings& settings) { machine_.configure(settings); }
+  // As for RequestQueues; empty weights stay as they are.
+  void configure_queues(double kick_up_ms, std::span<const double> weights);
   // Records every event from now on into `log`, which must outlive the group.
   void record(EventLog* log) { log_ = log; }
 
   GroupCounters counters() const { return machine_.counters_at(engine_.now_us()); }
   const GroupState& state() const { return machine_.state(); }
   // Requests that have come and that no thread has taken.
-  std::size_t queued() const { return queue_.size() + ready_.size(); }
+  std::size_t queued() const { return queues_.size() + ready_.size(); }
+  // Requests whose queue no rule has named.
+  std::int64_t unmapped_requests() const { return queues_.unmapped(); }
   // Checks of its sleepers that are to come.
   std::size_t idle_checks() const { return idle_checks_; }
 
  private:
-  int poll();
+  using Queues = RequestQueues<std::uint32_t>;
+
+  int poll(std::uint32_t thread);
+  RequestKey key_of(const Connection& connection) const;
+  std::int64_t queue_clock_us() const;
+  std::uint32_t take();
   void fall_asleep(std::uint32_t thread);
   void check_idle_at(TimeNs time_ns);
   void call(std::uint32_t thread, Phase phase);
@@ -70,7 +85,7 @@ class Group {
   Engine& engine_;
   std::vector<Connection>& connections_;
   GroupMachine machine_;
-  TwoLevelQueue<std::uint32_t> queue_;
+  Queues queues_;
   Ring<std::uint32_t> ready_;            // connections that the next poll finds
   std::vector<std::uint32_t> sleepers_;  // the last fell asleep last
   std::uint32_t number_;

@@ -19,6 +19,8 @@ constexpr Field kFields[] = {
      "Processor time that a woken thread pays before its next work."},
     {&S::create_us, "create_us", kMicroseconds, 0, kDayUs,
      "From asking for a thread until it runs."},
+    {&S::peek_us, "peek_us", kMicroseconds, 0, kDayUs,
+     "Processor time of a look at a request's header before it is queued."},
     {&S::piece_us, "piece_us", kMicroseconds, 0, kDayUs,
      "Work is done in pieces of this processor time; 0: to the point."},
     {&S::timer_slack_us, "timer_slack_us", kMicroseconds, 0, kDayUs,

@@ -17,6 +17,7 @@ struct Machine {
   double wake_us = 5.0;
   double wake_cost_us = 2.0;
   double create_us = 50.0;
+  double peek_us = 1.0;
   double piece_us = 0.0;
   double timer_slack_us = 0.0;
   double client_us = 0.0;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -14,7 +13,6 @@ namespace {
 constexpr double kNsPerS = 1e9;
 constexpr std::uint32_t kArrivalBit = 1U << 31;
 constexpr std::uint64_t kStream = 3;
-constexpr std::int64_t kNoKickUp = std::numeric_limits<std::int64_t>::max();
 
 void require(bool holds, const std::string& sentence) {
   if (!holds) throw std::invalid_argument(sentence);
@@ -30,6 +28,7 @@ NetworkSpec checked(const NetworkSpec& spec) {
   for (const int count : spec.population) check_range("population", count, 0, 1e6);
   for (const StationSpec& station : spec.stations) {
     check_range("channels", station.channels, 1, 1e6);
+    check(station.queues);
     require(station.mean_s.size() == classes, "mean_s must name every class");
     for (const double mean : station.mean_s) check_range("mean_s", mean, 1e-9, 1e6);
     check_range("variation", station.variation, 0, 10);
@@ -48,8 +47,8 @@ NetworkSpec checked(const NetworkSpec& spec) {
 
 Network::Network(const NetworkSpec& spec) : spec_(checked(spec)), random_(spec.seed, kStream) {
   for (const StationSpec& station : spec_.stations) {
-    stations_.emplace_back(station);
-    has_sharing_ = has_sharing_ || station.discipline == Discipline::kSharing;
+    stations_.emplace_back(station, stations_.size());
+    has_sharing_ = has_sharing_ || station.service == Service::kSharing;
   }
   for (std::uint32_t i = 0; i < spec_.rate_per_s.size(); ++i) {
     if (spec_.rate_per_s[i] > 0.0) schedule_arrival(i);
@@ -117,19 +116,29 @@ void Network::enter(std::uint32_t index, std::uint32_t number) {
   Customer& customer = customers_[number];
   customer.station = index;
   customer.since_ns = now_ns_;
-  if (spec.discipline == Discipline::kSharing) {
+  if (spec.service == Service::kSharing) {
     return state.sharing.start(now_ns_, number, draw_ns(spec, customer.class_id));
   }
-  if (spec.discipline == Discipline::kDelay || state.idle > 0) {
+  if (spec.service == Service::kDelay) return serve(index, number);
+  const RequestKey key{.class_id = static_cast<int>(customer.class_id)};
+  state.queues.put(number, key, now_ns_ / 1'000);
+  if (state.idle > 0) {
     --state.idle;
-    return serve(index, number);
+    serve_next(index);
   }
-  const bool urgent = spec.discipline == Discipline::kPriority && customer.class_id == 0;
-  state.queue.put(number, urgent ? Priority::kHigh : Priority::kLow, kNoKickUp);
+}
+
+void Network::serve_next(std::uint32_t index) {
+  RequestQueues<std::uint32_t>& queues = stations_[index].queues;
+  queues.age(now_ns_ / 1'000);
+  const auto taken = queues.take();
+  customers_[taken.item].taken = taken;
+  serve(index, taken.item);
 }
 
 void Network::serve(std::uint32_t index, std::uint32_t number) {
-  const Customer& customer = customers_[number];
+  Customer& customer = customers_[number];
+  customer.served_ns = now_ns_;
   StationCount& count = stations_[index].count;
   const double service_ns = draw_ns(spec_.stations[index], customer.class_id);
   if (!count.class_wait_s.empty()) {
@@ -148,11 +157,13 @@ void Network::leave(std::uint32_t number) {
   ++state.count.class_visits[customer.class_id];
   state.count.class_stay_s[customer.class_id] +=
       static_cast<double>(now_ns_ - customer.since_ns) / kNsPerS;
-  if (spec_.stations[customer.station].discipline != Discipline::kSharing) {
-    if (state.queue.empty()) {
+  if (spec_.stations[customer.station].service == Service::kQueued) {
+    const auto served_us = static_cast<double>(now_ns_ - customer.served_ns) / 1e3;
+    state.queues.serve(customer.taken, served_us);
+    if (state.queues.empty()) {
       ++state.idle;
     } else {
-      serve(customer.station, state.queue.take());
+      serve_next(customer.station);
     }
   }
   go_on(customer.station, number);

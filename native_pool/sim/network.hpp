@@ -6,28 +6,28 @@
 #include <cstdint>
 #include <vector>
 
-#include "queues/two_level_queue.hpp"
+#include "queues/request_queues.hpp"
 #include "sim/event_heap.hpp"
 #include "sim/processor_sharing.hpp"
-#include "sim/random.hpp"
+#include "pool/random.hpp"
 
 namespace poolpilot::sim {
 
-enum class Discipline : std::uint8_t {
-  kDelay,     // everyone is served at once
-  kFifo,      // in order of arrival
-  kPriority,  // class 0 before all others, without interrupting a service
-  kSharing,   // processor sharing
+enum class Service : std::uint8_t {
+  kDelay,    // everyone is served at once
+  kQueued,   // in the order of a discipline, without interruption
+  kSharing,  // processor sharing
 };
-inline constexpr std::array kDisciplineNames{"delay", "fifo", "priority", "sharing"};
+inline constexpr std::array kServiceNames{"delay", "queued", "sharing"};
 
 // Service at a station takes a gamma-distributed time (variation 1: exponential, 0: constant).
 struct StationSpec {
-  Discipline discipline = Discipline::kFifo;
+  Service service = Service::kQueued;
   int channels = 1;
   std::vector<double> mean_s;  // by class
   double variation = 1.0;
   std::vector<double> next;  // probability of going on to each station; the rest leaves
+  QueueSettings queues{.discipline = Discipline::kFifo};
 };
 
 // An open network has arrivals by class, a closed one a population: who leaves begins anew at
@@ -67,11 +67,13 @@ class Network {
     std::uint32_t class_id = 0;
     std::uint32_t station = 0;
     TimeNs since_ns = 0;
+    TimeNs served_ns = 0;  // from when on
+    RequestQueues<std::uint32_t>::Taken taken{};  // while it is served
   };
   struct StationState {
-    explicit StationState(const StationSpec& spec)
-        : sharing(spec.channels, Contention{}), idle(spec.channels) {}
-    TwoLevelQueue<std::uint32_t> queue;
+    StationState(const StationSpec& spec, std::uint64_t number)
+        : queues(spec.queues, number), sharing(spec.channels, Contention{}), idle(spec.channels) {}
+    RequestQueues<std::uint32_t> queues;
     ProcessorSharing sharing;
     int idle;
     double shared_busy_ns = 0.0;  // of processor sharing, when the counting began
@@ -82,6 +84,7 @@ class Network {
   void schedule_arrival(std::uint32_t class_id);
   void enter(std::uint32_t station, std::uint32_t customer);
   void serve(std::uint32_t station, std::uint32_t customer);
+  void serve_next(std::uint32_t station);
   void leave(std::uint32_t customer);
   void go_on(std::uint32_t station, std::uint32_t customer);
   double draw_ns(const StationSpec& spec, std::uint32_t class_id);

@@ -4,14 +4,17 @@
 #include <array>
 #include <cstdint>
 
+#include "policy/admission.hpp"
 #include "pool/step.hpp"
+#include "queues/queue_settings.hpp"
 #include "sim/event_heap.hpp"
-#include "sim/random.hpp"
+#include "pool/random.hpp"
 
 namespace poolpilot::sim {
 
-struct Connection {
-  Random random;  // its own, so that its n-th request is the same under every tuple
+struct Connection : AdmissionTicket {
+  Random random;          // its own, so that its n-th request is the same under every tuple
+  TimeNs parked_ns = -1;  // when its request had to wait for admission; -1: it did not
   TimeNs enqueued_ns = 0;
   TimeNs last_response_ns = 0;
   TimeNs sent_ns = 0;
@@ -21,6 +24,14 @@ struct Connection {
   std::uint16_t class_id = 0;
   bool fresh = true;  // its first turn only arms it, as a login would
   bool in_transaction = false;
+  // What is known of its next request before it is read.
+  int declared_class = kAnyClass;
+  int last_class = kAnyClass;
+  SessionPriority priority = SessionPriority::kAuto;
+  // Its place in the discipline, while a thread serves it.
+  std::size_t queue = 0;
+  double expected_us = 0.0;
+  TimeNs taken_ns = 0;
 };
 
 inline constexpr std::uint32_t kClientThread = 0;  // where the generator runs on the processors
@@ -32,6 +43,8 @@ enum class Phase : std::uint8_t {
   kWorker,    // woken: looks for work
   kListener,  // woken by its poll
   kLogin,     // its burst of processor time for a new connection ends
+  kParking,   // its burst for a request that must wait for admission ends: looks for work
+  kRefusing,  // its burst for one that may not even wait ends
   kRunning,   // its burst of processor time ends: the program goes on
   kSpinning,  // its spin ends without the latch
   kWaiting,   // its wait ends: the program goes on
@@ -69,15 +82,16 @@ struct Thread {
 
 // An event is its kind in the high bits and a number in the others.
 enum class EventIs : std::uint32_t {
-  kThread,      // of a thread, see Phase
-  kLeave,       // the pause of a connection is over
-  kSend,        // its request reaches the server
-  kArrival,     // of an open loop
-  kTick,        // of the timer, with the epoch of the interval it belongs to
-  kIdleCheck,   // of a group
-  kLatchCheck,  // of a latch: somebody may have slept for it for too long
-  kChange,      // of the load
-  kFlushed,     // the log has been flushed
+  kThread,          // of a thread, see Phase
+  kLeave,           // the pause of a connection is over
+  kSend,            // its request reaches the server
+  kArrival,         // of an open loop
+  kTick,            // of the timer, with the epoch of the interval it belongs to
+  kIdleCheck,       // of a group
+  kLatchCheck,      // of a latch: somebody may have slept for it for too long
+  kAdmissionCheck,  // a transaction may have become a long one
+  kChange,          // of the load
+  kFlushed,         // the log has been flushed
 };
 inline constexpr std::uint32_t kNumberBits = 28;
 inline constexpr std::uint32_t kNumberMask = (1U << kNumberBits) - 1;

@@ -18,15 +18,17 @@ SimulationSettings checked(const SimulationSettings& settings) {
 SimulatedPool::SimulatedPool(const SimulationSettings& settings)
     : settings_(checked(settings)),
       tuple_(settings.tuple),
+      knobs_(settings.knobs),
       connections_(static_cast<std::size_t>(settings.load.connections)),
-      engine_(settings.machine, settings.max_threads),
+      engine_(settings.machine, settings.knobs.max_threads),
       client_(settings.load, settings.machine.client_shares ? 0.0 : settings.machine.client_us),
       client_thread_(engine_, client_, connections_),
       measures_(settings.load.classes.size()),
       handler_(engine_, connections_, settings_),
+      gate_(engine_, connections_, handler_, settings.admission),
       latches_(engine_, connections_, client_, measures_, settings.latch_timeout_s),
       storage_(engine_, settings.load.seed),
-      executor_(engine_, connections_, client_, handler_, latches_, storage_, measures_) {
+      executor_(engine_, connections_, client_, handler_, gate_, latches_, storage_, measures_) {
   for (std::uint32_t i = 0; i < connections_.size(); ++i) handler_.welcome(i);
   client_.begin(engine_.events(), connections_);
   arm_timer();
@@ -36,13 +38,22 @@ PoolTuple SimulatedPool::set_tuple(const PoolTuple& tuple) {
   poolpilot::check(tuple, settings_.max_pool_size);
   const bool same_interval = tuple.timer_interval_ms == tuple_.timer_interval_ms;
   tuple_ = tuple;
-  handler_.configure(tuple);
+  handler_.configure(tuple_, knobs_);
   ++tuple_epoch_;
   if (!same_interval) {
     ++timer_epoch_;  // the tick under way is void
     arm_timer();
   }
   return tuple_;
+}
+
+PoolKnobs SimulatedPool::set_knobs(const PoolKnobs& knobs) {
+  poolpilot::check(knobs, settings_.queues);
+  knobs_ = knobs;
+  engine_.set_max_threads(knobs.max_threads);
+  handler_.configure(tuple_, knobs_);
+  ++tuple_epoch_;
+  return knobs_;
 }
 
 bool SimulatedPool::run(const RunLimits& limits) {
@@ -80,9 +91,12 @@ void SimulatedPool::burst_over(std::uint32_t number) {
     case Phase::kCreated:
     case Phase::kWorker:
     case Phase::kListener:
+    case Phase::kParking:
       return executor_.resume(number);
     case Phase::kLogin:
       return executor_.logged_in(number);
+    case Phase::kRefusing:
+      return executor_.refused(number);
     case Phase::kSpinning:
       return executor_.spun(number);
     case Phase::kLatch:
@@ -117,6 +131,8 @@ void SimulatedPool::happen(std::uint32_t what) {
       return handler_.expire_sleepers(number);
     case EventIs::kLatchCheck:
       return latches_.expire_waits(number);
+    case EventIs::kAdmissionCheck:
+      return gate_.expire();
     case EventIs::kChange:
       return client_.change(number, engine_.now_ns(), engine_.events(), connections_);
     case EventIs::kFlushed:
@@ -175,7 +191,9 @@ PoolSnapshot SimulatedPool::snapshot() const {
   GroupState state;
   handler_.add_counts(counters, state);
   put_group_counts(snapshot, counters, state);
+  snapshot.counters["unmapped_requests"] = static_cast<double>(handler_.unmapped_requests());
   engine_.create_us().add_to(snapshot.histograms["thread_create_us"]);
+  put_admission_counts(snapshot, gate_.counters(), gate_.state());
   put_worker_counts(snapshot, measures_.counters);
   std::vector<HistogramCounts> timings;
   measures_.timings.add_to(timings);
@@ -185,8 +203,9 @@ PoolSnapshot SimulatedPool::snapshot() const {
   snapshot.gauges["connections"] = static_cast<double>(connections_.size());
   snapshot.gauges["cpus"] = settings_.machine.cpus;
   snapshot.counters["process_cpu_us"] = engine_.processors().busy_ns(engine_.now_ns()) / 1e3;
-  for (const char* name : {"protocol_errors", "slow_readers", "refused_connections",
-                           "unarmed_connections", "timed_out_connections", "accept_shortages"}) {
+  for (const char* name :
+       {"protocol_errors", "slow_readers", "refused_connections", "unarmed_connections",
+        "timed_out_connections", "hang_ups", "accept_shortages"}) {
     snapshot.counters[name] = 0.0;
   }
   return snapshot;

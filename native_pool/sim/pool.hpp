@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "pool/snapshot.hpp"
+#include "sim/admission_gate.hpp"
 #include "sim/client.hpp"
 #include "sim/client_thread.hpp"
 #include "sim/deadlock.hpp"
@@ -50,13 +51,20 @@ class SimulatedPool {
   // Throws std::invalid_argument outside the ranges; the old tuple then stays.
   PoolTuple set_tuple(const PoolTuple& tuple);
   PoolTuple tuple() const { return tuple_; }
+  // Throws std::invalid_argument outside the ranges; the old knobs then stay.
+  PoolKnobs set_knobs(const PoolKnobs& knobs);
+  const PoolKnobs& knobs() const { return knobs_; }
+  // Changes `admission_limit`; 0 switches it off. Throws std::invalid_argument outside its range;
+  // the old limit then stays.
+  void set_admission_limit(int limit) { gate_.set_limit(limit); }
 
   PoolSnapshot snapshot() const;
   double now_s() const { return static_cast<double>(engine_.now_ns()) / 1e9; }
   std::int64_t events() const { return events_done_; }
   std::int64_t sent() const { return client_.sent(); }
   std::int64_t answered() const {
-    return measures_.counters.completed.value() + measures_.counters.failed.value();
+    return measures_.counters.completed.value() + measures_.counters.failed.value() +
+           measures_.refused;
   }
   // Threads created and woken because of a stall.
   std::int64_t thread_changes() const;
@@ -74,6 +82,7 @@ class SimulatedPool {
 
   const SimulationSettings settings_;
   PoolTuple tuple_;
+  PoolKnobs knobs_;
   std::uint32_t tuple_epoch_ = 0;
   std::uint32_t timer_epoch_ = 0;  // changes of the timer's interval
   std::int64_t events_done_ = 0;
@@ -84,6 +93,7 @@ class SimulatedPool {
   ClientThread client_thread_;
   Measures measures_;
   ThreadGroups handler_;
+  AdmissionGate gate_;
   Latches latches_;
   Storage storage_;
   Executor executor_;

@@ -10,6 +10,7 @@ Program::Program(const load::ClassSpec& spec) : think_ns(spec.think_ms * 1e6) {
     ProgramStep step;
     step.op = one.op;
     step.kind = one.kind;
+    step.priority = one.priority;
     step.reported = one.reported;
     step.latch = static_cast<std::uint8_t>(one.latch);
     step.spread = static_cast<std::uint8_t>(one.spread);

@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "load/settings.hpp"
-#include "sim/random.hpp"
+#include "pool/random.hpp"
 
 namespace poolpilot::sim {
 
 struct ProgramStep {
   Op op = Op::kCpu;
   WaitKind kind = WaitKind::kSleep;
+  SessionPriority priority = SessionPriority::kAuto;  // Declare
   bool reported = false;
   bool release_drawn = false;  // a Release of the latch that the Acquire before it has drawn
   std::uint8_t latch = 0;

@@ -18,6 +18,7 @@ struct Measures {
 
   WorkerCounters counters;
   TimingSums timings;
+  std::int64_t refused = 0;  // requests answered so; beside completed and failed
 };
 
 class Rounds {

@@ -51,7 +51,7 @@ std::span<const Field> SimulationSettings::fields() { return kFields; }
 void check(const SimulationSettings& settings) {
   require_ranges(settings.machine);
   check(settings.load);
-  check_tuple(settings);
+  check_pool(settings);
   require_ranges(settings);
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/engine.hpp"
-#include "sim/random.hpp"
+#include "pool/random.hpp"
 #include "sim/station.hpp"
 
 namespace poolpilot::sim {

@@ -7,22 +7,26 @@ namespace poolpilot::sim {
 ThreadGroups::ThreadGroups(Engine& engine, std::vector<Connection>& connections,
                            const SimulationSettings& settings)
     : engine_(engine), connections_(connections), settings_(settings) {
-  configure(settings.tuple);
+  configure(settings.tuple, settings.knobs);
 }
 
-void ThreadGroups::configure(const PoolTuple& tuple) {
+void ThreadGroups::configure(const PoolTuple& tuple, const PoolKnobs& knobs) {
   tuple_ = tuple;
-  GroupSettings settings = settings_.group;
+  GroupSettings settings = knobs.group;
   settings.oversubscribe = tuple.oversubscribe;
   settings.timer_interval_ms = tuple.timer_interval_ms;
   settings.create_thread_on_wait = tuple.create_thread_on_wait;
-  for (Group& group : groups_) group.configure(settings);
-  while (groups_.size() < static_cast<std::size_t>(tuple.pool_size)) open_group(settings);
+  for (Group& group : groups_) {
+    group.configure(settings);
+    group.configure_queues(knobs.prio_kickup_ms, knobs.weights);
+  }
+  while (groups_.size() < static_cast<std::size_t>(tuple.pool_size)) open_group(settings, knobs);
 }
 
-void ThreadGroups::open_group(const GroupSettings& settings) {
+void ThreadGroups::open_group(const GroupSettings& settings, const PoolKnobs& knobs) {
   const auto number = static_cast<std::uint32_t>(groups_.size());
-  groups_.emplace_back(engine_, connections_, settings, number, tick_us_);
+  groups_.emplace_back(engine_, connections_, settings, settings_.queues, number, tick_us_);
+  groups_.back().configure_queues(knobs.prio_kickup_ms, knobs.weights);
   if (settings_.record_events) groups_.back().record(&logs_.emplace_back());
 }
 
@@ -35,6 +39,7 @@ void ThreadGroups::welcome(std::uint32_t number) { groups_[home_of(number)].welc
 void ThreadGroups::rearm(std::uint32_t number) {
   const std::uint32_t group = connections_[number].group;
   const std::uint32_t home = home_of(number);
+  groups_[group].served(number);
   if (home == group) return;
   groups_[group].remove();
   groups_[home].adopt(number);
@@ -60,8 +65,7 @@ std::uint32_t ThreadGroups::resume(std::uint32_t number) {
 
 void ThreadGroups::tick() {
   tick_us_ = engine_.now_us();
-  const std::int64_t kickup_us = std::int64_t{settings_.prio_kickup_ms} * 1'000;
-  for (Group& group : groups_) group.tick(kickup_us);
+  for (Group& group : groups_) group.tick();
 }
 
 void ThreadGroups::add_counts(GroupCounters& counters, GroupState& state) const {
@@ -69,6 +73,12 @@ void ThreadGroups::add_counts(GroupCounters& counters, GroupState& state) const 
     add(counters, group.counters());
     add(state, group.state());
   }
+}
+
+std::int64_t ThreadGroups::unmapped_requests() const {
+  std::int64_t sum = 0;
+  for (const Group& group : groups_) sum += group.unmapped_requests();
+  return sum;
 }
 
 std::size_t ThreadGroups::queued() const {

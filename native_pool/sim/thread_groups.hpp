@@ -29,6 +29,11 @@ class ThreadGroups {
   // Waits for the connection's next request, in the group where it belongs now.
   void rearm(std::uint32_t connection);
 
+  // A connection that was parked in its last turn is to be served again, before new requests.
+  void requeue(std::uint32_t connection) {
+    groups_[connections_[connection].group].requeue(connection);
+  }
+
   // The connection that a thread serves next; kNobody when there is none for it yet.
   std::uint32_t next(std::uint32_t thread);
   // The same for a thread that had none, or is new, and runs now.
@@ -41,10 +46,12 @@ class ThreadGroups {
   // The idle time of a sleeper of the group may be over.
   void expire_sleepers(std::uint32_t group) { groups_[group].expire_sleepers(); }
   void tick();
-  void configure(const PoolTuple& tuple);
+  void configure(const PoolTuple& tuple, const PoolKnobs& knobs);
 
   void add_counts(GroupCounters& counters, GroupState& state) const;
   const std::deque<EventLog>& event_logs() const { return logs_; }
+  // Requests whose queue no rule has named.
+  std::int64_t unmapped_requests() const;
   // Requests that have come and that no thread has taken.
   std::size_t queued() const;
   // Events to come that only end idle times.
@@ -53,7 +60,7 @@ class ThreadGroups {
  private:
   std::uint32_t home_of(std::uint32_t connection) const;
   Group& group_of(std::uint32_t thread) { return groups_[engine_.thread(thread).group]; }
-  void open_group(const GroupSettings& settings);
+  void open_group(const GroupSettings& settings, const PoolKnobs& knobs);
 
   Engine& engine_;
   std::vector<Connection>& connections_;

@@ -10,7 +10,7 @@
 
 #include "sim/contention.hpp"
 #include "sim/event_heap.hpp"
-#include "sim/random.hpp"
+#include "pool/random.hpp"
 #include "sim/thread_heap.hpp"
 
 namespace poolpilot::sim {

@@ -218,6 +218,49 @@ TEST_F(GroupMachineTest, LimitsOfTheSeedWidenWhoIsWoken) {
   EXPECT_EQ(apply(EventKind::kArrived).spawn, Spawn::kCreate);  // one active thread <= the limit
 }
 
+TEST_F(GroupMachineTest, TheWakeTopLimitCanForbidCreationInsteadOfThrottlingIt) {
+  one_waits_for_the_busy_one();
+  GroupSettings settings = machine.settings();
+  settings.above_wake_top = AboveWakeTop::kNone;
+  machine.configure(settings);
+  now_us += 60'000'000;
+  EXPECT_EQ(apply(EventKind::kTick).spawn, Spawn::kNone);
+  EXPECT_EQ(machine.counters_at(now_us).throttles, 1);
+  settings.wake_top_limit = 1;
+  machine.configure(settings);
+  now_us += 1;
+  EXPECT_EQ(apply(EventKind::kTick).spawn, Spawn::kCreate);
+}
+
+TEST_F(GroupMachineTest, TheListenerWakesWhileNoMoreThanItsLimitAreActive) {
+  one_busy_one_listening();
+  apply(EventKind::kArrived);
+  tick();
+  EXPECT_EQ(tick().spawn, Spawn::kCreate);
+  EXPECT_EQ(apply(EventKind::kWorkerIdle).self, Self::kTake);
+  EXPECT_EQ(apply(EventKind::kWorkerIdle).self, Self::kPoll);
+  EXPECT_EQ(apply(EventKind::kPolled).self, Self::kSleep);
+  GroupSettings settings;
+  settings.dedicated_listener = true;
+  machine.configure(settings);
+  EXPECT_EQ(apply(EventKind::kListened, 1), (Decision{Self::kListen, Spawn::kNone}));
+  settings.listener_wake_limit = 1;
+  machine.configure(settings);
+  EXPECT_EQ(apply(EventKind::kListened, 1), (Decision{Self::kListen, Spawn::kWake}));
+}
+
+TEST_F(GroupMachineTest, TheListenerCreatesWhileNoMoreThanItsLimitAreActive) {
+  GroupSettings settings;
+  settings.dedicated_listener = true;
+  settings.listener_create_limit = -1;
+  machine.configure(settings);
+  listen(8);
+  EXPECT_EQ(apply(EventKind::kListened, 1), (Decision{Self::kListen, Spawn::kNone}));
+  settings.listener_create_limit = 0;
+  machine.configure(settings);
+  EXPECT_EQ(apply(EventKind::kListened, 1), (Decision{Self::kListen, Spawn::kCreate}));
+}
+
 TEST_F(GroupMachineTest, IntegralsFollowTime) {
   listen(2);
   now_us += 1'000;

@@ -70,8 +70,9 @@ class GroupTest : public testing::Test, protected GroupHost {
   }
   bool pool_full() const override { return false; }
   void serve(Connection& connection, WorkerStats&) override { turns.at (&connection)(); }
+  bool hangs_up_at_once() const override { return true; }
+  void hang_up(Connection& connection) override { turns.at (&connection)(); }
   double idle_timeout_s() const override { return idle_s; }
-  std::int64_t prio_kickup_us() const override { return 1'000'000; }
   std::int64_t wait_timeout_us() const override { return 100'000; }
 
   // A connection that the epoll watches and finds ready at once; its only turn is `turn`.
@@ -153,7 +154,7 @@ class GroupTest : public testing::Test, protected GroupHost {
   std::vector<Descriptor> sockets;
   std::vector<std::unique_ptr<Connection>> connections;
   std::map<const Connection*, std::function<void()>> turns;
-  Group group{*this, GroupSettings{}};
+  Group group{*this, GroupSettings{}, QueueSettings{}, 0};
 };
 
 TEST_F(GroupTest, ARequestThatWaitsAfterTheStopWakesNobody) {
@@ -202,6 +203,11 @@ TEST_F(GroupTest, ARequestIsKickedUpByTheClockOfTheTicks) {
 
 TEST_F(GroupTest, ARequestIsNotKickedUpBeforeItsTimeIsOver) {
   EXPECT_EQ(first_after_a_tick_of(1'000'000), "high low ");
+}
+
+TEST_F(GroupTest, TheKickUpTimeChangesWhileServing) {
+  group.configure_queues(2'000, {});
+  EXPECT_EQ(first_after_a_tick_of(1'000'001), "high low ");
 }
 
 // As in MariaDB: a tick ends who is over the time-out by more than the interval.

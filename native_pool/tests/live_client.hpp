@@ -43,8 +43,9 @@ class LiveClient {
         send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
   }
 
-  void send_request(std::uint64_t id, const std::vector<Step>& steps) const {
-    send_bytes(encode_request({{0, id, 0}, steps}));
+  void send_request(std::uint64_t id, const std::vector<Step>& steps,
+                    std::uint16_t class_id = 0) const {
+    send_bytes(encode_request({{class_id, id, 0}, steps}));
   }
 
   // The next response; nothing when the server has closed the connection.
@@ -59,12 +60,25 @@ class LiveClient {
     return response;
   }
 
-  std::optional<Response> call(std::uint64_t id, const std::vector<Step>& steps) const {
-    send_request(id, steps);
+  std::optional<Response> call(std::uint64_t id, const std::vector<Step>& steps,
+                               std::uint16_t class_id = 0) const {
+    send_request(id, steps, class_id);
     return read();
   }
 
+  int fd() const { return socket_.get(); }
+
   void close() { socket_ = Descriptor(); }
+
+  // Says that nothing more will be sent, and waits for answers still.
+  void finish_sending() const { shutdown(socket_.get(), SHUT_WR); }
+
+  // Closes with a reset, as a client that dies with answers unread.
+  void reset() {
+    const linger at_once{1, 0};
+    setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    close();
+  }
 
  private:
   void connect_to(int family, const sockaddr* name, socklen_t length) {

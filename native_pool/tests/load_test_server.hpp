@@ -4,13 +4,14 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
-#include <poll.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
@@ -18,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include "live/protocol.hpp"
@@ -39,7 +41,8 @@ class TestServer {
  public:
   using Behaviour = std::function<std::optional<Bytes>(const Request&)>;
 
-  explicit TestServer(Behaviour behaviour, bool local = false) : behaviour_(std::move(behaviour)) {
+  explicit TestServer(Behaviour behaviour, bool local = false, int backlog = 1024)
+      : behaviour_(std::move(behaviour)), backlog_(backlog) {
     local ? listen_local() : listen_tcp();
     thread_ = std::thread([this] { serve(); });
   }
@@ -51,6 +54,8 @@ class TestServer {
   }
 
   const std::string& address() const { return address_; }
+
+  std::size_t accepted() const { return accepted_; }
 
   // Once this many requests have come in.
   void await(std::size_t requests) {
@@ -71,7 +76,7 @@ class TestServer {
   void listen_on(const sockaddr* name, socklen_t length) {
     listener_ = Descriptor(socket(name->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
     ASSERT_EQ(bind(listener_.get(), name, length), 0);
-    ASSERT_EQ(listen(listener_.get(), 1024), 0);
+    ASSERT_EQ(listen(listener_.get(), backlog_), 0);
   }
   void listen_tcp() {
     sockaddr_in name{};
@@ -91,21 +96,37 @@ class TestServer {
     address_ = "unix:" + path_;
   }
 
+  void watch(int descriptor) const {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.fd = descriptor;
+    ASSERT_EQ(epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event), 0);
+  }
+
   void serve() {
+    watch(stop_.get());
+    watch(listener_.get());
+    std::array<epoll_event, 64> ready;
     while (true) {
-      std::vector<pollfd> watched{{stop_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
-      for (const Client& client : clients_) watched.push_back({client.socket.get(), POLLIN, 0});
-      poll(watched.data(), watched.size(), -1);
-      if (watched[0].revents != 0) return;
-      for (std::size_t i = clients_.size(); i-- > 0;) {
-        if (watched[i + 2].revents != 0 && !serve(clients_[i])) {
-          clients_.erase(clients_.begin() + static_cast<std::ptrdiff_t>(i));
+      const int count = epoll_wait(epoll_.get(), ready.data(), ready.size(), -1);
+      for (int i = 0; i < count; ++i) {
+        const int descriptor = ready[static_cast<std::size_t>(i)].data.fd;
+        if (descriptor == stop_.get()) return;
+        if (descriptor == listener_.get()) {
+          welcome();
+        } else if (!serve(clients_.at(descriptor))) {
+          clients_.erase(descriptor);
         }
       }
-      if (watched[1].revents != 0) {
-        clients_.push_back({Descriptor(accept(listener_.get(), nullptr, nullptr)), {}});
-      }
     }
+  }
+
+  void welcome() {
+    const int client = accept(listener_.get(), nullptr, nullptr);
+    if (client < 0) return;  // it has gone again
+    clients_[client].socket = Descriptor(client);
+    watch(client);
+    ++accepted_;
   }
 
   bool serve(Client& client) {
@@ -132,11 +153,14 @@ class TestServer {
   }
 
   Behaviour behaviour_;
+  const int backlog_;
+  std::atomic<std::size_t> accepted_{0};
   std::string address_;
   std::string path_;
   Descriptor listener_;
   Descriptor stop_{eventfd(0, EFD_CLOEXEC)};
-  std::vector<Client> clients_;
+  Descriptor epoll_{epoll_create1(EPOLL_CLOEXEC)};
+  std::unordered_map<int, Client> clients_;  // by descriptor
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::vector<Request> requests_;

@@ -154,7 +154,9 @@ TEST(RequestFrame, StepCountMustMatchTheLength) {
 TEST(RequestFrame, HostileStepsAreRefused) {
   const std::vector<Step> hostile = {
       {static_cast<Op>(0), 0, 0, 0},
-      {static_cast<Op>(7), 0, 0, 0},
+      {static_cast<Op>(8), 0, 0, 0},
+      {Op::kDeclare, 3, 0, 0},
+      {Op::kDeclare, 0, 0, kClasses + 1},
       {static_cast<Op>(255), 0, 0, 0},
       {Op::kCpu, 0, 0, kMaxStepUs + 1},
       {Op::kWait, 0, 0, 0xFFFFFFFF},

@@ -175,7 +175,7 @@ TEST(PoolSettings, ASizeAboveTheCeilingIsRefusedWithTheCeiling) {
   EXPECT_EQ(refusal_of([&] { check(settings); }), "max_pool_size is 0, but must be in 1..4096");
   sim::SimulationSettings simulated;
   simulated.tuple.pool_size = 129;
-  EXPECT_EQ(refusal_of([&] { check_tuple(simulated); }), "accepted");
+  EXPECT_EQ(refusal_of([&] { check_pool(simulated); }), "accepted");
   EXPECT_EQ(refusal_of([] { check(PoolTuple{5000}, 16); }),
             "pool_size is 5000, but must be in 1..16");
 }

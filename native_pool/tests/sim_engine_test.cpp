@@ -6,7 +6,7 @@
 
 #include "sim/event_heap.hpp"
 #include "sim/processor_sharing.hpp"
-#include "sim/random.hpp"
+#include "pool/random.hpp"
 
 namespace poolpilot::sim {
 namespace {

@@ -34,13 +34,17 @@ class Draw {
     drawn.machine = machine();
     drawn.tuple = {whole(1, chance(0.1) ? 500 : 40), whole(1, 8), chance(0.5) ? 500 : whole(1, 50),
                    chance(0.8), log_uniform(0.01, 60.0)};
-    drawn.group.dedicated_listener = chance(0.2);
-    drawn.group.queue_put_limit = whole(0, 3);
-    drawn.group.wake_top_limit = whole(0, 3);
-    drawn.group.listener_wake_limit = whole(0, 3);
-    drawn.group.listener_create_limit = whole(0, 3);
-    drawn.group.throttle = chance(0.5) ? ThrottlePolicy::kMariaDb : ThrottlePolicy::kPercona;
-    drawn.max_threads = chance(0.1) ? whole(2, 20) : 65'536;
+    drawn.knobs.group.dedicated_listener = chance(0.2);
+    drawn.knobs.group.queue_put_limit = whole(0, 3);
+    drawn.knobs.group.wake_top_limit = whole(0, 3);
+    drawn.knobs.group.listener_wake_limit = whole(0, 3);
+    drawn.knobs.group.listener_create_limit = whole(0, 3);
+    drawn.knobs.group.throttle = chance(0.5) ? ThrottlePolicy::kMariaDb : ThrottlePolicy::kPercona;
+    drawn.knobs.max_threads = chance(0.1) ? whole(2, 20) : 65'536;
+    if (chance(0.4)) {
+      drawn.admission = {whole(0, 20), chance(0.5) ? 0 : whole(1, 500),
+                         chance(0.5) ? 0 : whole(1, 50)};
+    }
     drawn.latch_timeout_s = chance(0.3) ? 0.0 : log_uniform(0.001, 5.0);
     return drawn;
   }

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/random.hpp"
+#include "pool/random.hpp"
 #include "sim/time_slices.hpp"
 
 namespace poolpilot::sim {

@@ -18,6 +18,17 @@ NetworkCount counted(const NetworkSpec& spec) {
   return network.run(kServices);
 }
 
+// Requests of class i go to queue i.
+QueueSettings by_class(Discipline discipline, const std::vector<QueueSpec>& queues) {
+  QueueSettings settings;
+  settings.discipline = discipline;
+  settings.queues = queues;
+  for (int i = 0; i < static_cast<int>(queues.size()); ++i) {
+    settings.rules.push_back({i, Transaction::kEither, i});
+  }
+  return settings;
+}
+
 double mean_stay_s(const NetworkCount& count, std::size_t station, std::size_t class_id = 0) {
   const StationCount& one = count.stations[station];
   return one.class_stay_s[class_id] / static_cast<double>(one.class_visits[class_id]);
@@ -38,7 +49,7 @@ TEST(Theory, ManyChannels) {
   const int channels = 4;
   const double rate = 3.2;
   const NetworkCount count =
-      counted({{{Discipline::kFifo, channels, {1.0}, 1.0, {}}}, {rate}, {}, 1});
+      counted({{{Service::kQueued, channels, {1.0}, 1.0, {}}}, {rate}, {}, 1});
   const double wanted = 1.0 + erlang_c(channels, rate) / (channels - rate);
   EXPECT_NEAR(mean_stay_s(count, 0) / wanted, 1.0, kClose);
 }
@@ -46,7 +57,7 @@ TEST(Theory, ManyChannels) {
 TEST(Theory, SharingDependsOnTheMeanAlone) {
   for (const double variation : {0.3, 1.0, 2.0}) {
     const NetworkCount count =
-        counted({{{Discipline::kSharing, 1, {1.0}, variation, {}}}, {0.7}, {}, 2});
+        counted({{{Service::kSharing, 1, {1.0}, variation, {}}}, {0.7}, {}, 2});
     EXPECT_NEAR(mean_stay_s(count, 0) * (1.0 - 0.7), 1.0, kClose) << variation;
   }
 }
@@ -55,7 +66,10 @@ TEST(Theory, TwoPriorities) {
   const double urgent = 0.3;
   const double patient = 0.5;
   const NetworkCount count =
-      counted({{{Discipline::kPriority, 1, {1.0, 1.0}, 1.0, {}}}, {urgent, patient}, {}, 3});
+      counted({{{Service::kQueued, 1, {1.0, 1.0}, 1.0, {}, by_class(Discipline::kPriority, {{}, {}})}},
+               {urgent, patient},
+               {},
+               3});
   // Cobham (1954): W = R / ((1 - s_before)(1 - s_up_to)), R = total load for exponential service.
   const double residual = urgent + patient;
   EXPECT_NEAR(mean_stay_s(count, 0, 0) / (1.0 + residual / (1.0 - urgent)), 1.0, kClose);
@@ -67,7 +81,7 @@ TEST(Theory, MachineRepair) {
   const int machines = 10;
   const double think = 5.0;
   const NetworkCount count = counted(
-      {{{Discipline::kFifo, 1, {1.0}, 1.0, {0.0, 1.0}}, {Discipline::kDelay, 1, {think}, 1.0, {}}},
+      {{{Service::kQueued, 1, {1.0}, 1.0, {0.0, 1.0}}, {Service::kDelay, 1, {think}, 1.0, {}}},
        {},
        {machines},
        4});
@@ -83,9 +97,9 @@ TEST(Theory, MachineRepair) {
 
 TEST(Theory, ProcessorAndTwoDisks) {
   const int population = 8;
-  const NetworkCount count = counted({{{Discipline::kSharing, 1, {0.01}, 1.0, {0.0, 0.5, 0.4}},
-                                       {Discipline::kFifo, 1, {0.015}, 1.0, {}},
-                                       {Discipline::kFifo, 1, {0.03}, 1.0, {}}},
+  const NetworkCount count = counted({{{Service::kSharing, 1, {0.01}, 1.0, {0.0, 0.5, 0.4}},
+                                       {Service::kQueued, 1, {0.015}, 1.0, {}},
+                                       {Service::kQueued, 1, {0.03}, 1.0, {}}},
                                       {},
                                       {population},
                                       5});
@@ -108,11 +122,11 @@ TEST(Theory, ProcessorAndTwoDisks) {
 
 TEST(Theory, NonsenseIsRefusedByName) {
   EXPECT_THROW(Network({{}, {1.0}, {}, 0}), std::invalid_argument);
-  EXPECT_THROW(Network({{{Discipline::kFifo, 0, {1.0}, 1.0, {}}}, {1.0}, {}, 0}),
+  EXPECT_THROW(Network({{{Service::kQueued, 0, {1.0}, 1.0, {}}}, {1.0}, {}, 0}),
                std::invalid_argument);
-  EXPECT_THROW(Network({{{Discipline::kFifo, 1, {NAN}, 1.0, {}}}, {1.0}, {}, 0}),
+  EXPECT_THROW(Network({{{Service::kQueued, 1, {NAN}, 1.0, {}}}, {1.0}, {}, 0}),
                std::invalid_argument);
-  EXPECT_THROW(Network({{{Discipline::kFifo, 1, {1.0}, 1.0, {0.7, 0.7}}}, {1.0}, {}, 0}),
+  EXPECT_THROW(Network({{{Service::kQueued, 1, {1.0}, 1.0, {0.7, 0.7}}}, {1.0}, {}, 0}),
                std::invalid_argument);
 }
 

@@ -22,6 +22,9 @@ inline Step acquire(std::uint8_t latch) { return {Op::kAcquire, latch, 0, 0}; }
 inline Step release(std::uint8_t latch) { return {Op::kRelease, latch, 0, 0}; }
 inline Step begin() { return {Op::kBegin, 0, 0, 0}; }
 inline Step commit() { return {Op::kCommit, 0, 0, 0}; }
+inline Step declare(std::uint32_t class_id, SessionPriority priority = SessionPriority::kAuto) {
+  return {Op::kDeclare, static_cast<std::uint8_t>(priority), 0, class_id};
+}
 
 inline LivePoolSettings small_pool() {
   LivePoolSettings settings;

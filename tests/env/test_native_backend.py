@@ -25,7 +25,7 @@ pytest.importorskip(
     "poolpilot.native_pool._core", reason="THE NATIVE EXTENSION IS NOT BUILT: the live pool is not tested"
 )
 
-from poolpilot.env.backends.native import NativeServer, allowed_cpus, reserve_descriptors
+from poolpilot.env.backends.native import MAX_CONNECTIONS, NativeServer, allowed_cpus, reserve_descriptors
 from poolpilot.env.environments.live_pool import LivePoolEnv
 
 WORKLOAD = Workload(
@@ -90,7 +90,7 @@ def test_nothing_sent_is_lost_and_close_gives_everything_back(left_open: Callabl
 
 
 def kill_load(server: NativeServer) -> None:
-    os.kill(server._load.pid, signal.SIGKILL)
+    os.kill(server._load.pids[0], signal.SIGKILL)
 
 
 def test_load_killed_in_mid_flight_is_told_and_everything_is_closed(left_open: Callable[[], set[str]]) -> None:
@@ -151,6 +151,16 @@ def test_failed_start_leaves_nothing_behind(
 def test_more_processors_than_there_are_is_refused() -> None:
     with pytest.raises(ServerError, match=r"wants 4096 processors, but 1\.\."):
         allowed_cpus(4096)
+
+
+def test_more_connections_than_the_pool_takes_are_refused_by_name() -> None:
+    too_many = r"connections is 9, but must be in 1\.\.8: give the pool a larger max_connections"
+    with pytest.raises(SettingError, match=too_many):
+        NativeServer(replace(WORKLOAD, connections=9), max_connections=8)
+    with pytest.raises(SettingError, match=rf"connections is 5000, but must be in 1\.\.{MAX_CONNECTIONS}:"):
+        NativeServer(replace(WORKLOAD, connections=5000))
+    with NativeServer(WORKLOAD, max_connections=8) as server:
+        assert observe(server, 0.1).window.profile.features["connections"] == 8.0
 
 
 def test_too_few_descriptors_is_one_sentence_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:

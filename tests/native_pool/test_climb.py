@@ -15,10 +15,14 @@ from poolpilot.native_pool._core import (
     DotnetSettings,
     GoldenSectionClimber,
     GoldenSectionSettings,
+    Gradient2Climber,
+    Gradient2Settings,
     ProbingClimber,
     ProbingSettings,
     ThreeStateClimber,
     ThreeStateSettings,
+    VegasClimber,
+    VegasSettings,
 )
 
 Curve = Callable[[float], float]
@@ -168,6 +172,8 @@ RIVALS: dict[str, Callable[[int, int], Climber]] = {
     "dotnet": lambda start, most: DotnetClimber(DotnetSettings(), start, 1, most),
     "probing": lambda start, most: ProbingClimber(ProbingSettings(), start, 1, most),
     "golden section": lambda start, most: GoldenSectionClimber(GoldenSectionSettings(), start, 1, most),
+    "gradient2": lambda start, most: Gradient2Climber(Gradient2Settings(), start, 1, most),
+    "vegas": lambda start, most: VegasClimber(VegasSettings(), start, 1, most),
 }
 
 

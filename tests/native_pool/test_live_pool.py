@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from poolpilot.native_pool import LivePool
-from poolpilot.native_pool.load import LoadProcess
+from poolpilot.native_pool.load import Load
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
 MIXED = (
@@ -49,7 +49,7 @@ def test_1024_connections_survive_a_thousand_changes_of_the_tuple(
     address = "tcp:127.0.0.1:0" if kind == "tcp" else f"unix:{tmp_path / 'pool.sock'}"
     pool = LivePool(address=address, pool_size=2, class_names=["mixed", "transaction"], record_events=True)
     pool.start()
-    with LoadProcess(pool.address, Workload("changes", "test", MIXED, connections=1024)) as load:
+    with Load(pool.address, Workload("changes", "test", MIXED, connections=1024)) as load:
         change_at_random(pool, 1000, pause_s=0.003)
         pool.set_tuple(pool_size=16, oversubscribe=3, timer_interval_ms=10)
         report = load.stop()
@@ -90,6 +90,7 @@ CALLS: dict[str, Callable[[LivePool], object]] = {
     "address": lambda pool: pool.address,
     "pool_tuple": lambda pool: pool.pool_tuple,
     "set_tuple": lambda pool: pool.set_tuple(pool_size=2, oversubscribe=3, timer_interval_ms=500),
+    "set_admission_limit": lambda pool: pool.set_admission_limit(4),
     "snapshot": lambda pool: pool.snapshot(),
 }
 
@@ -137,6 +138,39 @@ def test_a_silent_client_is_closed_and_counted() -> None:
         with socket.create_connection((host, int(port)), timeout=20) as client:
             assert client.recv(1) == b""
         assert pool.snapshot()["counters"]["timed_out_connections"] == 1
+    finally:
+        pool.close()
+
+
+def test_transactions_over_the_limit_wait_are_counted_and_all_are_answered() -> None:
+    pool = LivePool(class_names=["mixed", "transaction"], admission_limit=2, admission_queue_limit=4)
+    pool.start()
+    try:
+        with LoadProcess(pool.address, Workload("limited", "test", MIXED, connections=24)) as load:
+            time.sleep(0.5)
+            pool.set_admission_limit(1)
+            report = load.stop()
+        snapshot = pool.snapshot()
+    finally:
+        pool.close()
+    assert report.completed > 0
+    assert (report.failed, report.lost, report.unexpected) == (0, 0, 0)
+    assert report.sent == report.completed + report.refused
+    assert report.refused == snapshot["counters"]["admission_refused"] > 0
+    assert report.completed == snapshot["counters"]["admission_admitted"]
+    assert snapshot["counters"]["admission_parked"] == snapshot["histograms"]["admission_wait_us"][0].sum() > 0
+    assert (snapshot["gauges"]["admission_inside"], snapshot["gauges"]["admission_waiting"]) == (0, 0)
+    assert snapshot["gauges"]["admission_limit"] == 1
+
+
+def test_an_admission_limit_outside_its_range_is_refused_by_name() -> None:
+    pool = LivePool()
+    pool.start()
+    try:
+        for limit in (-1, 65_537):
+            with pytest.raises(ValueError, match=rf"^admission_limit is {limit}, but must be in 0\.\.65536$"):
+                pool.set_admission_limit(limit)
+        assert pool.snapshot()["gauges"]["admission_limit"] == 0
     finally:
         pool.close()
 
@@ -194,7 +228,7 @@ def test_port_in_use_is_one_sentence() -> None:
 def test_histograms_hold_what_the_clients_sent() -> None:
     pool = LivePool(class_names=["mixed", "transaction"])
     pool.start()
-    with LoadProcess(pool.address, Workload("short", "test", MIXED, connections=8)) as load:
+    with Load(pool.address, Workload("short", "test", MIXED, connections=8)) as load:
         time.sleep(0.2)
         report = load.stop()
     snapshot = pool.snapshot()

@@ -15,9 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
-from poolpilot.native_pool.load import CHILD, LoadError, LoadProcess, LoadSettings
+from poolpilot.native_pool import LoadGenerator
+from poolpilot.native_pool.load import Load
+from poolpilot.native_pool.load_handle import CHILD, LoadError
 from poolpilot.native_pool.load_report import LoadReport
+from poolpilot.native_pool.load_settings import LoadSettings
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
 REQUEST = struct.Struct("<IBBHQQHH")
@@ -102,8 +106,14 @@ def assert_all_answered(report: LoadReport) -> None:
         assert one.latency_counts.sum() == one.completed
 
 
+def test_the_process_gets_every_native_setting_and_no_other() -> None:
+    assert LoadSettings().of_child() == {row["name"]: row["default"] for row in LoadGenerator.fields()}
+    with pytest.raises(ValidationError, match="backlog_limit"):
+        LoadSettings(backlog_limit=-1)
+
+
 def test_a_closed_loop_over_tcp_answers_all_it_sends(server: Threads) -> None:
-    with LoadProcess(address_of(server), workload(), settings=LoadSettings(ramp_s=0.0)) as load:
+    with Load(address_of(server), workload(), settings=LoadSettings(ramp_s=0.0)) as load:
         server.wait_for(200)
         during = load.report()
         final = load.stop()
@@ -119,13 +129,13 @@ def test_a_closed_loop_over_tcp_answers_all_it_sends(server: Threads) -> None:
 
 def test_a_unix_socket_carries_the_load_too(tmp_path: Path) -> None:
     path = str(tmp_path / "pool.socket")
-    with serving(Threads(path, family=socket.AF_UNIX)) as server, LoadProcess(f"unix:{path}", workload()) as load:
+    with serving(Threads(path, family=socket.AF_UNIX)) as server, Load(f"unix:{path}", workload()) as load:
         server.wait_for(50)
         assert_all_answered(load.stop())
 
 
 def test_an_open_loop_follows_a_new_rate(server: Threads) -> None:
-    with LoadProcess(address_of(server), workload(rate_per_s=0.001)) as load:
+    with Load(address_of(server), workload(rate_per_s=0.001)) as load:
         load.set_rate(1000.0)
         server.wait_for(100)
         with pytest.raises(LoadError, match=r"rate_per_s is -1, but must be in 0\.001\.\.1000000$"):
@@ -134,14 +144,14 @@ def test_an_open_loop_follows_a_new_rate(server: Threads) -> None:
 
 
 def test_a_closed_loop_has_no_rate(server: Threads) -> None:
-    with LoadProcess(address_of(server), workload()) as load:
+    with Load(address_of(server), workload()) as load:
         with pytest.raises(LoadError, match="closed loop has no rate"):
             load.set_rate(10.0)
         assert load.report().connections == 4
 
 
 def test_stop_is_final_and_can_be_repeated(server: Threads) -> None:
-    with LoadProcess(address_of(server), workload()) as load:
+    with Load(address_of(server), workload()) as load:
         server.wait_for(1)
         final = load.stop()
         assert load.stop() is final
@@ -152,7 +162,7 @@ def test_stop_is_final_and_can_be_repeated(server: Threads) -> None:
 
 def test_connections_closed_by_the_server_are_counted() -> None:
     with serving(Threads(("127.0.0.1", 0), closes=True)) as server:
-        with LoadProcess(address_of(server), workload(connections=2)) as load:
+        with Load(address_of(server), workload(connections=2)) as load:
             while load.report().connections:
                 time.sleep(0.01)
             final = load.stop()
@@ -161,15 +171,16 @@ def test_connections_closed_by_the_server_are_counted() -> None:
         assert final.sent == final.completed + final.lost
 
 
-def test_the_process_is_pinned_where_told(server: Threads) -> None:
+def test_every_process_is_pinned_where_told(server: Threads) -> None:
     cpu = min(os.sched_getaffinity(0))
-    with LoadProcess(address_of(server), workload(), cpus={cpu}) as load:
-        assert os.sched_getaffinity(load.pid) == {cpu}
+    settings = LoadSettings(processes=2)
+    with Load(address_of(server), workload(), cpus={cpu}, settings=settings) as load:
+        assert [os.sched_getaffinity(pid) for pid in load.pids] == [{cpu}, {cpu}]
 
 
 def refused(address: str, offered: Workload, **options: Any) -> str:
     with pytest.raises(LoadError) as caught:
-        LoadProcess(address, offered, **options)
+        Load(address, offered, **options)
     return str(caught.value)
 
 
@@ -177,34 +188,34 @@ def test_what_cannot_start_is_told_in_one_sentence(server: Threads, capfd: pytes
     address = address_of(server)
     assert "check that the pool server listens there" in refused("unix:/nonexistent/socket", workload())
     assert "no loopback address" in refused("tcp:192.0.2.1:5000", workload())
-    crowd, wild = workload(connections=2000), workload(steps=(Step("acquire", latch=64),))
-    assert refused(address, crowd).endswith("number of connections is 2000, but must be in 1..1024")
+    crowd, wild = workload(connections=70_000), workload(steps=(Step("acquire", latch=64),))
+    assert refused(address, crowd).endswith("number of connections is 70000, but must be in 1..65536")
     assert refused(address, wild).endswith("step 0 latch is 64, but must be in 0..63")
     assert "Cannot pin the load process to processors [1023]" in refused(address, workload(), cpus={1023})
     assert capfd.readouterr().err == ""
 
 
 def test_a_process_that_dies_is_named(server: Threads) -> None:
-    with LoadProcess(address_of(server), workload()) as load:
-        os.kill(load.pid, signal.SIGKILL)
+    with Load(address_of(server), workload()) as load:
+        os.kill(load.pids[0], signal.SIGKILL)
         with pytest.raises(LoadError, match="ended"):
             load.report()
 
 
 def test_leaving_the_block_of_a_dead_process_is_an_error(server: Threads) -> None:
-    with pytest.raises(LoadError, match="ended"), LoadProcess(address_of(server), workload()) as load:
-        os.kill(load.pid, signal.SIGKILL)
+    with pytest.raises(LoadError, match="ended"), Load(address_of(server), workload()) as load:
+        os.kill(load.pids[0], signal.SIGKILL)
 
 
 def test_a_process_that_does_not_answer_is_ended(server: Threads) -> None:
     settings = LoadSettings(reply_timeout_s=0.2)
-    with LoadProcess(address_of(server), workload(), settings=settings) as load:
-        os.kill(load.pid, signal.SIGSTOP)
+    with Load(address_of(server), workload(), settings=settings) as load:
+        os.kill(load.pids[0], signal.SIGSTOP)
         with pytest.raises(LoadError, match="does not answer"):
             load.report()
         with pytest.raises(LoadError, match="ended"):
             load.stop()
-        assert not Path(f"/proc/{load.pid}").exists()
+        assert not Path(f"/proc/{load.pids[0]}").exists()
 
 
 def replies_to(*lines: str) -> tuple[list[dict[str, Any]], int]:
@@ -217,20 +228,33 @@ def replies_to(*lines: str) -> tuple[list[dict[str, Any]], int]:
 def config_for(server: Threads) -> str:
     settings = LoadSettings().of_child()
     values = {"address": address_of(server), "workload": workload().as_dict(), "cpus": None, "settings": settings}
-    return json.dumps(values)
+    return json.dumps({**values, "part": 0, "parts": 1})
 
 
-def test_the_end_of_stdin_is_a_stop(server: Threads) -> None:
-    (ready, final), status = replies_to(config_for(server))
-    assert ready == {"ready": True}
+BEGIN = '{"command": "begin"}'
+
+
+@pytest.mark.parametrize("commands", [(), (BEGIN,)])
+def test_the_end_of_stdin_is_a_stop(server: Threads, commands: tuple[str, ...]) -> None:
+    (ready, *_, final), status = replies_to(config_for(server), *commands)
+    assert ready == {"connected": True}
     assert final["report"]["connections"] == 0
     assert status == 0
 
 
+def test_nothing_is_sent_before_the_beginning(server: Threads) -> None:
+    (_, before, *_), status = replies_to(config_for(server), '{"command": "report"}')
+    assert before["report"]["connections"] == 4
+    assert all(one["sent"] == 0 for one in before["report"]["classes"].values())
+    assert server.answered == 0
+    assert status == 0
+
+
 def test_bad_lines_are_answered_and_survived(server: Threads) -> None:
-    replies, status = replies_to(config_for(server), "no json", "{}", '{"command": "dance"}', '{"command": "rate"}')
-    assert ["error" in reply for reply in replies] == [False, True, True, True, True, False]
-    assert "knows no command 'dance'" in replies[3]["error"]
+    wrong = ("no json", "{}", '{"command": "dance"}', '{"command": "rate"}', BEGIN)
+    replies, status = replies_to(config_for(server), BEGIN, *wrong)
+    assert ["error" in reply for reply in replies] == [False, False, True, True, True, True, True, False]
+    assert "knows no command 'dance'" in replies[4]["error"]
     assert status == 0
 
 

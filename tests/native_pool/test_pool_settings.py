@@ -10,26 +10,44 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from poolpilot.native_pool import LivePool, _core
-from poolpilot.native_pool._core import LoadClass, LoadStep, SimulatedLoad, SimulatedMachine, SimulatedPool
+from poolpilot.native_pool._core import (
+    LoadClass,
+    LoadGenerator,
+    LoadStep,
+    SimulatedLoad,
+    SimulatedMachine,
+    SimulatedPool,
+)
 
 if TYPE_CHECKING:
     from poolpilot.native_pool._core import ChoiceRow, SettingRow
 
 STUB = Path(__file__).parents[2] / "native_pool" / "python" / "poolpilot" / "native_pool" / "_core.pyi"
+CLASSES = [LoadClass(name="all", steps=[LoadStep(op="cpu", us=10.0)])]
 TUPLE: dict[str, Any] = {"pool_size": 2, "oversubscribe": 3, "timer_interval_ms": 500}
 
 
 def simulated_pool(**options: Any) -> SimulatedPool:
-    load = SimulatedLoad(classes=[LoadClass(name="all", steps=[LoadStep(op="cpu", us=10.0)])], connections=1)
+    load = SimulatedLoad(classes=CLASSES, connections=1)
     return SimulatedPool(machine=SimulatedMachine(), load=load, **options)
+
+
+def load_generator(**options: Any) -> LoadGenerator:
+    return LoadGenerator(address="unix:/not/connected/yet", classes=CLASSES, connections=1, **options)
 
 
 MADE: dict[str, Callable[..., object]] = {
     "LivePool": LivePool,
     "SimulatedPool": simulated_pool,
     "SimulatedMachine": SimulatedMachine,
+    "LoadGenerator": load_generator,
 }
-NOT_IN_TABLES = {"LivePool": {"address", "cpus", "class_names"}, "SimulatedPool": {"machine", "load"}}
+LISTS = {"queues", "rules", "weights"}
+NOT_IN_TABLES = {
+    "LivePool": {"address", "cpus", "class_names", *LISTS},
+    "SimulatedPool": {"machine", "load", *LISTS},
+    "LoadGenerator": {"address", "classes", "connections", "rate_per_s", "seed", "part", "parts"},
+}
 
 WRONG: dict[type, tuple[str, list[Any]]] = {
     bool: ("true or false", ["yes"]),

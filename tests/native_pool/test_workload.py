@@ -35,7 +35,7 @@ WORKLOADS = st.builds(
     name=st.text(),
     family=st.text(),
     classes=st.lists(CLASSES, min_size=1, max_size=3).map(tuple),
-    connections=st.integers(1, 1024),
+    connections=st.integers(1, 65_536),
     rate_per_s=st.none() | st.floats(0.001, 1e6),
     cpus=st.integers(1, 64),
     seed=st.integers(0, 2**63),

@@ -48,6 +48,22 @@ COUNTERS = CORE_COUNTERS + RICH_COUNTERS
 GAUGES = ("connections", "cpus", "threads", "active_threads", "queue_length")
 """Values at the end of the window, all of the core tier."""
 
+ADMISSION_COUNTERS = (
+    "admission_admitted",
+    "admission_parked",
+    "admission_refused",
+    "admission_escaped",
+    "admission_inside_us",
+)
+"""What our pools count of transactions that enter while there is a limit; `admission_inside_us` integrates over time
+the number of those inside. In the snapshot only, as the next two: records have no columns for them."""
+
+ADMISSION_GAUGES = ("admission_limit", "admission_inside", "admission_waiting")
+"""The limit in force, transactions inside (those that have escaped among them) and those that wait."""
+
+ADMISSION_HISTOGRAM = "admission_wait_us"
+"""How long those waited that had to, in microseconds."""
+
 HISTOGRAMS = (
     "queue_wait_us",
     "active_round_us",

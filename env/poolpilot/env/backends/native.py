@@ -1,8 +1,7 @@
-"""The embedded live pool under its load generator, as a pool server."""
+"""The embedded live pool under its load, as a pool server."""
 
 import os
 import resource
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -16,28 +15,35 @@ from poolpilot.featurizer.errors import ServerError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import Snapshot
 from poolpilot.native_pool._core import LivePool
-from poolpilot.native_pool.load import LoadError, LoadProcess
+from poolpilot.native_pool.load import Load
+from poolpilot.native_pool.load_handle import LoadError
 from poolpilot.native_pool.load_report import LoadReport
+from poolpilot.native_pool.load_settings import LoadSettings
 from poolpilot.native_pool.workload import Workload
 
 SPARE_DESCRIPTORS = 64
 """Descriptors besides those of connections and groups: the interpreter's files, libraries, the load's pipes."""
 
+MAX_CONNECTIONS = next(int(row["default"]) for row in LivePool.fields() if row["name"] == "max_connections")
+"""Most clients of a pool that is told no other number."""
+
 
 class NativeServer:
-    """A live pool in this process and its load in another; both end with `close`.
+    """A live pool in this process and its load in others; all end with `close`.
 
     Args:
         workload: What is sent.
         cpus: Processor numbers the pool's threads are pinned to; the first `workload.cpus` allowed ones if None.
         load_cpus: Processor numbers the load generator is pinned to; not pinned if None.
+        load_settings: How the load is put on, such as in how many processes; the defaults if None.
         address_kind: "unix" or "tcp" (loopback).
         initial: Tuple in force at first; the default one if None.
         max_pool_size: Largest pool size the pool can be set to.
         pool_options: Further start-up options of `native_pool.LivePool`, such as `throttle` or `instrument`.
 
     Raises:
-        SettingError: The initial tuple is outside the ranges, or an option is.
+        SettingError: The initial tuple is outside the ranges, or an option is, or the workload has more connections
+            than the pool's `max_connections`.
         ServerError: Too few processors or descriptors, or the pool or the load did not start.
     """
 
@@ -47,6 +53,7 @@ class NativeServer:
         *,
         cpus: Sequence[int] | None = None,
         load_cpus: Sequence[int] | None = None,
+        load_settings: LoadSettings | None = None,
         address_kind: Literal["unix", "tcp"] = "unix",
         initial: PoolTuple | None = None,
         max_pool_size: int = STOCK_MAX_POOL_SIZE,
@@ -57,7 +64,6 @@ class NativeServer:
         self._knobs = KnobSpace.stock(len(pinned), max_pool_size)
         first = self._knobs.default_tuple() if initial is None else initial
         self._knobs.check(first)
-        reserve_descriptors(workload.connections + 2 * max_pool_size + SPARE_DESCRIPTORS)
         with _told_apart(), ExitStack() as opened:
             self._pool = LivePool(
                 address=_new_address(address_kind, opened),
@@ -68,8 +74,10 @@ class NativeServer:
                 **pool_options,
             )
             opened.callback(self._pool.close)
+            check_connections(workload.connections, pool_options.get("max_connections", MAX_CONNECTIONS))
+            reserve_descriptors(workload.connections + 2 * max_pool_size + SPARE_DESCRIPTORS)
             self._pool.start()
-            self._load = LoadProcess(self._pool.address, workload, cpus=load_cpus)
+            self._load = Load(self._pool.address, workload, cpus=load_cpus, settings=load_settings)
             opened.callback(self._load.stop)
             self._opened = opened.pop_all()
 
@@ -97,6 +105,16 @@ class NativeServer:
         with _told_apart():
             return PoolTuple.from_dict(self._pool.set_tuple(**pool_tuple.as_dict()))
 
+    def set_admission_limit(self, limit: int) -> None:
+        """Changes how many transactions may be inside at once; 0 is no limit.
+
+        Raises:
+            SettingError: The limit is outside its range.
+            ServerError: The pool is closed.
+        """
+        with _told_apart():
+            self._pool.set_admission_limit(limit)
+
     def snapshot(self) -> Snapshot:
         """What the pool has counted since it started.
 
@@ -110,10 +128,10 @@ class NativeServer:
         """Sleeps while the pool serves.
 
         Raises:
-            ServerError: The load generator has died.
+            ServerError: As soon as a process of the load dies.
         """
-        time.sleep(seconds)
-        self.load_report()
+        with _told_apart():
+            self._load.run_for(seconds)
 
     def load_report(self) -> LoadReport:
         """What the load generator has sent and got back so far; after `close` the final account.
@@ -167,6 +185,19 @@ def allowed_cpus(count: int) -> list[int]:
     if not 1 <= count <= len(allowed):
         raise ServerError(f"the workload wants {count} processors, but 1..{len(allowed)} may be used here")
     return allowed[:count]
+
+
+def check_connections(connections: int, most: int) -> None:
+    """Refuses a workload that the pool would turn away.
+
+    Raises:
+        SettingError: It has more connections than the pool takes.
+    """
+    if connections > most:
+        raise SettingError(
+            f"the workload's connections is {connections}, but must be in 1..{most}: "
+            "give the pool a larger max_connections"
+        )
 
 
 def reserve_descriptors(wanted: int) -> None:

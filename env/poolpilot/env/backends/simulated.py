@@ -70,6 +70,15 @@ class SimulatedServer:
         with _told_apart():
             return PoolTuple.from_dict(self._pool.set_tuple(**pool_tuple.as_dict()))
 
+    def set_admission_limit(self, limit: int) -> None:
+        """Changes how many transactions may be inside at once; 0 is no limit.
+
+        Raises:
+            SettingError: The limit is outside its range.
+        """
+        with _told_apart():
+            self._pool.set_admission_limit(limit)
+
     def snapshot(self) -> Snapshot:
         """What the pool has counted since it started."""
         return snapshot_of(self._pool.snapshot())

@@ -5,8 +5,10 @@ from poolpilot.native_pool._core import (
     KnobClimber,
     LivePool,
     LoadGenerator,
+    QueueRule,
+    QueueSpec,
     SpectralClimber,
     SpectralSettings,
 )
 
-__all__ = ["Climber", "KnobClimber", "LivePool", "LoadGenerator", "SpectralClimber", "SpectralSettings"]
+__all__ = ["Climber", "KnobClimber", "LivePool", "LoadGenerator", "QueueRule", "QueueSpec", "SpectralClimber", "SpectralSettings"]

@@ -18,6 +18,18 @@ class ChoiceRow(TypedDict):
     names: list[str]
     effect: str
 
+class QueueSpec:
+    def __init__(self, *, weight: float = ..., deadline_ms: float = ..., urgency_ms: float = ...) -> None: ...
+    @staticmethod
+    def fields() -> list[SettingRow | ChoiceRow]: ...
+    def as_dict(self) -> dict[str, Any]: ...
+
+class QueueRule:
+    def __init__(self, *, class_id: int = ..., transaction: str = ..., queue: int = ...) -> None: ...
+    @staticmethod
+    def fields() -> list[SettingRow | ChoiceRow]: ...
+    def as_dict(self) -> dict[str, Any]: ...
+
 class LivePool:
     def __init__(
         self,
@@ -31,15 +43,33 @@ class LivePool:
         idle_timeout_s: float = ...,
         queue_put_limit: int = ...,
         wake_top_limit: int = ...,
+        above_wake_top: str = ...,
         listener_wake_limit: int = ...,
         listener_create_limit: int = ...,
         dedicated_listener: bool = ...,
         throttle: str = ...,
+        admission_limit: int = ...,
+        admission_escape_ms: int = ...,
+        admission_queue_limit: int = ...,
         max_pool_size: int = ...,
         max_connections: int = ...,
         max_threads: int = ...,
         prio_kickup_ms: int = ...,
+        weights: Sequence[float] = ...,
+        discipline: str = ...,
+        dequeue: str = ...,
+        enqueue: str = ...,
+        container: str = ...,
+        next_queue: str = ...,
+        share_of: str = ...,
+        class_known: str = ...,
+        default_queue: int = ...,
+        round_ms: float = ...,
+        queue_seed: int = ...,
+        queues: Sequence[QueueSpec] = ...,
+        rules: Sequence[QueueRule] = ...,
         wait_timeout_s: float = ...,
+        hang_up_at_once: bool = ...,
         instrument: bool = ...,
         sample_every: int = ...,
         sample_pause_us: int = ...,
@@ -64,6 +94,23 @@ class LivePool:
         create_thread_on_wait: bool = ...,
         idle_timeout_s: float = ...,
     ) -> dict[str, Any]: ...
+    @property
+    def knobs(self) -> dict[str, Any]: ...
+    def set_knobs(
+        self,
+        *,
+        queue_put_limit: int = ...,
+        wake_top_limit: int = ...,
+        above_wake_top: str = ...,
+        listener_wake_limit: int = ...,
+        listener_create_limit: int = ...,
+        dedicated_listener: bool = ...,
+        throttle: str = ...,
+        max_threads: int = ...,
+        prio_kickup_ms: int = ...,
+        weights: Sequence[float] = ...,
+    ) -> dict[str, Any]: ...
+    def set_admission_limit(self, limit: int) -> None: ...
     def snapshot(self) -> dict[str, Any]: ...
     def replayed_events(self) -> tuple[int, int]: ...
 
@@ -80,6 +127,7 @@ class LoadStep:
         spread: int = ...,
         spin_us: int = ...,
         waiter_cost_us: float = ...,
+        priority: str = ...,
     ) -> None: ...
 
 class LoadClass:
@@ -87,6 +135,7 @@ class LoadClass:
 
 class LoadGenerator:
     BUCKETS: ClassVar[int]
+    MAX_PARTS: ClassVar[int]
     def __init__(
         self,
         *,
@@ -95,11 +144,20 @@ class LoadGenerator:
         connections: int,
         rate_per_s: float | None = ...,
         seed: int = ...,
+        part: int = ...,
+        parts: int = ...,
         ramp_s: float = ...,
         backlog_limit: int = ...,
         drain_timeout_s: float = ...,
         connect_timeout_s: float = ...,
+        reconnect: bool = ...,
+        reset_on_close: bool = ...,
     ) -> None: ...
+    @staticmethod
+    def fields() -> list[SettingRow | ChoiceRow]: ...
+    @staticmethod
+    def bucket_of(value: int) -> int: ...
+    def connect(self) -> None: ...
     def run(self) -> None: ...
     def report(self) -> dict[str, Any]: ...
     def set_rate(self, rate_per_s: float) -> None: ...
@@ -120,6 +178,7 @@ class SimulatedMachine:
         wake_us: float = ...,
         wake_cost_us: float = ...,
         create_us: float = ...,
+        peek_us: float = ...,
         piece_us: float = ...,
         timer_slack_us: float = ...,
         client_us: float = ...,
@@ -172,13 +231,30 @@ class SimulatedPool:
         idle_timeout_s: float = ...,
         queue_put_limit: int = ...,
         wake_top_limit: int = ...,
+        above_wake_top: str = ...,
         listener_wake_limit: int = ...,
         listener_create_limit: int = ...,
         dedicated_listener: bool = ...,
         throttle: str = ...,
+        admission_limit: int = ...,
+        admission_escape_ms: int = ...,
+        admission_queue_limit: int = ...,
         max_pool_size: int = ...,
         max_threads: int = ...,
         prio_kickup_ms: int = ...,
+        weights: Sequence[float] = ...,
+        discipline: str = ...,
+        dequeue: str = ...,
+        enqueue: str = ...,
+        container: str = ...,
+        next_queue: str = ...,
+        share_of: str = ...,
+        class_known: str = ...,
+        default_queue: int = ...,
+        round_ms: float = ...,
+        queue_seed: int = ...,
+        queues: Sequence[QueueSpec] = ...,
+        rules: Sequence[QueueRule] = ...,
         latch_timeout_s: float = ...,
         record_events: bool = ...,
     ) -> None: ...
@@ -206,6 +282,23 @@ class SimulatedPool:
         create_thread_on_wait: bool = ...,
         idle_timeout_s: float = ...,
     ) -> dict[str, Any]: ...
+    @property
+    def knobs(self) -> dict[str, Any]: ...
+    def set_knobs(
+        self,
+        *,
+        queue_put_limit: int = ...,
+        wake_top_limit: int = ...,
+        above_wake_top: str = ...,
+        listener_wake_limit: int = ...,
+        listener_create_limit: int = ...,
+        dedicated_listener: bool = ...,
+        throttle: str = ...,
+        max_threads: int = ...,
+        prio_kickup_ms: int = ...,
+        weights: Sequence[float] = ...,
+    ) -> dict[str, Any]: ...
+    def set_admission_limit(self, limit: int) -> None: ...
     def snapshot(self) -> dict[str, Any]: ...
     def replayed_events(self) -> tuple[int, int]: ...
 
@@ -222,11 +315,23 @@ class SimulatedStation:
     def __init__(
         self,
         *,
-        discipline: str = ...,
+        service: str = ...,
         channels: int = ...,
         mean_s: Sequence[float],
         variation: float = ...,
         next: Sequence[float] = ...,
+        discipline: str = ...,
+        dequeue: str = ...,
+        enqueue: str = ...,
+        container: str = ...,
+        next_queue: str = ...,
+        share_of: str = ...,
+        class_known: str = ...,
+        default_queue: int = ...,
+        round_ms: float = ...,
+        queue_seed: int = ...,
+        queues: Sequence[QueueSpec] = ...,
+        rules: Sequence[QueueRule] = ...,
     ) -> None: ...
 
 class SimulatedNetwork:
@@ -410,3 +515,25 @@ class GoldenSectionSettings:
 
 class GoldenSectionClimber(Climber):
     def __init__(self, settings: GoldenSectionSettings, initial_size: int, min_size: int, max_size: int) -> None: ...
+
+class Gradient2Settings:
+    def __init__(self, **settings: float) -> None: ...
+    def __getattr__(self, name: str) -> float: ...
+    def replaced(self, **settings: float) -> Gradient2Settings: ...
+    def as_dict(self) -> dict[str, float]: ...
+    @staticmethod
+    def fields() -> list[SettingRow]: ...
+
+class Gradient2Climber(Climber):
+    def __init__(self, settings: Gradient2Settings, initial_size: int, min_size: int, max_size: int) -> None: ...
+
+class VegasSettings:
+    def __init__(self, **settings: float) -> None: ...
+    def __getattr__(self, name: str) -> float: ...
+    def replaced(self, **settings: float) -> VegasSettings: ...
+    def as_dict(self) -> dict[str, float]: ...
+    @staticmethod
+    def fields() -> list[SettingRow]: ...
+
+class VegasClimber(Climber):
+    def __init__(self, settings: VegasSettings, initial_size: int, min_size: int, max_size: int) -> None: ...

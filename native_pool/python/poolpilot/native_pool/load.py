@@ -1,64 +1,34 @@
-"""The parent's handle of the load generator, which runs in a process of its own."""
+"""A running load on a server: one process or several, which send the parts of one workload."""
 
-import json
+import os
 import select
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
-
+from poolpilot.native_pool.load_handle import LoadError, LoadProcess
 from poolpilot.native_pool.load_report import LoadReport
+from poolpilot.native_pool.load_settings import LoadSettings
+from poolpilot.native_pool.load_warning import warning_of
 from poolpilot.native_pool.workload import Workload
 
-CHILD = [sys.executable, "-P", "-m", "poolpilot.native_pool.load_process"]
+CONNECTIONS_A_PROCESS = 4096
+"""So many connections, where nobody says how many processes: a wait of the loop then hands over few at a time."""
 
 
-class LoadError(RuntimeError):
-    """The load cannot be started, changed or measured; the text is one sentence fit to print."""
+class Load:
+    """A running load; also a context manager that stops it. What it does stands in native_pool/load/generator.hpp.
 
-
-class LoadSettings(BaseModel):
-    """How load is put on a server, whatever the workload."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    ramp_s: float = Field(default=0.2, ge=0, description="The first requests of a closed loop are spread over it.")
-    backlog_limit: int = Field(
-        default=100_000, ge=0, description="Arrivals of an open loop that may wait for a connection."
-    )
-    drain_timeout_s: float = Field(default=10.0, ge=0, description="How long a stop waits for the last responses.")
-    connect_timeout_s: float = Field(default=5.0, gt=0, description="How long one connection may take to be made.")
-    start_timeout_s: float = Field(
-        default=30.0, gt=0, description="How long the process may take until all is connected."
-    )
-    reply_timeout_s: float = Field(default=10.0, gt=0, description="How long the process may take to answer a command.")
-
-    def of_child(self) -> dict[str, float]:
-        """The fields that the load process itself needs."""
-        return self.model_dump(exclude={"start_timeout_s", "reply_timeout_s"})
-
-
-def started() -> subprocess.Popen[bytes]:
-    """A load process that waits for its configuration."""
-    try:
-        # A group of its own: an interrupt typed at the terminal reaches the parent, which then stops the child.
-        return subprocess.Popen(CHILD, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, process_group=0)
-    except OSError as error:
-        raise LoadError(f"Cannot start the load process: {error.strerror}; check the host's limits.") from error
-
-
-class LoadProcess:
-    """A running load generator; also a context manager that stops it.
+    All its processes connect before any of them sends. When one of them fails the others are ended too.
 
     Args:
         address: "tcp:127.x.x.x:PORT" or "unix:/path"; load never leaves this host.
         workload: What to send.
-        cpus: Processors the process is pinned to; None leaves it free.
+        cpus: Processors the processes are pinned to; None leaves them free.
         settings: How to put the load on.
 
     Raises:
@@ -75,59 +45,70 @@ class LoadProcess:
     ) -> None:
         self._settings = settings or LoadSettings()
         self._lock = threading.Lock()
-        self._unread = b""
         self._final: LoadReport | None = None
-        self._process = started()
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._commands, self._replies = self._process.stdin, self._process.stdout
+        pinned = None if cpus is None else sorted(cpus)
+        parts = number_of_processes(self._settings.processes, workload.connections, pinned)
+        self._processes = started(parts)
+        self._pids = tuple(one.pid for one in self._processes)
         config = {
             "address": address,
             "workload": workload.as_dict(),
-            "cpus": None if cpus is None else sorted(cpus),
+            "cpus": pinned,
             "settings": self._settings.of_child(),
+            "parts": parts,
         }
         try:
-            self._exchange(config, self._settings.start_timeout_s)
+            self._exchange([{**config, "part": part} for part in range(parts)], self._settings.start_timeout_s)
+            self._tell({"command": "begin"})
         except LoadError:
             self._end()
             raise
 
     @property
-    def pid(self) -> int:
-        """Process id of the load generator."""
-        return self._process.pid
+    def pids(self) -> tuple[int, ...]:
+        """Process ids of the generators."""
+        return self._pids
 
     def report(self) -> LoadReport:
-        """Everything counted so far; after a stop, the final report.
+        """Everything counted so far by all processes; after a stop, the final report.
 
         Raises:
-            LoadError: If the process has died or does not answer.
+            LoadError: If a process has died or does not answer.
         """
         if self._final is not None:
             return self._final
-        reply = self._exchange({"command": "report"}, self._settings.reply_timeout_s)
-        return LoadReport.from_dict(reply["report"])
+        return self._merged(self._tell({"command": "report"}))
 
     def set_rate(self, rate_per_s: float) -> None:
         """Changes the arrival rate of an open loop.
 
         Raises:
-            LoadError: If the loop is closed, the rate out of range or the process dead.
+            LoadError: If the loop is closed, the rate out of range or a process dead.
         """
-        self._exchange({"command": "rate", "rate_per_s": rate_per_s}, self._settings.reply_timeout_s)
+        self._tell({"command": "rate", "rate_per_s": rate_per_s})
 
-    def stop(self) -> LoadReport:
-        """Stops sending, waits for the last responses, ends the process and returns the final report.
+    def run_for(self, seconds: float) -> None:
+        """Sleeps while the load runs.
 
         Raises:
-            LoadError: If the process has died before or does not answer.
+            LoadError: As soon as a process dies.
+        """
+        hung_up = select.poll()
+        for one in self._processes:
+            hung_up.register(one.replies, 0)  # hanging up is always told
+        hung_up.poll(seconds * 1e3)
+        self.report()
+
+    def stop(self) -> LoadReport:
+        """Stops sending, waits for the last responses, ends the processes and returns the final report.
+
+        Raises:
+            LoadError: If a process has died before or does not answer.
         """
         if self._final is None:
             patience_s = self._settings.drain_timeout_s + self._settings.reply_timeout_s
             try:
-                reply = self._exchange({"command": "stop"}, patience_s)
-                self._final = LoadReport.from_dict(reply["report"])
+                self._final = self._merged(self._tell({"command": "stop"}, patience_s))
             finally:
                 self._end()
         return self._final
@@ -138,50 +119,72 @@ class LoadProcess:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if not self._commands.closed:
+        if self._processes:
             self.stop()
 
-    def _exchange(self, command: dict[str, Any], timeout_s: float) -> dict[str, Any]:
-        """Sends one line and returns the reply; any failure but a refusal ends the process."""
+    def _tell(self, command: dict[str, Any], timeout_s: float | None = None) -> list[dict[str, Any]]:
+        """The same command for all."""
+        patience_s = self._settings.reply_timeout_s if timeout_s is None else timeout_s
+        return self._exchange([command] * len(self._processes), patience_s)
+
+    def _exchange(self, commands: list[dict[str, Any]], timeout_s: float) -> list[dict[str, Any]]:
+        """Sends each process its line and returns their answers; any failure but a refusal ends them all."""
         with self._lock:
+            if not self._processes:
+                raise LoadError("The load has ended; start a new one.")
+            deadline_s = time.monotonic() + timeout_s
             try:
-                reply = self._ask(command, timeout_s)
+                for one, command in zip(self._processes, commands, strict=True):
+                    one.ask(command)
+                answers = [one.answer(deadline_s) for one in self._processes]
             except BaseException:
-                self._process.kill()
-                self._end()
+                self._kill()
                 raise
-        if "error" in reply:
-            raise LoadError(reply["error"])
-        return reply
+        for answer in answers:
+            if "error" in answer:
+                raise LoadError(answer["error"])
+        return answers
 
-    def _ask(self, command: dict[str, Any], timeout_s: float) -> dict[str, Any]:
-        try:
-            self._commands.write(f"{json.dumps(command)}\n".encode())
-        except (BrokenPipeError, ValueError) as error:
-            raise LoadError("The load process has ended; start a new one.") from error
-        reply: dict[str, Any] = json.loads(self._read_line(time.monotonic() + timeout_s))
-        return reply
+    def _merged(self, answers: list[dict[str, Any]]) -> LoadReport:
+        """The report of the whole load."""
+        whole = LoadReport.merged([LoadReport.from_dict(answer["report"]) for answer in answers])
+        return replace(whole, warning=warning_of(whole, self._settings))
 
-    def _read_line(self, deadline_s: float) -> bytes:
-        # Not select(): beside a thousand connections of a server the descriptor may lie above its 1,024.
-        readable = select.poll()
-        readable.register(self._replies, select.POLLIN)
-        while b"\n" not in self._unread:
-            if not readable.poll(max(deadline_s - time.monotonic(), 0.0) * 1e3):
-                raise LoadError("The load process does not answer in time; is the host overloaded?")
-            chunk = self._replies.read(65536)
-            if not chunk:
-                raise LoadError(f"The load process ended unexpectedly, exit status {self._process.wait()}.")
-            self._unread += chunk
-        line, _, self._unread = self._unread.partition(b"\n")
-        return line
+    def _kill(self) -> None:
+        for one in self._processes:
+            one.kill()
+        self._end()
 
     def _end(self) -> None:
-        """Ends the process, if need be by force, and closes its pipes."""
-        self._commands.close()
-        try:
-            self._process.wait(self._settings.reply_timeout_s)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._replies.close()
+        """Ends the processes side by side, if need be by force, and closes their pipes."""
+        ended, self._processes = self._processes, []
+        for one in ended:
+            one.hang_up()
+        for one in ended:
+            one.end(self._settings.reply_timeout_s)
+
+
+def started(parts: int) -> list[LoadProcess]:
+    """Processes that wait for their configuration; none is left when one cannot be started."""
+    with ExitStack() as on_failure:
+        processes = []
+        for part in range(parts):
+            one = LoadProcess("load process" if parts == 1 else f"load process {part + 1} of {parts}")
+            on_failure.callback(one.end, 0.0)
+            processes.append(one)
+        on_failure.pop_all()
+    return processes
+
+
+def number_of_processes(wanted: int | None, connections: int, cpus: list[int] | None) -> int:
+    """As many as asked for, else one for some thousand connections, but no more than there are processors for them.
+
+    Raises:
+        LoadError: There are more processes than connections.
+    """
+    if wanted is None:
+        processors = len(os.sched_getaffinity(0) if cpus is None else cpus)
+        return max(min(-(-connections // CONNECTIONS_A_PROCESS), processors), 1)
+    if wanted > max(connections, 1):
+        raise LoadError(f"processes is {wanted}, but must be in 1..{connections}, the number of connections.")
+    return wanted

@@ -1,15 +1,15 @@
 """The load generator's process: commands on stdin, replies on stdout, one JSON object a line.
 
-The first line configures it, `{"address", "workload", "cpus", "settings"}`; then come `{"command": "report"}`,
-`{"command": "rate", "rate_per_s"}` and `{"command": "stop"}`. The end of stdin is a stop, so that the process never
-outlives its parent. It imports next to nothing: it must start fast and disturb the server beside it little.
+The first line configures it, `{"address", "workload", "cpus", "settings", "part", "parts"}`, and is answered once all
+is connected; `{"command": "begin"}` has it send; then come `{"command": "report"}`, `{"command": "rate", "rate_per_s"}`
+and `{"command": "stop"}`. The end of stdin is a stop, so that the process never outlives its parent. It imports next to
+nothing: it must start fast and disturb the server beside it little.
 """
 
 import json
 import os
 import sys
 import threading
-from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -22,38 +22,78 @@ SEED_MASK = 2**64 - 1
 def main() -> int:
     """Serves one workload until a stop or the end of stdin; returns the exit status."""
     try:
-        generator = start(json.loads(sys.stdin.readline()))
+        generator = connected(json.loads(sys.stdin.readline()))
     except (KeyError, RuntimeError, TypeError, ValueError) as error:
         reply({"error": f"{error}"})
         return 1
-    failures: list[str] = []
-    thread = threading.Thread(target=drive, args=(generator.run, failures), name="load")
-    thread.start()
-    reply({"ready": True})
+    reply({"connected": True})
+    running = Running(generator)
     for line in sys.stdin:
-        answer = answer_to(line, generator)
+        answer = answer_to(line, running)
         if answer is None:
             break
         reply(answer)
-    generator.request_stop()
-    thread.join()
-    reply({"error": failures[0]} if failures else {"report": generator.report()})
-    return 1 if failures else 0
+    running.stop()
+    reply(running.report())
+    return 1 if running.failure else 0
 
 
-def start(config: dict[str, Any]) -> LoadGenerator:
+class Running:
+    """A generator, the thread that drives it once it has begun, and what went wrong in it.
+
+    Args:
+        generator: The generator, connected.
+    """
+
+    def __init__(self, generator: LoadGenerator) -> None:
+        self.generator = generator
+        self.failure: str | None = None
+        self._thread = threading.Thread(target=self._drive, name="load")
+
+    def begin(self) -> None:
+        """Starts to send.
+
+        Raises:
+            RuntimeError: It has begun already.
+        """
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Has it drain and close, whether it has begun or not."""
+        self.generator.request_stop()
+        if self._thread.ident is None:
+            self.begin()
+        self._thread.join()
+
+    def report(self) -> dict[str, Any]:
+        """What it has counted, or why it ended."""
+        return {"error": self.failure} if self.failure else {"report": self.generator.report()}
+
+    def _drive(self) -> None:
+        """Runs the native loop, which holds no GIL."""
+        try:
+            self.generator.run()
+        except RuntimeError as error:
+            self.failure = f"{error}"
+
+
+def connected(config: dict[str, Any]) -> LoadGenerator:
     """Pins the process and connects a generator for the configured workload."""
     if config["cpus"] is not None:
         pin(config["cpus"])
     workload = Workload.from_dict(config["workload"])
-    return LoadGenerator(
+    generator = LoadGenerator(
         address=config["address"],
         classes=[native_class(one) for one in workload.classes],
         connections=workload.connections,
         rate_per_s=workload.rate_per_s,
         seed=workload.seed & SEED_MASK,
+        part=config["part"],
+        parts=config["parts"],
         **config["settings"],
     )
+    generator.connect()
+    return generator
 
 
 def pin(cpus: list[int]) -> None:
@@ -71,29 +111,24 @@ def native_class(one: RequestClass) -> LoadClass:
     return LoadClass(name=one.name, steps=steps, share=one.share, think_ms=one.think_ms)
 
 
-def drive(run: Callable[[], None], failures: list[str]) -> None:
-    """Runs the native loop, which holds no GIL, and keeps what went wrong."""
-    try:
-        run()
-    except RuntimeError as error:
-        failures.append(f"{error}")
-
-
-def answer_to(line: str, generator: LoadGenerator) -> dict[str, Any] | None:
+def answer_to(line: str, running: Running) -> dict[str, Any] | None:
     """The reply to one command; None for a stop."""
     try:
         command = json.loads(line)
         match command["command"]:
             case "stop":
                 return None
+            case "begin":
+                running.begin()
+                return {"begun": True}
             case "report":
-                return {"report": generator.report()}
+                return running.report()
             case "rate":
-                generator.set_rate(command["rate_per_s"])
+                running.generator.set_rate(command["rate_per_s"])
                 return {"rate_per_s": command["rate_per_s"]}
             case other:
                 return {"error": f"The load process knows no command {other!r}."}
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, RuntimeError, TypeError, ValueError) as error:
         return {"error": f"{error}"}
 
 

@@ -32,6 +32,7 @@ class Machine(BaseModel):
     wake_us: float = setting_field(_ROWS["wake_us"])
     wake_cost_us: float = setting_field(_ROWS["wake_cost_us"])
     create_us: float = setting_field(_ROWS["create_us"])
+    peek_us: float = setting_field(_ROWS["peek_us"])
     piece_us: float = setting_field(_ROWS["piece_us"])
     timer_slack_us: float = setting_field(_ROWS["timer_slack_us"])
     client_us: float = setting_field(_ROWS["client_us"])

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self
 
-Op = Literal["cpu", "wait", "acquire", "release", "begin", "commit"]
+Op = Literal["cpu", "wait", "acquire", "release", "begin", "commit", "declare"]
 WaitKind = Literal["sleep", "disk_io", "row_lock", "net"]
+SessionPriority = Literal["auto", "high", "low"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,8 @@ class Step:
         spread: `acquire` and the `release` that follows it draw from `latch`..`latch + spread - 1` per request.
         spin_us: Microseconds an `acquire` burns CPU before it sleeps, 0..4095.
         waiter_cost_us: CPU a holder pays per thread that waits for the latch (service that degrades).
+        priority: What a `declare` asks for the connection from then on, as MariaDB's `thread_pool_priority`; it also
+            tells the pool that the connection sends this class.
     """
 
     op: Op
@@ -33,6 +36,7 @@ class Step:
     spread: int = 1
     spin_us: int = 0
     waiter_cost_us: float = 0.0
+    priority: SessionPriority = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,7 @@ class Workload:
         name: Unique name.
         family: Family it was drawn from; families, not workloads, are held out.
         classes: At most 8 request classes.
-        connections: Connections held open, 1..1024.
+        connections: Connections held open, 1..65,536.
         rate_per_s: Arrivals a second of an open loop (Poisson); None is a closed loop.
         cpus: Number of processors the server may use.
         seed: Seed of the load generator.

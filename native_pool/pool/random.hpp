@@ -1,11 +1,12 @@
-// Random numbers of the simulator: small state, and the same draws in every build and library.
+// Random numbers of the simulator and of the queues: small state, and the same draws in every build
+// and library.
 #pragma once
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
 
-namespace poolpilot::sim {
+namespace poolpilot {
 
 // splitmix64 (Steele, Lea and Flood, 2014): turns any seed into well-mixed words.
 constexpr std::uint64_t mixed(std::uint64_t& state) {
@@ -85,4 +86,4 @@ class Random {
   std::uint64_t words_[4];
 };
 
-}  // namespace poolpilot::sim
+}  // namespace poolpilot

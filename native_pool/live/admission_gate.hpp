@@ -1,0 +1,68 @@
+// The admission of a live pool: its mutex, its clock, and the way of those that waited back to a
+// thread.
+//
+// Who may not run yet is parked: enter() puts the connection into the queue, and from then on it
+// belongs to no thread. No epoll watches it, no timer ends it, and the thread whose turn it was
+// must not touch it any more, because whoever makes room may queue it again at once. Its request
+// stays in its buffer. Whoever makes room, a thread that leaves, a change of the limit or the timer
+// that looks for long transactions, takes it out of the queue under the mutex and so owns it, lets
+// the mutex go, and has its home queue it, with high priority: a place that is free costs.
+//
+// A connection is in the queue or owned by a turn, never both, so one that waits is never closed:
+// who goes away meanwhile is found out when it is served. While a pool stops, homes queue such a
+// connection and no thread takes it; the pool frees it like every other.
+//
+// The mutex is taken last and alone; a home takes its own after it was let go.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "live/connection.hpp"
+#include "live/timer.hpp"
+#include "policy/admission.hpp"
+#include "pool/snapshot.hpp"
+
+namespace poolpilot {
+
+class AdmissionGate {
+ public:
+  AdmissionGate(const AdmissionSettings& settings, const std::vector<int>& cpus);
+
+  // With a limit, starts the timer. Throws std::system_error when the system refuses its thread.
+  void start();
+  // Returns once the timer's last look is over. Safe to call before a start.
+  void stop();
+
+  // A request that comes to a gate without a limit passes it, and is not counted.
+  bool is_on() const { return limit_.load(std::memory_order_relaxed) > 0; }
+
+  // In the connection's turn. When it is parked, the caller must not touch it afterwards.
+  Admittance enter(Connection& connection);
+  // In the connection's turn. Does nothing for one that was not admitted.
+  void leave(Connection& connection);
+
+  // Throws std::invalid_argument outside the range and std::system_error when the system refuses
+  // the timer's thread; the old limit then stays. One call at a time, not beside start() or stop().
+  void set_limit(int limit);
+
+  void add_counts(PoolSnapshot& snapshot) const;
+
+ private:
+  void look_for_long_ones();
+  void start_timer();
+  static void serve_again(Woken woken);
+
+  mutable std::mutex mutex_;
+  Admission admission_;
+  // The limit in force, for a look without the mutex. Relaxed: who comes while it changes may as
+  // well have come before, and what happens is decided under the mutex.
+  std::atomic<int> limit_;
+  const int look_every_ms_;  // 0: nobody escapes
+  bool timer_runs_ = false;
+  Timer timer_;
+};
+
+}  // namespace poolpilot

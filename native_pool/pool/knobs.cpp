@@ -1,0 +1,22 @@
+#include "pool/knobs.hpp"
+
+namespace poolpilot {
+namespace {
+
+using K = PoolKnobs;
+
+constexpr SettingField<K> kFields[] = {
+    {&K::max_threads, "max_threads", "threads", 2, 65'536, "Most threads of all groups together."},
+    {&K::prio_kickup_ms, "prio_kickup_ms", "milliseconds", 0, 3'600'000,
+     "Time after which a request in the low level of the queue goes to the high one."}};
+
+}  // namespace
+
+std::span<const SettingField<K>> K::fields() { return kFields; }
+
+void check(const PoolKnobs& knobs, const QueueSettings& queues) {
+  require_ranges(knobs);
+  if (!knobs.weights.empty()) check_weights(queues, knobs.weights);
+}
+
+}  // namespace poolpilot

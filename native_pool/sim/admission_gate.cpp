@@ -1,0 +1,42 @@
+#include "sim/admission_gate.hpp"
+
+#include <utility>
+
+namespace poolpilot::sim {
+
+Admittance AdmissionGate::enter(std::uint32_t connection) {
+  const Admittance admittance = admission_.enter(connections_[connection], engine_.now_us());
+  check_next();
+  return admittance;
+}
+
+void AdmissionGate::let_out(std::uint32_t connection) {
+  serve_again(admission_.leave(connections_[connection], engine_.now_us()));
+}
+
+void AdmissionGate::set_limit(int limit) {
+  serve_again(admission_.set_limit(limit, engine_.now_us()));
+  is_on_ = limit > 0;
+}
+
+void AdmissionGate::expire() {
+  if (engine_.now_ns() != check_ns_) return;
+  check_ns_ = kNever;
+  serve_again(admission_.expire(engine_.now_us()));
+}
+
+void AdmissionGate::serve_again(Woken woken) {
+  while (AdmissionTicket* ticket = woken.take()) {
+    const auto* connection = static_cast<Connection*>(ticket);
+    handler_.requeue(static_cast<std::uint32_t>(connection - connections_.data()));
+  }
+  check_next();
+}
+
+void AdmissionGate::check_next() {
+  const std::int64_t expiry_us = admission_.next_expiry_us();
+  if (expiry_us == Admission::kNever) return;
+  engine_.push_first(check_ns_, expiry_us * 1'000, event_of(EventIs::kAdmissionCheck, 0));
+}
+
+}  // namespace poolpilot::sim

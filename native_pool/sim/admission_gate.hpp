@@ -1,0 +1,56 @@
+// The admission of the simulated pool, as live/admission_gate.hpp: its clock, and the way of those
+// that waited back to a thread.
+//
+// Owns the admission and its check for long transactions. Calls the engine for the time, and the
+// handler with who is to be served again; the executor calls it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "policy/admission.hpp"
+#include "sim/engine.hpp"
+#include "sim/thread_groups.hpp"
+
+namespace poolpilot::sim {
+
+class AdmissionGate {
+ public:
+  AdmissionGate(Engine& engine, std::vector<Connection>& connections, ThreadGroups& handler,
+                const AdmissionSettings& settings)
+      : engine_(engine),
+        connections_(connections),
+        handler_(handler),
+        admission_(settings),
+        is_on_(settings.admission_limit > 0) {}
+
+  bool is_on() const { return is_on_; }
+
+  // One that is parked belongs to no thread until the handler has queued it again.
+  Admittance enter(std::uint32_t connection);
+  // Does nothing for one that was not admitted.
+  void leave(std::uint32_t connection) {
+    if (connections_[connection].is_admitted()) let_out(connection);
+  }
+  // Throws std::invalid_argument outside the range; the old limit then stays.
+  void set_limit(int limit);
+  // Some transaction may have become a long one.
+  void expire();
+
+  AdmissionCounters counters() const { return admission_.counters_at(engine_.now_us()); }
+  AdmissionState state() const { return admission_.state(); }
+
+ private:
+  void let_out(std::uint32_t connection);
+  void serve_again(Woken woken);
+  void check_next();
+
+  Engine& engine_;
+  std::vector<Connection>& connections_;
+  ThreadGroups& handler_;
+  Admission admission_;
+  bool is_on_;
+  TimeNs check_ns_ = kNever;  // the first that counts
+};
+
+}  // namespace poolpilot::sim
