@@ -22,7 +22,8 @@ py::dict to_dict(const PoolKnobs& knobs) {
 
 void bind_queues(py::module_& module) {
   bind_one<QueueSpec>(module, "QueueSpec", "One queue of every thread group.");
-  bind_one<QueueRule>(module, "QueueRule", "Which requests go to a queue; the first that fits holds.");
+  bind_one<QueueRule>(module, "QueueRule",
+                      "Which requests go to a queue; the first that fits holds.");
 }
 
 }  // namespace poolpilot

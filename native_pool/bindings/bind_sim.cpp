@@ -246,8 +246,8 @@ void bind_network(py::module_& module) {
              spec.queues = settings_with(spec.queues, values);
              return spec;
            }),
-           py::kw_only(), py::arg("service") = "queued", py::arg("channels") = 1,
-           py::arg("mean_s"), py::arg("variation") = 1.0, py::arg("next") = std::vector<double>{});
+           py::kw_only(), py::arg("service") = "queued", py::arg("channels") = 1, py::arg("mean_s"),
+           py::arg("variation") = 1.0, py::arg("next") = std::vector<double>{});
   py::class_<Network>(module, "SimulatedNetwork", "A queueing network on the simulator's engine.")
       .def(py::init([](const std::vector<StationSpec>& stations,
                        const std::vector<double>& rate_per_s, const std::vector<int>& population,

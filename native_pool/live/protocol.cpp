@@ -33,7 +33,8 @@ void check_step(const Step& step) {
     case Op::kCommit:
       return;
     case Op::kDeclare:
-      if (step.kind_or_latch > static_cast<std::uint8_t>(SessionPriority::kLow)) throw ProtocolError("unknown session priority");
+      if (step.kind_or_latch > static_cast<std::uint8_t>(SessionPriority::kLow))
+        throw ProtocolError("unknown session priority");
       if (step.value > kClasses) throw ProtocolError("declared class out of range");
       return;
     case Op::kWait:

@@ -22,7 +22,7 @@ namespace poolpilot {
 inline constexpr std::uint8_t kProtocolVersion = 1;
 inline constexpr std::uint8_t kRequestType = 1;
 inline constexpr std::size_t kLengthBytes = 4;
-inline constexpr std::size_t kRequestHeaderBytes = 24;  // without the length
+inline constexpr std::size_t kRequestHeaderBytes = 24;              // without the length
 inline constexpr std::size_t kClassPrefixBytes = kLengthBytes + 4;  // up to the class
 inline constexpr std::size_t kStepBytes = 8;
 inline constexpr std::size_t kMaxBodyBytes = kRequestHeaderBytes + kMaxSteps * kStepBytes;

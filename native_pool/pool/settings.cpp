@@ -6,11 +6,10 @@ namespace {
 using S = PoolSettings;
 using Field = SettingField<S>;
 
-constexpr Field kFields[] = {
-    {&S::max_pool_size, "max_pool_size", "groups", 1, kMaxGroups,
-     "Largest pool_size until the next start."},
-    {&S::record_events, "record_events", "switch", 0, 1,
-     "Keeps the events of every group for replay."}};
+constexpr Field kFields[] = {{&S::max_pool_size, "max_pool_size", "groups", 1, kMaxGroups,
+                              "Largest pool_size until the next start."},
+                             {&S::record_events, "record_events", "switch", 0, 1,
+                              "Keeps the events of every group for replay."}};
 
 }  // namespace
 

@@ -37,7 +37,7 @@ struct Step {
   Op op;
   // WaitKind of a Wait, latch number of an Acquire or Release, SessionPriority of a Declare.
   std::uint8_t kind_or_latch;
-  std::uint16_t aux;           // flags; for Acquire also spin_us << kSpinShift
+  std::uint16_t aux;  // flags; for Acquire also spin_us << kSpinShift
   // Cpu, Wait: microseconds. Acquire: nanoseconds of CPU a holder pays per waiter. Declare: the
   // class, kClasses for none.
   std::uint32_t value;

@@ -49,8 +49,8 @@ class LifoContainer {
 };
 
 // Dynamic priority (Jaiswal, "Priority Queues"): a newcomer of urgency u goes before a request j
-// that has waited for w_j if u_j - u >= w_j. With arrivals a this is a_j + u_j >= a + u, so requests
-// stand in the order of arrival + urgency, and of two alike the newer goes first.
+// that has waited for w_j if u_j - u >= w_j. With arrivals a this is a_j + u_j >= a + u, so
+// requests stand in the order of arrival + urgency, and of two alike the newer goes first.
 template <typename Item>
 class UrgencyContainer {
  public:

@@ -15,7 +15,7 @@ struct QueueView {
   std::size_t length = 0;
   std::int64_t head_since_us = 0;  // arrival of the request that would be taken; of an empty queue
                                    // it means nothing
-  double weight = 0.0;     // 0 of every queue where the discipline has no weights
+  double weight = 0.0;             // 0 of every queue where the discipline has no weights
   double mean_us = 0.0;  // time that a request of the queue occupies a worker, 0 before the first
 };
 

@@ -26,7 +26,8 @@ constexpr SettingField<QueueRule> kRuleFields[] = {
     {&QueueRule::class_id, "class_id", "class", kAnyClass, kClasses - 1,
      "The class of the requests; -1: any."},
     choice_field<QueueRule, &QueueRule::transaction>(
-        kTransactionNames, "transaction", "Whether the connection is in the middle of a transaction."),
+        kTransactionNames, "transaction",
+        "Whether the connection is in the middle of a transaction."),
     {&QueueRule::queue, "queue", "number", 0, kMaxQueues - 1, "The queue they go to."}};
 
 constexpr SettingField<S> kFields[] = {
@@ -37,9 +38,8 @@ constexpr SettingField<S> kFields[] = {
                                  "Whether every queue is kept apart or all are one."),
     choice_field<S, &S::container>(kContainerNames, "container",
                                    "The order of requests within a queue."),
-    choice_field<S, &S::next_queue>(
-        kNextQueueNames, "next_queue",
-        "Which queue is served where the one that should be is empty."),
+    choice_field<S, &S::next_queue>(kNextQueueNames, "next_queue",
+                                    "Which queue is served where the one that should be is empty."),
     choice_field<S, &S::share_of>(kShareOfNames, "share_of",
                                   "What the shares of cbwfq are shares of."),
     choice_field<S, &S::class_known>(kClassKnownNames, "class_known",

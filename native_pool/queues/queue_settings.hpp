@@ -34,10 +34,18 @@ enum class Discipline : std::uint8_t {
   kDeficitRoundRobin,
   kIsraeli,
 };
-inline constexpr std::array kDisciplineNames{
-    "mariadb",     "fifo",    "priority",     "weighted", "cbwfq",
-    "cbwfq_llq",   "impatient", "alternating", "dynamic",  "weighted_round_robin",
-    "deficit_round_robin", "israeli"};
+inline constexpr std::array kDisciplineNames{"mariadb",
+                                             "fifo",
+                                             "priority",
+                                             "weighted",
+                                             "cbwfq",
+                                             "cbwfq_llq",
+                                             "impatient",
+                                             "alternating",
+                                             "dynamic",
+                                             "weighted_round_robin",
+                                             "deficit_round_robin",
+                                             "israeli"};
 
 // Which queue is served next. The first of these and of the next three enumerations leaves the
 // choice to the discipline.
@@ -52,10 +60,15 @@ enum class Dequeue : std::uint8_t {
   kDeficitRoundRobin,   // in turn, as much time as its weight is large
   kLongestWait,         // the one whose head has waited longest
 };
-inline constexpr std::array kDequeueNames{
-    "of_discipline", "priority",    "weighted",
-    "cbwfq",         "cbwfq_llq",   "alternating",
-    "weighted_round_robin", "deficit_round_robin", "longest_wait"};
+inline constexpr std::array kDequeueNames{"of_discipline",
+                                          "priority",
+                                          "weighted",
+                                          "cbwfq",
+                                          "cbwfq_llq",
+                                          "alternating",
+                                          "weighted_round_robin",
+                                          "deficit_round_robin",
+                                          "longest_wait"};
 
 enum class Enqueue : std::uint8_t { kOfDiscipline, kApart, kMerged };
 inline constexpr std::array kEnqueueNames{"of_discipline", "apart", "merged"};

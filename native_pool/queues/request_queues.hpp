@@ -120,8 +120,7 @@ class RequestQueues {
   std::int64_t unmapped() const { return classifier_.unmapped(); }
 
  private:
-  using Container =
-      std::variant<FifoContainer<Item>, LifoContainer<Item>, UrgencyContainer<Item>>;
+  using Container = std::variant<FifoContainer<Item>, LifoContainer<Item>, UrgencyContainer<Item>>;
 
   static constexpr double kMeanStep = 1.0 / 16.0;
 

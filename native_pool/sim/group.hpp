@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "policy/group_machine.hpp"
-#include "queues/ring.hpp"
 #include "queues/request_queues.hpp"
+#include "queues/ring.hpp"
 #include "sim/engine.hpp"
 #include "sim/parts.hpp"
 

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "pool/random.hpp"
 #include "queues/request_queues.hpp"
 #include "sim/event_heap.hpp"
 #include "sim/processor_sharing.hpp"
-#include "pool/random.hpp"
 
 namespace poolpilot::sim {
 
@@ -67,7 +67,7 @@ class Network {
     std::uint32_t class_id = 0;
     std::uint32_t station = 0;
     TimeNs since_ns = 0;
-    TimeNs served_ns = 0;  // from when on
+    TimeNs served_ns = 0;                         // from when on
     RequestQueues<std::uint32_t>::Taken taken{};  // while it is served
   };
   struct StationState {

@@ -5,10 +5,10 @@
 #include <cstdint>
 
 #include "policy/admission.hpp"
+#include "pool/random.hpp"
 #include "pool/step.hpp"
 #include "queues/queue_settings.hpp"
 #include "sim/event_heap.hpp"
-#include "pool/random.hpp"
 
 namespace poolpilot::sim {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/engine.hpp"
 #include "pool/random.hpp"
+#include "sim/engine.hpp"
 #include "sim/station.hpp"
 
 namespace poolpilot::sim {

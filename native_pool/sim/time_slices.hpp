@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "pool/random.hpp"
 #include "sim/contention.hpp"
 #include "sim/event_heap.hpp"
-#include "pool/random.hpp"
 #include "sim/thread_heap.hpp"
 
 namespace poolpilot::sim {

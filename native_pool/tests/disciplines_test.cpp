@@ -112,7 +112,7 @@ TEST(Disciplines, ImpatientRequestsGoUpOneQueueAtATime) {
                     0);
   put(queues, 2, 2, 0);
   put(queues, 1, 1, 0);
-  queues.age(5'001);   // 2 goes up behind 1
+  queues.age(5'001);  // 2 goes up behind 1
   put(queues, 3, 1, 5'001);
   queues.age(10'001);  // 1 goes up
   put(queues, 0, 0, 10'001);

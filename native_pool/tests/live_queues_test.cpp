@@ -132,7 +132,8 @@ TEST_F(LiveQueuesTest, AHeaderThatHasComeInPartIsNoClassYet) {
   const LiveClient& halting = client();
   const std::vector<std::byte> frame = encode_request({{0, 2, 0}, {}});
   halting.send_bytes({frame.begin(), frame.begin() + 5});
-  EXPECT_TRUE(eventually([this] { return pool->snapshot().counters.at("unmapped_requests") == 1; }));
+  EXPECT_TRUE(
+      eventually([this] { return pool->snapshot().counters.at("unmapped_requests") == 1; }));
   halting.send_bytes({frame.begin() + 5, frame.end()});
   EXPECT_TRUE(halting.read().has_value());
   EXPECT_EQ(pool->snapshot().counters.at("unmapped_requests"), 1);

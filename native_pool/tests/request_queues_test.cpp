@@ -69,8 +69,8 @@ TEST(RequestQueues, AContainerCanTakeTheLastFirst) {
 
 TEST(RequestQueues, NextQueueRuleDecidesWhereTheDrawnQueueIsEmpty) {
   // Queue 0 is empty and is drawn nearly always.
-  for (const auto& [rule, first] : {std::pair{NextQueue::kFirstNonEmpty, 1},
-                                    std::pair{NextQueue::kGreatestWeight, 2}}) {
+  for (const auto& [rule, first] :
+       {std::pair{NextQueue::kFirstNonEmpty, 1}, std::pair{NextQueue::kGreatestWeight, 2}}) {
     QueueSettings settings = weighted(Discipline::kWeighted, {0.9998, 0.0001, 0.0001001});
     settings.queues[0].weight = 1.0 - 0.0001 - 0.0001001;
     settings.next_queue = rule;

@@ -32,7 +32,8 @@ std::vector<double> answered(SimulatedPool& pool, double seconds = 20.0) {
     std::vector<double> sums;
     for (const char* name : {"latency_us/short", "latency_us/long"}) {
       double sum = 0.0;
-      for (const auto count : snapshot.histograms.at(name).counts) sum += static_cast<double>(count);
+      for (const auto count : snapshot.histograms.at(name).counts)
+        sum += static_cast<double>(count);
       sums.push_back(sum);
     }
     return sums;
@@ -50,7 +51,8 @@ TEST(SimulatedQueues, WeightsShareTheAnswers) {
        {Discipline::kWeighted, Discipline::kFair, Discipline::kWeightedRoundRobin}) {
     SimulatedPool pool(saturated(weighted(discipline, {0.75, 0.25})));
     const std::vector<double> had = answered(pool);
-    EXPECT_NEAR(had[0] / had[1], 3.0, 0.06) << kDisciplineNames[static_cast<std::size_t>(discipline)];
+    EXPECT_NEAR(had[0] / had[1], 3.0, 0.06)
+        << kDisciplineNames[static_cast<std::size_t>(discipline)];
   }
 }
 

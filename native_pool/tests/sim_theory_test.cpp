@@ -65,11 +65,11 @@ TEST(Theory, SharingDependsOnTheMeanAlone) {
 TEST(Theory, TwoPriorities) {
   const double urgent = 0.3;
   const double patient = 0.5;
-  const NetworkCount count =
-      counted({{{Service::kQueued, 1, {1.0, 1.0}, 1.0, {}, by_class(Discipline::kPriority, {{}, {}})}},
-               {urgent, patient},
-               {},
-               3});
+  const NetworkCount count = counted(
+      {{{Service::kQueued, 1, {1.0, 1.0}, 1.0, {}, by_class(Discipline::kPriority, {{}, {}})}},
+       {urgent, patient},
+       {},
+       3});
   // Cobham (1954): W = R / ((1 - s_before)(1 - s_up_to)), R = total load for exponential service.
   const double residual = urgent + patient;
   EXPECT_NEAR(mean_stay_s(count, 0, 0) / (1.0 + residual / (1.0 - urgent)), 1.0, kClose);

@@ -146,7 +146,7 @@ def test_transactions_over_the_limit_wait_are_counted_and_all_are_answered() -> 
     pool = LivePool(class_names=["mixed", "transaction"], admission_limit=2, admission_queue_limit=4)
     pool.start()
     try:
-        with LoadProcess(pool.address, Workload("limited", "test", MIXED, connections=24)) as load:
+        with Load(pool.address, Workload("limited", "test", MIXED, connections=24)) as load:
             time.sleep(0.5)
             pool.set_admission_limit(1)
             report = load.stop()

@@ -2,10 +2,10 @@
 // Queueing: A Scheduling Algorithm for Integrated Services Packet Switching Networks").
 //
 // Virtual time is the start tag of the last request taken. A queue's next request starts where its
-// last one ended, in virtual time, but not in the past: a queue that was empty saves nothing up. The
-// queue with the earliest start is served, so queues that always have something get their shares,
-// and nobody waits for longer than one request of every other. A queue of weight 0 is served only
-// while all others are empty.
+// last one ended, in virtual time, but not in the past: a queue that was empty saves nothing up.
+// The queue with the earliest start is served, so queues that always have something get their
+// shares, and nobody waits for longer than one request of every other. A queue of weight 0 is
+// served only while all others are empty.
 //
 // A request counts 1, or the time that it occupies a worker. That time is known only afterwards:
 // its queue's mean counts until then, and the difference is made up for.

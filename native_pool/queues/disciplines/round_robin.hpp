@@ -58,9 +58,7 @@ class DeficitRoundRobin final : public RoundRobin {
   double quantum(QueueViews queues, std::size_t queue) const override {
     return queues[queue].weight * round_us_;
   }
-  double cost(QueueViews queues, std::size_t queue) const override {
-    return queues[queue].mean_us;
-  }
+  double cost(QueueViews queues, std::size_t queue) const override { return queues[queue].mean_us; }
 
   const double round_us_;
 };

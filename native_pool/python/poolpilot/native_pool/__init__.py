@@ -11,4 +11,13 @@ from poolpilot.native_pool._core import (
     SpectralSettings,
 )
 
-__all__ = ["Climber", "KnobClimber", "LivePool", "LoadGenerator", "QueueRule", "QueueSpec", "SpectralClimber", "SpectralSettings"]
+__all__ = [
+    "Climber",
+    "KnobClimber",
+    "LivePool",
+    "LoadGenerator",
+    "QueueRule",
+    "QueueSpec",
+    "SpectralClimber",
+    "SpectralSettings",
+]
