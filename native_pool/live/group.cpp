@@ -74,6 +74,7 @@ void Group::work(WorkerStats& stats) {
   Lock lock(mutex_);
   while (Connection* connection = next(lock)) {
     lock.unlock();
+    connection->host = this;
     host_.serve(*connection, stats);
     lock.lock();
   }
@@ -163,7 +164,8 @@ bool Group::all_sleepers_counted() const {
 void Group::tick(std::int64_t now_us) {
   const Lock lock(mutex_);
   tick_us_ = now_us;
-  if (stopping_ || machine_.state().connection_count == 0) return;
+  const bool nothing_to_do = machine_.state().connection_count == 0 && queue_.empty();
+  if (stopping_ || nothing_to_do) return;
   queue_.kick_up(now_us, host_.prio_kickup_us());
   perform(apply(EventKind::kTick).spawn);
   if (next_deadline_us_ <= now_us) end_silent_connections();

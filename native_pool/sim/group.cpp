@@ -112,7 +112,7 @@ void Group::expire_sleepers() {
 
 void Group::tick(std::int64_t kickup_us) {
   tick_us_ = engine_.now_us();
-  if (machine_.state().connection_count == 0) return;
+  if (machine_.state().connection_count == 0 && queue_.empty()) return;
   queue_.kick_up(tick_us_, kickup_us);
   perform(apply(EventKind::kTick).spawn);
 }
