@@ -5,7 +5,7 @@ clients on four processors, in four phases of a minute: few of them send; all of
 holder pays for every waiter; nine in ten only wait for their disk; all are at the latch again. Results to expect: with
 no limit the latch phases collapse; no fixed limit is best in all phases, because readers want more inside than the
 latch bears; the limiters that go by latency take the readers' longer requests for a queue; our climber, which goes by
-throughput, is above every fixed limit over all.
+throughput, gives as much as the best fixed limit that only hindsight knows.
 """
 
 import argparse

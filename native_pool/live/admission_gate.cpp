@@ -1,6 +1,7 @@
 #include "live/admission_gate.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "live/connection_home.hpp"
 #include "system/clock.hpp"
@@ -34,14 +35,14 @@ Admittance AdmissionGate::enter(Connection& connection) {
   return admission_.enter(connection, now_us());
 }
 
-void AdmissionGate::leave(Connection& connection) {
+void AdmissionGate::leave(Connection& connection, ConnectionHome* host) {
   if (!connection.is_admitted()) return;
   Woken woken;
   {
     const std::lock_guard lock(mutex_);
     woken = admission_.leave(connection, now_us());
   }
-  serve_again(std::move(woken));
+  serve_again(std::move(woken), host);
 }
 
 void AdmissionGate::set_limit(int limit) {
@@ -53,7 +54,7 @@ void AdmissionGate::set_limit(int limit) {
     woken = admission_.set_limit(limit, now_us());
     limit_.store(limit, std::memory_order_relaxed);
   }
-  serve_again(std::move(woken));
+  serve_again(std::move(woken), nullptr);
 }
 
 void AdmissionGate::look_for_long_ones() {
@@ -62,7 +63,7 @@ void AdmissionGate::look_for_long_ones() {
     const std::lock_guard lock(mutex_);
     woken = admission_.expire(now_us());
   }
-  serve_again(std::move(woken));
+  serve_again(std::move(woken), nullptr);
 }
 
 // A pool that never has a limit never has the thread.
@@ -72,10 +73,10 @@ void AdmissionGate::start_timer() {
   timer_runs_ = true;
 }
 
-void AdmissionGate::serve_again(Woken woken) {
+void AdmissionGate::serve_again(Woken woken, ConnectionHome* host) {
   while (AdmissionTicket* ticket = woken.take()) {
     auto& connection = static_cast<Connection&>(*ticket);
-    connection.home->requeue(connection);
+    (host != nullptr ? host : connection.home)->requeue(connection);
   }
 }
 

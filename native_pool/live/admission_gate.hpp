@@ -6,7 +6,8 @@
 // must not touch it any more, because whoever makes room may queue it again at once. Its request
 // stays in its buffer. Whoever makes room, a thread that leaves, a change of the limit or the timer
 // that looks for long transactions, takes it out of the queue under the mutex and so owns it, lets
-// the mutex go, and has its home queue it, with high priority: a place that is free costs.
+// the mutex go, and has it queued with high priority, since a place that is free costs: by the home
+// whose thread has just left, or where none has by its own.
 //
 // A connection is in the queue or owned by a turn, never both, so one that waits is never closed:
 // who goes away meanwhile is found out when it is served. While a pool stops, homes queue such a
@@ -41,8 +42,9 @@ class AdmissionGate {
 
   // In the connection's turn. When it is parked, the caller must not touch it afterwards.
   Admittance enter(Connection& connection);
-  // In the connection's turn. Does nothing for one that was not admitted.
-  void leave(Connection& connection);
+  // In the connection's turn. Does nothing for one that was not admitted. Who is let in is queued
+  // by `host`, or where that is nullptr by its own home.
+  void leave(Connection& connection, ConnectionHome* host);
 
   // Throws std::invalid_argument outside the range and std::system_error when the system refuses
   // the timer's thread; the old limit then stays. One call at a time, not beside start() or stop().
@@ -53,7 +55,7 @@ class AdmissionGate {
  private:
   void look_for_long_ones();
   void start_timer();
-  static void serve_again(Woken woken);
+  static void serve_again(Woken woken, ConnectionHome* host);
 
   mutable std::mutex mutex_;
   Admission admission_;

@@ -24,6 +24,7 @@ struct Connection : AdmissionTicket {
   int fd;
   std::uint64_t id;
   ConnectionHome* home = nullptr;  // from its welcome on; changes in the middle of a turn only
+  ConnectionHome* host = nullptr;  // whose thread serves it in this turn; nullptr: its home's
   bool fresh = true;               // its first turn only arms it, as a login would
   bool timed_out = false;          // was silent for too long; its next turn closes it
   bool in_transaction = false;

@@ -15,7 +15,8 @@ class ConnectionHome : public WaitReporter {
   // Forgets a connection that is about to move or close; called in the middle of its turn.
   virtual void remove(Connection& connection) = 0;
   // Has a connection served again whose last turn ended with its being parked: soon, before new
-  // requests. It is neither armed nor queued; the caller must not touch it afterwards.
+  // requests. It is neither armed nor queued, and may live in another home: one whose threads
+  // cannot serve that passes it on to there. The caller must not touch it afterwards.
   virtual void requeue(Connection& connection) = 0;
 };
 

@@ -98,6 +98,7 @@ void Group::work(WorkerStats& stats) {
 void Group::serve(const Queues::Taken& taken, Lock& lock, WorkerStats& stats) {
   const bool counts = queues_.counts_time();
   lock.unlock();
+  taken.item->host = this;
   const std::int64_t begin_ns = counts ? now_ns() : 0;
   host_.serve(*taken.item, stats);
   const double served_us = counts ? static_cast<double>(now_ns() - begin_ns) / 1e3 : 0.0;
@@ -249,7 +250,8 @@ bool Group::all_sleepers_counted() const {
 void Group::tick(std::int64_t now_us) {
   const Lock lock(mutex_);
   tick_us_ = now_us;
-  if (stopping_ || machine_.state().connection_count == 0) return;
+  const bool nothing_to_do = machine_.state().connection_count == 0 && queues_.empty();
+  if (stopping_ || nothing_to_do) return;
   queues_.age(now_us);
   perform(apply(EventKind::kTick).spawn);
   if (next_deadline_us_ <= now_us) end_silent_connections();

@@ -22,6 +22,12 @@
 // closes them itself, without the mutex and after it has done for the others what the machine says.
 // The machine never hears of them as requests; a worker that found nothing else looks again.
 //
+// Guests. Whoever leaves the admission hands its place to the first that waits, and its group
+// serves that one, wherever it lives: a place stays where a thread has just come free. Left to
+// their own homes, places would gather in a few groups, whose threads are busy, while others have
+// none. A guest is a member of its home all the time, which arms it again; for its turn the group
+// of the thread is its host, to whom its waits are reported.
+//
 // Stop. stop() dismisses every sleeper at once and wakes the listener for good. From then on no
 // thread falls asleep, listens, takes a request or is created, so nobody can be woken either;
 // threads in the middle of a turn end it and leave.

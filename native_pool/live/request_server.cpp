@@ -82,8 +82,9 @@ Admittance RequestServer::admit(Connection& connection, std::size_t& used, std::
 
 bool RequestServer::answer(Connection& connection, WorkerStats& stats, std::int64_t start_ns) {
   connection.last_class = connection.request.header.class_id;
-  const Status status = executor_.run(connection, *connection.home, stats, start_ns);
-  if (!connection.in_transaction) gate_.leave(connection);
+  ConnectionHome& host = connection.host != nullptr ? *connection.host : *connection.home;
+  const Status status = executor_.run(connection, host, stats, start_ns);
+  if (!connection.in_transaction) gate_.leave(connection, &host);
   record_latency(connection, stats);
   (status == Status::kOk ? stats.counters.completed : stats.counters.failed).add();
   return send_response(connection, status);

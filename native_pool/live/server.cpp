@@ -160,7 +160,7 @@ void LivePool::end(Connection& connection, Ending why) {
 void LivePool::drop(Connection& connection) {
   connection.home->remove(connection);
   executor_.abandon(connection);
-  gate_.leave(connection);
+  gate_.leave(connection, nullptr);
   ::close(connection.fd);
   const std::lock_guard lock(connections_mutex_);
   connections_.erase(connection.id);

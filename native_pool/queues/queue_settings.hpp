@@ -132,8 +132,8 @@ struct QueueSettings {
   int default_queue = -1;
   double round_ms = 10.0;
   int queue_seed = 0;
-  std::vector<QueueSpec> queues{};  // in order of priority; empty: those of the discipline
-  std::vector<QueueRule> rules{};   // empty: those of the discipline
+  std::vector<QueueSpec> queues;  // in order of priority; empty: those of the discipline
+  std::vector<QueueRule> rules;   // empty: those of the discipline
 
   bool operator==(const QueueSettings&) const = default;
 

@@ -10,25 +10,25 @@ Admittance AdmissionGate::enter(std::uint32_t connection) {
   return admittance;
 }
 
-void AdmissionGate::let_out(std::uint32_t connection) {
-  serve_again(admission_.leave(connections_[connection], engine_.now_us()));
+void AdmissionGate::let_out(std::uint32_t connection, std::uint32_t thread) {
+  serve_again(admission_.leave(connections_[connection], engine_.now_us()), thread);
 }
 
 void AdmissionGate::set_limit(int limit) {
-  serve_again(admission_.set_limit(limit, engine_.now_us()));
+  serve_again(admission_.set_limit(limit, engine_.now_us()), kNobody);
   is_on_ = limit > 0;
 }
 
 void AdmissionGate::expire() {
   if (engine_.now_ns() != check_ns_) return;
   check_ns_ = kNever;
-  serve_again(admission_.expire(engine_.now_us()));
+  serve_again(admission_.expire(engine_.now_us()), kNobody);
 }
 
-void AdmissionGate::serve_again(Woken woken) {
+void AdmissionGate::serve_again(Woken woken, std::uint32_t thread) {
   while (AdmissionTicket* ticket = woken.take()) {
     const auto* connection = static_cast<Connection*>(ticket);
-    handler_.requeue(static_cast<std::uint32_t>(connection - connections_.data()));
+    handler_.requeue(static_cast<std::uint32_t>(connection - connections_.data()), thread);
   }
   check_next();
 }

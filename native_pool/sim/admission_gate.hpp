@@ -28,9 +28,9 @@ class AdmissionGate {
 
   // One that is parked belongs to no thread until the handler has queued it again.
   Admittance enter(std::uint32_t connection);
-  // Does nothing for one that was not admitted.
-  void leave(std::uint32_t connection) {
-    if (connections_[connection].is_admitted()) let_out(connection);
+  // In the connection's turn on a thread. Does nothing for one that was not admitted.
+  void leave(std::uint32_t connection, std::uint32_t thread) {
+    if (connections_[connection].is_admitted()) let_out(connection, thread);
   }
   // Throws std::invalid_argument outside the range; the old limit then stays.
   void set_limit(int limit);
@@ -41,8 +41,8 @@ class AdmissionGate {
   AdmissionState state() const { return admission_.state(); }
 
  private:
-  void let_out(std::uint32_t connection);
-  void serve_again(Woken woken);
+  void let_out(std::uint32_t connection, std::uint32_t thread);
+  void serve_again(Woken woken, std::uint32_t thread);
   void check_next();
 
   Engine& engine_;

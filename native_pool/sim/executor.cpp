@@ -205,7 +205,8 @@ void Executor::finish(std::uint32_t number, bool ok) {
   Connection& connection = connections_[answered];
   if (!ok || !connection.in_transaction) {
     abandon(answered);
-    gate_.leave(answered);  // whoever is let in may need a thread, which moves the table of them
+    // Whoever is let in may need a thread, which moves the table of them.
+    gate_.leave(answered, number);
   }
   Thread& thread = engine_.thread(number);
   rounds_.finish(number, thread);

@@ -69,6 +69,7 @@ std::uint32_t Group::take() {
   if (queues_.ages_between_ticks()) queues_.age(engine_.now_us());
   const Queues::Taken taken = queues_.take();
   Connection& connection = connections_[taken.item];
+  connection.taken_by = number_;
   connection.queue = taken.queue;
   connection.expected_us = taken.expected_us;
   connection.taken_ns = engine_.now_ns();
@@ -157,7 +158,7 @@ void Group::expire_sleepers() {
 
 void Group::tick() {
   tick_us_ = engine_.now_us();
-  if (machine_.state().connection_count == 0) return;
+  if (machine_.state().connection_count == 0 && queues_.empty()) return;
   queues_.age(tick_us_);
   perform(apply(EventKind::kTick).spawn);
 }

@@ -34,7 +34,7 @@ class Group {
   void adopt(std::uint32_t connection);
   // Forgets a connection that is about to move.
   void remove() { apply(EventKind::kConnectionRemoved); }
-  // One that was parked in its last turn is to be served again.
+  // One that was parked in its last turn is to be served again, of this group or of another.
   void requeue(std::uint32_t connection);
   // A request of a connection has come.
   void receive(std::uint32_t connection);

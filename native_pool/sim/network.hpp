@@ -20,6 +20,12 @@ enum class Service : std::uint8_t {
 };
 inline constexpr std::array kServiceNames{"delay", "queued", "sharing"};
 
+inline QueueSettings one_queue() {
+  QueueSettings settings;
+  settings.discipline = Discipline::kFifo;
+  return settings;
+}
+
 // Service at a station takes a gamma-distributed time (variation 1: exponential, 0: constant).
 struct StationSpec {
   Service service = Service::kQueued;
@@ -27,7 +33,7 @@ struct StationSpec {
   std::vector<double> mean_s;  // by class
   double variation = 1.0;
   std::vector<double> next;  // probability of going on to each station; the rest leaves
-  QueueSettings queues{.discipline = Discipline::kFifo};
+  QueueSettings queues = one_queue();
 };
 
 // An open network has arrivals by class, a closed one a population: who leaves begins anew at

@@ -29,6 +29,7 @@ struct Connection : AdmissionTicket {
   int last_class = kAnyClass;
   SessionPriority priority = SessionPriority::kAuto;
   // Its place in the discipline, while a thread serves it.
+  std::uint32_t taken_by = 0;  // group
   std::size_t queue = 0;
   double expected_us = 0.0;
   TimeNs taken_ns = 0;

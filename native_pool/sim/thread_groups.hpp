@@ -29,9 +29,13 @@ class ThreadGroups {
   // Waits for the connection's next request, in the group where it belongs now.
   void rearm(std::uint32_t connection);
 
-  // A connection that was parked in its last turn is to be served again, before new requests.
-  void requeue(std::uint32_t connection) {
-    groups_[connections_[connection].group].requeue(connection);
+  // A connection that was parked in its last turn is to be served again, before new requests: where
+  // the thread that has made room for it belongs, or in its own group where none has.
+  void requeue(std::uint32_t connection, std::uint32_t thread) {
+    const bool in_its_own = thread == kNobody;
+    const std::uint32_t group =
+        in_its_own ? connections_[connection].group : engine_.thread(thread).group;
+    groups_[group].requeue(connection);
   }
 
   // The connection that a thread serves next; kNobody when there is none for it yet.

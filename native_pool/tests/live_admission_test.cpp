@@ -2,6 +2,7 @@
 // limit under load (200).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -130,6 +131,26 @@ TEST_F(LiveAdmission, PlacesGoRoundAmongGroupsWithoutATick) {
   for (int i = 0; i < 24; ++i) waiting.push_back(client_waiting({silent(100)}));
   inside->call(2, {commit()});
   for (const auto& one : waiting) EXPECT_EQ(one->read().value().status, Status::kOk);
+}
+
+std::int64_t arrivals(const EventLog& log) {
+  return std::ranges::count_if(
+      log.entries, [](const auto& one) { return one.event.kind == EventKind::kArrived; });
+}
+
+TEST_F(LiveAdmission, WhoIsLetInIsServedByTheGroupWhoseThreadHasJustLeft) {
+  LivePoolSettings settings = small_pool();
+  settings.tuple.pool_size = 2;
+  settings.admission.admission_limit = 1;
+  start(settings);
+  const auto inside = client_inside();            // of the first group
+  const auto waiting = client_waiting({cpu(1)});  // of the second
+  inside->call(2, {commit()});
+  EXPECT_EQ(waiting->read().value().status, Status::kOk);
+  EXPECT_EQ(waiting->call(2, {cpu(1)}).value().status, Status::kOk);  // at home again
+  pool->close();
+  EXPECT_EQ(arrivals(pool->event_logs()[0]), 1 + 1);  // its own login, and the guest
+  EXPECT_EQ(arrivals(pool->event_logs()[1]), 1);
 }
 
 TEST_F(LiveAdmission, ALongTransactionGivesItsPlaceAway) {

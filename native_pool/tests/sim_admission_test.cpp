@@ -166,6 +166,20 @@ TEST(SimAdmission, AGoodLimitIsWorthHavingWhereLatchesCollapse) {
   }
 }
 
+// On many processors a place is worth a processor: it must not lie idle in a group whose threads
+// are busy while others have none.
+TEST(SimAdmission, PlacesDoNotGatherInAFewGroups) {
+  const auto settings_with = [](int connections, int limit) {
+    SimulationSettings settings = settings_of(
+        {class_of("all", {cpu(300, 0.5), wait(500, true), cpu(100, 0.5)})}, connections);
+    settings.machine.cpus = 32;
+    settings.tuple = {32, 3, 500, true, 60.0};
+    return with_limit(settings, limit);
+  };
+  const double alone = goodput_per_s(settings_with(128, 0));
+  EXPECT_GT(goodput_per_s(settings_with(2'048, 128)), 0.95 * alone);
+}
+
 TEST(SimAdmission, ALimitThatIsTooLowCostsWhereRequestsWait) {
   const SimulationSettings load = latch_convoy(256);
   EXPECT_GT(goodput_per_s(with_limit(load, 12)), 1.5 * goodput_per_s(with_limit(load, 2)));
