@@ -36,6 +36,8 @@ struct Connection {
   bool armed = false;              // and it was not queued since: no worker owns it
   std::size_t place = 0;           // among the connections of the group
   std::int64_t idle_until_us = 0;  // while it is armed
+
+  Connection* next_gone = nullptr;  // of those that have hung up and one thread is about to close
 };
 
 }  // namespace poolpilot

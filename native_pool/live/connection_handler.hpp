@@ -2,9 +2,12 @@
 //
 // The pool owns the memory and the socket of every connection; the handler says which thread serves
 // it, and when. welcome() hands it to the handler, and a thread of the handler's calls serve() once
-// there is something to read. That turn hands it back by rearm() or, before it closes it, has its
-// home forget it. Nobody else closes one while the pool serves.
+// there is something to read, or end() once its client is gone. A turn hands it back by rearm() or,
+// before it closes it, has its home forget it; end() does the latter. Nobody else closes one while
+// the pool serves.
 #pragma once
+
+#include <cstdint>
 
 #include "live/connection.hpp"
 #include "pool/snapshot.hpp"
@@ -13,6 +16,9 @@
 
 namespace poolpilot {
 
+// Why a handler has a connection closed without a turn.
+enum class Ending : std::uint8_t { kHungUp };
+
 // What a handler needs of its pool.
 class HandlerHost {
  public:
@@ -20,6 +26,8 @@ class HandlerHost {
   // One turn of a connection: its requests are run and it is rearmed or closed. The caller must not
   // touch it afterwards.
   virtual void serve(Connection& connection, WorkerStats& stats) = 0;
+  // Closes a connection that the caller owns, in the place of a turn. The same holds afterwards.
+  virtual void end(Connection& connection, Ending why) = 0;
 };
 
 class ConnectionHandler {

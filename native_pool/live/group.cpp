@@ -6,7 +6,9 @@
 #include <cassert>
 #include <chrono>
 #include <span>
+#include <utility>
 
+#include "live/hang_up.hpp"
 #include "system/clock.hpp"
 
 namespace poolpilot {
@@ -78,13 +80,22 @@ Connection* Group::next(Lock& lock) {
   const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                            std::chrono::duration<double>(host_.idle_timeout_s()));
   while (!stopping_) {
+    Connection* gone = nullptr;
     Decision decision = apply(EventKind::kWorkerIdle);
     if (decision.self == Self::kPoll) {
-      decision = apply(EventKind::kPolled, poll(0, nullptr));
+      const int queued = poll(0, nullptr, gone);
+      if (queued == 0 && gone != nullptr) {
+        hang_up(gone, lock);
+        continue;  // what has come meanwhile must not find this thread asleep
+      }
+      decision = apply(EventKind::kPolled, queued);
     }
     switch (decision.self) {
-      case Self::kTake:
-        return queue_.take();
+      case Self::kTake: {
+        Connection* taken = queue_.take();
+        hang_up(gone, lock);
+        return taken;
+      }
       case Self::kListen:
         return listen(lock);
       default:
@@ -96,33 +107,51 @@ Connection* Group::next(Lock& lock) {
 
 Connection* Group::listen(Lock& lock) {
   while (!stopping_) {
-    const int arrived = poll(-1, &lock);
-    if (arrived == 0) continue;
-    const Decision decision = apply(EventKind::kListened, arrived);
-    perform(decision.spawn);
-    if (decision.self == Self::kTake) return queue_.take();
+    Connection* gone = nullptr;
+    Connection* taken = nullptr;
+    const int arrived = poll(-1, &lock, gone);
+    if (arrived > 0) {
+      const Decision decision = apply(EventKind::kListened, arrived);
+      perform(decision.spawn);
+      if (decision.self == Self::kTake) taken = queue_.take();
+    }
+    hang_up(gone, lock);
+    if (taken != nullptr) return taken;
   }
   return nullptr;
 }
 
-int Group::poll(int timeout_ms, Lock* unlock_while_waiting) {
+// Returns how many it has queued; those whose clients are gone are listed in `gone`.
+int Group::poll(int timeout_ms, Lock* unlock_while_waiting, Connection*& gone) {
   ConnectionPoll::Events events;
   if (unlock_while_waiting != nullptr) unlock_while_waiting->unlock();
   const std::span<const epoll_event> ready = poll_.wait(events, timeout_ms);
   if (unlock_while_waiting != nullptr) unlock_while_waiting->lock();
   if (stopping_) return 0;
   const std::int64_t arrival_ns = now_ns();
+  const bool at_once = host_.hangs_up_at_once();
   int queued = 0;
   for (const epoll_event& event : ready) {
     auto* connection = static_cast<Connection*>(event.data.ptr);
     if (connection == nullptr) continue;
-    connection->enqueued_ns = arrival_ns;
     connection->armed = false;
+    if (at_once && !connection->timed_out && has_hung_up(connection->fd, event.events)) {
+      connection->next_gone = std::exchange(gone, connection);
+      continue;
+    }
+    connection->enqueued_ns = arrival_ns;
     const bool high = connection->in_transaction || connection->timed_out;
     queue_.put(connection, high ? Priority::kHigh : Priority::kLow, tick_us_);
     ++queued;
   }
   return queued;
+}
+
+void Group::hang_up(Connection* gone, Lock& lock) {
+  if (gone == nullptr) return;
+  lock.unlock();
+  while (gone != nullptr) host_.hang_up(*std::exchange(gone, gone->next_gone));
+  lock.lock();
 }
 
 bool Group::sleep(Lock& lock, Clock::time_point deadline) {

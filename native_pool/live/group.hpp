@@ -17,6 +17,10 @@
 // with high priority, and its turn closes it and gives back what it held. What the client sent in
 // that moment is not answered, as in MariaDB.
 //
+// Hang-ups. Whoever polls also owns the connections whose clients are gone, as a turn would, and
+// closes them itself, without the mutex and after it has done for the others what the machine says.
+// The machine never hears of them as requests; a worker that found nothing else looks again.
+//
 // Stop. stop() dismisses every sleeper at once and wakes the listener for good. From then on no
 // thread falls asleep, listens, takes a request or is created, so nobody can be woken either;
 // threads in the middle of a turn end it and leave.
@@ -50,6 +54,9 @@ class GroupHost {
   virtual bool pool_full() const = 0;
   // One turn of a connection: its requests are run and it is armed again, moved or closed.
   virtual void serve(Connection& connection, WorkerStats& stats) = 0;
+  // Whether a connection whose client is gone is closed by hang_up(), instead of such a turn.
+  virtual bool hangs_up_at_once() const = 0;
+  virtual void hang_up(Connection& connection) = 0;
   virtual double idle_timeout_s() const = 0;
   virtual std::int64_t prio_kickup_us() const = 0;
   virtual std::int64_t wait_timeout_us() const = 0;
@@ -107,7 +114,8 @@ class Group final : public ConnectionHome {
   bool sleep(Lock& lock, Clock::time_point deadline);
   void call_first(Call call);
   bool all_sleepers_counted() const;
-  int poll(int timeout_ms, Lock* unlock_while_waiting);
+  int poll(int timeout_ms, Lock* unlock_while_waiting, Connection*& gone);
+  void hang_up(Connection* gone, Lock& lock);
 
   GroupHost& host_;
   mutable std::mutex mutex_;

@@ -71,6 +71,10 @@ void PoolOfThreads::serve(Connection& connection, WorkerStats& stats) {
   host_.serve(connection, stats);
 }
 
+bool PoolOfThreads::hangs_up_at_once() const { return settings_.hang_up_at_once; }
+
+void PoolOfThreads::hang_up(Connection& connection) { host_.end(connection, Ending::kHungUp); }
+
 double PoolOfThreads::idle_timeout_s() const {
   return idle_timeout_s_.load(std::memory_order_relaxed);
 }

@@ -36,6 +36,8 @@ class PoolOfThreads final : public ConnectionHandler, private GroupHost {
   bool start_worker(Group& group) override;
   bool pool_full() const override;
   void serve(Connection& connection, WorkerStats& stats) override;
+  bool hangs_up_at_once() const override;
+  void hang_up(Connection& connection) override;
   double idle_timeout_s() const override;
   std::int64_t prio_kickup_us() const override;
   std::int64_t wait_timeout_us() const override;

@@ -119,6 +119,14 @@ void LivePool::serve(Connection& connection, WorkerStats& stats) {
   drop(connection);
 }
 
+void LivePool::end(Connection& connection, Ending why) {
+  switch (why) {
+    case Ending::kHungUp:
+      hang_ups_.fetch_add(1, std::memory_order_relaxed);
+  }
+  drop(connection);
+}
+
 void LivePool::drop(Connection& connection) {
   connection.home->remove(connection);
   executor_.abandon(connection);
@@ -181,6 +189,7 @@ void LivePool::add_connection_counts(PoolSnapshot& snapshot) const {
   }
   snapshot.counters["refused_connections"] = static_cast<double>(refused_connections_.load());
   snapshot.counters["unarmed_connections"] = static_cast<double>(unarmed_connections_.load());
+  snapshot.counters["hang_ups"] = static_cast<double>(hang_ups_.load());
 }
 
 double LivePool::processors() const {

@@ -60,6 +60,7 @@ class LivePool final : private HandlerHost {
   enum class Phase : std::uint8_t { kNew, kServing, kClosed };
 
   void serve(Connection& connection, WorkerStats& stats) override;
+  void end(Connection& connection, Ending why) override;
 
   std::shared_lock<std::shared_mutex> while_serving() const;
   void open_all();
@@ -93,6 +94,7 @@ class LivePool final : private HandlerHost {
   // Events of no single worker; relaxed, they order nothing.
   std::atomic<std::int64_t> refused_connections_{0};  // over max_connections
   std::atomic<std::int64_t> unarmed_connections_{0};  // closed, as the handler could not rearm them
+  std::atomic<std::int64_t> hang_ups_{0};             // closed without a turn, their client gone
 
   std::unique_ptr<Acceptor> acceptor_;  // from the start to the close
 };

@@ -8,10 +8,14 @@ namespace {
 using S = LivePoolSettings;
 using Field = SettingField<S>;
 
-constexpr Field kFields[] = {{&S::max_connections, "max_connections", "connections", 1, 65'536,
-                              "Most clients at once; a further one is refused."},
-                             {&S::wait_timeout_s, "wait_timeout_s", "seconds", 0.01, 31'536'000,
-                              "A client that is silent for longer is closed, as in MariaDB."}};
+constexpr Field kFields[] = {
+    {&S::max_connections, "max_connections", "connections", 1, 65'536,
+     "Most clients at once; a further one is refused."},
+    {&S::wait_timeout_s, "wait_timeout_s", "seconds", 0.01, 31'536'000,
+     "A client that is silent for longer is closed, as in MariaDB."},
+    {&S::hang_up_at_once, "hang_up_at_once", "switch", 0, 1,
+     "Closes a connection as soon as a poll tells that its client is gone; "
+     "off: its next read finds out."}};
 
 }  // namespace
 

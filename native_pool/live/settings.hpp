@@ -17,6 +17,7 @@ struct LivePoolSettings : PoolSettings {
   std::vector<std::string> class_names;  // names of classes 0.. in snapshots
   int max_connections = 2048;
   double wait_timeout_s = 28'800;
+  bool hang_up_at_once = true;
   ExecutorSettings executor;
 
   static std::span<const SettingField<LivePoolSettings>> fields();

@@ -70,6 +70,8 @@ class GroupTest : public testing::Test, protected GroupHost {
   }
   bool pool_full() const override { return false; }
   void serve(Connection& connection, WorkerStats&) override { turns.at (&connection)(); }
+  bool hangs_up_at_once() const override { return true; }
+  void hang_up(Connection& connection) override { turns.at (&connection)(); }
   double idle_timeout_s() const override { return idle_s; }
   std::int64_t prio_kickup_us() const override { return 1'000'000; }
   std::int64_t wait_timeout_us() const override { return 100'000; }

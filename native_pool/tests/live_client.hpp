@@ -66,6 +66,16 @@ class LiveClient {
 
   void close() { socket_ = Descriptor(); }
 
+  // Says that nothing more will be sent, and waits for answers still.
+  void finish_sending() const { shutdown(socket_.get(), SHUT_WR); }
+
+  // Closes with a reset, as a client that dies with answers unread.
+  void reset() {
+    const linger at_once{1, 0};
+    setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    close();
+  }
+
  private:
   void connect_to(int family, const sockaddr* name, socklen_t length) {
     socket_ = Descriptor(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));

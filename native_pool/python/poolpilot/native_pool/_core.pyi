@@ -40,6 +40,7 @@ class LivePool:
         max_threads: int = ...,
         prio_kickup_ms: int = ...,
         wait_timeout_s: float = ...,
+        hang_up_at_once: bool = ...,
         instrument: bool = ...,
         sample_every: int = ...,
         sample_pause_us: int = ...,
