@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "live/connection.hpp"
+#include "live/thread_registry.hpp"
 #include "pool/snapshot.hpp"
 #include "pool/tuple.hpp"
 #include "pool/worker_stats.hpp"
@@ -17,7 +18,7 @@
 namespace poolpilot {
 
 // Why a handler has a connection closed without a turn.
-enum class Ending : std::uint8_t { kHungUp };
+enum class Ending : std::uint8_t { kHungUp, kUnarmed };
 
 // What a handler needs of its pool.
 class HandlerHost {
@@ -40,8 +41,10 @@ class ConnectionHandler {
   // the old tuple then stays.
   virtual void configure(const PoolTuple& tuple) = 0;
 
-  // A new connection gets its home and, as a login would, a first turn.
-  virtual void welcome(Connection& connection) = 0;
+  // A new connection gets its home and, as a login would, a first turn. The caller must not touch
+  // it afterwards, unless the answer is false: then the system refuses what it takes to serve it,
+  // and the caller owns it still; it has no home.
+  [[nodiscard]] virtual bool welcome(Connection& connection) = 0;
   // Waits for the connection's next request. The caller must not touch it afterwards, unless the
   // answer is false: then the system refuses, and the caller owns it still.
   [[nodiscard]] virtual bool rearm(Connection& connection) = 0;
@@ -50,7 +53,8 @@ class ConnectionHandler {
   // ended. Safe to call before a start.
   virtual void stop() = 0;
 
-  virtual void add_counts(PoolSnapshot& snapshot) const = 0;
+  // `workers` is what the threads of the pool have counted.
+  virtual void add_counts(PoolSnapshot& snapshot, const WorkerTotals& workers) const = 0;
 };
 
 }  // namespace poolpilot

@@ -37,7 +37,11 @@ void PoolOfThreads::configure(const PoolTuple& tuple) {
   timer_.set_interval(tuple.timer_interval_ms);
 }
 
-void PoolOfThreads::welcome(Connection& connection) { group_of(connection).welcome(connection); }
+// Without a thread it waits for one: the timer asks the system again.
+bool PoolOfThreads::welcome(Connection& connection) {
+  group_of(connection).welcome(connection);
+  return true;
+}
 
 bool PoolOfThreads::rearm(Connection& connection) {
   Group& target = group_of(connection);
@@ -51,7 +55,7 @@ void PoolOfThreads::stop() {
   for (auto& group : groups_) group->stop();
 }
 
-void PoolOfThreads::add_counts(PoolSnapshot& snapshot) const {
+void PoolOfThreads::add_counts(PoolSnapshot& snapshot, const WorkerTotals&) const {
   GroupCounters counters;
   GroupState state;
   for (const auto& group : groups_) {

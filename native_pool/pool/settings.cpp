@@ -9,7 +9,8 @@ using Field = SettingField<S>;
 constexpr Field kFields[] = {
     {&S::max_pool_size, "max_pool_size", "groups", 1, kMaxGroups,
      "Largest pool_size until the next start."},
-    {&S::max_threads, "max_threads", "threads", 2, 65'536, "Most threads of all groups together."},
+    {&S::max_threads, "max_threads", "threads", 2, 65'536,
+     "Most threads of all groups together; of per_connection max_connections is the limit."},
     {&S::prio_kickup_ms, "prio_kickup_ms", "milliseconds", 0, 3'600'000,
      "Time after which a request in the low level of the queue goes to the high one."},
     {&S::record_events, "record_events", "switch", 0, 1,

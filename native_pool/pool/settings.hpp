@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "policy/group_settings.hpp"
+#include "pool/handler_settings.hpp"
 #include "pool/setting.hpp"
 #include "pool/tuple.hpp"
 
@@ -13,6 +14,7 @@ namespace poolpilot {
 
 struct PoolSettings {
   PoolTuple tuple;
+  HandlerSettings handling;
   GroupSettings group;  // oversubscribe, timer and create_thread_on_wait come from the tuple
   int max_pool_size = 128;
   int max_threads = 65'536;
@@ -20,7 +22,9 @@ struct PoolSettings {
   bool record_events = false;
 
   static std::span<const SettingField<PoolSettings>> fields();
-  static constexpr auto parts() { return std::tuple(&PoolSettings::tuple, &PoolSettings::group); }
+  static constexpr auto parts() {
+    return std::tuple(&PoolSettings::tuple, &PoolSettings::handling, &PoolSettings::group);
+  }
 };
 
 // The ceiling first and then the tuple under it, so that a refused pool_size is told the range that

@@ -18,11 +18,11 @@
 #include "sim/deadlock.hpp"
 #include "sim/engine.hpp"
 #include "sim/executor.hpp"
+#include "sim/handler.hpp"
 #include "sim/latches.hpp"
 #include "sim/rounds.hpp"
 #include "sim/settings.hpp"
 #include "sim/storage.hpp"
-#include "sim/thread_groups.hpp"
 
 namespace poolpilot::sim {
 
@@ -83,7 +83,7 @@ class SimulatedPool {
   Client client_;
   ClientThread client_thread_;
   Measures measures_;
-  ThreadGroups handler_;
+  Handler handler_;
   Latches latches_;
   Storage storage_;
   Executor executor_;

@@ -42,6 +42,8 @@ class Draw {
     drawn.group.throttle = chance(0.5) ? ThrottlePolicy::kMariaDb : ThrottlePolicy::kPercona;
     drawn.max_threads = chance(0.1) ? whole(2, 20) : 65'536;
     drawn.latch_timeout_s = chance(0.3) ? 0.0 : log_uniform(0.001, 5.0);
+    drawn.handling.handler =
+        static_cast<HandlerKind>(whole(0, static_cast<int>(kHandlerNames.size()) - 1));
     return drawn;
   }
 
