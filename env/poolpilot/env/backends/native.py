@@ -16,12 +16,16 @@ from poolpilot.featurizer.errors import ServerError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import Snapshot
 from poolpilot.native_pool._core import LivePool
+from poolpilot.native_pool.handling import ConnectionHandling
 from poolpilot.native_pool.load import LoadError, LoadProcess
 from poolpilot.native_pool.load_report import LoadReport
 from poolpilot.native_pool.workload import Workload
 
 SPARE_DESCRIPTORS = 64
 """Descriptors besides those of connections and groups: the interpreter's files, libraries, the load's pipes."""
+
+MOST_OF_A_GROUP = 3
+"""Descriptors of a thread group, or of a pool of the hybrid handler: epoll, stop event, gate."""
 
 
 class NativeServer:
@@ -34,6 +38,7 @@ class NativeServer:
         address_kind: "unix" or "tcp" (loopback).
         initial: Tuple in force at first; the default one if None.
         max_pool_size: Largest pool size the pool can be set to.
+        handling: Which thread serves a connection; one of a thread group if None.
         pool_options: Further start-up options of `native_pool.LivePool`, such as `throttle` or `instrument`.
 
     Raises:
@@ -50,6 +55,7 @@ class NativeServer:
         address_kind: Literal["unix", "tcp"] = "unix",
         initial: PoolTuple | None = None,
         max_pool_size: int = STOCK_MAX_POOL_SIZE,
+        handling: ConnectionHandling | None = None,
         **pool_options: Any,
     ) -> None:
         self.workload = workload
@@ -57,7 +63,7 @@ class NativeServer:
         self._knobs = KnobSpace.stock(len(pinned), max_pool_size)
         first = self._knobs.default_tuple() if initial is None else initial
         self._knobs.check(first)
-        reserve_descriptors(workload.connections + 2 * max_pool_size + SPARE_DESCRIPTORS)
+        reserve_descriptors(workload.connections + MOST_OF_A_GROUP * max_pool_size + SPARE_DESCRIPTORS)
         with _told_apart(), ExitStack() as opened:
             self._pool = LivePool(
                 address=_new_address(address_kind, opened),
@@ -65,6 +71,7 @@ class NativeServer:
                 max_pool_size=max_pool_size,
                 class_names=[one.name for one in workload.classes],
                 **first.as_dict(),
+                **({} if handling is None else handling.model_dump()),
                 **pool_options,
             )
             opened.callback(self._pool.close)
