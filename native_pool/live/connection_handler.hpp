@@ -12,6 +12,7 @@
 
 #include "live/connection.hpp"
 #include "pool/knobs.hpp"
+#include "live/thread_registry.hpp"
 #include "pool/snapshot.hpp"
 #include "pool/tuple.hpp"
 #include "pool/worker_stats.hpp"
@@ -19,7 +20,7 @@
 namespace poolpilot {
 
 // Why a handler has a connection closed without a turn.
-enum class Ending : std::uint8_t { kHungUp };
+enum class Ending : std::uint8_t { kHungUp, kUnarmed };
 
 // What a handler needs of its pool.
 class HandlerHost {
@@ -42,8 +43,10 @@ class ConnectionHandler {
   // refuses: what was in force then stays.
   virtual void configure(const PoolTuple& tuple, const PoolKnobs& knobs) = 0;
 
-  // A new connection gets its home and, as a login would, a first turn.
-  virtual void welcome(Connection& connection) = 0;
+  // A new connection gets its home and, as a login would, a first turn. The caller must not touch
+  // it afterwards, unless the answer is false: then the system refuses what it takes to serve it,
+  // and the caller owns it still; it has no home.
+  [[nodiscard]] virtual bool welcome(Connection& connection) = 0;
   // Waits for the connection's next request. The caller must not touch it afterwards, unless the
   // answer is false: then the system refuses, and the caller owns it still.
   [[nodiscard]] virtual bool rearm(Connection& connection) = 0;
@@ -52,7 +55,8 @@ class ConnectionHandler {
   // ended. Safe to call before a start.
   virtual void stop() = 0;
 
-  virtual void add_counts(PoolSnapshot& snapshot) const = 0;
+  // `workers` is what the threads of the pool have counted.
+  virtual void add_counts(PoolSnapshot& snapshot, const WorkerTotals& workers) const = 0;
 };
 
 }  // namespace poolpilot

@@ -21,14 +21,14 @@ constexpr std::uint32_t kArmed = EPOLLIN | EPOLLRDHUP | EPOLLET | EPOLLONESHOT;
 
 void ConnectionPoll::open() {
   Descriptor epoll(epoll_create1(EPOLL_CLOEXEC));
-  if (!epoll.valid()) throw_errno("cannot create the epoll of a thread group");
+  if (!epoll.valid()) throw_errno("cannot create the epoll of a pool's connections");
   Descriptor stop_event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!stop_event.valid()) throw_errno("cannot create the stop event of a thread group");
+  if (!stop_event.valid()) throw_errno("cannot create the stop event of an epoll");
   epoll_event event{};
   event.events = EPOLLIN;  // level-triggered: wakes every listener there will be
   event.data.ptr = nullptr;
   if (epoll_ctl(epoll.get(), EPOLL_CTL_ADD, stop_event.get(), &event) != 0) {
-    throw_errno("cannot watch the stop event of a thread group");
+    throw_errno("cannot watch the stop event of an epoll");
   }
   epoll_ = std::move(epoll);
   stop_event_ = std::move(stop_event);
@@ -37,7 +37,7 @@ void ConnectionPoll::open() {
 bool ConnectionPoll::watch(Connection& connection) const {
   const int operation = connection.watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
   epoll_event event{};
-  event.events = kArmed;
+  event.events = connection.fresh ? kArmed | EPOLLOUT : kArmed;
   event.data.ptr = &connection;
   if (epoll_ctl(epoll_.get(), operation, connection.fd, &event) != 0) return false;
   connection.watched = true;
@@ -49,10 +49,11 @@ void ConnectionPoll::forget(Connection& connection) const {
   connection.watched = false;
 }
 
-std::span<const epoll_event> ConnectionPoll::wait(Events& events, int timeout_ms) const {
+std::span<const epoll_event> ConnectionPoll::wait(std::span<epoll_event> events,
+                                                  int timeout_ms) const {
   const int ready =
       epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout_ms);
-  return std::span(events).first(ready > 0 ? static_cast<std::size_t>(ready) : 0);
+  return events.first(ready > 0 ? static_cast<std::size_t>(ready) : 0);
 }
 
 void ConnectionPoll::interrupt() const {

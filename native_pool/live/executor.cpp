@@ -47,13 +47,13 @@ struct Executor::Execution {
 // While it lives, the pool takes the thread for one that waits.
 class Executor::ReportedWait {
  public:
-  ReportedWait(Execution& execution, WaitKind kind) : execution_(execution) {
+  ReportedWait(Execution& execution, WaitKind kind) : execution_(execution), kind_(kind) {
     execution_.stats.counters.waits[static_cast<std::size_t>(kind)].add();
     execution_.rounds.begin_wait();
-    execution_.reporter.wait_begin();
+    execution_.reporter.wait_begin(kind_);
   }
   ~ReportedWait() {
-    execution_.reporter.wait_end();
+    execution_.reporter.wait_end(kind_);
     execution_.rounds.end_wait();
   }
   ReportedWait(const ReportedWait&) = delete;
@@ -61,6 +61,7 @@ class Executor::ReportedWait {
 
  private:
   Execution& execution_;
+  const WaitKind kind_;
 };
 
 Status Executor::run(Connection& connection, WaitReporter& reporter, WorkerStats& stats,

@@ -220,7 +220,7 @@ void Group::hang_up(Connection* gone, Lock& lock) {
 
 bool Group::sleep(Lock& lock, Clock::time_point deadline) {
   Sleeper self;
-  sleepers_.push_front(&self);
+  sleepers_.push_back(&self);
   assert(all_sleepers_counted());
   self.called.wait_until(lock, deadline, [&self] { return self.call != Call::kNone; });
   if (self.call == Call::kWake) {
@@ -228,16 +228,16 @@ bool Group::sleep(Lock& lock, Clock::time_point deadline) {
     return true;
   }
   if (self.call == Call::kNone) {
-    sleepers_.remove(&self);
+    std::erase(sleepers_, &self);
     apply(EventKind::kSleeperLeaves);
     assert(all_sleepers_counted());
   }
   return false;
 }
 
-void Group::call_first(Call call) {
-  Sleeper* sleeper = sleepers_.front();
-  sleepers_.pop_front();
+void Group::call_last(Call call) {
+  Sleeper* sleeper = sleepers_.back();
+  sleepers_.pop_back();
   assert(all_sleepers_counted());
   sleeper->call = call;
   sleeper->called.notify_one();
@@ -286,17 +286,17 @@ void Group::stop() {
   stopping_ = true;
   while (!sleepers_.empty()) {
     apply(EventKind::kSleeperLeaves);
-    call_first(Call::kLeave);
+    call_last(Call::kLeave);
   }
   poll_.interrupt();
 }
 
-void Group::wait_begin() {
+void Group::wait_begin(WaitKind) {
   const Lock lock(mutex_);
   perform(apply(EventKind::kWaitBegin).spawn);
 }
 
-void Group::wait_end() {
+void Group::wait_end(WaitKind) {
   const Lock lock(mutex_);
   apply(EventKind::kWaitEnd);
 }
@@ -309,7 +309,7 @@ Decision Group::apply(EventKind kind, int n) {
 }
 
 void Group::perform(Spawn spawn) {
-  if (spawn == Spawn::kWake) call_first(Call::kWake);
+  if (spawn == Spawn::kWake) call_last(Call::kWake);
   if (spawn == Spawn::kCreate && (stopping_ || !host_.start_worker(*this))) {
     apply(EventKind::kCreateFailed);
   }

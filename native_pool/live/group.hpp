@@ -37,7 +37,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <limits>
-#include <list>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -99,8 +98,8 @@ class Group final : public ConnectionHome {
   // Ends the group's threads; safe to call twice.
   void stop();
 
-  void wait_begin() override;
-  void wait_end() override;
+  void wait_begin(WaitKind kind) override;
+  void wait_end(WaitKind kind) override;
 
   GroupState state() const;
   GroupCounters counters() const;
@@ -133,7 +132,7 @@ class Group final : public ConnectionHome {
   RequestKey key_of(const Connection& connection, int peeked_class) const;
   std::int64_t queue_clock_us(std::int64_t now_ns) const;
   bool sleep(Lock& lock, Clock::time_point deadline);
-  void call_first(Call call);
+  void call_last(Call call);
   bool all_sleepers_counted() const;
   int poll(int timeout_ms, Lock* unlock_while_waiting, Connection*& gone);
   void hang_up(Connection* gone, Lock& lock);
@@ -145,7 +144,7 @@ class Group final : public ConnectionHome {
   std::int64_t tick_us_ = 0;                // the last tick, with which MariaDB stamps its queue
   std::vector<Connection*> connections_;    // all that belong to the group, in no order
   std::int64_t next_deadline_us_ = kNever;  // no armed connection has an earlier one
-  std::list<Sleeper*> sleepers_;            // last in, first out; as many as the machine counts
+  std::vector<Sleeper*> sleepers_;          // last in, first out; as many as the machine counts
   ConnectionPoll poll_;
   EventLog* log_ = nullptr;
   bool stopping_ = false;

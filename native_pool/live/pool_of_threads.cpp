@@ -44,7 +44,11 @@ void PoolOfThreads::configure(const PoolTuple& tuple, const PoolKnobs& knobs) {
   timer_.set_interval(tuple.timer_interval_ms);
 }
 
-void PoolOfThreads::welcome(Connection& connection) { group_of(connection).welcome(connection); }
+// Without a thread it waits for one: the timer asks the system again.
+bool PoolOfThreads::welcome(Connection& connection) {
+  group_of(connection).welcome(connection);
+  return true;
+}
 
 bool PoolOfThreads::rearm(Connection& connection) {
   Group& target = group_of(connection);
@@ -58,7 +62,7 @@ void PoolOfThreads::stop() {
   for (auto& group : groups_) group->stop();
 }
 
-void PoolOfThreads::add_counts(PoolSnapshot& snapshot) const {
+void PoolOfThreads::add_counts(PoolSnapshot& snapshot, const WorkerTotals&) const {
   GroupCounters counters;
   GroupState state;
   std::int64_t unmapped_requests = 0;

@@ -27,10 +27,10 @@ class PoolOfThreads final : public ConnectionHandler, private GroupHost {
 
   void start() override;
   void configure(const PoolTuple& tuple, const PoolKnobs& knobs) override;
-  void welcome(Connection& connection) override;
+  [[nodiscard]] bool welcome(Connection& connection) override;
   [[nodiscard]] bool rearm(Connection& connection) override;
   void stop() override;
-  void add_counts(PoolSnapshot& snapshot) const override;
+  void add_counts(PoolSnapshot& snapshot, const WorkerTotals& workers) const override;
 
  private:
   bool start_worker(Group& group) override;

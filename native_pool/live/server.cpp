@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "live/connection_home.hpp"
+#include "live/handlers/hybrid.hpp"
+#include "live/handlers/per_connection.hpp"
 #include "live/pool_of_threads.hpp"
 #include "system/clock.hpp"
 
@@ -26,11 +28,23 @@ LivePool::LivePool(const LivePoolSettings& settings)
       tuple_(settings.tuple),
       knobs_(settings.knobs) {
   check(settings_);
-  HandlerHost& host = *this;
-  handler_ = std::make_unique<PoolOfThreads>(settings_, host, registry_, logs_);
+  handler_ = make_handler();
 }
 
 LivePool::~LivePool() { close(); }
+
+std::unique_ptr<ConnectionHandler> LivePool::make_handler() {
+  HandlerHost& host = *this;
+  switch (settings_.handling.handler) {
+    case HandlerKind::kPerConnection:
+      return std::make_unique<PerConnection>(settings_, host, registry_);
+    case HandlerKind::kHybrid:
+      return std::make_unique<Hybrid>(settings_, host, registry_);
+    case HandlerKind::kPool:
+      break;
+  }
+  return std::make_unique<PoolOfThreads>(settings_, host, registry_, logs_);
+}
 
 void LivePool::start() {
   const std::unique_lock lock(lifecycle_mutex_);
@@ -125,7 +139,7 @@ PoolKnobs LivePool::set_knobs(const PoolKnobs& knobs) {
 }
 
 void LivePool::set_admission_limit(int limit) {
-  check_admission_limit(limit);
+  check_admission_limit(settings_, limit);
   const auto serving = while_serving();
   const std::lock_guard lock(tuple_mutex_);
   gate_.set_limit(limit);
@@ -140,19 +154,20 @@ const std::vector<EventLog>& LivePool::event_logs() const {
 }
 
 void LivePool::serve(Connection& connection, WorkerStats& stats) {
-  const TurnEnd end = requests_.turn(connection, stats);
-  if (end == TurnEnd::kParked) return;
-  if (end == TurnEnd::kOver) {
-    if (handler_->rearm(connection)) return;
-    unarmed_connections_.fetch_add(1, std::memory_order_relaxed);
-  }
-  drop(connection);
+  const TurnEnd turn_end = requests_.turn(connection, stats);
+  if (turn_end == TurnEnd::kParked) return;
+  if (turn_end != TurnEnd::kOver) return drop(connection);
+  if (!handler_->rearm(connection)) end(connection, Ending::kUnarmed);
 }
 
 void LivePool::end(Connection& connection, Ending why) {
   switch (why) {
     case Ending::kHungUp:
       hang_ups_.fetch_add(1, std::memory_order_relaxed);
+      break;
+    case Ending::kUnarmed:
+      unarmed_connections_.fetch_add(1, std::memory_order_relaxed);
+      break;
   }
   drop(connection);
 }
@@ -161,6 +176,10 @@ void LivePool::drop(Connection& connection) {
   connection.home->remove(connection);
   executor_.abandon(connection);
   gate_.leave(connection, nullptr);
+  close_socket(connection);
+}
+
+void LivePool::close_socket(Connection& connection) {
   ::close(connection.fd);
   const std::lock_guard lock(connections_mutex_);
   connections_.erase(connection.id);
@@ -182,7 +201,9 @@ void LivePool::welcome(int socket) {
     ::close(socket);
     return;
   }
-  handler_->welcome(*connection);
+  if (handler_->welcome(*connection)) return;
+  unserved_connections_.fetch_add(1, std::memory_order_relaxed);
+  close_socket(*connection);
 }
 
 PoolSnapshot LivePool::snapshot() const {
@@ -193,8 +214,10 @@ PoolSnapshot LivePool::snapshot() const {
     snapshot.tuple = tuple_;
     snapshot.tuple_epoch = tuple_epoch_;
   }
-  handler_->add_counts(snapshot);
-  add_worker_counts(snapshot);
+  WorkerTotals workers = registry_.totals();
+  put_hand_overs(snapshot, 0, 0);
+  handler_->add_counts(snapshot, workers);
+  add_worker_counts(snapshot, std::move(workers));
   add_connection_counts(snapshot);
   requests_.add_counts(snapshot);
   gate_.add_counts(snapshot);
@@ -204,8 +227,7 @@ PoolSnapshot LivePool::snapshot() const {
   return snapshot;
 }
 
-void LivePool::add_worker_counts(PoolSnapshot& snapshot) const {
-  WorkerTotals totals = registry_.totals();
+void LivePool::add_worker_counts(PoolSnapshot& snapshot, WorkerTotals totals) const {
   put_worker_counts(snapshot, totals.counters);
   if (settings_.executor.instrument) {
     put_timings(snapshot, std::move(totals.timings), settings_.class_names);
@@ -220,6 +242,7 @@ void LivePool::add_connection_counts(PoolSnapshot& snapshot) const {
     snapshot.gauges["connections"] = static_cast<double>(connections_.size());
   }
   snapshot.counters["refused_connections"] = static_cast<double>(refused_connections_.load());
+  snapshot.counters["unserved_connections"] = static_cast<double>(unserved_connections_.load());
   snapshot.counters["unarmed_connections"] = static_cast<double>(unarmed_connections_.load());
   snapshot.counters["hang_ups"] = static_cast<double>(hang_ups_.load());
 }

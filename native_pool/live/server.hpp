@@ -5,7 +5,8 @@
 // while it looks, so nothing is freed under one. The pool's own threads never take it: close()
 // joins them while it holds it.
 //
-// Locks are taken in this order: lifecycle_mutex_, tuple_mutex_, a group's, the registry's.
+// Locks are taken in this order: lifecycle_mutex_, tuple_mutex_, one of the handler's (a group's, a
+// hybrid pool's), the registry's.
 // connections_mutex_, the timers', the admission's and a latch's are taken last and alone.
 #pragma once
 
@@ -70,11 +71,13 @@ class LivePool final : private HandlerHost {
   void end(Connection& connection, Ending why) override;
 
   std::shared_lock<std::shared_mutex> while_serving() const;
+  std::unique_ptr<ConnectionHandler> make_handler();
   void open_all();
   void tear_down();
   void welcome(int socket);
   void drop(Connection& connection);
-  void add_worker_counts(PoolSnapshot& snapshot) const;
+  void close_socket(Connection& connection);
+  void add_worker_counts(PoolSnapshot& snapshot, WorkerTotals totals) const;
   void add_connection_counts(PoolSnapshot& snapshot) const;
   double processors() const;
 
@@ -102,6 +105,8 @@ class LivePool final : private HandlerHost {
 
   // Events of no single worker; relaxed, they order nothing.
   std::atomic<std::int64_t> refused_connections_{0};  // over max_connections
+  std::atomic<std::int64_t> unserved_connections_{
+      0};  // closed, as the handler had no thread for them
   std::atomic<std::int64_t> unarmed_connections_{0};  // closed, as the handler could not rearm them
   std::atomic<std::int64_t> hang_ups_{0};             // closed without a turn, their client gone
 

@@ -24,6 +24,7 @@ std::span<const Field> LivePoolSettings::fields() { return kFields; }
 void check(const LivePoolSettings& settings) {
   check_pool(settings);
   require_ranges(settings);
+  check(settings.handling.hybrid);
   check_range("number of class names", settings.class_names.size(), 0, kClasses);
   for (const int cpu : settings.cpus) check_range("cpu", cpu, 0, 1023);
 }

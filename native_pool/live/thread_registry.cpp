@@ -74,6 +74,7 @@ std::thread ThreadRegistry::retire(Shard& shard, SlotPosition slot) {
   slot->stats.hand_in();
   shard.counters.add(slot->stats.counters);
   shard.cpu_ns += thread_cpu_ns();
+  shard.active_ns += slot->stats.active.sum_ns();
   std::thread before = std::exchange(shard.ended, std::move(slot->thread));
   shard.slots.erase(slot);
   return before;
@@ -108,9 +109,12 @@ void ThreadRegistry::add(WorkerTotals& totals, const Shard& shard) {
   shard.timings.add_to(totals.timings);
   shard.create_us.add_to(totals.create_us);
   totals.cpu_ns += shard.cpu_ns;
+  totals.active_ns += shard.active_ns;
   for (const Slot& slot : shard.slots) {
     totals.counters.add(slot.stats.counters);
     slot.stats.add_rest_to(totals.timings);
+    totals.active_ns += slot.stats.active.sum_ns();
+    totals.active_threads += slot.stats.active.is_active() ? 1 : 0;
     if (slot.clock) totals.cpu_ns += read_clock_ns(*slot.clock);
   }
 }

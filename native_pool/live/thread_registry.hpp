@@ -31,6 +31,8 @@ struct WorkerTotals {
   std::vector<HistogramCounts> timings;
   HistogramCounts create_us;  // how long creating a thread took
   std::int64_t cpu_ns = 0;
+  std::int64_t active_ns = 0;  // at work, of threads that keep that clock
+  int active_threads = 0;      // now
 };
 
 class ThreadRegistry {
@@ -77,6 +79,7 @@ class ThreadRegistry {
     TimingSums timings;
     Histogram create_us;
     std::int64_t cpu_ns = 0;  // of those that ended
+    std::int64_t active_ns = 0;
   };
 
   using SlotPosition = std::list<Slot>::iterator;

@@ -20,6 +20,13 @@ void check_pool(const PoolSettings& settings) {
   check(settings.tuple, settings.max_pool_size);
   check(settings.queues);
   check(settings.knobs, settings.queues);
+  check_admission_limit(settings, settings.admission.admission_limit);
+}
+
+void check_admission_limit(const PoolSettings& settings, int limit) {
+  check_admission_limit(limit);
+  if (limit == 0 || settings.handling.handler == HandlerKind::kPool) return;
+  refuse_setting("admission_limit", limit, "0 unless the handler is pool");
 }
 
 }  // namespace poolpilot

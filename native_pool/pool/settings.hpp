@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "policy/admission_settings.hpp"
+#include "pool/handler_settings.hpp"
 #include "pool/knobs.hpp"
 #include "pool/setting.hpp"
 #include "pool/tuple.hpp"
@@ -15,6 +16,7 @@ namespace poolpilot {
 
 struct PoolSettings {
   PoolTuple tuple;
+  HandlerSettings handling;
   PoolKnobs knobs;
   QueueSettings queues;
   AdmissionSettings admission;
@@ -23,13 +25,17 @@ struct PoolSettings {
 
   static std::span<const SettingField<PoolSettings>> fields();
   static constexpr auto parts() {
-    return std::tuple(&PoolSettings::tuple, &PoolSettings::knobs, &PoolSettings::queues,
-                      &PoolSettings::admission);
+    return std::tuple(&PoolSettings::tuple, &PoolSettings::handling, &PoolSettings::knobs,
+                      &PoolSettings::queues, &PoolSettings::admission);
   }
 };
 
 // What any pool checks. The ceiling first and then the tuple under it, so that a refused pool_size
 // is told the range that it has here and not the widest one. Throws std::invalid_argument.
 void check_pool(const PoolSettings& settings);
+
+// Throws std::invalid_argument unless a pool of these settings can have this admission limit: only
+// thread groups can park who must wait.
+void check_admission_limit(const PoolSettings& settings, int limit);
 
 }  // namespace poolpilot

@@ -61,6 +61,11 @@ void put_admission_counts(PoolSnapshot& snapshot, const AdmissionCounters& count
   snapshot.gauges["admission_waiting"] = state.waiting;
 }
 
+void put_hand_overs(PoolSnapshot& snapshot, std::int64_t to_own_socket, std::int64_t to_epoll) {
+  snapshot.counters["hand_overs_to_own_socket"] = static_cast<double>(to_own_socket);
+  snapshot.counters["hand_overs_to_epoll"] = static_cast<double>(to_epoll);
+}
+
 void put_worker_counts(PoolSnapshot& snapshot, const WorkerCounters& counted) {
   const char* wait_names[kWaitKinds] = {"waits_sleep", "waits_disk_io", "waits_row_lock",
                                         "waits_net"};

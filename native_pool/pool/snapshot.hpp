@@ -34,6 +34,10 @@ void put_group_counts(PoolSnapshot& snapshot, const GroupCounters& counters,
 void put_admission_counts(PoolSnapshot& snapshot, const AdmissionCounters& counters,
                           const AdmissionState& state);
 
+// Connections that threads of the hybrid handler took from their epoll for themselves, and gave
+// back.
+void put_hand_overs(PoolSnapshot& snapshot, std::int64_t to_own_socket, std::int64_t to_epoll);
+
 void put_worker_counts(PoolSnapshot& snapshot, const WorkerCounters& counters);
 
 // `counts` has one for every timing; those of the latencies go by `class_names`.

@@ -19,6 +19,7 @@
 #include <span>
 #include <vector>
 
+#include "pool/active_time.hpp"
 #include "pool/histogram.hpp"
 #include "pool/step.hpp"
 
@@ -111,6 +112,7 @@ class WorkerStats {
   WorkerStats(std::mutex& mutex, TimingSums& sums) : mutex_(mutex), sums_(sums) {}
 
   WorkerCounters counters;
+  ActiveTime active;  // where no thread group counts it
 
   void record(Timing timing, std::uint64_t value) {
     std::size_t size = size_.load(std::memory_order_relaxed);

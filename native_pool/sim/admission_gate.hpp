@@ -10,13 +10,13 @@
 
 #include "policy/admission.hpp"
 #include "sim/engine.hpp"
-#include "sim/thread_groups.hpp"
+#include "sim/handler.hpp"
 
 namespace poolpilot::sim {
 
 class AdmissionGate {
  public:
-  AdmissionGate(Engine& engine, std::vector<Connection>& connections, ThreadGroups& handler,
+  AdmissionGate(Engine& engine, std::vector<Connection>& connections, Handler& handler,
                 const AdmissionSettings& settings)
       : engine_(engine),
         connections_(connections),
@@ -47,7 +47,7 @@ class AdmissionGate {
 
   Engine& engine_;
   std::vector<Connection>& connections_;
-  ThreadGroups& handler_;
+  Handler& handler_;
   Admission admission_;
   bool is_on_;
   TimeNs check_ns_ = kNever;  // the first that counts

@@ -127,7 +127,7 @@ bool Executor::wait(std::uint32_t number, const ProgramStep& step) {
   const double drawn_ns = step.draw_ns(connections_[connection].random);
   if (drawn_ns <= 0.0) return true;
   if (step.reported) measures_.counters.waits[static_cast<std::size_t>(step.kind)].add();
-  block(number, step.reported);
+  block(number, step.kind, step.reported);
   if (step.kind == WaitKind::kDiskIo && storage_.has_disks()) {
     storage_.enter_disk(number, drawn_ns);
     return false;
@@ -157,7 +157,7 @@ void Executor::spun(std::uint32_t number) {
 void Executor::sleep_for_latch(std::uint32_t number) {
   const bool reported = latches_.acquiring(engine_.thread(number)).reported;
   if (reported) measures_.counters.waits[static_cast<std::size_t>(WaitKind::kRowLock)].add();
-  block(number, reported);
+  block(number, WaitKind::kRowLock, reported);
   latches_.sleep_at_tail(number);
   check_deadlock(number);
 }
@@ -184,7 +184,7 @@ bool Executor::commit(std::uint32_t number) {
     abandon(engine_.thread(number).connection);
     return true;
   }
-  block(number, engine_.machine().flush_reported);
+  block(number, WaitKind::kDiskIo, engine_.machine().flush_reported);
   storage_.enter_log(number);
   return false;
 }
@@ -228,20 +228,21 @@ void Executor::give_back(std::uint32_t number, Thread& thread) {
   const std::uint32_t connection = thread.connection;
   connections_[connection].thread = kNobody;
   thread.connection = kNobody;
-  handler_.rearm(connection);
+  handler_.rearm(connection, number);
   serve(number, handler_.next(number));
 }
 
 // The thread leaves the processor until an event of its own. The handler may start another, which
 // moves the table of threads.
-void Executor::block(std::uint32_t number, bool reported) {
+void Executor::block(std::uint32_t number, WaitKind kind, bool reported) {
   rounds_.begin_wait(engine_.thread(number), reported);
-  if (reported) handler_.wait_begin(number);
+  engine_.thread(number).wait_kind = kind;
+  if (reported) handler_.wait_begin(number, kind);
 }
 
 void Executor::unblock(std::uint32_t number) {
   Thread& thread = engine_.thread(number);
-  if (thread.wait_reported) handler_.wait_end(number);
+  if (thread.wait_reported) handler_.wait_end(number, thread.wait_kind);
   rounds_.end_wait(thread);
 }
 

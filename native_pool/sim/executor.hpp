@@ -13,18 +13,17 @@
 #include "sim/admission_gate.hpp"
 #include "sim/client.hpp"
 #include "sim/engine.hpp"
+#include "sim/handler.hpp"
 #include "sim/latches.hpp"
 #include "sim/rounds.hpp"
 #include "sim/storage.hpp"
-#include "sim/thread_groups.hpp"
 
 namespace poolpilot::sim {
 
 class Executor {
  public:
-  Executor(Engine& engine, std::vector<Connection>& connections, Client& client,
-           ThreadGroups& handler, AdmissionGate& gate, Latches& latches, Storage& storage,
-           Measures& measures)
+  Executor(Engine& engine, std::vector<Connection>& connections, Client& client, Handler& handler,
+           AdmissionGate& gate, Latches& latches, Storage& storage, Measures& measures)
       : engine_(engine),
         connections_(connections),
         client_(client),
@@ -64,13 +63,13 @@ class Executor {
   void abandon(std::uint32_t connection);
   void finish(std::uint32_t thread, bool ok);
   void give_back(std::uint32_t number, Thread& thread);
-  void block(std::uint32_t thread, bool reported);
+  void block(std::uint32_t thread, WaitKind kind, bool reported);
   void unblock(std::uint32_t thread);
 
   Engine& engine_;
   std::vector<Connection>& connections_;
   Client& client_;
-  ThreadGroups& handler_;
+  Handler& handler_;
   AdmissionGate& gate_;
   Latches& latches_;
   Storage& storage_;

@@ -61,8 +61,9 @@ struct Thread {
   std::uint32_t connection = kNobody;
   Phase phase = Phase::kCreated;
   bool wait_reported = false;
-  std::uint8_t latch = 0;  // that it waits for
-  std::uint16_t step = 0;  // that the program does next
+  WaitKind wait_kind = WaitKind::kSleep;  // of the wait under way
+  std::uint8_t latch = 0;                 // that it waits for
+  std::uint16_t step = 0;                 // that the program does next
   std::uint16_t disk = 0;
   TimeNs waiting_since_ns = 0;  // for a latch
   TimeNs idle_until_ns = 0;

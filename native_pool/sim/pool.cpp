@@ -192,6 +192,8 @@ PoolSnapshot SimulatedPool::snapshot() const {
   handler_.add_counts(counters, state);
   put_group_counts(snapshot, counters, state);
   snapshot.counters["unmapped_requests"] = static_cast<double>(handler_.unmapped_requests());
+  const auto [to_own_socket, to_epoll] = handler_.hand_overs();
+  put_hand_overs(snapshot, to_own_socket, to_epoll);
   engine_.create_us().add_to(snapshot.histograms["thread_create_us"]);
   put_admission_counts(snapshot, gate_.counters(), gate_.state());
   put_worker_counts(snapshot, measures_.counters);
@@ -204,8 +206,8 @@ PoolSnapshot SimulatedPool::snapshot() const {
   snapshot.gauges["cpus"] = settings_.machine.cpus;
   snapshot.counters["process_cpu_us"] = engine_.processors().busy_ns(engine_.now_ns()) / 1e3;
   for (const char* name :
-       {"protocol_errors", "slow_readers", "refused_connections", "unarmed_connections",
-        "timed_out_connections", "hang_ups", "accept_shortages"}) {
+       {"protocol_errors", "slow_readers", "refused_connections", "unserved_connections",
+        "unarmed_connections", "timed_out_connections", "hang_ups", "accept_shortages"}) {
     snapshot.counters[name] = 0.0;
   }
   return snapshot;

@@ -19,11 +19,11 @@
 #include "sim/deadlock.hpp"
 #include "sim/engine.hpp"
 #include "sim/executor.hpp"
+#include "sim/handler.hpp"
 #include "sim/latches.hpp"
 #include "sim/rounds.hpp"
 #include "sim/settings.hpp"
 #include "sim/storage.hpp"
-#include "sim/thread_groups.hpp"
 
 namespace poolpilot::sim {
 
@@ -56,7 +56,10 @@ class SimulatedPool {
   const PoolKnobs& knobs() const { return knobs_; }
   // Changes `admission_limit`; 0 switches it off. Throws std::invalid_argument outside its range;
   // the old limit then stays.
-  void set_admission_limit(int limit) { gate_.set_limit(limit); }
+  void set_admission_limit(int limit) {
+    check_admission_limit(settings_, limit);
+    gate_.set_limit(limit);
+  }
 
   PoolSnapshot snapshot() const;
   double now_s() const { return static_cast<double>(engine_.now_ns()) / 1e9; }
@@ -92,7 +95,7 @@ class SimulatedPool {
   Client client_;
   ClientThread client_thread_;
   Measures measures_;
-  ThreadGroups handler_;
+  Handler handler_;
   AdmissionGate gate_;
   Latches latches_;
   Storage storage_;

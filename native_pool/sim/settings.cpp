@@ -53,6 +53,7 @@ void check(const SimulationSettings& settings) {
   check(settings.load);
   check_pool(settings);
   require_ranges(settings);
+  poolpilot::check(settings.handling.hybrid);
 }
 
 }  // namespace poolpilot::sim

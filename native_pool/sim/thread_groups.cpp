@@ -36,7 +36,7 @@ std::uint32_t ThreadGroups::home_of(std::uint32_t connection) const {
 
 void ThreadGroups::welcome(std::uint32_t number) { groups_[home_of(number)].welcome(number); }
 
-void ThreadGroups::rearm(std::uint32_t number) {
+void ThreadGroups::rearm(std::uint32_t number, std::uint32_t) {
   const std::uint32_t group = connections_[number].group;
   const std::uint32_t home = home_of(number);
   groups_[connections_[number].taken_by].served(number);

@@ -1,5 +1,5 @@
-// The connection handler of the simulated pool: MariaDB's pool of threads, which deals connections
-// to groups.
+// The connection handler of the simulated pool that is MariaDB's pool of threads: it deals
+// connections to groups.
 //
 // Owns the groups and their event logs. Calls its groups and the engine; a thread that finds a
 // request is told the connection, and what it does with it is the executor's.
@@ -27,7 +27,7 @@ class ThreadGroups {
     groups_[connections_[connection].group].receive(connection);
   }
   // Waits for the connection's next request, in the group where it belongs now.
-  void rearm(std::uint32_t connection);
+  void rearm(std::uint32_t connection, std::uint32_t thread);
 
   // A connection that was parked in its last turn is to be served again, before new requests: where
   // the thread that has made room for it belongs, or in its own group where none has.
@@ -44,8 +44,8 @@ class ThreadGroups {
   std::uint32_t resume(std::uint32_t thread);
 
   // A thread reports a wait, and its end.
-  void wait_begin(std::uint32_t thread) { group_of(thread).wait_begin(); }
-  void wait_end(std::uint32_t thread) { group_of(thread).wait_end(); }
+  void wait_begin(std::uint32_t thread, WaitKind) { group_of(thread).wait_begin(); }
+  void wait_end(std::uint32_t thread, WaitKind) { group_of(thread).wait_end(); }
 
   // The idle time of a sleeper of the group may be over.
   void expire_sleepers(std::uint32_t group) { groups_[group].expire_sleepers(); }

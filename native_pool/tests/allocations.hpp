@@ -1,9 +1,12 @@
-// How often this thread has asked for memory, and a system that has none left for the others.
+// How often threads have asked for memory, and a system that has none left for the others.
 #pragma once
 
 namespace poolpilot {
 
+// Of this thread.
 long allocations();
+// Of all other threads together, those that have ended included.
+long allocations_of_others();
 
 // While it lives, the `nth` request for memory (1 is the next) of all threads but its own is
 // refused, and no other. One lives at a time.

@@ -15,6 +15,7 @@ thread_local long counted = 0;
 thread_local bool spared = false;  // the thread that refuses
 
 // Relaxed: an order that the tests brought in would hide a race from ThreadSanitizer.
+constinit std::atomic<long> counted_of_all{0};
 constinit std::atomic<bool> refusing{false};
 constinit std::atomic<long> before_refusal{0};
 
@@ -30,6 +31,7 @@ bool refuse() {
 
 void* operator new(std::size_t size) {
   ++counted;
+  counted_of_all.fetch_add(1, std::memory_order_relaxed);
   if (refuse()) throw std::bad_alloc();
   if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
   throw std::bad_alloc();
@@ -41,6 +43,8 @@ void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 namespace poolpilot {
 
 long allocations() { return counted; }
+
+long allocations_of_others() { return counted_of_all.load(std::memory_order_relaxed) - counted; }
 
 AllocationRefusal::AllocationRefusal(long nth) {
   spared = true;
@@ -60,6 +64,19 @@ TEST(Allocations, AreCounted) {
   const std::vector<int> some(100, 1);
   ASSERT_EQ(some.size(), 100U);
   EXPECT_EQ(allocations(), before + 1);
+}
+
+TEST(Allocations, OfOtherThreadsAreCountedApart) {
+  long before = 0;
+  long after = 0;
+  std::thread([&] {
+    before = allocations_of_others();
+    const std::vector<int> own(100, 1);
+    after = allocations_of_others();
+    EXPECT_EQ(own.size(), 100U);
+  }).join();
+  EXPECT_EQ(after, before);
+  EXPECT_GT(allocations_of_others(), 0);
 }
 
 TEST(Allocations, AreRefusedOnceAndToOtherThreadsOnly) {

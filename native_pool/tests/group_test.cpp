@@ -47,9 +47,9 @@ class GroupTest : public testing::Test, protected GroupHost {
     std::latch both_wait(2);
     for (int i = 0; i < 2; ++i) {
       serve_once([&] {
-        group.wait_begin();
+        group.wait_begin(WaitKind::kSleep);
         both_wait.arrive_and_wait();
-        group.wait_end();
+        group.wait_end(WaitKind::kSleep);
       });
     }
     ASSERT_TRUE(eventually([this] {
@@ -164,8 +164,8 @@ TEST_F(GroupTest, ARequestThatWaitsAfterTheStopWakesNobody) {
   serve_once([&] {
     started.count_down();
     go_on.wait();
-    group.wait_begin();
-    group.wait_end();
+    group.wait_begin(WaitKind::kSleep);
+    group.wait_end(WaitKind::kSleep);
   });
   started.wait();
   serve_once([] { FAIL() << "a stopped group serves nobody"; });  // a reason to wake somebody
@@ -231,8 +231,8 @@ TEST_F(GroupTest, AThreadThatIsOnlyWokenInVainEnds) {
   serve_once([&] {
     for (int i = 0; i < 500 && ended < 2; ++i) {
       if (group.state().queue_length == 0) serve_once([] {});  // a reason to wake somebody
-      group.wait_begin();
-      group.wait_end();
+      group.wait_begin(WaitKind::kSleep);
+      group.wait_end(WaitKind::kSleep);
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     ended_meanwhile = ended.load();

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "live/server.hpp"
+#include "tests/every_handler.hpp"
 #include "tests/live_client.hpp"
 #include "tests/received.hpp"
 #include "tests/small_pool.hpp"
@@ -16,7 +18,7 @@ namespace {
 
 enum class Leaves { kCloses, kResets, kEndsSending };
 
-class HangUp : public testing::TestWithParam<bool> {
+class HangUp : public testing::TestWithParam<std::tuple<bool, HandlerKind>> {
  protected:
   HangUp() { spare_recv(); }
 
@@ -24,7 +26,9 @@ class HangUp : public testing::TestWithParam<bool> {
     LivePoolSettings settings = small_pool();
     settings.hang_up_at_once = at_once;
     settings.executor.latch_timeout_s = 60.0;
-    if (GetParam()) settings.address = "unix:" + testing::TempDir() + "pp_hang_up_test.sock";
+    const auto [unix_socket, handler] = GetParam();
+    settings.handling.handler = handler;
+    if (unix_socket) settings.address = "unix:" + testing::TempDir() + "pp_hang_up_test.sock";
     pool = std::make_unique<LivePool>(settings);
     pool->start();
   }
@@ -50,8 +54,11 @@ class HangUp : public testing::TestWithParam<bool> {
   std::unique_ptr<LivePool> pool;
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, HangUp, testing::Bool(),
-                         [](const auto& kind) { return kind.param ? "OnAUnixSocket" : "OverTcp"; });
+INSTANTIATE_TEST_SUITE_P(Kinds, HangUp, testing::Combine(testing::Bool(), all_handlers()),
+                         [](const auto& kind) {
+                           return name_of(std::get<1>(kind.param)) +
+                                  (std::get<0>(kind.param) ? "OnAUnixSocket" : "OverTcp");
+                         });
 
 TEST_P(HangUp, AClientThatIsGoneIsNotReadFrom) {
   start();

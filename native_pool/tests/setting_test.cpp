@@ -180,6 +180,18 @@ TEST(PoolSettings, ASizeAboveTheCeilingIsRefusedWithTheCeiling) {
             "pool_size is 5000, but must be in 1..16");
 }
 
+TEST(PoolSettings, OnlyThreadGroupsHaveAnAdmission) {
+  LivePoolSettings settings;
+  settings.admission.admission_limit = 8;
+  EXPECT_EQ(refusal_of([&] { check(settings); }), "accepted");
+  for (const HandlerKind handler : {HandlerKind::kPerConnection, HandlerKind::kHybrid}) {
+    settings.handling.handler = handler;
+    EXPECT_EQ(refusal_of([&] { check(settings); }),
+              "admission_limit is 8, but must be 0 unless the handler is pool");
+    EXPECT_EQ(refusal_of([&] { check_admission_limit(settings, 0); }), "accepted");
+  }
+}
+
 TEST(PoolSettings, ListsAreCheckedToo) {
   LivePoolSettings settings;
   settings.cpus = {0, 1024};

@@ -46,6 +46,8 @@ class Draw {
                          chance(0.5) ? 0 : whole(1, 50)};
     }
     drawn.latch_timeout_s = chance(0.3) ? 0.0 : log_uniform(0.001, 5.0);
+    drawn.handling.handler =
+        static_cast<HandlerKind>(whole(0, static_cast<int>(kHandlerNames.size()) - 1));
     return drawn;
   }
 

@@ -27,6 +27,7 @@ pytest.importorskip(
 
 from poolpilot.env.backends.native import MAX_CONNECTIONS, NativeServer, allowed_cpus, reserve_descriptors
 from poolpilot.env.environments.live_pool import LivePoolEnv
+from poolpilot.native_pool.handling import ConnectionHandling
 
 WORKLOAD = Workload(
     name="pauses",
@@ -114,6 +115,24 @@ def test_closed_server_says_so() -> None:
             call()
 
 
+@pytest.mark.parametrize(
+    ("handling", "own_sockets"),
+    [
+        (None, False),
+        (ConnectionHandling(handler="per_connection"), False),
+        (ConnectionHandling(handler="hybrid", hybrid_max_threads=64), True),
+    ],
+)
+def test_handler_is_the_one_asked_for(handling: ConnectionHandling | None, own_sockets: bool) -> None:
+    with NativeServer(WORKLOAD, initial=PoolTuple(1, 3, 500), handling=handling) as server:
+        server.run_for(0.2)
+        snapshot = server.snapshot()
+    assert snapshot.counters["completed"] > 0
+    assert (snapshot.counters["hand_overs_to_own_socket"] > 0) == own_sockets
+    shared = snapshot.counters["dequeues_listener"] + snapshot.counters["dequeues_worker"]
+    assert (shared == 0) == (handling is not None and handling.handler == "per_connection")
+
+
 def test_first_error_is_told_though_closing_has_one_too() -> None:
     def fail_under(server: NativeServer) -> None:
         with server:
@@ -129,6 +148,8 @@ def test_first_error_is_told_though_closing_has_one_too() -> None:
     [
         (replace(WORKLOAD, connections=0), {}, ServerError),
         (WORKLOAD, {"throttle": "none"}, SettingError),
+        (WORKLOAD, {"handler": "oracle"}, SettingError),
+        (WORKLOAD, {"handling": ConnectionHandling(hybrid_max_threads=4, hybrid_min_waiting=5)}, SettingError),
         (WORKLOAD, {"initial": PoolTuple(500, 3, 500)}, SettingError),
         (WORKLOAD, {"cpus": [5000]}, SettingError),
     ],

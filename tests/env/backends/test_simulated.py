@@ -12,6 +12,7 @@ from poolpilot.featurizer.errors import ServerError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.native_pool._core import LivePool
+from poolpilot.native_pool.handling import ConnectionHandling
 from poolpilot.native_pool.simulation import LoadChange, Machine
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
@@ -97,11 +98,18 @@ def test_deadlock_is_an_error_that_names_the_latches() -> None:
         server.run_for(1.0)
 
 
+def test_handler_is_the_one_asked_for() -> None:
+    server = SimulatedServer(SILENT, handling=ConnectionHandling(handler="per_connection"))
+    server.run_for(0.5)
+    assert server.snapshot().gauges["threads"] == SILENT.connections
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
     [
         ({"initial": PoolTuple(0, 3, 500)}, "pool_size"),
         ({"throttle": "none"}, "throttle"),
+        ({"handler": "oracle"}, "handler is 'oracle', but must be one of per_connection, pool, hybrid"),
         ({"latch_timeout_s": -1.0}, "latch_timeout_s"),
         ({"changes": [LoadChange(at_s=0.0, rate_per_s=5.0)]}, "rate_per_s"),
     ],

@@ -15,6 +15,7 @@ from poolpilot.featurizer.errors import ServerError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import Snapshot
 from poolpilot.native_pool._core import LivePool
+from poolpilot.native_pool.handling import ConnectionHandling
 from poolpilot.native_pool.load import Load
 from poolpilot.native_pool.load_handle import LoadError
 from poolpilot.native_pool.load_report import LoadReport
@@ -26,6 +27,9 @@ SPARE_DESCRIPTORS = 64
 
 MAX_CONNECTIONS = next(int(row["default"]) for row in LivePool.fields() if row["name"] == "max_connections")
 """Most clients of a pool that is told no other number."""
+
+MOST_OF_A_GROUP = 3
+"""Descriptors of a thread group, or of a pool of the hybrid handler: epoll, stop event, gate."""
 
 
 class NativeServer:
@@ -39,6 +43,7 @@ class NativeServer:
         address_kind: "unix" or "tcp" (loopback).
         initial: Tuple in force at first; the default one if None.
         max_pool_size: Largest pool size the pool can be set to.
+        handling: Which thread serves a connection; one of a thread group if None.
         pool_options: Further start-up options of `native_pool.LivePool`, such as `throttle` or `instrument`.
 
     Raises:
@@ -57,6 +62,7 @@ class NativeServer:
         address_kind: Literal["unix", "tcp"] = "unix",
         initial: PoolTuple | None = None,
         max_pool_size: int = STOCK_MAX_POOL_SIZE,
+        handling: ConnectionHandling | None = None,
         **pool_options: Any,
     ) -> None:
         self.workload = workload
@@ -71,11 +77,12 @@ class NativeServer:
                 max_pool_size=max_pool_size,
                 class_names=[one.name for one in workload.classes],
                 **first.as_dict(),
+                **({} if handling is None else handling.model_dump()),
                 **pool_options,
             )
             opened.callback(self._pool.close)
             check_connections(workload.connections, pool_options.get("max_connections", MAX_CONNECTIONS))
-            reserve_descriptors(workload.connections + 2 * max_pool_size + SPARE_DESCRIPTORS)
+            reserve_descriptors(workload.connections + MOST_OF_A_GROUP * max_pool_size + SPARE_DESCRIPTORS)
             self._pool.start()
             self._load = Load(self._pool.address, workload, cpus=load_cpus, settings=load_settings)
             opened.callback(self._load.stop)

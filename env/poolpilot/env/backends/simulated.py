@@ -13,6 +13,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import Snapshot
 from poolpilot.native_pool._core import SimulatedDeadlock
 from poolpilot.native_pool._core import run_all as native_run_all
+from poolpilot.native_pool.handling import ConnectionHandling
 from poolpilot.native_pool.simulation import LoadChange, Machine, simulated_pool
 from poolpilot.native_pool.workload import Workload
 
@@ -26,6 +27,7 @@ class SimulatedServer:
         changes: Changes of the load, in order of time.
         initial: Tuple in force at first; the default one if None.
         max_pool_size: Largest pool size the pool can be set to.
+        handling: Which thread serves a connection; one of a thread group if None.
         **pool_options: Further start-up options of `native_pool.SimulatedPool`, such as `throttle`.
 
     Raises:
@@ -40,6 +42,7 @@ class SimulatedServer:
         changes: Sequence[LoadChange] = (),
         initial: PoolTuple | None = None,
         max_pool_size: int = STOCK_MAX_POOL_SIZE,
+        handling: ConnectionHandling | None = None,
         **pool_options: Any,
     ) -> None:
         self.workload = workload
@@ -48,7 +51,13 @@ class SimulatedServer:
         self._knobs.check(first)
         with _told_apart():
             self._pool = simulated_pool(
-                workload, machine, changes, max_pool_size=max_pool_size, **first.as_dict(), **pool_options
+                workload,
+                machine,
+                changes,
+                max_pool_size=max_pool_size,
+                **first.as_dict(),
+                **({} if handling is None else handling.model_dump()),
+                **pool_options,
             )
 
     @property

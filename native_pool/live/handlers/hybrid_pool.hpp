@@ -1,0 +1,121 @@
+// One pool of the hybrid handler: a HybridMachine with its mutex, its epoll, its gate and the
+// connections that live in it.
+//
+// Ownership. A connection is in the epoll from admit(), or from a turn_over() that tells its thread
+// to wait, until a thread's take() returns it. Who puts it there holds the mutex while the system
+// does it, and who takes it holds the mutex once it has found its event; so the first is done with
+// it before the second can close it. When the system refuses, the pool forgets it and the caller
+// owns it still. EPOLLONESHOT keeps the epoll silent about a connection that a thread serves or
+// owns. Those in the epoll are marked as armed, and a tick, which holds the mutex, may shut the
+// socket of one that has been silent for too long: nobody can have closed it. The shut socket is an
+// event like any other, and its turn closes it.
+//
+// The gate, and the kick. An event whose readability says that the gate is shut; every thread that
+// owns a connection has it in its poll(2). Level, not edge: when the machine shuts the gate all of
+// them come, each asks for itself by turn_over(), and while it stays shut none can miss it or be
+// kept by it. When the machine opens the gate the event is cleared, and who has not asked yet stays
+// where it is. Both under the mutex. `gate_open_` says the same to threads between two turns.
+//
+// Creation. A thread that the system refuses is asked for again by the next event that wants one,
+// and by the tick. Until then the machine keeps the gate shut if nobody waits in the epoll.
+//
+// Stop. stop() makes the epoll's stop event and the gate readable for good. From then on no thread
+// takes, owns, waits or is created; threads in the middle of a turn end it and leave. Connections
+// are the pool's to close.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "live/connection.hpp"
+#include "live/connection_poll.hpp"
+#include "live/handlers/silent_connections.hpp"
+#include "policy/hybrid_machine.hpp"
+#include "system/descriptor.hpp"
+
+namespace poolpilot {
+
+class HybridPool;
+
+// What a pool needs of its handler.
+class HybridHost {
+ public:
+  virtual ~HybridHost() = default;
+  // Starts a thread of `pool`; false when the system refuses. Called under the pool's mutex.
+  virtual bool start_thread(HybridPool& pool) = 0;
+  // All pools together have as many threads as they may.
+  virtual bool pools_full() const = 0;
+  // The pool where a connection belongs now.
+  virtual HybridPool& pool_of(const Connection& connection) const = 0;
+  virtual double idle_timeout_s() const = 0;
+  // From the last tick, the longest that a client may be silent.
+  virtual std::int64_t silence_us() const = 0;
+};
+
+class HybridPool {
+ public:
+  HybridPool(HybridHost& host, const HybridSettings& settings)
+      : host_(host), machine_(settings), settings_(settings) {}
+
+  // Makes epoll and gate; does nothing when there are some. Throws std::system_error.
+  void open();
+
+  // Takes in a connection, new or of another pool. Not to be touched afterwards unless the answer
+  // is false.
+  [[nodiscard]] bool admit(Connection& connection);
+  // The thread that serves or `owns` a connection forgets it, about to close or move it, and takes
+  // the next.
+  void leave(Connection& connection, bool owns);
+  // One that has left and stays open: the epoll forgets it too.
+  void forget(Connection& connection) const { poll_.forget(connection); }
+
+  // The turn of a thread is over, or the gate has called one that `owns`. kOwn: it keeps the
+  // connection; kWait: it must not touch it, and takes the next; kNone: the same, but the system
+  // has refused, and the caller owns the connection, which has left the pool.
+  HybridSelf turn_over(Connection& connection, bool owns);
+  // Waits for a connection with an event; nullptr when the thread ends.
+  Connection* take(std::uint32_t& events);
+
+  // A hint: relaxed, as whoever goes by an old answer meets the gate in its next poll(2).
+  bool is_gate_open() const { return gate_open_.load(std::memory_order_relaxed); }
+  int gate() const { return gate_.get(); }
+  bool is_stopping() const;
+
+  void lock_wait_begin();
+  void lock_wait_end();
+
+  void tick(std::int64_t now_us);
+  // Ends the pool's threads; safe to call twice, and before open().
+  void stop();
+
+  HybridState state() const;
+  HybridCounters counters() const;
+
+ private:
+  struct Waiting {
+    int timeout_ms;
+    bool idle;  // for idle_timeout_s
+  };
+
+  Waiting next_wait() const;
+  bool watch(Connection& connection);
+  HybridDecision apply(HybridEventKind kind, bool owns = false, bool idle = false);
+  void move(Gate gate);
+
+  HybridHost& host_;
+  mutable std::mutex mutex_;
+  HybridMachine machine_;
+  const HybridSettings settings_;
+  SilentConnections connections_;
+  ConnectionPoll poll_;
+  Descriptor gate_;
+  std::atomic<bool> gate_open_{true};
+  // Whether a thread that begins to wait is one too many. Relaxed: its own last event, or a later
+  // one, has set it.
+  std::atomic<bool> excess_{false};
+  bool stopping_ = false;
+};
+
+}  // namespace poolpilot

@@ -1,0 +1,115 @@
+// The state machine of one pool of the hybrid handler: events in, actions out. No threads, no
+// clock, no sockets.
+//
+// After Damien Katz's thread_pool_hybrid. A thread of the pool is in one of three places:
+//
+// * it waits in the epoll that the pool's threads share, for any connection that is there;
+// * it serves a connection that it found there;
+// * it has a connection of its own, which it serves, and waits for in poll(2) in between.
+//
+// A connection is served, or owned, or in the epoll. The gate says whether a thread may keep the
+// connection that it serves. It is open while there are no more connections than max_threads and
+// whoever is in the epoll finds a thread there. So a thread never leaves a connection in the epoll
+// behind without another that waits for it, be it that the system refuses new threads; and who has
+// a connection of its own goes back to the epoll once the gate is shut. Threads that serve turn to
+// one or the other at the end of their turn.
+//
+// A created thread waits, as far as the machine is concerned, from the decision to create it.
+#pragma once
+
+#include <cstdint>
+
+#include "policy/count_over_time.hpp"
+#include "policy/hybrid_settings.hpp"
+
+namespace poolpilot {
+
+enum class HybridEventKind : std::uint8_t {
+  kConnectionAdded,  // a connection now belongs to the pool, and is in the epoll
+  kConnectionLost,   // one that no thread serves or owns left it
+  kTaken,            // a thread that waited takes one out of the epoll
+  kTurnOver,         // the turn of a thread is over, or the one that owns asks again
+  kConnectionLeft,   // the connection that a thread serves or owns left the pool
+  kWaitedInVain,     // a thread that waits has waited for as long as it was told
+  kLockWaitBegin,    // a thread reports a wait for a lock that another connection may hold
+  kLockWaitEnd,      // and its end
+  kTick,             // the timer
+  kCreateFailed,     // the thread asked for just now could not be created
+};
+
+struct HybridEvent {
+  HybridEventKind kind;
+  std::int64_t now_us = 0;
+  bool owns = false;        // the thread that brings it has a connection of its own
+  bool idle = false;        // it has waited for idle_timeout_s, and not only for keep_excess_ms
+  bool pools_full = false;  // all pools together have reached their limit of threads
+};
+
+// What the thread that brought the event does next.
+enum class HybridSelf : std::uint8_t {
+  kNone,
+  kOwn,   // keeps its connection and waits for it alone
+  kWait,  // waits in the epoll, whither its connection goes
+  kExit,
+};
+
+// What becomes of the gate.
+enum class Gate : std::uint8_t { kStays, kOpens, kShuts };
+
+struct HybridDecision {
+  HybridSelf self = HybridSelf::kNone;
+  bool create = false;  // another thread
+  Gate gate = Gate::kStays;
+
+  bool operator==(const HybridDecision&) const = default;
+};
+
+struct HybridState {
+  int thread_count = 0;
+  int waiting_count = 0;
+  int owning_count = 0;
+  int lock_waiting_count = 0;
+  int connection_count = 0;
+  bool gate_open = true;
+
+  int in_epoll() const { return connection_count - (thread_count - waiting_count); }
+};
+
+struct HybridCounters {
+  std::int64_t thread_creations = 0;
+  std::int64_t taken = 0;      // turns that began in the epoll
+  std::int64_t to_own = 0;     // hand-overs of a connection from the epoll to a thread
+  std::int64_t to_epoll = 0;   // and back
+  std::int64_t thread_us = 0;  // threads, integrated over time
+};
+
+class HybridMachine {
+ public:
+  explicit HybridMachine(const HybridSettings& settings) : settings_(settings) {}
+
+  HybridDecision apply(const HybridEvent& event);
+
+  // Whether a thread that waits is one too many, and ends after keep_excess_ms; another one ends
+  // only where there is no connection for a long time.
+  bool has_excess() const;
+
+  const HybridState& state() const { return state_; }
+  // Counters with the integral carried on to `now_us`.
+  HybridCounters counters_at(std::int64_t now_us) const;
+
+ private:
+  HybridDecision decide(const HybridEvent& event);
+  HybridDecision turn_over(const HybridEvent& event);
+  HybridDecision waited_in_vain(const HybridEvent& event);
+  bool create_if(bool wanted, const HybridEvent& event);
+  bool below_minimum() const;
+  bool is_stuck() const;
+  Gate move_gate();
+
+  HybridSettings settings_;
+  HybridState state_;
+  HybridCounters counters_;
+  CountOverTime threads_;
+};
+
+}  // namespace poolpilot

@@ -1,0 +1,154 @@
+#include "sim/hybrid_pool.hpp"
+
+#include <algorithm>
+
+namespace poolpilot::sim {
+
+void HybridPool::admit(std::uint32_t number) {
+  connections_[number].group = number_;
+  apply(HybridEventKind::kConnectionAdded);
+  if (connections_[number].fresh) return find(number);  // its first turn waits for nothing
+  put(number);
+}
+
+void HybridPool::leave(std::uint32_t number, std::uint32_t thread) {
+  const bool owns = places_.owned_by(thread) == number;
+  if (owns) disown(number);
+  apply(HybridEventKind::kConnectionLeft, owns);
+}
+
+void HybridPool::receive(std::uint32_t number) {
+  HybridPlaces::OfConnection& place = places_.connections[number];
+  if (std::exchange(place.in_epoll, false)) return find(number);
+  places_.ask(place);
+  if (std::exchange(place.owner_sleeps, false)) call(place.owner);
+}
+
+void HybridPool::turn_over(std::uint32_t number, std::uint32_t thread) {
+  const bool owns = places_.owned_by(thread) == number;
+  if (apply(HybridEventKind::kTurnOver, owns).self == HybridSelf::kOwn) {
+    if (!owns) own(number, thread);
+    return;
+  }
+  if (owns) disown(number);
+  put(number);
+}
+
+std::uint32_t HybridPool::resume(std::uint32_t thread) {
+  const std::uint32_t owned = places_.owned_by(thread);
+  if (owned != kNobody && !machine_.state().gate_open) turn_over(owned, thread);
+  return next(thread);
+}
+
+std::uint32_t HybridPool::next(std::uint32_t thread) {
+  const std::uint32_t owned = places_.owned_by(thread);
+  if (owned == kNobody) {
+    if (!ready_.empty()) return take();
+    wait(thread);
+    return kNobody;
+  }
+  HybridPlaces::OfConnection& place = places_.connections[owned];
+  if (places_.take_asked(place)) {
+    connections_[owned].enqueued_ns = engine_.now_ns();
+    return owned;
+  }
+  place.owner_sleeps = true;
+  engine_.thread(thread).phase = Phase::kSleeping;
+  return kNobody;
+}
+
+std::uint32_t HybridPool::take() {
+  const std::uint32_t number = ready_.front();
+  ready_.pop_front();
+  connections_[number].enqueued_ns = engine_.now_ns();
+  apply(HybridEventKind::kTaken);
+  return number;
+}
+
+// Into the epoll, which may find it ready at once.
+void HybridPool::put(std::uint32_t number) {
+  HybridPlaces::OfConnection& place = places_.connections[number];
+  if (places_.take_asked(place)) return find(number);
+  place.in_epoll = true;
+}
+
+void HybridPool::find(std::uint32_t number) {
+  ready_.push_back(number);
+  if (waiting_.empty()) return;
+  const std::uint32_t woken = waiting_.back().thread;
+  waiting_.pop_back();
+  call(woken);
+}
+
+void HybridPool::wait(std::uint32_t thread) {
+  engine_.thread(thread).phase = Phase::kSleeping;
+  waiting_.push_back(waiter(thread));
+  check_idle_at(waiting_.back().until_ns);
+}
+
+HybridPool::Waiter HybridPool::waiter(std::uint32_t thread) const {
+  const bool excess = machine_.has_excess();
+  const double time_ns = excess ? settings_.keep_excess_ms * 1e6 : idle_timeout_s_ * 1e9;
+  return {thread, engine_.now_ns() + static_cast<TimeNs>(time_ns), !excess};
+}
+
+void HybridPool::expire_sleepers() {
+  --idle_checks_;
+  if (engine_.now_ns() != idle_check_ns_) return;
+  TimeNs next_ns = kNever;
+  std::size_t kept = 0;
+  for (Waiter one : waiting_) {
+    if (one.until_ns <= engine_.now_ns()) {
+      if (apply(HybridEventKind::kWaitedInVain, false, one.idle).self == HybridSelf::kExit) {
+        engine_.end_thread(one.thread);
+        continue;
+      }
+      one = waiter(one.thread);
+    }
+    next_ns = std::min(next_ns, one.until_ns);
+    waiting_[kept++] = one;
+  }
+  waiting_.resize(kept);
+  idle_check_ns_ = kNever;
+  if (next_ns != kNever) check_idle_at(next_ns);
+}
+
+void HybridPool::check_idle_at(TimeNs time_ns) {
+  const std::uint32_t event = event_of(EventIs::kIdleCheck, number_);
+  if (engine_.push_first(idle_check_ns_, time_ns, event)) ++idle_checks_;
+}
+
+void HybridPool::own(std::uint32_t number, std::uint32_t thread) {
+  places_.owned_by(thread) = number;
+  places_.connections[number].owner = thread;
+  owned_.push_back(number);
+}
+
+void HybridPool::disown(std::uint32_t number) {
+  HybridPlaces::OfConnection& place = places_.connections[number];
+  places_.owned_by(place.owner) = kNobody;
+  place.owner = kNobody;
+  std::erase(owned_, number);
+}
+
+void HybridPool::call(std::uint32_t thread) {
+  engine_.thread(thread).phase = Phase::kWorker;
+  engine_.schedule(static_cast<TimeNs>(engine_.machine().wake_us * 1e3), thread);
+}
+
+void HybridPool::call_owners() {
+  for (const std::uint32_t number : owned_) {
+    HybridPlaces::OfConnection& place = places_.connections[number];
+    if (std::exchange(place.owner_sleeps, false)) call(place.owner);
+  }
+}
+
+HybridDecision HybridPool::apply(HybridEventKind kind, bool owns, bool idle) {
+  const HybridDecision decision =
+      machine_.apply({kind, engine_.now_us(), owns, idle, engine_.is_full()});
+  if (decision.create) engine_.start_thread(number_);
+  if (decision.gate == Gate::kShuts) call_owners();
+  return decision;
+}
+
+}  // namespace poolpilot::sim
