@@ -41,13 +41,13 @@ class Draw {
     drawn.knobs.group.listener_create_limit = whole(0, 3);
     drawn.knobs.group.throttle = chance(0.5) ? ThrottlePolicy::kMariaDb : ThrottlePolicy::kPercona;
     drawn.knobs.max_threads = chance(0.1) ? whole(2, 20) : 65'536;
-    if (chance(0.4)) {
-      drawn.admission = {whole(0, 20), chance(0.5) ? 0 : whole(1, 500),
-                         chance(0.5) ? 0 : whole(1, 50)};
-    }
     drawn.latch_timeout_s = chance(0.3) ? 0.0 : log_uniform(0.001, 5.0);
     drawn.handling.handler =
         static_cast<HandlerKind>(whole(0, static_cast<int>(kHandlerNames.size()) - 1));
+    if (drawn.handling.handler == HandlerKind::kPool && chance(0.4)) {
+      drawn.admission = {whole(0, 20), chance(0.5) ? 0 : whole(1, 500),
+                         chance(0.5) ? 0 : whole(1, 50)};
+    }
     return drawn;
   }
 
