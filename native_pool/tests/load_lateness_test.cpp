@@ -19,7 +19,7 @@ TEST(LoadLateness, EveryRequestWithATimeOfItsOwnHasItsDelay) {
   settings.rate_per_s = 4000.0;
   const Report open = run_until(server, settings, 500);
   EXPECT_EQ(observations(open.send_delay_us),
-            static_cast<std::int64_t>(open.classes.at(0).sent + open.unsent));
+            static_cast<std::int64_t>(open.classes.at(0).sent + open.unsent + open.dropped));
   settings.rate_per_s.reset();
   settings.classes[0].think_ms = 1.0;
   const Report thinking = run_until(server, settings, 1000);

@@ -145,7 +145,7 @@ TEST(LoadOpenLoop, LatenciesHoldTheWholeStallOfAServer) {
   for (const Request& one : server.requests()) {
     const auto due_ns = static_cast<std::int64_t>(one.header.sent_ns);
     if (due_ns <= stalling.begin_ns || due_ns >= stalling.end_ns) continue;
-    waited_us += static_cast<double>((stalling.end_ns - due_ns) / 1000);
+    waited_us += static_cast<double>(whole_us(stalling.end_ns - due_ns));
     due_in_first_half += due_ns <= stalling.end_ns - half_ns ? 1 : 0;
   }
   const HistogramCounts& latency_us = report.classes.at(0).latency_us;

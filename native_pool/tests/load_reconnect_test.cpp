@@ -68,7 +68,7 @@ TEST_P(LoadReconnect, TheLatencyBeginsBeforeTheConnect) {
     const auto begun_ns = static_cast<std::int64_t>(one.header.sent_ns);
     if (begun_ns >= end_ns) continue;
     ++begun_before;
-    waited_us += static_cast<double>((end_ns - begun_ns) / 1000);
+    waited_us += static_cast<double>(whole_us(end_ns - begun_ns));
   }
   EXPECT_GE(begun_before, kClients);
   EXPECT_GE(report.classes.at(0).latency_us.total, waited_us);
