@@ -44,7 +44,8 @@ lint: $(FULL)/.ready ## style, formats, types, the committed stub against the ex
 	$(FULL)/bin/stubtest --mypy-config-file pyproject.toml --allowlist native_pool/bindings/stub_differences.txt \
 	    poolpilot.native_pool._core
 	PATH="$(CURDIR)/$(FULL)/bin:$$PATH" cmake -S . -B build/lint -G Ninja --log-level=WARNING -DPOOLPILOT_TESTS=ON \
-	    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_EXPORT_COMPILE_COMMANDS=ON $(WITH_EXTENSION) >/dev/null
+	    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON \
+	    $(WITH_EXTENSION) >/dev/null
 	printf '%s\n' $(filter %.cpp,$(CPP)) | xargs -P "$$(nproc)" -n 1 $(FULL)/bin/clang-tidy -p build/lint --quiet
 
 bench: $(FULL)/.ready ## measure for docs/results.md and rewrite it (an hour; wants a quiet machine; resumes)
@@ -174,7 +175,8 @@ if [ -z "$$python" ]; then command -v python3 >/dev/null || echo python3 python3
       || echo python3-dev
 fi
 command -v g++ >/dev/null || echo g++
-$(if $(filter full,$(1)),test -e /usr/include/gtest/gtest.h || echo libgtest-dev)
+$(if $(filter full,$(1)),test -e /usr/include/gtest/gtest.h || echo libgtest-dev
+command -v ccache >/dev/null || echo ccache)
 endef
 
 .PHONY: system-base system-full

@@ -146,7 +146,7 @@ Spawn GroupMachine::wake_or_create(const Event& event, bool due_to_stall) {
   if (wake(due_to_stall) == Spawn::kWake) return Spawn::kWake;
   if (state_.thread_count > state_.connection_count) return Spawn::kNone;
   if (state_.active_count <= settings_.wake_top_limit) return create(event, due_to_stall);
-  if (settings_.above_wake_top == AboveWakeTop::kNone) {
+  if (settings_.above_wake_top == AboveWakeTop::kForbidden) {
     ++counters_.throttles;
     return Spawn::kNone;
   }

@@ -12,8 +12,8 @@ namespace poolpilot {
 
 // What happens to the creation of a thread above wake_top_limit: it is throttled, as in MariaDB, or
 // there is none, as Trub describes in "An adaptive thread pool" of the HWSQL blog.
-enum class AboveWakeTop : std::uint8_t { kThrottled, kNone };
-inline constexpr std::array kAboveWakeTopNames{"throttled", "none"};
+enum class AboveWakeTop : std::uint8_t { kThrottled, kForbidden };
+inline constexpr std::array kAboveWakeTopNames{"throttled", "forbidden"};
 
 // The first three are knobs of the pool tuple and stand in its table, the others in
 // group_settings.cpp.

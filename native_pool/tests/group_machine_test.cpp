@@ -221,7 +221,7 @@ TEST_F(GroupMachineTest, LimitsOfTheSeedWidenWhoIsWoken) {
 TEST_F(GroupMachineTest, TheWakeTopLimitCanForbidCreationInsteadOfThrottlingIt) {
   one_waits_for_the_busy_one();
   GroupSettings settings = machine.settings();
-  settings.above_wake_top = AboveWakeTop::kNone;
+  settings.above_wake_top = AboveWakeTop::kForbidden;
   machine.configure(settings);
   now_us += 60'000'000;
   EXPECT_EQ(apply(EventKind::kTick).spawn, Spawn::kNone);

@@ -6,6 +6,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -211,7 +212,7 @@ def refuse_leakage(definitions: Iterable[Row]) -> None:
         StoreError: A family has workloads in two splits.
     """
     split_of: dict[str, str] = {}
-    for row in definitions:
+    for row in sorted(definitions, key=itemgetter("family", "split")):
         first = split_of.setdefault(row["family"], row["split"])
         if first != row["split"]:
             raise StoreError(
