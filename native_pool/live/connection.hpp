@@ -5,6 +5,7 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "live/protocol.hpp"
 #include "policy/admission.hpp"
@@ -32,6 +33,7 @@ struct Connection : AdmissionTicket {
   int declared_class = kAnyClass;
   int last_class = kAnyClass;
   SessionPriority priority = SessionPriority::kAuto;
+  std::optional<int> queued_as;  // class it was queued as, where a rule asked for the class
   std::bitset<kLatches> held_latches;
   std::int64_t parked_ns = 0;  // when its request had to wait for admission; 0: it did not
   std::int64_t enqueued_ns = 0;

@@ -183,7 +183,9 @@ int Group::poll(int timeout_ms, Lock* unlock_while_waiting, Connection*& gone) {
     if (connection->timed_out) {
       queues_.put_urgent(connection, clock_us);
     } else {
-      queues_.put(connection, key_of(*connection, peeks ? classes[i] : kAnyClass), clock_us);
+      const RequestKey key = key_of(*connection, peeks ? classes[i] : kAnyClass);
+      if (queues_.by_class()) connection->queued_as = key.class_id;
+      queues_.put(connection, key, clock_us);
     }
     ++queued;
   }

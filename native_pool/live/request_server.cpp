@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -82,6 +83,10 @@ Admittance RequestServer::admit(Connection& connection, std::size_t& used, std::
 
 bool RequestServer::answer(Connection& connection, WorkerStats& stats, std::int64_t start_ns) {
   connection.last_class = connection.request.header.class_id;
+  if (std::exchange(connection.queued_as, std::nullopt).value_or(connection.last_class) !=
+      connection.last_class) {
+    stats.counters.misplaced.add();
+  }
   ConnectionHome& host = connection.host != nullptr ? *connection.host : *connection.home;
   const Status status = executor_.run(connection, host, stats, start_ns);
   if (!connection.in_transaction) gate_.leave(connection, &host);

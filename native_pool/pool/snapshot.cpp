@@ -74,6 +74,7 @@ void put_worker_counts(PoolSnapshot& snapshot, const WorkerCounters& counted) {
   };
   put("completed", counted.completed);
   put("failed", counted.failed);
+  put("misplaced_requests", counted.misplaced);
   put("latch_waits", counted.latch_waits);
   put("sampled_requests", counted.sampled_requests);
   put("voluntary_switches", counted.voluntary_switches);

@@ -47,6 +47,7 @@ class Counter {
 struct WorkerCounters {
   Counter completed;
   Counter failed;
+  Counter misplaced;  // queued as of another class than they were
   Counter latch_waits;
   Counter sampled_requests;
   Counter voluntary_switches;
@@ -56,6 +57,7 @@ struct WorkerCounters {
   void add(const WorkerCounters& other) {
     completed.add(other.completed.value());
     failed.add(other.failed.value());
+    misplaced.add(other.misplaced.value());
     latch_waits.add(other.latch_waits.value());
     sampled_requests.add(other.sampled_requests.value());
     voluntary_switches.add(other.voluntary_switches.value());

@@ -15,7 +15,9 @@ bool fits(const QueueRule& rule, int class_id, bool in_transaction) {
 
 Classifier::Classifier(const QueueSettings& settings)
     : last_(settings.queues.size() - 1),
-      default_(static_cast<std::size_t>(settings.default_queue)) {
+      default_(static_cast<std::size_t>(settings.default_queue)),
+      by_class_(std::ranges::any_of(
+          settings.rules, [](const QueueRule& one) { return one.class_id != kAnyClass; })) {
   for (std::size_t row = 0; row < queue_of_.size(); ++row) {
     const int class_id = row == kClasses ? kAnyClass : static_cast<int>(row);
     for (const bool inside : {false, true}) {

@@ -24,6 +24,9 @@ class Classifier {
 
   std::size_t queue_of(const RequestKey& key);
 
+  // Whether some rule asks for the class.
+  bool by_class() const { return by_class_; }
+
   // Requests that no rule fitted.
   std::int64_t unmapped() const { return unmapped_; }
 
@@ -37,6 +40,7 @@ class Classifier {
   std::size_t first_ = 0;
   std::size_t last_;
   std::size_t default_;
+  bool by_class_;
   std::int64_t unmapped_ = 0;
 };
 

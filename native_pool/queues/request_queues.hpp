@@ -118,6 +118,7 @@ class RequestQueues {
   bool empty() const { return size_ == 0; }
   // Requests that no rule has fitted.
   std::int64_t unmapped() const { return classifier_.unmapped(); }
+  bool by_class() const { return classifier_.by_class(); }
 
  private:
   using Container = std::variant<FifoContainer<Item>, LifoContainer<Item>, UrgencyContainer<Item>>;

@@ -1,5 +1,8 @@
 #include "sim/executor.hpp"
 
+#include <optional>
+#include <utility>
+
 #include "sim/deadlock.hpp"
 
 namespace poolpilot::sim {
@@ -25,6 +28,10 @@ void Executor::serve(std::uint32_t number, std::uint32_t served) {
       break;
   }
   connection.last_class = connection.class_id;
+  if (std::exchange(connection.queued_as, std::nullopt).value_or(connection.last_class) !=
+      connection.last_class) {
+    measures_.counters.misplaced.add();
+  }
   thread.step = 0;
   rounds_.begin(number, thread);
   go_on(number);

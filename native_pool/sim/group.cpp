@@ -90,7 +90,9 @@ int Group::poll(std::uint32_t thread) {
     ready_.pop_front();
     Connection& connection = connections_[number];
     connection.enqueued_ns = engine_.now_ns();
-    queues_.put(number, key_of(connection), queue_clock_us());
+    const RequestKey key = key_of(connection);
+    if (queues_.by_class()) connection.queued_as = key.class_id;
+    queues_.put(number, key, queue_clock_us());
     ++queued;
   }
   if (queues_.class_known() == ClassKnown::kPeeked) {

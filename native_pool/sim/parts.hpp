@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "policy/admission.hpp"
 #include "pool/random.hpp"
@@ -28,6 +29,7 @@ struct Connection : AdmissionTicket {
   int declared_class = kAnyClass;
   int last_class = kAnyClass;
   SessionPriority priority = SessionPriority::kAuto;
+  std::optional<int> queued_as;  // class it was queued as, where a rule asked for the class
   // Its place in the discipline, while a thread serves it.
   std::uint32_t taken_by = 0;  // group
   std::size_t queue = 0;

@@ -124,7 +124,10 @@ TEST_F(LiveQueuesTest, TheClassOfTheLastRequestIsAGuess) {
   start(one_worker(three_classes(ClassKnown::kLast)));
   client().call(1, {}, 0);
   client().call(1, {}, 2);
+  const auto misplaced = [this] { return pool->snapshot().counters.at("misplaced_requests"); };
+  const double before = misplaced();
   EXPECT_EQ(served({2, 0}), (Order{0, 1}));  // each is taken for the other
+  EXPECT_GE(misplaced(), before + 2);
 }
 
 TEST_F(LiveQueuesTest, AHeaderThatHasComeInPartIsNoClassYet) {

@@ -117,6 +117,20 @@ TEST(SimulatedQueues, ADeclaredClassIsKnownFromTheSecondRequestOn) {
   SimulatedPool known(settings);
   answered(known, 1.0);
   EXPECT_EQ(counter(known, "unmapped_requests"), 200);
+  EXPECT_EQ(counter(known, "misplaced_requests"), 200);
+}
+
+TEST(SimulatedQueues, TheClassOfTheLastRequestIsRightWhereAConnectionSendsOneOnly) {
+  SimulationSettings settings = saturated(by_class(Discipline::kPriority, {{}, {}}));
+  settings.queues.default_queue = 0;
+  const auto misplaced = [&](ClassKnown known) {
+    settings.queues.class_known = known;
+    SimulatedPool pool(settings);
+    answered(pool, 1.0);
+    return counter(pool, "misplaced_requests");
+  };
+  EXPECT_EQ(misplaced(ClassKnown::kLast), 200);  // the first of each connection
+  EXPECT_EQ(misplaced(ClassKnown::kPeeked), 0);
 }
 
 TEST(SimulatedQueues, ALookAtTheHeaderCostsProcessorTime) {
