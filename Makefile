@@ -17,7 +17,7 @@ NATIVE := $(shell find native_pool -type f -not -path 'native_pool/python/*' -no
 PACKAGED := $(shell find $(ROOTS) -type f -path '*/poolpilot/*' -not -name '*.pyc' -not -name '*.so')
 CPP := $(shell find native_pool -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help setup demo demo-mariadb test lint bench bench-climbers bench-mariadb sanitize fuzz format clean
+.PHONY: help setup demo demo-mariadb test lint bench bench-climbers bench-mariadb bench-pool sanitize fuzz format clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -79,6 +79,13 @@ bench-mariadb: $(FULL)/.ready system-lab ## judge the model live on MariaDB and 
 	@mkdir -p benchmarks/reports
 	$(FULL)/bin/poolpilot evaluate --server mariadb --json benchmarks/reports/mariadb.json
 	for part in default signals advice cost handling page; do $(FULL)/bin/python benchmarks/mariadb_$$part.py; done
+
+bench-pool: $(FULL)/.ready system-lab ## measure the live pool beside its peers and rewrite docs/pool.md (40 minutes; resumes)
+	@mkdir -p benchmarks/reports build/bench
+	$(FULL)/bin/poolpilot bench pool --runs build/bench/pool.jsonl --lab build/bench/lab --json benchmarks/reports/pool.json
+	rm build/bench/pool.jsonl
+	$(FULL)/bin/python benchmarks/pool_page.py
+	$(FULL)/bin/python benchmarks/admission.py --json benchmarks/reports/admission.json
 
 sanitize: $(FULL)/.ready ## C++ tests under ThreadSanitizer; they and the extension under AddressSanitizer and UBSan
 	@$(call native_tests,build/thread,thread)

@@ -88,7 +88,7 @@ def test_an_unfinished_sweep_is_left_out_and_named(
 def test_a_family_in_two_splits_is_refused(collect_settings: NewSettings, planned: Planned, staging: Staging) -> None:
     leaking = PlannedWorkload("test", planned[1].workload)
     store = collected(collect_settings(), [planned[0], leaking], staging)
-    with pytest.raises(StoreError, match="family 'small' is in the splits 'train' and 'test'"):
+    with pytest.raises(StoreError, match="family 'small' is in the splits 'test' and 'train'"):
         read_dataset(store, "train")
 
 

@@ -19,6 +19,7 @@ from poolpilot.pipelines.command_options import as_command
 
 if TYPE_CHECKING:
     from poolpilot.pipelines.bench.climbers import ClimbersBenchSettings
+    from poolpilot.pipelines.bench.serving.settings import PoolBenchSettings
     from poolpilot.pipelines.bench.simulator import SimulatorBenchSettings
     from poolpilot.pipelines.calibrate import CalibrateSettings
     from poolpilot.pipelines.collect_settings import CollectSettings
@@ -57,6 +58,10 @@ ACT_PANEL = "Act"
 LOOK_PANEL = "Look"
 """Group of the commands that change and teach nothing."""
 
+BENCH_POOL_HELP = (
+    "Connection handlers of the live pool from one connection to thousands, what a request for nothing costs beside an "
+    "epoll loop, Redis and MariaDB, and what it costs to know a request's class."
+)
 BENCH_SIMULATOR_HELP = "Events, requests and environment steps a second of the simulator, with SimPy beside it."
 BENCH_CLIMBERS_HELP = (
     "Controllers of the pool size beside each other, ours, its ancestors and its rivals: what each loses on the way."
@@ -82,6 +87,7 @@ def register(app: typer.Typer) -> None:
     _add(app, "simulate", SIMULATE_HELP, build_simulate, LOOK_PANEL)
     bench = typer.Typer(no_args_is_help=True)
     _add(bench, "climbers", BENCH_CLIMBERS_HELP, build_bench_climbers)
+    _add(bench, "pool", BENCH_POOL_HELP, build_bench_pool)
     _add(bench, "simulator", BENCH_SIMULATOR_HELP, build_bench_simulator)
     app.add_typer(bench, name="bench", help=BENCH_HELP, rich_help_panel=LOOK_PANEL)
 
@@ -279,6 +285,22 @@ def run_search(settings: "SearchRunSettings", json_path: Path | None) -> None:
     run = search(settings, terminal(), json_path)
     if run is not None and run.interrupted:
         raise typer.Exit(INTERRUPTED)
+
+
+def build_bench_pool() -> Callable[..., None]:
+    """The command `poolpilot bench pool`."""
+    from poolpilot.pipelines.bench.serving.settings import PoolBenchSettings
+
+    return as_command(PoolBenchSettings, run_bench_pool, BENCH_POOL_HELP)
+
+
+def run_bench_pool(settings: "PoolBenchSettings", json_path: Path | None) -> None:
+    """Benchmarks the live pool and shows a table for each part."""
+    from poolpilot.pipelines.bench.pool import bench_pool
+
+    bench = bench_pool(settings)
+    terminal().print(bench.tables())
+    write_json(json_path, bench.as_dict())
 
 
 def build_bench_simulator() -> Callable[..., None]:

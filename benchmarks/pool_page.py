@@ -1,0 +1,181 @@
+"""Writes the tables and the picture of docs/pool.md from what `poolpilot bench pool --json` left.
+
+How to run: `make bench-pool`, or `python benchmarks/pool_page.py [--report benchmarks/reports/pool.json]
+[--page docs/pool.md] [--picture docs/images/handlers.png]` after it. Results to expect: the parts of the page between
+their markers are written anew; a part that was not measured stays as it is.
+"""
+
+import argparse
+import json
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from poolpilot.pipelines.bench.serving.handlers import HANDLERS
+from poolpilot.pipelines.bench.serving.works import WORKS
+from results_page import replaced
+
+Row = dict[str, Any]
+COLOURS = {"per_connection": "#2c3e50", "pool": "#2980b9", "hybrid": "#c0392b"}
+MANY = 1024
+"""Connections from which on memory is told of one: below, the server's own memory drowns it."""
+
+
+def value(row: Row, name: str, measure: str, form: str = ",.0f", scale: float = 1.0) -> str:
+    """A mean; a dash where there is none."""
+    found = row["contenders"].get(name, {}).get(measure, {}).get("mean")
+    return "-" if found is None or math.isnan(found) else format(found * scale, form)
+
+
+def ratio(row: Row, name: str) -> str:
+    """A ratio with its interval; a dash where there is none."""
+    found = row["ratios"].get(name)
+    return "-" if found is None else f"{found['mean']:.2f} ({found['low']:.2f} .. {found['high']:.2f})"
+
+
+def place(row: Row) -> tuple[str, int]:
+    """Work and connections of a cell."""
+    work, _, connections = row["cell"].rpartition(" at ")
+    return work, int(connections)
+
+
+def handlers_section(rows: Sequence[Row]) -> str:
+    """Throughput, 99th percentile and memory of each handler, and hybrid beside the better of the other two."""
+    lines = [
+        "| request | connections | requests/s: per_connection | pool | hybrid | hybrid over the better (95 %) "
+        "| p99 ms: per_connection | pool | hybrid | KiB a connection: per_connection | pool | hybrid |",
+        "|---" * 12 + "|",
+    ]
+    for row in rows:
+        work, connections = place(row)
+        memory = [
+            value(row, one, "bytes_a_connection", ".1f", 1 / 1024) if connections >= MANY else "" for one in HANDLERS
+        ]
+        cells = [
+            *(value(row, one, "throughput_per_s") for one in HANDLERS),
+            ratio(row, "hybrid"),
+            *(value(row, one, "p99_ms", ".2f") for one in HANDLERS),
+            *memory,
+        ]
+        lines.append(f"| {work} | {connections:,} | " + " | ".join(cells) + " |")
+    lines += ["", kept_of_peak(rows), *refusals(rows)]
+    return "\n".join(lines) + "\n"
+
+
+def kept_of_peak(rows: Sequence[Row]) -> str:
+    """What hybrid keeps of its own peak at the highest number of connections, by work."""
+    told = []
+    for work in WORKS:
+        found = [row for row in rows if place(row)[0] == work and "hybrid" in row["contenders"]]
+        if found:
+            rates = [row["contenders"]["hybrid"]["throughput_per_s"]["mean"] for row in found]
+            told.append(f"{work} {rates[-1] / max(rates):.0%} at {place(found[-1])[1]:,}")
+    return f"Of its own peak `hybrid` keeps: {', '.join(told)}."
+
+
+def refusals(rows: Sequence[Row]) -> list[str]:
+    """Who could not be measured, and why."""
+    return [f"\nNot measured: {name}, {row['cell']}: {why}" for row in rows for name, why in row["refused"].items()]
+
+
+def reconnect_section(rows: Sequence[Row]) -> str:
+    """Reconnecting clients with the short cut and without."""
+    lines = ["| clients | handler | requests/s by a read | at once | at once over by a read (95 %) |", "|---" * 5 + "|"]
+    for row in rows:
+        for handler in HANDLERS:
+            slow, fast = f"{handler}, by a read", f"{handler}, at once"
+            rates = [value(row, name, "throughput_per_s") for name in (slow, fast)]
+            lines.append(f"| {place(row)[1]} | {handler} | {rates[0]} | {rates[1]} | {ratio(row, fast)} |")
+    return "\n".join(lines) + "\n"
+
+
+def null_section(rows: Sequence[Row]) -> str:
+    """What a request for nothing costs each server."""
+    lines = [
+        "| connections | server | requests/s | of its processor | requests a CPU second | over the echo loop (95 %) "
+        "| system calls a request | context switches a request |",
+        "|---" * 8 + "|",
+    ]
+    for row in rows:
+        for name in row["contenders"]:
+            cells = [
+                value(row, name, "throughput_per_s"),
+                value(row, name, "busy_cpus", ".0%"),
+                value(row, name, "requests_per_cpu_s"),
+                ratio(row, name),
+                value(row, name, "system_calls_a_request", ".2f"),
+                value(row, name, "switches_a_request", ".3f"),
+            ]
+            lines.append(f"| {row['cell'].split()[0]} | {name} | " + " | ".join(cells) + " |")
+    return "\n".join([*lines, *refusals(rows)]) + "\n"
+
+
+def known_section(rows: Sequence[Row]) -> str:
+    """What each way to know a class costs and gets wrong."""
+    lines = [
+        "| connections send | class known by | requests a CPU second over not asked (95 %) | of the wrong class |",
+        "|---" * 4 + "|",
+    ]
+    for row in rows:
+        for name in row["contenders"]:
+            wrong = value(row, name, "misplaced_share", ".2%")
+            lines.append(f"| {row['cell']} | {name} | {ratio(row, name)} | {wrong} |")
+    return "\n".join(lines) + "\n"
+
+
+def draw(rows: Sequence[Row], path: Path) -> None:
+    """Throughput and 99th percentile over the connections, by work."""
+    figure = Figure(figsize=(10.0, 5.4), layout="constrained")
+    for column, work in enumerate(WORKS):
+        for line, measure in enumerate(("throughput_per_s", "p99_ms")):
+            axes = figure.add_subplot(2, len(WORKS), 1 + column + line * len(WORKS))
+            for handler in HANDLERS:
+                points = [
+                    (place(row)[1], row["contenders"][handler][measure])
+                    for row in rows
+                    if place(row)[0] == work and handler in row["contenders"]
+                ]
+                means = [one["mean"] for _, one in points]
+                reach = [0.0 if math.isnan(one["high"]) else one["high"] - one["mean"] for _, one in points]
+                axes.errorbar([x for x, _ in points], means, reach, label=handler, color=COLOURS[handler], capsize=2)
+            axes.set_xscale("log", base=2)
+            axes.set_ylim(bottom=0.0) if measure == "throughput_per_s" else axes.set_yscale("log")
+            axes.set_title(work if line == 0 else "", fontsize="medium")
+            axes.set_ylabel(("requests/s" if line == 0 else "p99 ms") if column == 0 else "")
+            axes.set_xlabel("connections" if line else "")
+    axes.legend(fontsize="small")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
+
+
+SECTIONS: dict[str, Callable[[Sequence[Row]], str]] = {
+    "handlers": handlers_section,
+    "reconnect": reconnect_section,
+    "null": null_section,
+    "known": known_section,
+}
+
+
+def main() -> None:
+    """Writes every part that was measured anew."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--report", type=Path, default=Path("benchmarks/reports/pool.json"))
+    parser.add_argument("--page", type=Path, default=Path("docs/pool.md"))
+    parser.add_argument("--picture", type=Path, default=Path("docs/images/handlers.png"))
+    arguments = parser.parse_args()
+    cells = json.loads(arguments.report.read_text())["cells"]
+    page = arguments.page.read_text()
+    for part, section in SECTIONS.items():
+        rows = [row for row in cells if row["part"] == part]
+        if rows:
+            page = replaced(page, part, section(rows))
+        if rows and part == "handlers":
+            draw(rows, arguments.picture)
+    arguments.page.write_text(page)
+
+
+if __name__ == "__main__":
+    main()

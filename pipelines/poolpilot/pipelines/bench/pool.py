@@ -1,0 +1,135 @@
+"""`poolpilot bench pool`: connection handlers of the live pool, its floor, its peers, what it costs to know a class."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group
+from rich.table import Table
+
+from poolpilot.pipelines.bench.serving.handlers import HANDLERS, handler_cells, reconnect_cells
+from poolpilot.pipelines.bench.serving.interval import Interval
+from poolpilot.pipelines.bench.serving.known import UNASKED, known_cells
+from poolpilot.pipelines.bench.serving.nulls import ECHO, null_cells
+from poolpilot.pipelines.bench.serving.rounds import Cell, Results, rounds
+from poolpilot.pipelines.bench.serving.settings import Part, PoolBenchSettings
+
+CELLS: Mapping[Part, Callable[[PoolBenchSettings], Iterator[Cell]]] = {
+    "handlers": handler_cells,
+    "reconnect": reconnect_cells,
+    "null": null_cells,
+    "known": known_cells,
+}
+REFERENCES: Mapping[Part, str] = {"null": ECHO, "known": UNASKED}
+"""Whom the others of a cell are compared with; handlers have the better of the other two."""
+
+COMPARED: Mapping[Part, str] = {
+    "handlers": "throughput_per_s",
+    "reconnect": "throughput_per_s",
+    "null": "requests_per_cpu_s",
+    "known": "requests_per_cpu_s",
+}
+
+
+@dataclass(frozen=True)
+class PoolBench:
+    """What was measured and how it compares.
+
+    Attributes:
+        cells: What was compared.
+        results: What was measured.
+    """
+
+    cells: tuple[Cell, ...]
+    results: Results
+
+    def as_dict(self) -> dict[str, Any]:
+        """Every cell with its contenders: means with intervals, ratios to whom they are compared with, refusals."""
+        return {"cells": [self._row(cell) for cell in self.cells]}
+
+    def _row(self, cell: Cell) -> dict[str, Any]:
+        columns = self.results.repeats(cell.part, cell.name)
+        refused = {
+            name: reason
+            for (part, where, name), reason in self.results.refused.items()
+            if (part, where) == (cell.part, cell.name)
+        }
+        return {
+            "part": cell.part,
+            "cell": cell.name,
+            "contenders": {
+                name: {measure: Interval.of(values).as_dict() for measure, values in measures.items()}
+                for name, measures in columns.items()
+            },
+            "ratios": {name: ratio.as_dict() for name, ratio in ratios(cell.part, columns).items()},
+            "refused": refused,
+        }
+
+    def tables(self) -> Group:
+        """The same for people, a table for each part."""
+        rows = [self._row(cell) for cell in self.cells]
+        parts = dict.fromkeys(row["part"] for row in rows)
+        return Group(*(table_of(part, [row for row in rows if row["part"] == part]) for part in parts))
+
+
+def ratios(part: str, columns: Mapping[str, Mapping[str, list[float]]]) -> dict[str, Interval]:
+    """Each contender over the one it is compared with, repeat by repeat."""
+    compared = {name: measures[COMPARED[part]] for name, measures in columns.items()}  # type: ignore[index]
+    found = {}
+    for name, values in compared.items():
+        reference = reference_of(part, name, compared)
+        if reference is not None and len(compared[reference]) == len(values) and name != reference:
+            found[name] = Interval.of_ratio(values, compared[reference])
+    return found
+
+
+def reference_of(part: str, name: str, compared: Mapping[str, list[float]]) -> str | None:
+    """Whom a contender is compared with; None where that one could not be measured."""
+    if part in REFERENCES:
+        reference = REFERENCES[part]  # type: ignore[index]
+        return reference if reference in compared else None
+    if part == "reconnect":
+        handler, _, how = name.partition(", ")
+        slow = f"{handler}, by a read"
+        return slow if how == "at once" and slow in compared else None
+    others = [other for other in HANDLERS if other != name and other in compared]
+    return max(others, key=lambda other: Interval.of(compared[other]).mean, default=None)
+
+
+def table_of(part: str, rows: list[dict[str, Any]]) -> Table:
+    """One part: a line for each cell, and under it one for each contender."""
+    table = Table(title=part, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
+    for header in ("", "requests/s", "p99 ms", "per CPU s", "KiB each", "ratio (95 %)"):
+        table.add_column(header, justify="right" if header else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(row["cell"], style="bold")
+        for name, measures in row["contenders"].items():
+            ratio = row["ratios"].get(name)
+            table.add_row(
+                f"  {name}",
+                shown(measures, "throughput_per_s", ",.0f"),
+                shown(measures, "p99_ms", ".2f"),
+                shown(measures, "requests_per_cpu_s", ",.0f"),
+                shown(measures, "bytes_a_connection", ",.1f", 1 / 1024),
+                "" if ratio is None else f"{ratio['mean']:.2f} ({ratio['low']:.2f}..{ratio['high']:.2f})",
+            )
+        for name in row["refused"]:
+            table.add_row(f"  {name}", "-")
+    table.caption = "\n".join(f"{name}: {why}" for row in rows for name, why in row["refused"].items()) or None
+    return table
+
+
+def shown(measures: Mapping[str, Mapping[str, float]], name: str, form: str, scale: float = 1.0) -> str:
+    """A mean; empty where it was not measured."""
+    return format(measures[name]["mean"] * scale, form) if name in measures else ""
+
+
+def bench_pool(settings: PoolBenchSettings) -> PoolBench:
+    """Runs the parts that are asked for.
+
+    Raises:
+        KeyboardInterrupt: The user ended it; `settings.runs` holds what is done.
+    """
+    cells = tuple(cell for part in settings.parts for cell in CELLS[part](settings))
+    return PoolBench(cells, rounds(cells, settings.repeats, settings.runs))

@@ -1,0 +1,1 @@
+"""The live pool under load, beside others that serve: what `poolpilot bench pool` measures."""

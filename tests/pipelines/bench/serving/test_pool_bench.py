@@ -1,0 +1,135 @@
+"""`poolpilot bench pool`, small: every part measures what it says; how fast is not a test's matter."""
+
+import json
+import math
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import short_folder
+
+from poolpilot.featurizer.errors import SettingError
+from poolpilot.pipelines.bench.pool import bench_pool, reference_of
+from poolpilot.pipelines.bench.serving.foreign import Foreign, mariadb, redis
+from poolpilot.pipelines.bench.serving.handlers import HANDLERS
+from poolpilot.pipelines.bench.serving.known import NAMES, UNASKED, WAYS
+from poolpilot.pipelines.bench.serving.nulls import ECHO
+from poolpilot.pipelines.bench.serving.settings import PoolBenchSettings
+from poolpilot.pipelines.bench.serving.works import WORKS
+from poolpilot.pipelines.commands import run_bench_pool
+
+CPUS = tuple(os.sched_getaffinity(0))
+SHORT: dict[str, Any] = {
+    "repeats": 2,
+    "settle_s": 0.05,
+    "window_s": 0.2,
+    "server_cpus": CPUS[:1],
+    "load_cpus": CPUS[-1:],
+}
+
+
+def cells_of(**values: Any) -> dict[str, Any]:
+    """The cells of a short run, by name."""
+    bench = bench_pool(PoolBenchSettings(**{**SHORT, **values}))
+    return {row["cell"]: row for row in bench.as_dict()["cells"]}
+
+
+def test_handlers_stand_beside_each_other_at_every_number_of_connections() -> None:
+    cells = cells_of(parts=("handlers",), connections=(1, 8), repeats=1)
+    assert set(cells) == {f"{work} at {connections}" for work in WORKS for connections in (1, 8)}
+    for row in cells.values():
+        assert set(row["contenders"]) == set(HANDLERS) == set(row["ratios"])
+        for measures in row["contenders"].values():
+            assert measures["throughput_per_s"]["mean"] > 0.0
+            assert measures["p99_ms"]["mean"] >= measures["p50_ms"]["mean"] > 0.0
+            assert math.isnan(measures["throughput_per_s"]["low"])
+    assert cells["null at 8"]["contenders"]["per_connection"]["threads"]["mean"] >= 8
+    served_by = cells["null at 8"]["contenders"]["pool"]["threads"]["mean"]
+    assert served_by < cells["null at 8"]["contenders"]["per_connection"]["threads"]["mean"]
+
+
+def test_reconnecting_clients_are_compared_with_and_without_the_short_cut() -> None:
+    row = cells_of(parts=("reconnect",), reconnecting=(4,))["null at 4"]
+    assert set(row["contenders"]) == {f"{handler}, {how}" for handler in HANDLERS for how in ("at once", "by a read")}
+    assert set(row["ratios"]) == {f"{handler}, at once" for handler in HANDLERS}
+    assert all(ratio["low"] <= ratio["mean"] <= ratio["high"] for ratio in row["ratios"].values())
+
+
+def test_a_class_that_was_sent_last_is_right_where_a_connection_sends_one_only() -> None:
+    cells = cells_of(parts=("known",), known_connections=8, repeats=1)
+    both, one_each = (cells[name]["contenders"] for name in ("both classes", "one class each"))
+    assert set(both) == set(one_each) == {UNASKED, *WAYS}
+    wrong = {name: measures["misplaced_share"]["mean"] for name, measures in both.items()}
+    assert wrong[UNASKED] == wrong["peeked"] == 0.0
+    assert wrong["last"] == pytest.approx(0.5, abs=0.1)
+    assert wrong["declared"] == pytest.approx(0.5, abs=0.1)
+    assert one_each["last"]["misplaced_share"]["mean"] < 0.05
+    assert {f"{name}_throughput_per_s" for name in NAMES} <= both["last"].keys()
+
+
+def test_servers_that_are_not_installed_are_told_and_ours_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("poolpilot.env.lab.programs.shutil.which", lambda *_, **__: None)
+    row = cells_of(parts=("null",), null_connections=(4,), lab=tmp_path)["4 connections"]
+    assert set(row["contenders"]) == {*HANDLERS, ECHO}
+    assert "redis-server is not installed" in row["refused"]["Redis PING"]
+    assert "is not installed" in row["refused"]["MariaDB DO 1"]
+    assert set(row["ratios"]) == set(HANDLERS)
+
+
+@pytest.mark.skipif(shutil.which("redis-server") is None, reason="REDIS IS NOT TESTED: install redis-server")
+def test_redis_answers_its_own_load() -> None:
+    with redis(2, CPUS[:1], CPUS[-1:]) as server:
+        answers_more(server)
+
+
+def test_mariadb_answers_its_own_load(
+    mariadb_installed: None,  # noqa: ARG001
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    with mariadb(2, CPUS[:1], CPUS[-1:], short_folder(tmp_path_factory)) as server:
+        answers_more(server)
+
+
+def answers_more(server: Foreign) -> None:
+    """Waits until a server has answered a hundred requests more."""
+    wanted = server.completed() + 100
+    while server.completed() < wanted:
+        time.sleep(0.01)
+
+
+def test_table_is_written_for_machines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = PoolBenchSettings(parts=("reconnect",), reconnecting=(2,), runs=tmp_path / "runs", **SHORT)
+    run_bench_pool(settings, tmp_path / "pool.json")
+    assert "hybrid, at once" in capsys.readouterr().out
+    (row,) = json.loads((tmp_path / "pool.json").read_text())["cells"]
+    kept = (tmp_path / "runs").read_text()
+    assert len(kept.splitlines()) == 2 * len(row["contenders"])
+    run_bench_pool(settings, None)
+    assert (tmp_path / "runs").read_text() == kept
+
+
+def test_a_handler_is_compared_with_the_better_of_the_other_two() -> None:
+    compared = {"per_connection": [1.0, 3.0], "pool": [2.0, 4.0], "hybrid": [9.0, 9.0]}
+    assert reference_of("handlers", "hybrid", compared) == "pool"
+    assert reference_of("handlers", "pool", compared) == "hybrid"
+    assert reference_of("handlers", "hybrid", {"hybrid": [1.0]}) is None
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "reason"),
+    [
+        ("parts", ["oracle"], "'handlers', 'reconnect', 'null' or 'known'"),
+        ("connections", [0], "greater than or equal to 1"),
+        ("connections", [65_537], "less than or equal to 65536"),
+        ("repeats", 0, "greater than or equal to 1"),
+        ("window_s", 0.0, "greater than 0"),
+    ],
+)
+def test_settings_out_of_range_are_refused_by_name(flag: str, value: object, reason: str) -> None:
+    with pytest.raises(SettingError, match=rf"setting '{flag}.*{reason}"):
+        PoolBenchSettings.load(None, {flag: value})
