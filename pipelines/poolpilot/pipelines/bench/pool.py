@@ -21,10 +21,10 @@ CELLS: Mapping[Part, Callable[[PoolBenchSettings], Iterator[Cell]]] = {
     "null": null_cells,
     "known": known_cells,
 }
-REFERENCES: Mapping[Part, str] = {"null": ECHO, "known": UNASKED}
+REFERENCES: Mapping[str, str] = {"null": ECHO, "known": UNASKED}
 """Whom the others of a cell are compared with; handlers have the better of the other two."""
 
-COMPARED: Mapping[Part, str] = {
+COMPARED: Mapping[str, str] = {
     "handlers": "throughput_per_s",
     "reconnect": "throughput_per_s",
     "null": "requests_per_cpu_s",
@@ -75,7 +75,7 @@ class PoolBench:
 
 def ratios(part: str, columns: Mapping[str, Mapping[str, list[float]]]) -> dict[str, Interval]:
     """Each contender over the one it is compared with, repeat by repeat."""
-    compared = {name: measures[COMPARED[part]] for name, measures in columns.items()}  # type: ignore[index]
+    compared = {name: measures[COMPARED[part]] for name, measures in columns.items()}
     found = {}
     for name, values in compared.items():
         reference = reference_of(part, name, compared)
@@ -87,7 +87,7 @@ def ratios(part: str, columns: Mapping[str, Mapping[str, list[float]]]) -> dict[
 def reference_of(part: str, name: str, compared: Mapping[str, list[float]]) -> str | None:
     """Whom a contender is compared with; None where that one could not be measured."""
     if part in REFERENCES:
-        reference = REFERENCES[part]  # type: ignore[index]
+        reference = REFERENCES[part]
         return reference if reference in compared else None
     if part == "reconnect":
         handler, _, how = name.partition(", ")
