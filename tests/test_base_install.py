@@ -41,6 +41,7 @@ IN_BASE = (
 
 WITH_EXTRA = (
     "bench climbers",
+    "bench pool",
     "bench simulator",
     "calibrate",
     "collect",

@@ -11,8 +11,8 @@
 #include <cstdint>
 
 #include "live/connection.hpp"
-#include "pool/knobs.hpp"
 #include "live/thread_registry.hpp"
+#include "pool/knobs.hpp"
 #include "pool/snapshot.hpp"
 #include "pool/tuple.hpp"
 #include "pool/worker_stats.hpp"

@@ -109,9 +109,8 @@ bool EchoLoop::answer(Client& client, std::span<const std::byte> bytes) try {
                     std::span(answers_).last<kResponseBytes>());
   }
   client.begun = std::vector<std::byte>(bytes.begin(), bytes.end());
-  return answers_.empty() ||
-         send(client.socket.get(), answers_.data(), answers_.size(), MSG_NOSIGNAL) ==
-             static_cast<ssize_t>(answers_.size());
+  return answers_.empty() || send(client.socket.get(), answers_.data(), answers_.size(),
+                                  MSG_NOSIGNAL) == static_cast<ssize_t>(answers_.size());
 } catch (const ProtocolError&) {
   return false;
 }

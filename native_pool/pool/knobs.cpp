@@ -6,7 +6,8 @@ namespace {
 using K = PoolKnobs;
 
 constexpr SettingField<K> kFields[] = {
-    {&K::max_threads, "max_threads", "threads", 2, 65'536, "Most threads of all groups together; of per_connection max_connections is the limit."},
+    {&K::max_threads, "max_threads", "threads", 2, 65'536,
+     "Most threads of all groups together; of per_connection max_connections is the limit."},
     {&K::prio_kickup_ms, "prio_kickup_ms", "milliseconds", 0, 3'600'000,
      "Time after which a request in the low level of the queue goes to the high one."}};
 
