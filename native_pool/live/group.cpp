@@ -164,7 +164,15 @@ int Group::poll(int timeout_ms, Lock* unlock_while_waiting, Connection*& gone) {
   const std::span<const epoll_event> ready = poll_.wait(events, timeout_ms);
   const bool peeks = queues_.class_known() == ClassKnown::kPeeked;
   std::array<int, std::tuple_size_v<ConnectionPoll::Events>> classes;
-  if (peeks) peek_classes(ready, classes);
+  if (peeks) {
+    // What a connection's last turn has left in its buffer is seen through the mutex that it was
+    // armed under; the look itself is a system call, and others may have the mutex meanwhile.
+    if (unlock_while_waiting != nullptr) {
+      unlock_while_waiting->lock();
+      unlock_while_waiting->unlock();
+    }
+    peek_classes(ready, classes);
+  }
   if (unlock_while_waiting != nullptr) unlock_while_waiting->lock();
   if (stopping_) return 0;
   const std::int64_t arrival_ns = now_ns();

@@ -1,6 +1,7 @@
 #include "queues/classifier.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace poolpilot {
 namespace {
@@ -36,7 +37,7 @@ std::size_t Classifier::queue_of(const RequestKey& key) {
 }
 
 std::size_t Classifier::mapped(const RequestKey& key) {
-  const bool known = key.class_id >= 0 && key.class_id < static_cast<int>(kClasses);
+  const bool known = key.class_id >= 0 && std::cmp_less(key.class_id, kClasses);
   const std::size_t row = known ? static_cast<std::size_t>(key.class_id) : kClasses;
   const std::int8_t queue = queue_of_[row][key.in_transaction ? 1 : 0];
   if (queue != kUnmapped) return static_cast<std::size_t>(queue);

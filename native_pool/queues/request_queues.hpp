@@ -63,7 +63,7 @@ class RequestQueues {
     assert(!empty());
     std::size_t queue = rule_->choose(views_);
     if (views_[queue].length == 0) queue = next_queue_(views_);
-    QueueView& view = views_[queue];
+    const QueueView& view = views_[queue];
     rule_->take(views_, queue, view.mean_us);
     Taken taken{front(queue).item, queue, view.mean_us};
     pop(queue);

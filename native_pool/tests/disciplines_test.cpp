@@ -1,6 +1,8 @@
 // Each discipline by its own property: shares under saturation, bounds on waiting, order.
 #include <gtest/gtest.h>
 
+#include <cstdint>
+
 #include "tests/queue_plan.hpp"
 
 namespace poolpilot {
@@ -76,7 +78,7 @@ TEST(Disciplines, FairQueueingLetsNobodyWaitForMoreThanTheSharesSay) {
 }
 
 TEST(Disciplines, LowLatencyQueueGoesFirstAndTheOthersShareWhatItLeaves) {
-  QueueSettings settings = weighted(Discipline::kFairLowLatency, {0.0, 0.25, 0.75});
+  const QueueSettings settings = weighted(Discipline::kFairLowLatency, {0.0, 0.25, 0.75});
   TestQueues queues(settings, 0);
   std::vector<double> taken(3);
   for (int i = 0; i < 4; ++i) put(queues, 1 + i % 2, 1 + i % 2);
@@ -125,8 +127,8 @@ TEST(Disciplines, ImpatientRequestsWaitAtMostTheirDeadlinesAndTheQueueAbove) {
   put(queues, 2, 2, 0);
   int waited_ms = 0;
   for (; waited_ms < 1'000; ++waited_ms) {  // a request of the first class every millisecond
-    put(queues, 0, 0, waited_ms * 1'000);
-    queues.age(waited_ms * 1'000);
+    put(queues, 0, 0, waited_ms * std::int64_t{1'000});
+    queues.age(waited_ms * std::int64_t{1'000});
     if (queues.take().item == 2) break;
   }
   EXPECT_GE(waited_ms, 15);
@@ -183,8 +185,8 @@ TEST(Disciplines, EveryDisciplineGivesBackEveryRequestOnce) {
     TestQueues queues(settings, 1);
     std::vector<int> had(1'000);
     for (int item = 0; item < 1'000; ++item) {
-      put(queues, item, item % 3, item * 10);
-      queues.age(item * 10);
+      put(queues, item, item % 3, item * std::int64_t{10});
+      queues.age(item * std::int64_t{10});
       if (item % 5 != 0) ++had[static_cast<std::size_t>(queues.take().item)];
     }
     for (const int item : drained(queues)) ++had[static_cast<std::size_t>(item)];

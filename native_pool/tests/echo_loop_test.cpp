@@ -14,7 +14,7 @@ namespace {
 const std::vector<Step> kLong{{Op::kCpu, 0, 0, 10'000'000}};
 
 TEST(EchoLoop, AnswersAtOnceWithoutRunningTheSteps) {
-  EchoLoop loop("tcp:127.0.0.1:0", -1);
+  const EchoLoop loop("tcp:127.0.0.1:0", -1);
   const LiveClient client(loop.address());
   for (std::uint64_t id = 1; id <= 3; ++id) {
     const auto response = client.call(id, kLong, 5);
@@ -26,7 +26,7 @@ TEST(EchoLoop, AnswersAtOnceWithoutRunningTheSteps) {
 }
 
 TEST(EchoLoop, PutsTogetherWhatComesInPartsAndTakesApartWhatComesTogether) {
-  EchoLoop loop("tcp:127.0.0.1:0", -1);
+  const EchoLoop loop("tcp:127.0.0.1:0", -1);
   const LiveClient client(loop.address());
   std::vector<std::byte> frames = encode_request({{0, 7, 0}, kLong});
   const std::vector<std::byte> second = encode_request({{0, 8, 0}, {}});
@@ -41,7 +41,7 @@ TEST(EchoLoop, PutsTogetherWhatComesInPartsAndTakesApartWhatComesTogether) {
 }
 
 TEST(EchoLoop, EndsAConnectionThatBreaksTheProtocolAndServesTheOthers) {
-  EchoLoop loop("tcp:127.0.0.1:0", -1);
+  const EchoLoop loop("tcp:127.0.0.1:0", -1);
   const LiveClient good(loop.address());
   const LiveClient bad(loop.address());
   bad.send_bytes(std::vector<std::byte>(64, std::byte{0xff}));

@@ -112,7 +112,7 @@ TEST_F(LiveQueuesTest, ClassesGoInTheOrderOfTheDisciplineHoweverTheyAreKnown) {
   for (const ClassKnown known : {ClassKnown::kPeeked, ClassKnown::kLast, ClassKnown::kDeclared}) {
     start(one_worker(three_classes(known)));
     for (const std::uint16_t class_id : std::vector<std::uint16_t>{2, 1, 0}) {
-      LiveClient& one = client();
+      const LiveClient& one = client();
       if (known == ClassKnown::kLast) one.call(1, {}, class_id);
       if (known == ClassKnown::kDeclared) one.call(1, {declare(class_id)}, class_id);
     }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "queues/request_queues.hpp"
@@ -14,7 +15,7 @@ inline QueueSettings by_class(Discipline discipline, const std::vector<QueueSpec
   QueueSettings settings;
   settings.discipline = discipline;
   settings.queues = queues;
-  for (int i = 0; i < static_cast<int>(queues.size()); ++i) {
+  for (int i = 0; std::cmp_less(i, queues.size()); ++i) {
     settings.rules.push_back({i, Transaction::kEither, i});
   }
   return settings;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "sim/network.hpp"
 
@@ -23,7 +24,7 @@ QueueSettings by_class(Discipline discipline, const std::vector<QueueSpec>& queu
   QueueSettings settings;
   settings.discipline = discipline;
   settings.queues = queues;
-  for (int i = 0; i < static_cast<int>(queues.size()); ++i) {
+  for (int i = 0; std::cmp_less(i, queues.size()); ++i) {
     settings.rules.push_back({i, Transaction::kEither, i});
   }
   return settings;
