@@ -38,7 +38,7 @@ class GroupTest : public testing::Test, protected GroupHost {
   // A new connection whose only turn is `turn`.
   void serve_once(std::function<void()> turn) {
     connections.push_back(std::make_unique<Connection>(-1, connections.size()));
-    turns[connections.back().get()] = std::move(turn);
+    take_turn(*connections.back(), std::move(turn));
     group.welcome(*connections.back());
   }
 
@@ -69,11 +69,21 @@ class GroupTest : public testing::Test, protected GroupHost {
     return true;
   }
   bool pool_full() const override { return false; }
-  void serve(Connection& connection, WorkerStats&) override { turns.at (&connection)(); }
+  void serve(Connection& connection, WorkerStats&) override { turn_of(connection)(); }
   bool hangs_up_at_once() const override { return true; }
-  void hang_up(Connection& connection) override { turns.at (&connection)(); }
+  void hang_up(Connection& connection) override { turn_of(connection)(); }
   double idle_timeout_s() const override { return idle_s; }
   std::int64_t wait_timeout_us() const override { return 100'000; }
+
+  void take_turn(const Connection& connection, std::function<void()> turn) {
+    const std::scoped_lock lock(turns_mutex);
+    turns[&connection] = std::move(turn);
+  }
+
+  std::function<void()> turn_of(const Connection& connection) {
+    const std::scoped_lock lock(turns_mutex);
+    return turns.at(&connection);
+  }
 
   // A connection that the epoll watches and finds ready at once; its only turn is `turn`.
   void send_request(std::function<void()> turn) {
@@ -84,7 +94,7 @@ class GroupTest : public testing::Test, protected GroupHost {
     sockets.push_back(std::move(socket));
     connections.push_back(std::make_unique<Connection>(sockets.back().get(), connections.size()));
     connections.back()->fresh = false;
-    turns[connections.back().get()] = std::move(turn);
+    take_turn(*connections.back(), std::move(turn));
     ASSERT_TRUE(group.adopt(*connections.back()));
   }
 
@@ -153,7 +163,8 @@ class GroupTest : public testing::Test, protected GroupHost {
   std::atomic<int> ended{0};
   std::vector<Descriptor> sockets;
   std::vector<std::unique_ptr<Connection>> connections;
-  std::map<const Connection*, std::function<void()>> turns;
+  std::mutex turns_mutex;
+  std::map<const Connection*, std::function<void()>> turns;  // guarded by turns_mutex
   Group group{*this, GroupSettings{}, QueueSettings{}, 0};
 };
 
