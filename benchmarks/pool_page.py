@@ -61,7 +61,13 @@ def handlers_section(rows: Sequence[Row]) -> str:
             *memory,
         ]
         lines.append(f"| {work} | {connections:,} | " + " | ".join(cells) + " |")
-    lines += ["", kept_of_peak(rows), *refusals(rows)]
+    lines += [
+        "",
+        kept_of_peak(rows),
+        *refusals(rows),
+        "",
+        "![Throughput and 99th percentile by handler](images/handlers.png)",
+    ]
     return "\n".join(lines) + "\n"
 
 
