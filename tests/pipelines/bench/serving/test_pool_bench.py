@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.conftest import short_folder
 
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.featurizer.errors import ServerError, SettingError
 from poolpilot.pipelines.bench.pool import bench_pool, reference_of
 from poolpilot.pipelines.bench.serving.foreign import Foreign, mariadb, redis
 from poolpilot.pipelines.bench.serving.handlers import HANDLERS
@@ -93,13 +93,17 @@ def test_mariadb_answers_its_own_load(
 ) -> None:
     with mariadb(2, CPUS[:1], CPUS[-1:], short_folder(tmp_path_factory)) as server:
         answers_more(server)
+        server.load.kill()
+        server.load.wait()
+        with pytest.raises(ServerError, match="sysbench.* has ended with status -9"):
+            server.completed()
 
 
 def answers_more(server: Foreign) -> None:
-    """Waits until a server has answered a hundred requests more."""
-    wanted = server.completed() + 100
+    """Waits until a server has answered far more requests than were asked here."""
+    wanted = server.completed() + 1000
     while server.completed() < wanted:
-        time.sleep(0.01)
+        time.sleep(0.05)
 
 
 def test_table_is_written_for_machines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,6 +19,9 @@ from poolpilot.featurizer.errors import ServerError
 START_WITHIN_S = 10.0
 POLL_S = 0.05
 ENDLESS = 2_000_000_000
+ANYONES = "information_schema"
+"""A database that every server has and every account may use."""
+
 DO_NOTHING = """
 function thread_init() con = sysbench.sql.driver():connect() end
 function event() con:query("DO 1") end
@@ -33,7 +36,11 @@ class Foreign(Protocol):
         """Its process."""
 
     def completed(self) -> int:
-        """Requests it has answered since its start."""
+        """Requests it has answered since its start.
+
+        Raises:
+            ServerError: Its load has ended.
+        """
 
 
 @dataclass(frozen=True)
@@ -43,13 +50,16 @@ class Redis:
     Attributes:
         pid: Its process.
         port: Where it listens.
+        load: Who asks it.
     """
 
     pid: int
     port: int
+    load: "subprocess.Popen[bytes]"
 
     def completed(self) -> int:
         """Commands since its start."""
+        _check_running(self.load)
         with socket.create_connection(("127.0.0.1", self.port), START_WITHIN_S) as client:
             client.sendall(b"INFO stats\r\n")
             told = client.recv(65_536).decode()
@@ -63,14 +73,17 @@ class Mariadb:
     Attributes:
         pid: Its process.
         session: The administrator's connection.
+        load: Who asks it.
     """
 
     pid: int
     session: Session
+    load: "subprocess.Popen[bytes]"
 
     def completed(self) -> int:
-        """Statements since its start."""
-        return int(self.session.row("SHOW GLOBAL STATUS LIKE 'Questions'")[1])
+        """Statements `DO` since its start; what the session asks is none."""
+        _check_running(self.load)
+        return int(self.session.row("SHOW GLOBAL STATUS LIKE 'Com_do'")[1])
 
 
 @contextmanager
@@ -88,8 +101,8 @@ def redis(connections: int, server_cpus: Sequence[int], load_cpus: Sequence[int]
         command = [program("redis-server"), *options, "--dir", folder]
         server = opened.enter_context(_running(command, server_cpus))
         _await_port(port)
-        opened.enter_context(_running([program("redis-benchmark"), *ping], load_cpus))
-        yield Redis(server.pid, port)
+        load = opened.enter_context(_running([program("redis-benchmark"), *ping], load_cpus))
+        yield Redis(server.pid, port, load)
 
 
 @contextmanager
@@ -104,16 +117,16 @@ def mariadb(connections: int, server_cpus: Sequence[int], load_cpus: Sequence[in
     script = lab.folder / "do_nothing.lua"
     with lab.restarted(server_cpus) as running:
         script.write_text(DO_NOTHING)
-        load = [
+        command = [
             program("sysbench"),
             f"--config-file={lab.load_file}",
             f"--threads={connections}",
-            *("--time=0", "--events=0", str(script), "run"),
+            *(f"--mysql-db={ANYONES}", "--time=0", "--events=0", str(script), "run"),
         ]
         session = Session(lab.root)
         try:
-            with _running(load, load_cpus):
-                yield Mariadb(running.pid, session)
+            with _running(command, load_cpus) as load:
+                yield Mariadb(running.pid, session, load)
         finally:
             session.close()
 
@@ -132,6 +145,12 @@ def _running(command: Sequence[str], cpus: Sequence[int]) -> Iterator["subproces
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def _check_running(load: "subprocess.Popen[bytes]") -> None:
+    status = load.poll()
+    if status is not None:
+        raise ServerError(f"the load of a server of others, {load.args!r}, has ended with status {status}")
 
 
 def _await_port(port: int) -> None:
