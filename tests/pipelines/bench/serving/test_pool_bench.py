@@ -95,7 +95,7 @@ def test_mariadb_answers_its_own_load(
         answers_more(server)
         server.load.kill()
         server.load.wait()
-        with pytest.raises(ServerError, match="sysbench.* has ended with status -9"):
+        with pytest.raises(ServerError, match=r"sysbench.* has ended with status -9"):
             server.completed()
 
 
