@@ -1,9 +1,15 @@
 #include "policy/hybrid_machine.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
 namespace poolpilot {
+namespace {
+
+constexpr double kHysteresis = 2.0;
+
+}  // namespace
 
 HybridCounters HybridMachine::counters_at(std::int64_t now_us) const {
   HybridCounters counters = counters_;
@@ -50,6 +56,7 @@ HybridDecision HybridMachine::decide(const HybridEvent& event) {
       --state_.lock_waiting_count;
       return {};
     case Kind::kTick: {
+      if (event.turn_us > 0.0) state_.taken_at_once = taken_at_once(event.turn_us);
       const bool forsaken = state_.in_epoll() > 0 && state_.waiting_count == 0;
       return {HybridSelf::kNone, create_if((forsaken && below_minimum()) || is_stuck(), event)};
     }
@@ -103,6 +110,13 @@ bool HybridMachine::is_stuck() const {
   return state_.lock_waiting_count > 0 && state_.lock_waiting_count == state_.thread_count;
 }
 
+int HybridMachine::taken_at_once(double turn_us) const {
+  const double limit_us = settings_.share_below_us * (state_.taken_at_once > 1 ? kHysteresis : 1.0);
+  if (turn_us >= limit_us) return 1;
+  const double fitting = settings_.share_below_us / turn_us;
+  return static_cast<int>(std::clamp(fitting, 2.0, double{HybridState::kMostAtOnce}));
+}
+
 // A pool without any thread gets one whatever the others have.
 bool HybridMachine::create_if(bool wanted, const HybridEvent& event) {
   if (!wanted || (event.pools_full && state_.thread_count > 0)) return false;
@@ -114,7 +128,8 @@ bool HybridMachine::create_if(bool wanted, const HybridEvent& event) {
 
 Gate HybridMachine::move_gate() {
   const bool forsaken = state_.in_epoll() > 0 && state_.waiting_count == 0;
-  const bool open = state_.connection_count <= settings_.max_threads && !forsaken;
+  const bool shared = state_.taken_at_once > 1 && state_.connection_count > 1;
+  const bool open = state_.connection_count <= settings_.max_threads && !forsaken && !shared;
   if (std::exchange(state_.gate_open, open) == open) return Gate::kStays;
   return open ? Gate::kOpens : Gate::kShuts;
 }

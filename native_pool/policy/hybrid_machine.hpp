@@ -8,11 +8,17 @@
 // * it has a connection of its own, which it serves, and waits for in poll(2) in between.
 //
 // A connection is served, or owned, or in the epoll. The gate says whether a thread may keep the
-// connection that it serves. It is open while there are no more connections than max_threads and
-// whoever is in the epoll finds a thread there. So a thread never leaves a connection in the epoll
-// behind without another that waits for it, be it that the system refuses new threads; and who has
-// a connection of its own goes back to the epoll once the gate is shut. Threads that serve turn to
-// one or the other at the end of their turn.
+// connection that it serves. It is open while there are no more connections than max_threads,
+// whoever is in the epoll finds a thread there, and turns are not short. So a thread never leaves a
+// connection in the epoll behind without another that waits for it, be it that the system refuses
+// new threads; and who has a connection of its own goes back to the epoll once the gate is shut.
+// Threads that serve turn to one or the other at the end of their turn.
+//
+// Turns are short while they take less than share_below_us on average over a tick. A thread for
+// each connection then costs more switches of threads than work: a few share the connections, and
+// one takes as many of them out of the epoll at once as last share_below_us together. Turns of
+// twice that length end it. Whoever is taken along waits in the meantime, at most so long if turns
+// stay as they were; the machine counts them as in the epoll still.
 //
 // A created thread waits, as far as the machine is concerned, from the decision to create it.
 #pragma once
@@ -43,6 +49,7 @@ struct HybridEvent {
   bool owns = false;        // the thread that brings it has a connection of its own
   bool idle = false;        // it has waited for idle_timeout_s, and not only for keep_excess_ms
   bool pools_full = false;  // all pools together have reached their limit of threads
+  double turn_us = 0.0;     // of a tick: what a turn has taken on average since the last one, or 0
 };
 
 // What the thread that brought the event does next.
@@ -65,12 +72,15 @@ struct HybridDecision {
 };
 
 struct HybridState {
+  static constexpr int kMostAtOnce = 32;  // beyond it a wait for the epoll is no longer felt
+
   int thread_count = 0;
   int waiting_count = 0;
   int owning_count = 0;
   int lock_waiting_count = 0;
   int connection_count = 0;
   bool gate_open = true;
+  int taken_at_once = 1;  // connections out of the epoll; more than one while turns are short
 
   int in_epoll() const { return connection_count - (thread_count - waiting_count); }
 };
@@ -104,6 +114,7 @@ class HybridMachine {
   bool create_if(bool wanted, const HybridEvent& event);
   bool below_minimum() const;
   bool is_stuck() const;
+  int taken_at_once(double turn_us) const;
   Gate move_gate();
 
   HybridSettings settings_;

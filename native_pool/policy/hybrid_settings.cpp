@@ -14,7 +14,10 @@ constexpr Field kFields[] = {
      "So many threads of a pool of hybrid are kept waiting for any connection; up to "
      "hybrid_max_threads."},
     {&S::keep_excess_ms, "hybrid_keep_excess_ms", "milliseconds", 0, 3'600'000,
-     "Time after which a further one that waits in vain ends."}};
+     "Time after which a further one that waits in vain ends."},
+    {&S::share_below_us, "hybrid_share_below_us", "microseconds", 0, 1'000'000,
+     "Where a turn takes less than this on average, threads have no connection of their own; 0: "
+     "never."}};
 
 }  // namespace
 

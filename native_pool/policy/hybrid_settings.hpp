@@ -11,6 +11,7 @@ struct HybridSettings {
   int max_threads = 16;
   int min_waiting = 2;
   int keep_excess_ms = 50;
+  int share_below_us = 100;
 
   bool operator==(const HybridSettings&) const = default;
 

@@ -28,7 +28,7 @@ void Hybrid::rearm(std::uint32_t connection, std::uint32_t thread) {
   active_.add(-1, engine_.now_us());
   const std::uint32_t pool = connections_[connection].group;
   const std::uint32_t home = home_of(connection);
-  if (home == pool) return pools_[pool].turn_over(connection, thread);
+  if (home == pool) return pools_[pool].end_turn(connection, thread);
   pools_[pool].leave(connection, thread);
   pools_[home].admit(connection);
 }

@@ -14,6 +14,7 @@ void HybridPool::admit(std::uint32_t number) {
 void HybridPool::leave(std::uint32_t number, std::uint32_t thread) {
   const bool owns = places_.owned_by(thread) == number;
   if (owns) disown(number);
+  count_turn(number);
   apply(HybridEventKind::kConnectionLeft, owns);
 }
 
@@ -24,6 +25,12 @@ void HybridPool::receive(std::uint32_t number) {
   if (std::exchange(place.owner_sleeps, false)) call(place.owner);
 }
 
+void HybridPool::end_turn(std::uint32_t number, std::uint32_t thread) {
+  count_turn(number);
+  turn_over(number, thread);
+}
+
+// The turn of a thread is over, or the gate has called it.
 void HybridPool::turn_over(std::uint32_t number, std::uint32_t thread) {
   const bool owns = places_.owned_by(thread) == number;
   if (apply(HybridEventKind::kTurnOver, owns).self == HybridSelf::kOwn) {
@@ -143,9 +150,26 @@ void HybridPool::call_owners() {
   }
 }
 
+void HybridPool::count_turn(std::uint32_t number) {
+  ++turns_;
+  turn_ns_ += engine_.now_ns() - connections_[number].enqueued_ns;
+}
+
+void HybridPool::tick() {
+  HybridEvent tick{HybridEventKind::kTick, engine_.now_us()};
+  tick.pools_full = engine_.is_full();
+  const std::int64_t turns = std::exchange(turns_, 0);
+  const auto lasted_ns = static_cast<double>(std::exchange(turn_ns_, 0));
+  if (turns > 0) tick.turn_us = lasted_ns / 1e3 / static_cast<double>(turns);
+  apply(tick);
+}
+
 HybridDecision HybridPool::apply(HybridEventKind kind, bool owns, bool idle) {
-  const HybridDecision decision =
-      machine_.apply({kind, engine_.now_us(), owns, idle, engine_.is_full()});
+  return apply({kind, engine_.now_us(), owns, idle, engine_.is_full()});
+}
+
+HybridDecision HybridPool::apply(const HybridEvent& event) {
+  const HybridDecision decision = machine_.apply(event);
   if (decision.create) engine_.start_thread(number_);
   if (decision.gate == Gate::kShuts) call_owners();
   return decision;

@@ -34,8 +34,8 @@ class HybridPool {
   void leave(std::uint32_t connection, std::uint32_t thread);
   // A request of a connection has come.
   void receive(std::uint32_t connection);
-  // The turn of a thread is over, or the gate has called it.
-  void turn_over(std::uint32_t connection, std::uint32_t thread);
+  // The turn of a thread is over.
+  void end_turn(std::uint32_t connection, std::uint32_t thread);
 
   // The connection that a thread serves next; kNobody when it waits.
   std::uint32_t next(std::uint32_t thread);
@@ -47,7 +47,7 @@ class HybridPool {
 
   void set_idle_timeout(double seconds) { idle_timeout_s_ = seconds; }
   void expire_sleepers();
-  void tick() { apply(HybridEventKind::kTick); }
+  void tick();
 
   const HybridState& state() const { return machine_.state(); }
   HybridCounters counters() const { return machine_.counters_at(engine_.now_us()); }
@@ -63,6 +63,9 @@ class HybridPool {
   };
 
   HybridDecision apply(HybridEventKind kind, bool owns = false, bool idle = false);
+  HybridDecision apply(const HybridEvent& event);
+  void count_turn(std::uint32_t connection);
+  void turn_over(std::uint32_t connection, std::uint32_t thread);
   void put(std::uint32_t connection);
   void find(std::uint32_t connection);
   std::uint32_t take();
@@ -84,6 +87,8 @@ class HybridPool {
   Ring<std::uint32_t> ready_;         // connections of the epoll with an event
   std::vector<Waiter> waiting_;       // the last began to wait last
   std::vector<std::uint32_t> owned_;  // connections that threads have for themselves
+  std::int64_t turns_ = 0;            // since the last tick
+  TimeNs turn_ns_ = 0;
   std::size_t idle_checks_ = 0;
   TimeNs idle_check_ns_ = kNever;  // the first that counts
 };

@@ -13,12 +13,19 @@ namespace {
 
 using Kind = HybridEventKind;
 
-constexpr HybridSettings kFew{4, 2, 50};
+constexpr HybridSettings kFew{4, 2, 50, 0};
+constexpr HybridSettings kSharing{4, 1, 50, 100};
 
 class HybridMachineTest : public testing::Test {
  protected:
   HybridDecision apply(Kind kind, bool owns = false, bool idle = false) {
     return machine.apply({kind, now_us, owns, idle, pools_full});
+  }
+
+  HybridDecision tick(double turn_us) {
+    HybridEvent event{Kind::kTick, now_us};
+    event.turn_us = turn_us;
+    return machine.apply(event);
   }
 
   const HybridState& state() const { return machine.state(); }
@@ -155,6 +162,45 @@ TEST_F(HybridMachineTest, WhereAllPoolsAreFullAPoolGetsItsFirstThreadOnly) {
   EXPECT_EQ(apply(Kind::kTurnOver).self, HybridSelf::kWait);  // the other is still in the epoll
 }
 
+TEST_F(HybridMachineTest, ShortTurnsShutTheGateAndSeveralAreTakenAtOnce) {
+  machine = HybridMachine(kSharing);
+  log_in();
+  log_in();
+  EXPECT_EQ(tick(kSharing.share_below_us / 5.0).gate, Gate::kShuts);
+  EXPECT_EQ(state().taken_at_once, 5);
+  EXPECT_EQ(apply(Kind::kTurnOver, true).self, HybridSelf::kWait);
+  tick(0.1);
+  EXPECT_EQ(state().taken_at_once, HybridState::kMostAtOnce);
+}
+
+TEST_F(HybridMachineTest, TurnsMustGetTwiceAsLongForEachToHaveAThreadOfItsOwnAgain) {
+  machine = HybridMachine(kSharing);
+  log_in();
+  log_in();
+  EXPECT_EQ(tick(kSharing.share_below_us).gate, Gate::kStays);
+  EXPECT_EQ(tick(kSharing.share_below_us - 1.0).gate, Gate::kShuts);
+  EXPECT_EQ(tick(2.0 * kSharing.share_below_us - 1.0).gate, Gate::kStays);
+  EXPECT_EQ(state().taken_at_once, 2);
+  EXPECT_EQ(tick(0.0).gate, Gate::kStays);  // no turn has ended
+  EXPECT_EQ(tick(2.0 * kSharing.share_below_us).gate, Gate::kOpens);
+  EXPECT_EQ(state().taken_at_once, 1);
+}
+
+TEST_F(HybridMachineTest, AConnectionThatSharesWithNobodyKeepsItsThread) {
+  machine = HybridMachine(kSharing);
+  log_in();
+  EXPECT_EQ(tick(1.0).gate, Gate::kStays);
+  EXPECT_EQ(apply(Kind::kConnectionAdded).gate, Gate::kShuts);
+  EXPECT_EQ(apply(Kind::kConnectionLost).gate, Gate::kOpens);
+}
+
+TEST_F(HybridMachineTest, WithoutALimitNoTurnIsShort) {
+  log_in();
+  log_in();
+  EXPECT_EQ(tick(0.001).gate, Gate::kStays);
+  EXPECT_EQ(state().taken_at_once, 1);
+}
+
 TEST_F(HybridMachineTest, ThreadsAreIntegratedOverTime) {
   apply(Kind::kConnectionAdded);
   now_us = 1'000;
@@ -163,9 +209,9 @@ TEST_F(HybridMachineTest, ThreadsAreIntegratedOverTime) {
 }
 
 TEST(HybridSettings, NoMoreAreToWaitThanThereMayBe) {
-  EXPECT_NO_THROW(check(HybridSettings{16, 16, 50}));
+  EXPECT_NO_THROW(check(HybridSettings{16, 16, 50, 0}));
   try {
-    check(HybridSettings{16, 17, 50});
+    check(HybridSettings{16, 17, 50, 0});
     FAIL() << "accepted";
   } catch (const std::invalid_argument& error) {
     EXPECT_STREQ(error.what(), "hybrid_min_waiting is 17, but must be in 1..16");
@@ -178,7 +224,9 @@ TEST(HybridSettings, NoMoreAreToWaitThanThereMayBe) {
 class RandomPool {
  public:
   explicit RandomPool(unsigned seed)
-      : random_(seed), settings_{2 + below(6), 1 + below(2), 50}, machine_(settings_) {}
+      : random_(seed),
+        settings_{2 + below(6), 1 + below(2), 50, 100 * below(2)},
+        machine_(settings_) {}
 
   void step() {
     switch (below(12)) {
@@ -265,7 +313,9 @@ class RandomPool {
     ASSERT_EQ(state.connection_count, connections());
     ASSERT_EQ(state.in_epoll(), in_epoll_);
     const bool forsaken = in_epoll_ > 0 && waiting() == 0;
-    ASSERT_EQ(state.gate_open, connections() <= settings_.max_threads && !forsaken);
+    const bool share = short_turns_ && connections() > 1;
+    ASSERT_EQ(state.gate_open, connections() <= settings_.max_threads && !forsaken && !share);
+    ASSERT_EQ(state.taken_at_once > 1, short_turns_);
   }
 
   // What the machine says of a new thread must be what the rules want; the system refuses some.
@@ -368,7 +418,12 @@ class RandomPool {
   void tick() {
     const bool forsaken = in_epoll_ > 0 && waiting() == 0 && threads() < settings_.max_threads;
     const bool wanted = forsaken || all_locked();
-    create(apply(Kind::kTick), wanted);
+    HybridEvent event{Kind::kTick};
+    event.turn_us = 50.0 * below(6);
+    if (event.turn_us > 0.0) {
+      short_turns_ = event.turn_us < settings_.share_below_us * (short_turns_ ? 2.0 : 1.0);
+    }
+    create(machine_.apply(event), wanted);
   }
 
   std::mt19937 random_;
@@ -376,6 +431,7 @@ class RandomPool {
   HybridMachine machine_;
   std::vector<Thread> threads_;
   int in_epoll_ = 0;
+  bool short_turns_ = false;
 };
 
 TEST(HybridMachineProperty, CountsGateAndThreadsAreTheRulesAndNobodyIsForgotten) {

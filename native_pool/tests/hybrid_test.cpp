@@ -23,7 +23,7 @@ namespace {
 LivePoolSettings hybrid_pool(int max_threads, int min_waiting = 1) {
   LivePoolSettings settings = small_pool();
   settings.handling.handler = HandlerKind::kHybrid;
-  settings.handling.hybrid = {max_threads, min_waiting, 20};
+  settings.handling.hybrid = {max_threads, min_waiting, 20, 0};
   settings.executor.latch_timeout_s = 60.0;
   return settings;
 }
@@ -215,6 +215,57 @@ TEST_F(HybridTest, AConnectionThatTheEpollRefusesIsClosedAndNoOther) {
   EXPECT_TRUE(left_open.nothing());
 }
 
+// ---- short turns ----
+
+constexpr int kEveryTurnUs = 1'000'000;
+
+LivePoolSettings sharing_pool(int share_below_us = kEveryTurnUs) {
+  LivePoolSettings settings = hybrid_pool(8);
+  settings.handling.hybrid.share_below_us = share_below_us;
+  settings.tuple.timer_interval_ms = 1;
+  return settings;
+}
+
+TEST_F(HybridTest, ConnectionsWhoseTurnsAreShortShareAFewThreads) {
+  start(sharing_pool());
+  connect(6);
+  EXPECT_TRUE(eventually([this] { return gauge("threads") <= 2; }));
+  EXPECT_EQ(taken_in_a_round(), 6);
+  EXPECT_EQ(counter("hand_overs_to_own_socket"), counter("hand_overs_to_epoll"));
+}
+
+TEST_F(HybridTest, LongTurnsGiveEachAThreadOfItsOwnAgain) {
+  start(sharing_pool(5'000));
+  connect(6);
+  ASSERT_TRUE(eventually([this] { return taken_in_a_round() == 6; }));
+  ASSERT_TRUE(eventually([this] {
+    for (const LiveClient& one : clients) one.send_request(2, {reported(20'000)});
+    for (const LiveClient& one : clients) EXPECT_TRUE(one.read().has_value());
+    return gauge("threads") >= 6;
+  }));
+}
+
+// Several wait for a latch whose holder's commit may have been taken along with them.
+void nobody_is_held_up(const std::vector<LiveClient>& clients, const Step& waiting) {
+  for (std::uint64_t round = 0; round < 100; ++round) {
+    ASSERT_TRUE(clients[0].call(round, {begin(), acquire(7)}).has_value());
+    for (std::size_t i = 1; i < clients.size(); ++i)
+      clients[i].send_request(round, {waiting, release(7)});
+    clients[0].send_request(round, {commit()});
+    for (const LiveClient& one : clients) ASSERT_EQ(one.read().value().status, Status::kOk);
+  }
+}
+
+TEST_F(HybridTest, WhoIsTakenAlongIsNotHeldUpByAWait) {
+  LivePoolSettings settings = sharing_pool();
+  settings.cpus = {0};
+  start(settings);
+  connect(7);
+  nobody_is_held_up(clients, acquire_and_say_so(7));
+  nobody_is_held_up(clients, acquire(7));
+  EXPECT_LT(counter("polls_worker"), counter("dequeues_worker"));  // some were taken along
+}
+
 // ---- around the hand-over, in both directions ----
 
 // What clients that come and go have sent and got.
@@ -249,6 +300,7 @@ TEST_F(HybridTest, LosesNothingWhileClientsComeAndGoAndThePoolSizeChanges) {
   const LeftOpen left_open;
   const int number = number_from_environment("POOLPILOT_HAND_OVERS", 300);
   LivePoolSettings settings = hybrid_pool(3);
+  settings.handling.hybrid.share_below_us = 150;  // turns now lie below it, now above
   settings.handling.hybrid.keep_excess_ms = 1;
   settings.tuple.timer_interval_ms = 1;
   settings.tuple.idle_timeout_s = 0.01;

@@ -98,7 +98,7 @@ SimulationSettings hybrid(int connections, int max_threads) {
   SimulationSettings settings =
       settings_of({class_of("all", {cpu(50, 1.0), wait(500, false)})}, connections);
   settings.handling.handler = HandlerKind::kHybrid;
-  settings.handling.hybrid = {max_threads, 1, 20};
+  settings.handling.hybrid = {max_threads, 1, 20, 0};
   return settings;
 }
 
@@ -145,6 +145,22 @@ TEST(SimulatedHybrid, ThePoolSizeHandsOverInBothDirections) {
   run_until(pool, 2.5);
   EXPECT_NEAR(counter(pool, "dequeues_worker") - taken_before,
               counter(pool, "completed") - answered, 12);
+}
+
+TEST(SimulatedHybrid, ConnectionsWhoseTurnsAreShortShareAFewThreads) {
+  SimulationSettings settings = hybrid(4, 8);
+  settings.load.classes = {class_of("all", {cpu(20, 0.0)})};
+  settings.load.classes[0].think_ms = 1.0;
+  SimulatedPool apart(settings);
+  settings.handling.hybrid.share_below_us = 1000;
+  SimulatedPool shared(settings);
+  run_until(apart, 1.0);
+  run_until(shared, 1.0);
+  EXPECT_EQ(apart.snapshot().gauges.at("threads"), 5);
+  EXPECT_LT(shared.snapshot().gauges.at("threads"), 4);
+  EXPECT_EQ(counter(shared, "hand_overs_to_own_socket"), counter(shared, "hand_overs_to_epoll"));
+  EXPECT_NEAR(counter(shared, "completed"), counter(apart, "completed"),
+              0.05 * counter(apart, "completed"));
 }
 
 TEST(SimulatedHybrid, ThreadsThatWaitInVainEnd) {

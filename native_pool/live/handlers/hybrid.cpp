@@ -60,7 +60,7 @@ void Hybrid::add_counts(PoolSnapshot& snapshot, const WorkerTotals& workers) con
     const HybridCounters counted = pool->counters();
     counters.thread_creations += counted.thread_creations;
     counters.dequeues_worker += counted.taken;
-    counters.polls_worker += counted.taken;
+    counters.polls_worker += pool->polls();
     counters.thread_us += counted.thread_us;
     to_own += counted.to_own;
     to_epoll += counted.to_epoll;

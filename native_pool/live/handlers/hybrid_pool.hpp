@@ -16,6 +16,14 @@
 // kept by it. When the machine opens the gate the event is cleared, and who has not asked yet stays
 // where it is. Both under the mutex. `gate_open_` says the same to threads between two turns.
 //
+// Taken at once. While turns are short (hybrid_machine.hpp) a thread takes several connections out
+// of the epoll. Those beside its own wait in `found_`, under the mutex, for the threads that come
+// for their next; the epoll is silent about them, and nobody owns or shuts them. Whoever has put
+// some there comes back for them at the end of its turn. If it does not, because it keeps a
+// connection of its own, or its turn waits, or outlasts a tick, they go back to the epoll, which
+// finds them for those who wait there. Where the system refuses that, they stay and are tried
+// again.
+//
 // Creation. A thread that the system refuses is asked for again by the next event that wants one,
 // and by the tick. Until then the machine keeps the gate shut if nobody waits in the epoll.
 //
@@ -78,12 +86,16 @@ class HybridPool {
   // Waits for a connection with an event; nullptr when the thread ends.
   Connection* take(std::uint32_t& events);
 
+  // A turn of one of the pool's threads took so long.
+  void add_turn(std::int64_t turn_ns);
+
   // A hint: relaxed, as whoever goes by an old answer meets the gate in its next poll(2).
   bool is_gate_open() const { return gate_open_.load(std::memory_order_relaxed); }
   int gate() const { return gate_.get(); }
   bool is_stopping() const;
 
-  void lock_wait_begin();
+  // A turn waits and says so, for a lock or else; what its thread took along goes back.
+  void wait_begin(bool for_lock);
   void lock_wait_end();
 
   void tick(std::int64_t now_us);
@@ -92,6 +104,8 @@ class HybridPool {
 
   HybridState state() const;
   HybridCounters counters() const;
+  // Waits of the epoll that brought something.
+  std::int64_t polls() const;
 
  private:
   struct Waiting {
@@ -100,8 +114,12 @@ class HybridPool {
   };
 
   Waiting next_wait() const;
+  Connection* take_found(std::uint32_t& events);
+  void put_back_found();
+  double turn_us_since_last_tick();
   bool watch(Connection& connection);
   HybridDecision apply(HybridEventKind kind, bool owns = false, bool idle = false);
+  HybridDecision apply(const HybridEvent& event);
   void move(Gate gate);
 
   HybridHost& host_;
@@ -111,6 +129,18 @@ class HybridPool {
   SilentConnections connections_;
   ConnectionPoll poll_;
   Descriptor gate_;
+  std::vector<epoll_event> found_;  // the next one is the last
+  // Hint and wish, relaxed: that found_ is not empty, which the thread that fills it sees itself;
+  // how many to take at once.
+  std::atomic<bool> has_found_{false};
+  std::atomic<int> taken_at_once_{1};
+  bool found_touched_ = false;  // since the last tick
+  std::int64_t polls_ = 0;
+  // Sums that the ticks take differences of: relaxed, a turn may be missing in one of the two.
+  std::atomic<std::int64_t> turns_{0};
+  std::atomic<std::int64_t> turn_ns_{0};
+  std::int64_t ticked_turns_ = 0;
+  std::int64_t ticked_turn_ns_ = 0;
   std::atomic<bool> gate_open_{true};
   // Whether a thread that begins to wait is one too many. Relaxed: its own last event, or a later
   // one, has set it.

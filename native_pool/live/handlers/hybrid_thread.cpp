@@ -18,7 +18,7 @@ bool HybridThread::serve_next() {
   taken->home = this;
   // One that a tick has shut looks like one whose client is gone.
   const bool gone = hangs_up_at_once() && !taken->timed_out && has_hung_up(taken->fd, events);
-  serve(*taken, gone ? OwnSocket::kGone : OwnSocket::kReady);
+  pool_.add_turn(serve(*taken, gone ? OwnSocket::kGone : OwnSocket::kReady));
   return true;
 }
 
@@ -26,7 +26,7 @@ bool HybridThread::serve_own() {
   Connection& own = *connection_;
   const OwnSocket found = wait_for_client(own, pool_.gate());
   if (found != OwnSocket::kCalled) {
-    serve(own, found);
+    pool_.add_turn(serve(own, found));
     return true;
   }
   if (pool_.is_stopping()) return false;
@@ -60,7 +60,7 @@ void HybridThread::remove(Connection& connection) {
 
 void HybridThread::wait_begin(WaitKind kind) {
   ServingThread::wait_begin(kind);
-  if (kind == WaitKind::kRowLock) pool_.lock_wait_begin();
+  pool_.wait_begin(kind == WaitKind::kRowLock);
 }
 
 void HybridThread::wait_end(WaitKind kind) {

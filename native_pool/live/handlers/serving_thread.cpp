@@ -17,16 +17,19 @@ void ServingThread::wait_begin(WaitKind) { stats_.active.end(now_ns()); }
 
 void ServingThread::wait_end(WaitKind) { stats_.active.begin(now_ns()); }
 
-void ServingThread::serve(Connection& connection, OwnSocket found) {
-  connection.enqueued_ns = now_ns();
-  stats_.active.begin(connection.enqueued_ns);
+std::int64_t ServingThread::serve(Connection& connection, OwnSocket found) {
+  const std::int64_t begun_ns = now_ns();
+  connection.enqueued_ns = begun_ns;
+  stats_.active.begin(begun_ns);
   if (found == OwnSocket::kGone) {
     host_.end(connection, Ending::kHungUp);
   } else {
     if (found == OwnSocket::kSilent) connection.timed_out = true;
     host_.serve(connection, stats_);
   }
-  stats_.active.end(now_ns());
+  const std::int64_t ended_ns = now_ns();
+  stats_.active.end(ended_ns);
+  return ended_ns - begun_ns;
 }
 
 OwnSocket ServingThread::wait_for_client(const Connection& connection, int call) const {

@@ -27,8 +27,9 @@ class ServingThread : public ConnectionHome {
   void requeue(Connection&) override { assert(false); }
 
  protected:
-  // Does for a connection what was found at its socket: a turn, or its end.
-  void serve(Connection& connection, OwnSocket found);
+  // Does for a connection what was found at its socket: a turn, or its end. Says how long it took,
+  // in nanoseconds.
+  std::int64_t serve(Connection& connection, OwnSocket found);
 
   // Waits for the client of a connection alone, until `call` is readable.
   OwnSocket wait_for_client(const Connection& connection, int call) const;

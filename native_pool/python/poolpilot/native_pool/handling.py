@@ -15,7 +15,7 @@ class ConnectionHandling(BaseModel):
 
     The fields are options of `LivePool` and `SimulatedPool`. The handler is chosen at the start: under
     `per_connection` the pool tuple has no effect, under `hybrid` `pool_size` is the number of pools,
-    `timer_interval_ms` how often silent clients are looked for, and `idle_timeout_s` how long a pool without
+    `timer_interval_ms` how often it looks at silent clients and at the length of turns, and `idle_timeout_s` how long a pool without
     connections keeps its last threads.
     """
 
@@ -26,3 +26,4 @@ class ConnectionHandling(BaseModel):
     hybrid_max_threads: int = setting_field(_ROWS["hybrid_max_threads"])
     hybrid_min_waiting: int = setting_field(_ROWS["hybrid_min_waiting"])
     hybrid_keep_excess_ms: int = setting_field(_ROWS["hybrid_keep_excess_ms"])
+    hybrid_share_below_us: int = setting_field(_ROWS["hybrid_share_below_us"])

@@ -147,5 +147,5 @@ def serve(served: Served, told: Connection) -> None:
                 told.send((None, getattr(server, method)(**values)))
             except REFUSALS as error:
                 told.send((f"{error}", None))
-    except (EOFError, KeyboardInterrupt):
+    except (EOFError, ConnectionError, KeyboardInterrupt):
         server.close()
