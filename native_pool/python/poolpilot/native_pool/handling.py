@@ -15,8 +15,8 @@ class ConnectionHandling(BaseModel):
 
     The fields are options of `LivePool` and `SimulatedPool`. The handler is chosen at the start: under
     `per_connection` the pool tuple has no effect, under `hybrid` `pool_size` is the number of pools,
-    `timer_interval_ms` how often it looks at silent clients and at the length of turns, and `idle_timeout_s` how long a pool without
-    connections keeps its last threads.
+    `timer_interval_ms` how often it looks at silent clients and at the length of turns, and `idle_timeout_s` how
+    long a pool without connections keeps its last threads.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
