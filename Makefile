@@ -84,8 +84,10 @@ bench-pool: $(FULL)/.ready system-lab ## measure the live pool beside its peers 
 	@mkdir -p benchmarks/reports build/bench
 	$(FULL)/bin/poolpilot bench pool --runs build/bench/pool.jsonl --lab build/bench/lab --json benchmarks/reports/pool.json
 	rm build/bench/pool.jsonl
+	for part in admission throttling disciplines; do
+	  $(FULL)/bin/python benchmarks/$$part.py --json benchmarks/reports/$$part.json
+	done
 	$(FULL)/bin/python benchmarks/pool_page.py
-	$(FULL)/bin/python benchmarks/admission.py --json benchmarks/reports/admission.json
 
 sanitize: $(FULL)/.ready ## C++ tests under ThreadSanitizer; they and the extension under AddressSanitizer and UBSan
 	@$(call native_tests,build/thread,thread)

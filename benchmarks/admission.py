@@ -5,12 +5,8 @@ clients on four processors, in four phases of a minute: few of them send; all of
 holder pays for every waiter; nine in ten only wait for their disk; all are at the latch again. Results to expect: with
 no limit the latch phases collapse; no fixed limit is best in all phases, because readers want more inside than the
 latch bears; the limiters that go by latency take the readers' longer requests for a queue; our climber, which goes by
-throughput, gives as much as the best fixed limit that only hindsight knows.
-
-A second part has the source's shape (Bin Wang, The Art of Problem-Solving in Software Engineering, section 4.6.5):
-throughput over the number of connections with and without a limit of 256 transactions, on 64 processors. One number is
-fitted, what a waiter costs the latch's holder: such that the limit is worth the source's 29 % at 8,000 connections. The
-rest follows: with the limit throughput stays at its peak, without it falls.
+throughput, gives as much as the best fixed limit that only hindsight knows. In
+`benchmarks/throttling.py` the number of connections grows.
 """
 
 import argparse
@@ -24,7 +20,6 @@ from typing import Any
 from poolpilot.env.admission import LimitSample, control
 from poolpilot.env.backends.simulated import SimulatedServer
 from poolpilot.env.spectral import ClimbSettings
-from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool import Climber, SpectralClimber
 from poolpilot.native_pool._core import (
     Gradient2Climber,
@@ -34,7 +29,7 @@ from poolpilot.native_pool._core import (
     VegasClimber,
     VegasSettings,
 )
-from poolpilot.native_pool.simulation import CALIBRATED, LoadChange, Machine
+from poolpilot.native_pool.simulation import CALIBRATED, LoadChange
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
 CONNECTIONS = 512
@@ -62,24 +57,6 @@ CONVOY = RequestClass(
 READING = RequestClass(
     "reading",
     (Step("cpu", us=60.0, variation=0.5), Step("wait", us=4000.0, variation=0.5, kind="disk_io", reported=True)),
-)
-
-
-CROWDS = (64, 256, 1000, 2000, 4000, 8000, 10_000)
-CROWD_CPUS, CROWD_LIMIT = 64, 256
-FITTED_WAITER_COST_US = 0.00044
-TRANSACTION = RequestClass(
-    "transaction",
-    (
-        Step("begin"),
-        Step("cpu", us=400.0, variation=0.5),
-        Step("wait", us=1000.0, variation=0.5, kind="disk_io", reported=True),
-        Step("acquire", spin_us=20, waiter_cost_us=FITTED_WAITER_COST_US, reported=True),
-        Step("cpu", us=8.0),
-        Step("release"),
-        Step("cpu", us=200.0, variation=0.5),
-        Step("commit"),
-    ),
 )
 
 
@@ -166,16 +143,6 @@ def summary(runs: Mapping[str, Sequence[LimitSample]]) -> dict[str, dict[str, An
     }
 
 
-def crowd_per_s(connections: int, limit: int) -> float:
-    """Throughput of so many connections on many processors; a limit of 0 is none."""
-    workload = Workload("crowd", "admission", (TRANSACTION,), connections=connections, cpus=CROWD_CPUS, seed=1)
-    pool = SimulatedServer(workload, Machine(), initial=PoolTuple(CROWD_CPUS, 3, 500), admission_limit=limit)
-    pool.run_for(1.0)
-    before = pool.snapshot()
-    pool.run_for(1.0)
-    return LimitSample.between(before, pool.snapshot()).throughput_per_s
-
-
 def main() -> None:
     """Runs everything and prints the result."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -186,13 +153,11 @@ def main() -> None:
     runs |= {f"fixed {limit}": fixed(limit, intervals) for limit in FIXED}
     runs |= {name: control(server(START), make(), intervals, INTERVAL_S) for name, make in CONTROLLERS.items()}
     shares = summary(runs)
-    crowds = {number: [crowd_per_s(number, limit) for limit in (0, CROWD_LIMIT)] for number in CROWDS}
     result = {
         "phase_s": PHASE_S,
         "interval_s": INTERVAL_S,
         "phases": [asdict(phase) for phase in PHASES],
         "runs": shares,
-        "crowds": {str(number): {"off": off, "limit 256": limited} for number, (off, limited) in crowds.items()},
         "limits": {name: [one.limit for one in runs[name]] for name in CONTROLLERS},
     }
     text = json.dumps(result, indent=1)
@@ -201,8 +166,6 @@ def main() -> None:
     for name, row in shares.items():
         by_phase = "  ".join(f"{share:6.1%}" for share in row["of_best_in_phase"].values())
         print(f"{name:12} {row['throughput_per_s']:8.0f}/s  {row['of_best_fixed']:6.1%}   {by_phase}")
-    for number, (off, limited) in crowds.items():
-        print(f"{number:6} connections: {off:8.0f}/s without, {limited:8.0f}/s with a limit of 256")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 How to run: `make bench-pool`, or `python benchmarks/pool_page.py [--report benchmarks/reports/pool.json]
 [--page docs/pool.md] [--picture docs/images/handlers.png]` after it. Results to expect: the parts of the page between
-their markers are written anew; a part that was not measured stays as it is.
+their markers are written anew; a part that was not measured stays as it is. Simulated figures come from
+benchmarks/throttling.py and benchmarks/disciplines.py.
 """
 
 import argparse
@@ -14,9 +15,11 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from disciplines_section import disciplines_section
 from poolpilot.pipelines.bench.serving.handlers import HANDLERS
 from poolpilot.pipelines.bench.serving.works import WORKS
 from results_page import replaced
+from throttling_section import draw_throttling, throttling_section
 
 Row = dict[str, Any]
 COLOURS = {"per_connection": "#2c3e50", "pool": "#2980b9", "hybrid": "#c0392b"}
@@ -165,6 +168,16 @@ SECTIONS: dict[str, Callable[[Sequence[Row]], str]] = {
 }
 
 
+def with_simulated(page: str, cells: Sequence[Row], reports: Path, pictures: Path) -> str:
+    """The page with the parts that stand beside simulated ones."""
+    throttled, shared = ([row for row in cells if row["part"] == part] for part in ("throttling", "shares"))
+    simulated = json.loads((reports / "throttling.json").read_text())
+    draw_throttling(throttled, simulated, pictures / "throttling.png")
+    page = replaced(page, "throttling", throttling_section(throttled, simulated))
+    disciplines = json.loads((reports / "disciplines.json").read_text())
+    return replaced(page, "disciplines", disciplines_section(shared, disciplines))
+
+
 def main() -> None:
     """Writes every part that was measured anew."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -172,7 +185,7 @@ def main() -> None:
     parser.add_argument("--page", type=Path, default=Path("docs/pool.md"))
     parser.add_argument("--picture", type=Path, default=Path("docs/images/handlers.png"))
     arguments = parser.parse_args()
-    cells = json.loads(arguments.report.read_text())["cells"]
+    cells = json.loads(arguments.report.read_text())["cells"] if arguments.report.exists() else []
     page = arguments.page.read_text()
     for part, section in SECTIONS.items():
         rows = [row for row in cells if row["part"] == part]
@@ -180,7 +193,7 @@ def main() -> None:
             page = replaced(page, part, section(rows))
         if rows and part == "handlers":
             draw(rows, arguments.picture)
-    arguments.page.write_text(page)
+    arguments.page.write_text(with_simulated(page, cells, arguments.report.parent, arguments.picture.parent))
 
 
 if __name__ == "__main__":

@@ -61,9 +61,6 @@ void bind_live(py::module_& module) {
           "The knobs in force besides the tuple, by name.")
       .def("set_knobs", &set_knobs<LivePool>,
            "Changes the knobs that are named and returns all that are in force.")
-      .def("set_admission_limit", &LivePool::set_admission_limit, py::arg("limit"),
-           py::call_guard<py::gil_scoped_release>(),
-           "Most transactions inside at once from now on; 0: no limit.")
       .def(
           "snapshot",
           [](const LivePool& pool) {

@@ -40,7 +40,8 @@ Settings pool_settings_with(const py::kwargs& keywords) {
 
 py::dict to_dict(const PoolKnobs& knobs);
 
-// Changes some knobs of a pool that serves and returns all.
+// Changes some knobs of a pool that serves and returns all. The interpreter is not let go between
+// the look and the change, so that two threads do not undo one another's.
 template <typename Pool>
 py::dict set_knobs(Pool& pool, const py::kwargs& keywords) {
   py::dict values(keywords);

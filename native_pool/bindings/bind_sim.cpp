@@ -187,8 +187,6 @@ void bind_pool(py::module_& module) {
           "The knobs in force besides the tuple, by name.")
       .def("set_knobs", &set_knobs<SimulatedPool>,
            "Changes the knobs that are named and returns all that are in force.")
-      .def("set_admission_limit", &SimulatedPool::set_admission_limit, py::arg("limit"),
-           "Most transactions inside at once from now on; 0: no limit.")
       .def(
           "snapshot", [](const SimulatedPool& pool) { return to_dict(pool.snapshot()); },
           "Everything counted since the start.")

@@ -10,9 +10,7 @@ namespace poolpilot {
 namespace {
 
 // A long transaction is noticed at most a tenth of its time late.
-int look_every_ms(int escape_ms) {
-  return escape_ms == 0 ? 0 : std::clamp(escape_ms / 10, 1, 1'000);
-}
+int look_every_ms(int escape_ms) { return std::clamp(escape_ms / 10, 1, 1'000); }
 
 std::int64_t now_us() { return now_ns() / 1'000; }
 
@@ -21,12 +19,10 @@ std::int64_t now_us() { return now_ns() / 1'000; }
 AdmissionGate::AdmissionGate(const AdmissionSettings& settings, const std::vector<int>& cpus)
     : admission_(settings),
       limit_(settings.admission_limit),
-      look_every_ms_(look_every_ms(settings.admission_escape_ms)),
+      first_(settings),
       timer_(cpus, [this] { look_for_long_ones(); }) {}
 
-void AdmissionGate::start() {
-  if (is_on()) start_timer();
-}
+void AdmissionGate::start() { run_timer(first_); }
 
 void AdmissionGate::stop() { timer_.stop(); }
 
@@ -45,14 +41,14 @@ void AdmissionGate::leave(Connection& connection, ConnectionHome* host) {
   serve_again(std::move(woken), host);
 }
 
-void AdmissionGate::set_limit(int limit) {
-  check_admission_limit(limit);
-  if (limit > 0) start_timer();
+void AdmissionGate::configure(const AdmissionSettings& settings) {
+  require_ranges(settings);
+  run_timer(settings);
   Woken woken;
   {
     const std::lock_guard lock(mutex_);
-    woken = admission_.set_limit(limit, now_us());
-    limit_.store(limit, std::memory_order_relaxed);
+    woken = admission_.configure(settings, now_us());
+    limit_.store(settings.admission_limit, std::memory_order_relaxed);
   }
   serve_again(std::move(woken), nullptr);
 }
@@ -66,10 +62,13 @@ void AdmissionGate::look_for_long_ones() {
   serve_again(std::move(woken), nullptr);
 }
 
-// A pool that never has a limit never has the thread.
-void AdmissionGate::start_timer() {
-  if (timer_runs_ || look_every_ms_ == 0) return;
-  timer_.start(look_every_ms_);
+// A pool in which nobody ever escapes never has the thread; once it runs, a look in vain costs
+// nothing.
+void AdmissionGate::run_timer(const AdmissionSettings& settings) {
+  if (settings.admission_limit == 0 || settings.admission_escape_ms == 0) return;
+  const int interval_ms = look_every_ms(settings.admission_escape_ms);
+  if (timer_runs_) return timer_.set_interval(interval_ms);
+  timer_.start(interval_ms);
   timer_runs_ = true;
 }
 

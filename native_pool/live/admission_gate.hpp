@@ -4,10 +4,10 @@
 // Who may not run yet is parked: enter() puts the connection into the queue, and from then on it
 // belongs to no thread. No epoll watches it, no timer ends it, and the thread whose turn it was
 // must not touch it any more, because whoever makes room may queue it again at once. Its request
-// stays in its buffer. Whoever makes room, a thread that leaves, a change of the limit or the timer
-// that looks for long transactions, takes it out of the queue under the mutex and so owns it, lets
-// the mutex go, and has it queued with high priority, since a place that is free costs: by the home
-// whose thread has just left, or where none has by its own.
+// stays in its buffer. Whoever makes room, a thread that leaves, a change of the settings or the
+// timer that looks for long transactions, takes it out of the queue under the mutex and so owns it,
+// lets the mutex go, and has it queued with high priority, since a place that is free costs: by the
+// home whose thread has just left, or where none has by its own.
 //
 // A connection is in the queue or owned by a turn, never both, so one that waits is never closed:
 // who goes away meanwhile is found out when it is served. While a pool stops, homes queue such a
@@ -46,15 +46,16 @@ class AdmissionGate {
   // by `host`, or where that is nullptr by its own home.
   void leave(Connection& connection, ConnectionHome* host);
 
-  // Throws std::invalid_argument outside the range and std::system_error when the system refuses
-  // the timer's thread; the old limit then stays. One call at a time, not beside start() or stop().
-  void set_limit(int limit);
+  // Throws std::invalid_argument outside the ranges and std::system_error when the system refuses
+  // the timer's thread; the old settings then stay. One call at a time, not beside start() or
+  // stop().
+  void configure(const AdmissionSettings& settings);
 
   void add_counts(PoolSnapshot& snapshot) const;
 
  private:
   void look_for_long_ones();
-  void start_timer();
+  void run_timer(const AdmissionSettings& settings);
   static void serve_again(Woken woken, ConnectionHome* host);
 
   mutable std::mutex mutex_;
@@ -62,7 +63,7 @@ class AdmissionGate {
   // The limit in force, for a look without the mutex. Relaxed: who comes while it changes may as
   // well have come before, and what happens is decided under the mutex.
   std::atomic<int> limit_;
-  const int look_every_ms_;  // 0: nobody escapes
+  const AdmissionSettings first_;  // what start() begins with
   bool timer_runs_ = false;
   Timer timer_;
 };

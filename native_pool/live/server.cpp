@@ -22,7 +22,7 @@ namespace {
 LivePool::LivePool(const LivePoolSettings& settings)
     : settings_(settings),
       executor_(settings.executor, stopping_),
-      gate_(settings.admission, settings.cpus),
+      gate_(settings.knobs.admission, settings.cpus),
       requests_(executor_, gate_),
       registry_(settings.cpus, settings.class_names.size()),
       tuple_(settings.tuple),
@@ -129,20 +129,15 @@ PoolKnobs LivePool::knobs() const {
 }
 
 PoolKnobs LivePool::set_knobs(const PoolKnobs& knobs) {
-  check(knobs, settings_.queues);
+  check_knobs(settings_, knobs);
   const auto serving = while_serving();
   const std::lock_guard lock(tuple_mutex_);
+  // First what the system may refuse: all knobs change, or none.
+  if (knobs.admission != knobs_.admission) gate_.configure(knobs.admission);
   handler_->configure(tuple_, knobs);
   knobs_ = knobs;
   ++tuple_epoch_;
   return knobs;
-}
-
-void LivePool::set_admission_limit(int limit) {
-  check_admission_limit(settings_, limit);
-  const auto serving = while_serving();
-  const std::lock_guard lock(tuple_mutex_);
-  gate_.set_limit(limit);
 }
 
 const std::vector<EventLog>& LivePool::event_logs() const {

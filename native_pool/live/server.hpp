@@ -44,7 +44,7 @@ class LivePool final : private HandlerHost {
   // beside every other call; returns once the pool is closed.
   void close();
 
-  // The seven below throw std::logic_error unless the pool serves.
+  // The six below throw std::logic_error unless the pool serves.
 
   // The address clients connect to.
   std::string address() const;
@@ -53,11 +53,9 @@ class LivePool final : private HandlerHost {
   // std::system_error when a group cannot be opened; the old tuple then stays.
   PoolTuple set_tuple(const PoolTuple& tuple);
   PoolKnobs knobs() const;
-  // The same for the knobs besides the tuple.
+  // The same for the knobs besides the tuple. Throws std::system_error when the system refuses the
+  // thread that an admission limit needs; all old knobs then stay.
   PoolKnobs set_knobs(const PoolKnobs& knobs);
-  // Changes `admission_limit`; 0 switches it off. Throws std::invalid_argument outside its range,
-  // and std::system_error when the system refuses a thread; the old limit then stays.
-  void set_admission_limit(int limit);
   PoolSnapshot snapshot() const;
 
   // Recorded events of every group that was ever open; empty unless record_events. Throws
@@ -94,7 +92,7 @@ class LivePool final : private HandlerHost {
   std::unique_ptr<ConnectionHandler> handler_;  // until the pool is closed
   ThreadRegistry registry_;  // after the handler its threads work for, so that it goes first
 
-  mutable std::mutex tuple_mutex_;  // one change of the tuple or of the admission at a time
+  mutable std::mutex tuple_mutex_;  // one change of the tuple or the knobs at a time
   PoolTuple tuple_;
   PoolKnobs knobs_;
   std::int64_t tuple_epoch_ = 0;

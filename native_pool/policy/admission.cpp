@@ -87,10 +87,10 @@ Woken Admission::expire(std::int64_t now_us) {
   return let_in_waiting(now_us);
 }
 
-Woken Admission::set_limit(int limit, std::int64_t now_us) {
-  check_admission_limit(limit);
+Woken Admission::configure(const AdmissionSettings& settings, std::int64_t now_us) {
+  require_ranges(settings);
   advance(now_us);
-  settings_.admission_limit = limit;
+  settings_ = settings;
   return let_in_waiting(now_us);
 }
 

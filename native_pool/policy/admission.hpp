@@ -100,8 +100,9 @@ class Admission {
   Woken leave(AdmissionTicket& ticket, std::int64_t now_us);
   // Lets in who may enter because of those that have become long transactions.
   Woken expire(std::int64_t now_us);
-  // Raising it lets in as many more; lowering it sends nobody out. 0 lets in all.
-  Woken set_limit(int limit, std::int64_t now_us);
+  // A higher limit lets in as many more, a lower one sends nobody out, 0 lets in all. Who waits
+  // goes on waiting whatever the queue's limit is. Throws std::invalid_argument outside the ranges.
+  Woken configure(const AdmissionSettings& settings, std::int64_t now_us);
 
   // When expire() will have something to do; kNever while nobody waits or nobody can escape.
   std::int64_t next_expiry_us() const;

@@ -19,6 +19,4 @@ constexpr Field kFields[] = {
 
 std::span<const Field> AdmissionSettings::fields() { return kFields; }
 
-void check_admission_limit(int limit) { check_range("admission_limit", limit, 0, kMostAdmitted); }
-
 }  // namespace poolpilot

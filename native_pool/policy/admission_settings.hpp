@@ -1,4 +1,5 @@
-// What the admission of a pool is told. What each one means stands once, in admission_settings.cpp.
+// What the admission of a pool is told, all of which may change while it serves. What each one
+// means stands once, in admission_settings.cpp.
 #pragma once
 
 #include <span>
@@ -14,10 +15,9 @@ struct AdmissionSettings {
   int admission_escape_ms = 2'000;
   int admission_queue_limit = 0;
 
+  bool operator==(const AdmissionSettings&) const = default;
+
   static std::span<const SettingField<AdmissionSettings>> fields();
 };
-
-// Throws std::invalid_argument with the range: for a limit that is to change while a pool serves.
-void check_admission_limit(int limit);
 
 }  // namespace poolpilot

@@ -15,9 +15,4 @@ constexpr SettingField<K> kFields[] = {
 
 std::span<const SettingField<K>> K::fields() { return kFields; }
 
-void check(const PoolKnobs& knobs, const QueueSettings& queues) {
-  require_ranges(knobs);
-  if (!knobs.weights.empty()) check_weights(queues, knobs.weights);
-}
-
 }  // namespace poolpilot

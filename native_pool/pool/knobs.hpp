@@ -5,14 +5,15 @@
 #include <tuple>
 #include <vector>
 
+#include "policy/admission_settings.hpp"
 #include "policy/group_settings.hpp"
 #include "pool/setting.hpp"
-#include "queues/queue_settings.hpp"
 
 namespace poolpilot {
 
 struct PoolKnobs {
   GroupSettings group;  // oversubscribe, timer and create_thread_on_wait come from the tuple
+  AdmissionSettings admission;
   int max_threads = 65'536;
   int prio_kickup_ms = 1000;
   std::vector<double> weights;  // of the queues; empty: those of their settings
@@ -20,10 +21,7 @@ struct PoolKnobs {
   bool operator==(const PoolKnobs&) const = default;
 
   static std::span<const SettingField<PoolKnobs>> fields();
-  static constexpr auto parts() { return std::tuple(&PoolKnobs::group); }
+  static constexpr auto parts() { return std::tuple(&PoolKnobs::group, &PoolKnobs::admission); }
 };
-
-// Throws std::invalid_argument that names the knob, its value and its range.
-void check(const PoolKnobs& knobs, const QueueSettings& queues);
 
 }  // namespace poolpilot

@@ -19,12 +19,14 @@ void check_pool(const PoolSettings& settings) {
   check_range("max_pool_size", settings.max_pool_size, 1, kMaxGroups);
   check(settings.tuple, settings.max_pool_size);
   check(settings.queues);
-  check(settings.knobs, settings.queues);
-  check_admission_limit(settings, settings.admission.admission_limit);
+  check_knobs(settings, settings.knobs);
 }
 
-void check_admission_limit(const PoolSettings& settings, int limit) {
-  check_admission_limit(limit);
+void check_knobs(const PoolSettings& settings, const PoolKnobs& knobs) {
+  require_ranges(knobs);
+  if (!knobs.weights.empty()) check_weights(settings.queues, knobs.weights);
+  // Only thread groups can park who must wait.
+  const int limit = knobs.admission.admission_limit;
   if (limit == 0 || settings.handling.handler == HandlerKind::kPool) return;
   refuse_setting("admission_limit", limit, "0 unless the handler is pool");
 }

@@ -5,7 +5,6 @@
 #include <span>
 #include <tuple>
 
-#include "policy/admission_settings.hpp"
 #include "pool/handler_settings.hpp"
 #include "pool/knobs.hpp"
 #include "pool/setting.hpp"
@@ -19,14 +18,13 @@ struct PoolSettings {
   HandlerSettings handling;
   PoolKnobs knobs;
   QueueSettings queues;
-  AdmissionSettings admission;
   int max_pool_size = 128;
   bool record_events = false;
 
   static std::span<const SettingField<PoolSettings>> fields();
   static constexpr auto parts() {
     return std::tuple(&PoolSettings::tuple, &PoolSettings::handling, &PoolSettings::knobs,
-                      &PoolSettings::queues, &PoolSettings::admission);
+                      &PoolSettings::queues);
   }
 };
 
@@ -34,8 +32,8 @@ struct PoolSettings {
 // is told the range that it has here and not the widest one. Throws std::invalid_argument.
 void check_pool(const PoolSettings& settings);
 
-// Throws std::invalid_argument unless a pool of these settings can have this admission limit: only
-// thread groups can park who must wait.
-void check_admission_limit(const PoolSettings& settings, int limit);
+// Throws std::invalid_argument, with the knob, its value and its range, unless a pool of these
+// settings can have these knobs.
+void check_knobs(const PoolSettings& settings, const PoolKnobs& knobs);
 
 }  // namespace poolpilot

@@ -14,9 +14,9 @@ void AdmissionGate::let_out(std::uint32_t connection, std::uint32_t thread) {
   serve_again(admission_.leave(connections_[connection], engine_.now_us()), thread);
 }
 
-void AdmissionGate::set_limit(int limit) {
-  serve_again(admission_.set_limit(limit, engine_.now_us()), kNobody);
-  is_on_ = limit > 0;
+void AdmissionGate::configure(const AdmissionSettings& settings) {
+  serve_again(admission_.configure(settings, engine_.now_us()), kNobody);
+  is_on_ = settings.admission_limit > 0;
 }
 
 void AdmissionGate::expire() {

@@ -32,8 +32,8 @@ class AdmissionGate {
   void leave(std::uint32_t connection, std::uint32_t thread) {
     if (connections_[connection].is_admitted()) let_out(connection, thread);
   }
-  // Throws std::invalid_argument outside the range; the old limit then stays.
-  void set_limit(int limit);
+  // Throws std::invalid_argument outside the ranges; the old settings then stay.
+  void configure(const AdmissionSettings& settings);
   // Some transaction may have become a long one.
   void expire();
 

@@ -25,7 +25,7 @@ SimulatedPool::SimulatedPool(const SimulationSettings& settings)
       client_thread_(engine_, client_, connections_),
       measures_(settings.load.classes.size()),
       handler_(engine_, connections_, settings_),
-      gate_(engine_, connections_, handler_, settings.admission),
+      gate_(engine_, connections_, handler_, settings.knobs.admission),
       latches_(engine_, connections_, client_, measures_, settings.latch_timeout_s),
       storage_(engine_, settings.load.seed),
       executor_(engine_, connections_, client_, handler_, gate_, latches_, storage_, measures_) {
@@ -48,7 +48,8 @@ PoolTuple SimulatedPool::set_tuple(const PoolTuple& tuple) {
 }
 
 PoolKnobs SimulatedPool::set_knobs(const PoolKnobs& knobs) {
-  poolpilot::check(knobs, settings_.queues);
+  check_knobs(settings_, knobs);
+  if (knobs.admission != knobs_.admission) gate_.configure(knobs.admission);
   knobs_ = knobs;
   engine_.set_max_threads(knobs.max_threads);
   handler_.configure(tuple_, knobs_);

@@ -54,12 +54,6 @@ class SimulatedPool {
   // Throws std::invalid_argument outside the ranges; the old knobs then stay.
   PoolKnobs set_knobs(const PoolKnobs& knobs);
   const PoolKnobs& knobs() const { return knobs_; }
-  // Changes `admission_limit`; 0 switches it off. Throws std::invalid_argument outside its range;
-  // the old limit then stays.
-  void set_admission_limit(int limit) {
-    check_admission_limit(settings_, limit);
-    gate_.set_limit(limit);
-  }
 
   PoolSnapshot snapshot() const;
   double now_s() const { return static_cast<double>(engine_.now_ns()) / 1e9; }

@@ -27,8 +27,8 @@ class Clients {
     return numbers(admission.leave(tickets[client], now_us));
   }
   std::vector<std::size_t> expire() { return numbers(admission.expire(now_us)); }
-  std::vector<std::size_t> set_limit(int limit) {
-    return numbers(admission.set_limit(limit, now_us));
+  std::vector<std::size_t> configure(const AdmissionSettings& settings) {
+    return numbers(admission.configure(settings, now_us));
   }
 
   Admission admission;
@@ -99,15 +99,15 @@ TEST(Admission, RefusesWhoFindsTheQueueFull) {
 TEST(Admission, AHigherLimitLetsInAsManyMore) {
   Clients clients(limit_of(1));
   for (std::size_t i = 0; i < 6; ++i) clients.enter(i);
-  EXPECT_EQ(clients.set_limit(3), (Numbers{1, 2}));
-  EXPECT_EQ(clients.set_limit(0), (Numbers{3, 4, 5}));
+  EXPECT_EQ(clients.configure(limit_of(3)), (Numbers{1, 2}));
+  EXPECT_EQ(clients.configure(limit_of(0)), (Numbers{3, 4, 5}));
   EXPECT_EQ(clients.enter(6), Admittance::kRun);
 }
 
 TEST(Admission, ALowerLimitSendsNobodyOut) {
   Clients clients(limit_of(3));
   for (std::size_t i = 0; i < 4; ++i) clients.enter(i);
-  EXPECT_EQ(clients.set_limit(1), Numbers{});
+  EXPECT_EQ(clients.configure(limit_of(1)), Numbers{});
   EXPECT_EQ(clients.leave(0), Numbers{});
   EXPECT_EQ(clients.leave(1), Numbers{});
   EXPECT_EQ(clients.leave(2), Numbers{3});
@@ -153,6 +153,16 @@ TEST(Admission, AnEscapeOfZeroIsNone) {
   EXPECT_EQ(clients.expire(), Numbers{});
 }
 
+TEST(Admission, AnEscapeThatIsSetLaterCountsFromTheEntry) {
+  Clients clients(limit_of(1, 0));
+  clients.enter(0);
+  clients.now_us += 30 * kMs;
+  clients.enter(1);
+  EXPECT_EQ(clients.configure(limit_of(1, 40)), Numbers{});
+  EXPECT_EQ(clients.admission.next_expiry_us(), 1 + 40 * kMs);
+  EXPECT_EQ(clients.configure(limit_of(1, 20)), Numbers{1});
+}
+
 TEST(Admission, AConnectionThatEndsWhileItWaitsLeavesNothingBehind) {
   Clients clients(limit_of(1));
   for (std::size_t i = 0; i < 4; ++i) clients.enter(i);
@@ -179,7 +189,7 @@ TEST(Admission, ALimitOutsideItsRangeIsRefusedByName) {
   Admission admission(limit_of(4));
   for (const int bad : {-1, 65'537}) {
     try {
-      const Woken woken = admission.set_limit(bad, 0);
+      const Woken woken = admission.configure(limit_of(bad), 0);
       ADD_FAILURE() << bad;
     } catch (const std::invalid_argument& refusal) {
       EXPECT_EQ(std::string(refusal.what()),
@@ -213,8 +223,8 @@ class Oracle {
     return let_in(now_us);
   }
 
-  Numbers set_limit(int limit, std::int64_t now_us) {
-    settings_.admission_limit = limit;
+  Numbers configure(const AdmissionSettings& settings, std::int64_t now_us) {
+    settings_ = settings;
     return let_in(now_us);
   }
 
@@ -253,7 +263,7 @@ class Oracle {
 // Random clients that come, end and hang while the limit changes, beside the oracle.
 class RandomClients {
  public:
-  explicit RandomClients(unsigned seed) : random_(seed), clients_(drawn_), oracle_(drawn_) {}
+  explicit RandomClients(unsigned seed) : random_(seed), clients_(first_), oracle_(first_) {}
 
   void step() {
     clients_.now_us += below(3) == 0 ? static_cast<int>(below(4'000)) : 0;
@@ -263,8 +273,8 @@ class RandomClients {
         expect_woken(clients_.expire(), oracle_.let_in(clients_.now_us));
         break;
       case 1: {
-        const int limit = static_cast<int>(below(6));
-        expect_woken(clients_.set_limit(limit), oracle_.set_limit(limit, clients_.now_us));
+        const AdmissionSettings settings = drawn(6);
+        expect_woken(clients_.configure(settings), oracle_.configure(settings, clients_.now_us));
         break;
       }
       default:
@@ -282,6 +292,11 @@ class RandomClients {
 
  private:
   std::size_t below(std::size_t limit) { return random_() % limit; }
+
+  AdmissionSettings drawn(std::size_t limits) {
+    return limit_of(static_cast<int>(below(limits)), static_cast<int>(below(2) * 3),
+                    static_cast<int>(below(2) * 4));
+  }
 
   void enter(std::size_t client) {
     const Admittance admittance = clients_.enter(client);
@@ -311,8 +326,7 @@ class RandomClients {
   }
 
   std::mt19937 random_;
-  AdmissionSettings drawn_{static_cast<int>(below(5)), static_cast<int>(below(2) * 3),
-                           static_cast<int>(below(2) * 4)};
+  AdmissionSettings first_ = drawn(5);
   Clients clients_;
   Oracle oracle_;
   std::array<bool, 12> stands_{};  // inside or in the queue

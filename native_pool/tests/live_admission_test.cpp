@@ -25,7 +25,7 @@ class LiveAdmission : public testing::Test {
  protected:
   void start(int limit, int escape_ms = 0, int queue_limit = 0) {
     LivePoolSettings settings = small_pool();
-    settings.admission = {limit, escape_ms, queue_limit};
+    settings.knobs.admission = {limit, escape_ms, queue_limit};
     settings.executor.latch_timeout_s = 60.0;
     start(settings);
   }
@@ -33,6 +33,12 @@ class LiveAdmission : public testing::Test {
   void start(const LivePoolSettings& settings) {
     pool = std::make_unique<LivePool>(settings);
     pool->start();
+  }
+
+  void set_limit(int limit) {
+    PoolKnobs knobs = pool->knobs();
+    knobs.admission.admission_limit = limit;
+    pool->set_knobs(knobs);
   }
 
   double counter(const std::string& name) { return pool->snapshot().counters.at(name); }
@@ -108,7 +114,7 @@ TEST_F(LiveAdmission, ThoseThatWaitHoldNoThread) {
   LivePoolSettings settings = small_pool();
   settings.tuple = {1, 1, 3'600'000, true, 60.0};  // no tick will ever help
   settings.knobs.max_threads = 2;
-  settings.admission.admission_limit = 1;
+  settings.knobs.admission.admission_limit = 1;
   start(settings);
   const auto inside = client_inside();
   std::vector<std::unique_ptr<LiveClient>> waiting;
@@ -124,7 +130,7 @@ TEST_F(LiveAdmission, ThoseThatWaitHoldNoThread) {
 TEST_F(LiveAdmission, PlacesGoRoundAmongGroupsWithoutATick) {
   LivePoolSettings settings = small_pool();
   settings.tuple = {8, 3, 3'600'000, true, 60.0};
-  settings.admission.admission_limit = 1;
+  settings.knobs.admission.admission_limit = 1;
   start(settings);
   const auto inside = client_inside();
   std::vector<std::unique_ptr<LiveClient>> waiting;
@@ -141,7 +147,7 @@ std::int64_t arrivals(const EventLog& log) {
 TEST_F(LiveAdmission, WhoIsLetInIsServedByTheGroupWhoseThreadHasJustLeft) {
   LivePoolSettings settings = small_pool();
   settings.tuple.pool_size = 2;
-  settings.admission.admission_limit = 1;
+  settings.knobs.admission.admission_limit = 1;
   start(settings);
   const auto inside = client_inside();            // of the first group
   const auto waiting = client_waiting({cpu(1)});  // of the second
@@ -191,7 +197,7 @@ TEST_F(LiveAdmission, ALostConnectionGivesItsPlaceBack) {
 
 TEST_F(LiveAdmission, AFailedTransactionGivesItsPlaceBack) {
   LivePoolSettings settings = small_pool();
-  settings.admission.admission_limit = 2;
+  settings.knobs.admission.admission_limit = 2;
   settings.executor.latch_timeout_s = 0.02;
   start(settings);
   const auto holder = client();
@@ -241,10 +247,10 @@ TEST_F(LiveAdmission, AHigherLimitLetsInAtOnce) {
   const auto inside = client_inside();
   const auto first = client_waiting({begin()});
   const auto second = client_waiting({begin()});
-  pool->set_admission_limit(2);
+  set_limit(2);
   EXPECT_TRUE(first->read().has_value());
   EXPECT_EQ(gauge("admission_waiting"), 1);
-  pool->set_admission_limit(0);
+  set_limit(0);
   EXPECT_TRUE(second->read().has_value());
   EXPECT_EQ(client()->call(1, {cpu(1)}).value().status, Status::kOk);
 }
@@ -252,7 +258,7 @@ TEST_F(LiveAdmission, AHigherLimitLetsInAtOnce) {
 TEST_F(LiveAdmission, ATransactionFromBeforeTheLimitIsNotHeldUp) {
   start(0);
   const auto early = client_inside();
-  pool->set_admission_limit(1);
+  set_limit(1);
   const auto inside = client_inside();
   EXPECT_EQ(early->call(2, {cpu(1)}).value().status, Status::kOk);
   EXPECT_EQ(early->call(3, {commit()}).value().status, Status::kOk);
@@ -277,14 +283,39 @@ TEST_F(LiveAdmission, ACloseWithThoseThatWaitLeavesNothingOpen) {
 TEST_F(LiveAdmission, ALimitOutsideItsRangeIsRefusedAndChangesNothing) {
   start(4);
   for (const int bad : {-1, 65'537}) {
-    EXPECT_THROW(pool->set_admission_limit(bad), std::invalid_argument);
+    EXPECT_THROW(set_limit(bad), std::invalid_argument);
   }
   EXPECT_EQ(gauge("admission_limit"), 4);
   pool->close();
-  EXPECT_THROW(pool->set_admission_limit(1), std::logic_error);
+  EXPECT_THROW(set_limit(1), std::logic_error);
   LivePoolSettings settings = small_pool();
-  settings.admission.admission_escape_ms = -1;
+  settings.knobs.admission.admission_escape_ms = -1;
   EXPECT_THROW(LivePool{settings}, std::invalid_argument);
+}
+
+TEST_F(LiveAdmission, ATransactionCanBecomeALongOneWhileItIsInside) {
+  start(1, 0);
+  const auto hanging = client_inside();
+  const auto waiting = client_waiting({cpu(1)});
+  PoolKnobs knobs = pool->knobs();
+  knobs.admission.admission_escape_ms = 5;
+  pool->set_knobs(knobs);
+  EXPECT_EQ(waiting->read().value().status, Status::kOk);
+  EXPECT_EQ(counter("admission_escaped"), 1);
+}
+
+TEST_F(LiveAdmission, TheQueueCanBeBoundedWhileOthersWait) {
+  start(1);
+  const auto inside = client_inside();
+  const auto first = client_waiting({cpu(1)});
+  const auto second = client_waiting({cpu(1)});
+  PoolKnobs knobs = pool->knobs();
+  knobs.admission.admission_queue_limit = 1;
+  pool->set_knobs(knobs);
+  EXPECT_EQ(client()->call(1, {cpu(1)}).value().status, Status::kRefused);
+  inside->call(2, {commit()});
+  EXPECT_EQ(first->read().value().status, Status::kOk);
+  EXPECT_EQ(second->read().value().status, Status::kOk);
 }
 
 TEST_F(LiveAdmission, WithoutAThreadForItsTimerTheOldLimitStays) {
@@ -293,11 +324,12 @@ TEST_F(LiveAdmission, WithoutAThreadForItsTimerTheOldLimitStays) {
   ASSERT_TRUE(talking->call(1, {cpu(1)}).has_value());
   {
     const Refusal refusal(Refusable::kThread, 1, 1'000'000);
-    EXPECT_THROW(pool->set_admission_limit(1), std::system_error);
+    EXPECT_THROW(set_limit(1), std::system_error);
   }
   EXPECT_EQ(gauge("admission_limit"), 0);
+  EXPECT_EQ(pool->knobs().admission.admission_limit, 0);
   EXPECT_TRUE(talking->call(2, {cpu(1)}).has_value());
-  pool->set_admission_limit(1);
+  set_limit(1);
   EXPECT_EQ(gauge("admission_limit"), 1);
 }
 
@@ -344,7 +376,7 @@ TEST_F(LiveAdmission, LosesNobodyWhileClientsComeAndGoAndTheLimitChanges) {
   settings.tuple.timer_interval_ms = 1;
   settings.wait_timeout_s = 0.02;
   settings.executor.latch_timeout_s = 60.0;
-  settings.admission = {2, 5, 4};
+  settings.knobs.admission = {2, 5, 4};
   start(settings);
   std::atomic<bool> over{false};
   Answers answers;
@@ -354,7 +386,7 @@ TEST_F(LiveAdmission, LosesNobodyWhileClientsComeAndGoAndTheLimitChanges) {
   }
   std::mt19937 random(7);
   for (int i = 0; i < changes(); ++i) {
-    pool->set_admission_limit(static_cast<int>(random() % 5));
+    set_limit(static_cast<int>(random() % 5));
     PoolTuple tuple = settings.tuple;
     tuple.pool_size = 1 + static_cast<int>(random() % 4);
     pool->set_tuple(tuple);

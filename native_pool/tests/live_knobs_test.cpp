@@ -41,6 +41,7 @@ class LiveKnobsTest : public testing::Test {
   }
 
   double counter(const std::string& name) { return pool->snapshot().counters.at(name); }
+  double gauge(const std::string& name) { return pool->snapshot().gauges.at(name); }
 
   std::unique_ptr<LivePool> pool;
   std::vector<std::unique_ptr<LiveClient>> clients;
@@ -95,9 +96,30 @@ TEST_F(LiveKnobsTest, EveryKnobOfAGroupIsInForceAtItsNextDecision) {
   }
 }
 
+TEST_F(LiveKnobsTest, AnAdmissionLimitHoldsFromTheNextTransactionOn) {
+  start(one_group());
+  set([](PoolKnobs& knobs) { knobs.admission.admission_limit = 1; });
+  EXPECT_EQ(clients[0]->call(1, {begin()})->status, Status::kOk);
+  clients[1]->send_request(1, {cpu(1)});
+  EXPECT_TRUE(eventually([this] { return gauge("admission_waiting") == 1; }));
+  set([](PoolKnobs& knobs) { knobs.max_threads = 100; });  // another knob leaves it alone
+  EXPECT_EQ(gauge("admission_waiting"), 1);
+  set([](PoolKnobs& knobs) { knobs.admission.admission_limit = 0; });
+  EXPECT_EQ(clients[1]->read()->status, Status::kOk);
+  pool->close();
+  const EventLog& log = pool->event_logs().front();
+  EXPECT_EQ(replay(log), log.entries.size());
+}
+
 TEST_F(LiveKnobsTest, AKnobOutOfItsRangeLeavesTheOldOnes) {
   start(one_group());
   const PoolKnobs before = pool->knobs();
+  EXPECT_THROW(set([](PoolKnobs& knobs) {
+                 knobs.admission.admission_limit = 1;
+                 knobs.max_threads = 1;
+               }),
+               std::invalid_argument);
+  EXPECT_EQ(gauge("admission_limit"), 0);
   EXPECT_THROW(set([](PoolKnobs& knobs) { knobs.max_threads = 1; }), std::invalid_argument);
   EXPECT_THROW(set([](PoolKnobs& knobs) { knobs.weights = {0.5, 0.5}; }), std::invalid_argument);
   EXPECT_EQ(pool->knobs(), before);
@@ -109,6 +131,23 @@ TEST_F(LiveKnobsTest, AClosedPoolTakesNone) {
   pool->close();
   EXPECT_THROW(pool->set_knobs(knobs), std::logic_error);
   EXPECT_THROW(pool->knobs(), std::logic_error);
+}
+
+// With one inside, a group needs one thread at a time for requests that only wait.
+TEST(SimulatedKnobs, AnAdmissionLimitIsSeenInTheDecisions) {
+  const auto creations = [](int limit) {
+    sim::SimulationSettings settings =
+        sim::settings_of({sim::class_of("all", {sim::wait(1'000, true)})}, 8);
+    sim::SimulatedPool pool(settings);
+    PoolKnobs knobs = pool.knobs();
+    knobs.admission.admission_limit = limit;
+    EXPECT_EQ(pool.set_knobs(knobs).admission.admission_limit, limit);
+    pool.run({.until_s = 0.2});
+    for (const EventLog& log : pool.event_logs()) EXPECT_EQ(replay(log), log.entries.size());
+    return sim::counter(pool, "thread_creations");
+  };
+  EXPECT_LT(creations(1), creations(4));
+  EXPECT_LT(creations(4), creations(0));
 }
 
 TEST(SimulatedKnobs, MostThreadsHoldFromTheNextCreationOn) {

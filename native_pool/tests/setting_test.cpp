@@ -182,13 +182,13 @@ TEST(PoolSettings, ASizeAboveTheCeilingIsRefusedWithTheCeiling) {
 
 TEST(PoolSettings, OnlyThreadGroupsHaveAnAdmission) {
   LivePoolSettings settings;
-  settings.admission.admission_limit = 8;
+  settings.knobs.admission.admission_limit = 8;
   EXPECT_EQ(refusal_of([&] { check(settings); }), "accepted");
   for (const HandlerKind handler : {HandlerKind::kPerConnection, HandlerKind::kHybrid}) {
     settings.handling.handler = handler;
     EXPECT_EQ(refusal_of([&] { check(settings); }),
               "admission_limit is 8, but must be 0 unless the handler is pool");
-    EXPECT_EQ(refusal_of([&] { check_admission_limit(settings, 0); }), "accepted");
+    EXPECT_EQ(refusal_of([&] { check_knobs(settings, PoolKnobs()); }), "accepted");
   }
 }
 

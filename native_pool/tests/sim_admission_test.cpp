@@ -16,6 +16,12 @@ double gauge(const SimulatedPool& pool, const std::string& name) {
   return pool.snapshot().gauges.at(name);
 }
 
+void set_limit(SimulatedPool& pool, int limit) {
+  PoolKnobs knobs = pool.knobs();
+  knobs.admission.admission_limit = limit;
+  pool.set_knobs(knobs);
+}
+
 void run_until(SimulatedPool& pool, double until_s) {
   RunLimits limits;
   limits.until_s = until_s;
@@ -24,7 +30,7 @@ void run_until(SimulatedPool& pool, double until_s) {
 
 SimulationSettings with_limit(SimulationSettings settings, int limit, int escape_ms = 0,
                               int queue_limit = 0) {
-  settings.admission = {limit, escape_ms, queue_limit};
+  settings.knobs.admission = {limit, escape_ms, queue_limit};
   return settings;
 }
 
@@ -133,17 +139,17 @@ TEST(SimAdmission, AnOpenLoopGoesOnAfterARefusal) {
 TEST(SimAdmission, ALimitCanChangeWhileItServes) {
   SimulatedPool pool(hot_row(64));
   run_until(pool, 0.1);
-  pool.set_admission_limit(4);
+  set_limit(pool, 4);
   run_until(pool, 0.5);
   EXPECT_EQ(gauge(pool, "admission_inside"), 4.0);
   EXPECT_EQ(gauge(pool, "admission_limit"), 4.0);
-  pool.set_admission_limit(9);
+  set_limit(pool, 9);
   EXPECT_EQ(gauge(pool, "admission_inside"), 9.0);
-  pool.set_admission_limit(0);
+  set_limit(pool, 0);
   EXPECT_EQ(gauge(pool, "admission_waiting"), 0.0);
   run_until(pool, 1.0);
   EXPECT_EQ(gauge(pool, "admission_inside"), 0.0);
-  EXPECT_THROW(pool.set_admission_limit(-1), std::invalid_argument);
+  EXPECT_THROW(set_limit(pool, -1), std::invalid_argument);
 }
 
 TEST(SimAdmission, ALimitThatDoesNotBindChangesNothing) {

@@ -45,7 +45,7 @@ class Draw {
     drawn.handling.handler =
         static_cast<HandlerKind>(whole(0, static_cast<int>(kHandlerNames.size()) - 1));
     if (drawn.handling.handler == HandlerKind::kPool && chance(0.4)) {
-      drawn.admission = {whole(0, 20), chance(0.5) ? 0 : whole(1, 500),
+      drawn.knobs.admission = {whole(0, 20), chance(0.5) ? 0 : whole(1, 500),
                          chance(0.5) ? 0 : whole(1, 50)};
     }
     return drawn;

@@ -88,6 +88,6 @@ def test_a_controller_sets_the_limits_it_asks_for_and_does_better_than_none(clim
 def test_a_limit_outside_its_range_is_refused_by_name() -> None:
     server = SimulatedServer(draw_transactions(ADMISSION_FAMILIES["hot_rows"], 1))
     with pytest.raises(SettingError, match=r"^admission_limit is -1, but must be in 0\.\.65536$"):
-        server.set_admission_limit(-1)
+        server.set_knobs(admission_limit=-1)
     with pytest.raises(SettingError, match=r"^admission_escape_ms is 86400001, but must be in 0\.\.86400000$"):
         SimulatedServer(server.workload, admission_escape_ms=86_400_001)

@@ -90,7 +90,7 @@ CALLS: dict[str, Callable[[LivePool], object]] = {
     "address": lambda pool: pool.address,
     "pool_tuple": lambda pool: pool.pool_tuple,
     "set_tuple": lambda pool: pool.set_tuple(pool_size=2, oversubscribe=3, timer_interval_ms=500),
-    "set_admission_limit": lambda pool: pool.set_admission_limit(4),
+    "set_knobs": lambda pool: pool.set_knobs(admission_limit=4),
     "snapshot": lambda pool: pool.snapshot(),
 }
 
@@ -148,7 +148,7 @@ def test_transactions_over_the_limit_wait_are_counted_and_all_are_answered() -> 
     try:
         with Load(pool.address, Workload("limited", "test", MIXED, connections=24)) as load:
             time.sleep(0.5)
-            pool.set_admission_limit(1)
+            pool.set_knobs(admission_limit=1)
             report = load.stop()
         snapshot = pool.snapshot()
     finally:
@@ -169,7 +169,7 @@ def test_an_admission_limit_outside_its_range_is_refused_by_name() -> None:
     try:
         for limit in (-1, 65_537):
             with pytest.raises(ValueError, match=rf"^admission_limit is {limit}, but must be in 0\.\.65536$"):
-                pool.set_admission_limit(limit)
+                pool.set_knobs(admission_limit=limit)
         assert pool.snapshot()["gauges"]["admission_limit"] == 0
     finally:
         pool.close()

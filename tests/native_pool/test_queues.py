@@ -96,9 +96,10 @@ def test_knobs_that_are_not_named_stay() -> None:
     pool = LivePool(**HALVES)
     pool.start()
     try:
-        pool.set_knobs(max_threads=12, weights=[0.2, 0.8])
+        pool.set_knobs(max_threads=12, weights=[0.2, 0.8], admission_limit=9)
         knobs = pool.set_knobs(prio_kickup_ms=7)
         assert (knobs["max_threads"], knobs["weights"], knobs["prio_kickup_ms"]) == (12, [0.2, 0.8], 7)
+        assert pool.snapshot()["gauges"]["admission_limit"] == knobs["admission_limit"] == 9
         assert pool.knobs == knobs
         with pytest.raises(ValueError, match=r"^sum of the weights is 0.2, but must be 1$"):
             pool.set_knobs(weights=[0.1, 0.1])

@@ -6,7 +6,7 @@ and over those let in it is how long each stayed (Little's law).
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from poolpilot.featurizer.snapshot import Snapshot
 from poolpilot.native_pool import Climber
@@ -15,7 +15,7 @@ from poolpilot.native_pool import Climber
 class LimitedServer(Protocol):
     """A pool server whose admission limit can be set."""
 
-    def set_admission_limit(self, limit: int) -> None:
+    def set_knobs(self, *, admission_limit: int) -> dict[str, Any]:
         """Puts a limit in force."""
 
     def snapshot(self) -> Snapshot:
@@ -79,7 +79,7 @@ def control(
         The samples, in order.
     """
     samples = []
-    server.set_admission_limit(climber.size)
+    server.set_knobs(admission_limit=climber.size)
     before = server.snapshot()
     for _ in range(intervals):
         server.run_for(interval_s or climber.period_s or 1.0)
@@ -94,6 +94,6 @@ def control(
             sample.duration_s,
             sample.inside,
         )
-        server.set_admission_limit(climber.size)
+        server.set_knobs(admission_limit=climber.size)
         before = after
     return samples

@@ -79,14 +79,20 @@ class SimulatedServer:
         with _told_apart():
             return PoolTuple.from_dict(self._pool.set_tuple(**pool_tuple.as_dict()))
 
-    def set_admission_limit(self, limit: int) -> None:
-        """Changes how many transactions may be inside at once; 0 is no limit.
+    def set_knobs(self, **knobs: Any) -> dict[str, Any]:
+        """Changes knobs besides the tuple, such as `admission_limit` or `weights`.
+
+        Args:
+            **knobs: Those that change, as keywords of `native_pool.SimulatedPool.set_knobs`.
+
+        Returns:
+            All that are in force.
 
         Raises:
-            SettingError: The limit is outside its range.
+            SettingError: A knob is outside its range; all stay as they were.
         """
         with _told_apart():
-            self._pool.set_admission_limit(limit)
+            return self._pool.set_knobs(**knobs)
 
     def snapshot(self) -> Snapshot:
         """What the pool has counted since it started."""

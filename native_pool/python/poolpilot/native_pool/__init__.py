@@ -7,6 +7,7 @@ from poolpilot.native_pool._core import (
     LoadGenerator,
     QueueRule,
     QueueSpec,
+    RequestQueues,
     SpectralClimber,
     SpectralSettings,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "LoadGenerator",
     "QueueRule",
     "QueueSpec",
+    "RequestQueues",
     "SpectralClimber",
     "SpectralSettings",
 ]

@@ -30,6 +30,27 @@ class QueueRule:
     def fields() -> list[SettingRow | ChoiceRow]: ...
     def as_dict(self) -> dict[str, Any]: ...
 
+class RequestQueues:
+    def __init__(
+        self,
+        *,
+        discipline: str = ...,
+        dequeue: str = ...,
+        enqueue: str = ...,
+        container: str = ...,
+        next_queue: str = ...,
+        share_of: str = ...,
+        class_known: str = ...,
+        default_queue: int = ...,
+        round_ms: float = ...,
+        queue_seed: int = ...,
+        queues: Sequence[QueueSpec] = ...,
+        rules: Sequence[QueueRule] = ...,
+    ) -> None: ...
+    def put(self, item: int, *, class_id: int, now_us: int, in_transaction: bool = ...) -> None: ...
+    def take(self, *, now_us: int) -> int: ...
+    def __len__(self) -> int: ...
+
 class EchoLoop:
     def __init__(self, address: str, *, cpu: int = ...) -> None: ...
     @property
@@ -118,11 +139,13 @@ class LivePool:
         listener_create_limit: int = ...,
         dedicated_listener: bool = ...,
         throttle: str = ...,
+        admission_limit: int = ...,
+        admission_escape_ms: int = ...,
+        admission_queue_limit: int = ...,
         max_threads: int = ...,
         prio_kickup_ms: int = ...,
         weights: Sequence[float] = ...,
     ) -> dict[str, Any]: ...
-    def set_admission_limit(self, limit: int) -> None: ...
     def snapshot(self) -> dict[str, Any]: ...
     def replayed_events(self) -> tuple[int, int]: ...
 
@@ -312,11 +335,13 @@ class SimulatedPool:
         listener_create_limit: int = ...,
         dedicated_listener: bool = ...,
         throttle: str = ...,
+        admission_limit: int = ...,
+        admission_escape_ms: int = ...,
+        admission_queue_limit: int = ...,
         max_threads: int = ...,
         prio_kickup_ms: int = ...,
         weights: Sequence[float] = ...,
     ) -> dict[str, Any]: ...
-    def set_admission_limit(self, limit: int) -> None: ...
     def snapshot(self) -> dict[str, Any]: ...
     def replayed_events(self) -> tuple[int, int]: ...
 

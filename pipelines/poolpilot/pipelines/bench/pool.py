@@ -1,4 +1,4 @@
-"""`poolpilot bench pool`: connection handlers of the live pool, its floor, its peers, what it costs to know a class."""
+"""`poolpilot bench pool`: the live pool's connection handlers, floor, peers, classes, limit and shares, measured."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,14 +14,18 @@ from poolpilot.pipelines.bench.serving.known import UNASKED, known_cells
 from poolpilot.pipelines.bench.serving.nulls import ECHO, null_cells
 from poolpilot.pipelines.bench.serving.rounds import Cell, Results, rounds
 from poolpilot.pipelines.bench.serving.settings import Part, PoolBenchSettings
+from poolpilot.pipelines.bench.serving.shares import POOL, share_cells
+from poolpilot.pipelines.bench.serving.throttling import ALONE, of_peak, throttling_cells
 
 CELLS: Mapping[Part, Callable[[PoolBenchSettings], Iterator[Cell]]] = {
     "handlers": handler_cells,
     "reconnect": reconnect_cells,
     "null": null_cells,
     "known": known_cells,
+    "throttling": throttling_cells,
+    "shares": share_cells,
 }
-REFERENCES: Mapping[str, str] = {"null": ECHO, "known": UNASKED}
+REFERENCES: Mapping[str, str] = {"null": ECHO, "known": UNASKED, "throttling": ALONE, "shares": POOL}
 """Whom the others of a cell are compared with; handlers have the better of the other two."""
 
 COMPARED: Mapping[str, str] = {
@@ -29,6 +33,8 @@ COMPARED: Mapping[str, str] = {
     "reconnect": "throughput_per_s",
     "null": "requests_per_cpu_s",
     "known": "requests_per_cpu_s",
+    "throttling": "throughput_per_s",
+    "shares": "throughput_per_s",
 }
 
 
@@ -46,7 +52,23 @@ class PoolBench:
 
     def as_dict(self) -> dict[str, Any]:
         """Every cell with its contenders: means with intervals, ratios to whom they are compared with, refusals."""
-        return {"cells": [self._row(cell) for cell in self.cells]}
+        peaks = self._of_peak()
+        return {"cells": [{**self._row(cell), **peaks.get(cell.name, {})} for cell in self.cells]}
+
+    def _of_peak(self) -> dict[str, dict[str, Any]]:
+        """What each contender of the part of throttling keeps of the best of all, by cell."""
+        throughputs = {
+            cell.name: {
+                name: measures["throughput_per_s"]
+                for name, measures in self.results.repeats(cell.part, cell.name).items()
+            }
+            for cell in self.cells
+            if cell.part == "throttling"
+        }
+        return {
+            cell: {"of_peak": {name: ratio.as_dict() for name, ratio in ratios.items()}}
+            for cell, ratios in of_peak(throughputs).items()
+        }
 
     def _row(self, cell: Cell) -> dict[str, Any]:
         columns = self.results.repeats(cell.part, cell.name)
@@ -100,7 +122,7 @@ def reference_of(part: str, name: str, compared: Mapping[str, list[float]]) -> s
 def table_of(part: str, rows: list[dict[str, Any]]) -> Table:
     """One part: a line for each cell, and under it one for each contender."""
     table = Table(title=part, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
-    for header in ("", "requests/s", "p99 ms", "per CPU s", "KiB each", "ratio (95 %)"):
+    for header in ("", "requests/s", "p99 ms", "per CPU s", "KiB each", "points off", "ratio (95 %)"):
         table.add_column(header, justify="right" if header else "left", no_wrap=True)
     for row in rows:
         table.add_row(row["cell"], style="bold")
@@ -112,6 +134,7 @@ def table_of(part: str, rows: list[dict[str, Any]]) -> Table:
                 shown(measures, "p99_ms", ".2f"),
                 shown(measures, "requests_per_cpu_s", ",.0f"),
                 shown(measures, "bytes_a_connection", ",.1f", 1 / 1024),
+                shown(measures, "points_off", ".2f"),
                 "" if ratio is None else f"{ratio['mean']:.2f} ({ratio['low']:.2f}..{ratio['high']:.2f})",
             )
         for name in row["refused"]:

@@ -12,12 +12,14 @@ import pytest
 from tests.conftest import short_folder
 
 from poolpilot.featurizer.errors import ServerError, SettingError
+from poolpilot.pipelines.bench.disciplines.share_plan import SharePlan
 from poolpilot.pipelines.bench.pool import bench_pool, reference_of
 from poolpilot.pipelines.bench.serving.foreign import Foreign, mariadb, redis
 from poolpilot.pipelines.bench.serving.handlers import HANDLERS
 from poolpilot.pipelines.bench.serving.known import NAMES, UNASKED, WAYS
 from poolpilot.pipelines.bench.serving.nulls import ECHO
 from poolpilot.pipelines.bench.serving.settings import PoolBenchSettings
+from poolpilot.pipelines.bench.serving.throttling import ALONE, LIMITED, of_peak
 from poolpilot.pipelines.bench.serving.works import WORKS
 from poolpilot.pipelines.commands import run_bench_pool
 
@@ -68,6 +70,48 @@ def test_a_class_that_was_sent_last_is_right_where_a_connection_sends_one_only()
     assert wrong["declared"] == pytest.approx(0.5, abs=0.1)
     assert one_each["last"]["misplaced_share"]["mean"] < 0.05
     assert {f"{name}_throughput_per_s" for name in NAMES} <= both["last"].keys()
+
+
+def test_a_limit_stands_beside_none_and_both_beside_the_best_of_all() -> None:
+    cells = cells_of(parts=("throttling",), throttled=(2, 24), throttled_to=3)
+    assert set(cells) == {"convoy at 2", "convoy at 24"}
+    for row in cells.values():
+        assert set(row["contenders"]) == set(row["of_peak"]) == {ALONE, LIMITED}
+        assert set(row["ratios"]) == {LIMITED}
+    means = [ratio["mean"] for row in cells.values() for ratio in row["of_peak"].values()]
+    assert means.count(1.0) == 1
+    rates = {
+        (cell, name): measures["throughput_per_s"]["mean"]
+        for cell, row in cells.items()
+        for name, measures in row["contenders"].items()
+    }
+    best_cell, best = max(rates, key=lambda place: rates[place])
+    assert cells[best_cell]["of_peak"][best]["mean"] == 1.0
+    threads = {name: measures["threads"]["mean"] for name, measures in cells["convoy at 24"]["contenders"].items()}
+    assert threads[LIMITED] < threads[ALONE]
+
+
+def test_a_cell_without_all_repeats_is_not_compared_with_the_peak() -> None:
+    cells = {"a": {ALONE: [4.0, 6.0], LIMITED: [8.0, 8.0]}, "b": {ALONE: [1.0], LIMITED: []}}
+    found = of_peak(cells)
+    assert found["b"] == {}
+    assert found["a"][ALONE].mean == pytest.approx(math.sqrt(4.0 * 6.0) / 8.0)
+
+
+def test_shares_of_the_live_pool_are_near_the_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    plans = (
+        SharePlan("weighted_round_robin", "requests", (0.75, 0.25)),
+        SharePlan("cbwfq_llq", "time", (0.0, 0.5, 0.5)),
+    )
+    monkeypatch.setattr("poolpilot.pipelines.bench.serving.shares.LIVE_PLANS", plans)
+    cells = cells_of(parts=("shares",), window_s=0.5)
+    assert set(cells) == {plan.name for plan in plans}
+    for plan in plans:
+        (measures,) = cells[plan.name]["contenders"].values()
+        shares = {name: measures[f"{name}_share"]["mean"] for name in plan.classes if f"{name}_share" in measures}
+        assert len(shares) == 2
+        assert sum(shares.values()) == pytest.approx(1.0)
+        assert plan.points_off(shares) <= measures["points_off"]["mean"] + 1e-9 < 10.0
 
 
 def test_servers_that_are_not_installed_are_told_and_ours_measured(
@@ -127,7 +171,7 @@ def test_a_handler_is_compared_with_the_better_of_the_other_two() -> None:
 @pytest.mark.parametrize(
     ("flag", "value", "reason"),
     [
-        ("parts", ["oracle"], "'handlers', 'reconnect', 'null' or 'known'"),
+        ("parts", ["oracle"], "'handlers', 'reconnect', 'null', 'known', 'throttling' or 'shares'"),
         ("connections", [0], "greater than or equal to 1"),
         ("connections", [65_537], "less than or equal to 65536"),
         ("repeats", 0, "greater than or equal to 1"),

@@ -8,7 +8,7 @@ from pydantic_settings import SettingsConfigDict
 
 from poolpilot.env.program_settings import ProgramSettings
 
-Part = Literal["handlers", "reconnect", "null", "known"]
+Part = Literal["handlers", "reconnect", "null", "known", "throttling", "shares"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
 Connections = Annotated[int, Field(ge=1, le=65_536)]
@@ -32,6 +32,10 @@ class PoolBenchSettings(ProgramSettings):
     known_connections: int = Field(
         default=64, ge=2, le=65_536, description="Connections whose classes are to be known."
     )
+    throttled: tuple[Connections, ...] = Field(
+        default=(16, 32, 64, 128, 256, 512, 1024, 2048), min_length=1, description="Connections that want one latch."
+    )
+    throttled_to: int = Field(default=8, ge=1, le=65_536, description="Transactions that a limit lets inside.")
     repeats: int = Field(default=5, ge=1, description="Interleaved repeats; intervals need two.")
     settle_s: float = Field(default=0.5, gt=0.0, description="Seconds between the first request and a window.")
     window_s: float = Field(default=1.5, gt=0.0, description="Length of a window in seconds.")

@@ -1,0 +1,144 @@
+"""The part of docs/pool.md about throttling, with its picture: live cells beside what benchmarks/throttling.py left."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from poolpilot.pipelines.bench.serving.throttling import ALONE, LIMITED
+
+Row = dict[str, Any]
+CONTENDERS = (ALONE, LIMITED)
+COLOURS = {ALONE: "#c0392b", LIMITED: "#2980b9"}
+
+
+def by_connections(cells: Sequence[Row]) -> dict[int, dict[str, dict[str, Any]]]:
+    """Live cells in the report's form: contenders with `of_peak` among their measures, by number of connections."""
+    return {
+        int(cell["cell"].rpartition(" at ")[2]): {
+            name: {**measures, "of_peak": cell.get("of_peak", {}).get(name)}
+            for name, measures in cell["contenders"].items()
+        }
+        for cell in cells
+    }
+
+
+def mean(measures: Mapping[str, Any], name: str, form: str) -> str:
+    """A mean; a dash where there is none."""
+    found = measures.get(name)
+    return "-" if found is None or math.isnan(found["mean"]) else format(found["mean"], form)
+
+
+def percents(interval: Mapping[str, float] | None, less: float = 0.0) -> str:
+    """A ratio with its interval in per cent; a dash where there is none."""
+    if interval is None:
+        return "-"
+    low, high = interval["low"] - less, interval["high"] - less
+    return f"{interval['mean'] - less:.1%} ({low:.1%} .. {high:.1%})"
+
+
+def throttling_section(cells: Sequence[Row], report: Mapping[str, Any]) -> str:
+    """Throughput and 99th percentile with the limit and without, live and simulated, then the source's shape."""
+    live = by_connections(cells)
+    simulated = {row["connections"]: row["contenders"] for row in report["convoy"]}
+    return "\n".join(
+        [
+            *convoy_lines(live, simulated),
+            "",
+            kept(live, simulated),
+            "",
+            "![Throughput and 99th percentile by connections](images/throttling.png)",
+            "",
+            *crowd_lines(report),
+            "",
+        ]
+    )
+
+
+def convoy_lines(live: Mapping[int, Any], simulated: Mapping[int, Any]) -> list[str]:
+    """The table of the convoy."""
+    lines = [
+        "| connections | live requests/s: alone | limit | limit of the peak (95 %) | live p99 ms: alone | limit "
+        "| simulated requests/s: alone | limit | limit of the peak (95 %) | simulated p99 ms: alone | limit |",
+        "|---" * 11 + "|",
+    ]
+    for connections in sorted({*live, *simulated}):
+        cells = [f"{connections:,}"]
+        for found in (live.get(connections, {}), simulated.get(connections, {})):
+            rows = [found.get(name, {}) for name in CONTENDERS]
+            cells += [mean(row, "throughput_per_s", ",.0f") for row in rows]
+            cells += [percents(rows[1].get("of_peak"))]
+            cells += [mean(row, "p99_ms", ",.1f") for row in rows]
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def kept(live: Mapping[int, Any], simulated: Mapping[int, Any]) -> str:
+    """The least that each contender keeps of the peak, and where."""
+    told = []
+    for where, found in (("live", live), ("simulated", simulated)):
+        for name in CONTENDERS:
+            shares = {
+                connections: one[name]["of_peak"]["mean"]
+                for connections, one in found.items()
+                if one.get(name, {}).get("of_peak")
+            }
+            if shares:
+                worst = min(shares, key=lambda connections: shares[connections])
+                told.append(f"{where} {name} {shares[worst]:.1%} at {worst:,}")
+    return f"Least that is kept of the peak: {', '.join(told)}."
+
+
+def crowd_lines(report: Mapping[str, Any]) -> list[str]:
+    """The source's shape: the curve of the fit to 8,000 connections, and what each fit says."""
+    lines = ["| connections | pool alone, requests/s | limit of 256 | gain |", "|---" * 4 + "|"]
+    for row in report["crowd"]:
+        alone, limited = (row["contenders"][name]["throughput_per_s"]["mean"] for name in CONTENDERS)
+        lines.append(f"| {row['connections']:,} | {alone:,.0f} | {limited:,.0f} | {limited / alone - 1.0:+.1%} |")
+    numbers = list(report["source"])
+    heads = " | ".join(f"gain at {int(number):,} (95 %)" for number in numbers)
+    lines += ["", f"| a waiter's price is fitted to | price, ns | {heads} |", "|---" * (2 + len(numbers)) + "|"]
+    source = " | ".join(f"{report['source'][number] - 1.0:+.0%}" for number in numbers)
+    lines.append(f"| the source says | | {source} |")
+    for fit in report["fits"]:
+        told = " | ".join(percents(fit["gains"][number], 1.0) for number in numbers)
+        name = "both, least squares" if fit["fitted_to"] == "both" else f"{int(fit['fitted_to']):,} connections"
+        lines.append(f"| {name} | {fit['waiter_cost_us'] * 1e3:.2f} | {told} |")
+    return lines
+
+
+def draw_throttling(cells: Sequence[Row], report: Mapping[str, Any], path: Path) -> None:
+    """Throughput and 99th percentile of the convoy, live and simulated, and the throughput of the source's shape."""
+    figure = Figure(figsize=(10.0, 3.4), layout="constrained")
+    live = by_connections(cells)
+    simulated = {row["connections"]: row["contenders"] for row in report["convoy"]}
+    crowd = {row["connections"]: row["contenders"] for row in report["crowd"]}
+    panels = (("throughput_per_s", "requests/s"), ("p99_ms", "p99 ms"), ("throughput_per_s", "requests/s"))
+    for column, (measure, label) in enumerate(panels):
+        axes = figure.add_subplot(1, len(panels), column + 1)
+        if column < 2:
+            draw_lines(axes, live, measure, "live", "-")
+        draw_lines(axes, simulated if column < 2 else crowd, measure, "simulated", "--")
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log") if measure == "p99_ms" else axes.set_ylim(bottom=0.0)
+        axes.set_ylabel(label)
+        axes.set_xlabel("connections")
+        axes.set_title("one latch, one processor" if column < 2 else "the source's shape", fontsize="medium")
+        axes.legend(fontsize="x-small")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
+
+
+def draw_lines(axes: Axes, rows: Mapping[int, Any], measure: str, where: str, style: str) -> None:
+    """A line for each contender, with intervals."""
+    for name in CONTENDERS:
+        points = sorted((connections, found[name][measure]) for connections, found in rows.items() if name in found)
+        if not points:
+            continue
+        means = [one["mean"] for _, one in points]
+        reach = [0.0 if math.isnan(one["high"]) else one["high"] - one["mean"] for _, one in points]
+        numbers = [connections for connections, _ in points]
+        axes.errorbar(numbers, means, reach, label=f"{where}, {name}", color=COLOURS[name], linestyle=style, capsize=2)
