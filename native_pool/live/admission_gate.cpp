@@ -17,7 +17,8 @@ std::int64_t now_us() { return now_ns() / 1'000; }
 }  // namespace
 
 AdmissionGate::AdmissionGate(const AdmissionSettings& settings, const std::vector<int>& cpus)
-    : admission_(settings),
+    : settings_(settings),
+      admission_(settings),
       limit_(settings.admission_limit),
       first_(settings),
       timer_(cpus, [this] { look_for_long_ones(); }) {}

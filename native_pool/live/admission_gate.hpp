@@ -37,8 +37,9 @@ class AdmissionGate {
   // Returns once the timer's last look is over. Safe to call before a start.
   void stop();
 
-  // A request that comes to a gate without a limit passes it, and is not counted.
-  bool is_on() const { return limit_.load(std::memory_order_relaxed) > 0; }
+  // Whether a request needs a place. One that comes to a gate without a limit passes it, and is not
+  // counted; so is one of an exempt class, whatever the limit.
+  bool holds_for(int class_id) const { return is_on() && !settings_.exempts(class_id); }
 
   // In the connection's turn. When it is parked, the caller must not touch it afterwards.
   Admittance enter(Connection& connection);
@@ -54,10 +55,12 @@ class AdmissionGate {
   void add_counts(PoolSnapshot& snapshot) const;
 
  private:
+  bool is_on() const { return limit_.load(std::memory_order_relaxed) > 0; }
   void look_for_long_ones();
   void run_timer(const AdmissionSettings& settings);
   static void serve_again(Woken woken, ConnectionHome* host);
 
+  const AdmissionSettings settings_;  // as they were at the start
   mutable std::mutex mutex_;
   Admission admission_;
   // The limit in force, for a look without the mutex. Relaxed: who comes while it changes may as

@@ -72,7 +72,8 @@ TurnEnd RequestServer::answer_frames(Connection& connection, WorkerStats& stats)
 // Requests before this one leave the buffer first, and it is as it must be for its next turn: once
 // it is parked, another thread may serve the connection at once.
 Admittance RequestServer::admit(Connection& connection, std::size_t& used, std::int64_t start_ns) {
-  const bool passes = connection.in_transaction || connection.is_admitted() || !gate_.is_on();
+  const bool passes = connection.in_transaction || connection.is_admitted() ||
+                      !gate_.holds_for(connection.request.header.class_id);
   if (passes) return Admittance::kRun;
   discard(connection, std::exchange(used, 0));
   connection.parked_ns = start_ns;

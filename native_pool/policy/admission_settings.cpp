@@ -13,7 +13,9 @@ constexpr Field kFields[] = {
      "A transaction that is inside for longer gives its place to one that waits, and goes on. 0: "
      "never."},
     {&S::admission_queue_limit, "admission_queue_limit", "transactions", 0, kMostAdmitted,
-     "Most transactions that wait; a further one is refused, to try again. 0: no limit."}};
+     "Most transactions that wait; a further one is refused, to try again. 0: no limit."},
+    {&S::admission_exempt_class, "admission_exempt_class", "class", kNoClass, kClasses - 1,
+     "A class whose requests need no place; -1: none."}};
 
 }  // namespace
 

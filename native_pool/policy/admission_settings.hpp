@@ -5,15 +5,23 @@
 #include <span>
 
 #include "pool/setting.hpp"
+#include "pool/step.hpp"
 
 namespace poolpilot {
 
+inline constexpr int kNoClass = -1;
 inline constexpr int kMostAdmitted = 65'536;  // as many as there can be connections
 
 struct AdmissionSettings {
   int admission_limit = 0;
   int admission_escape_ms = 2'000;
   int admission_queue_limit = 0;
+  int admission_exempt_class = kNoClass;
+
+  // Whether requests of a class need no place: neither counted nor parked, and never refused.
+  bool exempts(int class_id) const {
+    return admission_exempt_class != kNoClass && class_id == admission_exempt_class;
+  }
 
   bool operator==(const AdmissionSettings&) const = default;
 

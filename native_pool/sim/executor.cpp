@@ -54,7 +54,8 @@ void Executor::record_wait(Connection& connection) {
 
 Admittance Executor::admit(std::uint32_t number) {
   Connection& connection = connections_[number];
-  const bool passes = connection.in_transaction || connection.is_admitted() || !gate_.is_on();
+  const bool passes = connection.in_transaction || connection.is_admitted() ||
+                      !gate_.holds_for(connection.class_id);
   if (passes) return Admittance::kRun;
   const Admittance admittance = gate_.enter(number);
   if (admittance == Admittance::kPark) connection.parked_ns = engine_.now_ns();

@@ -183,6 +183,24 @@ TEST_F(LiveAdmission, WhoFindsTheQueueFullMayTryAgain) {
   EXPECT_EQ(refused->call(8, {begin(), acquire(1)}).value().status, Status::kOk);
 }
 
+TEST_F(LiveAdmission, AnExemptClassNeedsNoPlace) {
+  LivePoolSettings settings = small_pool();
+  settings.admission = {1, 0, 1, 1};
+  start(settings);
+  const auto inside = client_inside();
+  const auto waiting = client_waiting({cpu(1)});
+  const auto other = client();
+  EXPECT_EQ(other->call(1, {cpu(1)}, 0).value().status, Status::kRefused);
+  EXPECT_EQ(other->call(2, {cpu(1)}, 1).value().status, Status::kOk);
+  EXPECT_EQ(other->call(3, {begin()}, 1).value().status, Status::kOk);
+  EXPECT_EQ(other->call(4, {commit()}, 1).value().status, Status::kOk);
+  EXPECT_EQ(gauge("admission_inside"), 1);
+  EXPECT_EQ(counter("admission_admitted"), 1);
+  inside->call(2, {commit()});
+  EXPECT_EQ(waiting->read().value().status, Status::kOk);
+  EXPECT_TRUE(nobody_is_left());
+}
+
 TEST_F(LiveAdmission, ALostConnectionGivesItsPlaceBack) {
   start(1);
   auto inside = client_inside();

@@ -152,6 +152,26 @@ TEST(SimAdmission, ALimitCanChangeWhileItServes) {
   EXPECT_THROW(set_limit(pool, -1), std::invalid_argument);
 }
 
+// One class that holds its place for long beside one that nobody is to hold up.
+TEST(SimAdmission, AnExemptClassNeedsNoPlace) {
+  const auto classes = {class_of("slow", {wait(50'000, true)}), class_of("urgent", {cpu(100)}, 1.0)};
+  const auto urgent_answers = [&](int exempt_class) {
+    SimulationSettings settings = with_limit(settings_of(classes, 40), 2, 0, 4);
+    settings.admission.admission_exempt_class = exempt_class;
+    SimulatedPool pool(settings);
+    run_until(pool, 1.0);
+    EXPECT_LE(gauge(pool, "admission_inside"), 2.0);
+    EXPECT_GT(counter(pool, "admission_refused"), 0.0);
+    const std::vector<std::int64_t>& counts =
+        pool.snapshot().histograms.at("latency_us/urgent").counts;
+    return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  };
+  const auto held_up = urgent_answers(kNoClass);
+  const auto exempt = urgent_answers(1);
+  EXPECT_LE(held_up, 60);    // at most all of the places, 50 ms each at the other class's turn
+  EXPECT_GT(exempt, 5'000);  // 20 connections, more than 1 ms each
+}
+
 TEST(SimAdmission, ALimitThatDoesNotBindChangesNothing) {
   for (const auto& load : {hot_row(24), latch_convoy(24)}) {
     SimulatedPool without(load);

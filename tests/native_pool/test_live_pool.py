@@ -175,6 +175,12 @@ def test_an_admission_limit_outside_its_range_is_refused_by_name() -> None:
         pool.close()
 
 
+def test_an_exempt_class_outside_its_range_is_refused_by_name() -> None:
+    for number in (-2, 8):
+        with pytest.raises(ValueError, match=rf"^admission_exempt_class is {number}, but must be in -1\.\.7$"):
+            LivePool(admission_exempt_class=number)
+
+
 def test_events_are_replayed_once_the_pool_is_closed() -> None:
     pool = LivePool(record_events=True)
     pool.start()

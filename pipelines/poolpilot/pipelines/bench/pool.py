@@ -1,4 +1,4 @@
-"""`poolpilot bench pool`: the live pool's connection handlers, floor, peers, classes, limit and shares, measured."""
+"""`poolpilot bench pool`: the live pool's handlers, floor, peers, classes, limit, shares and priorities, measured."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,6 +12,8 @@ from poolpilot.pipelines.bench.serving.handlers import HANDLERS, handler_cells, 
 from poolpilot.pipelines.bench.serving.interval import Interval
 from poolpilot.pipelines.bench.serving.known import UNASKED, known_cells
 from poolpilot.pipelines.bench.serving.nulls import ECHO, null_cells
+from poolpilot.pipelines.bench.serving.overload import REFERENCE, overload_cells
+from poolpilot.pipelines.bench.serving.priorities import ORIGINAL, priority_cells
 from poolpilot.pipelines.bench.serving.rounds import Cell, Results, rounds
 from poolpilot.pipelines.bench.serving.settings import Part, PoolBenchSettings
 from poolpilot.pipelines.bench.serving.shares import POOL, share_cells
@@ -24,8 +26,17 @@ CELLS: Mapping[Part, Callable[[PoolBenchSettings], Iterator[Cell]]] = {
     "known": known_cells,
     "throttling": throttling_cells,
     "shares": share_cells,
+    "priorities": priority_cells,
+    "overload": overload_cells,
 }
-REFERENCES: Mapping[str, str] = {"null": ECHO, "known": UNASKED, "throttling": ALONE, "shares": POOL}
+REFERENCES: Mapping[str, str] = {
+    "null": ECHO,
+    "known": UNASKED,
+    "throttling": ALONE,
+    "shares": POOL,
+    "priorities": ORIGINAL,
+    "overload": REFERENCE,
+}
 """Whom the others of a cell are compared with; handlers have the better of the other two."""
 
 COMPARED: Mapping[str, str] = {
@@ -35,7 +46,12 @@ COMPARED: Mapping[str, str] = {
     "known": "requests_per_cpu_s",
     "throttling": "throughput_per_s",
     "shares": "throughput_per_s",
+    "priorities": "throughput_per_s",
+    "overload": "high_goodput_per_s",
 }
+
+CLASS_THROUGHPUT = "_throughput_per_s"
+"""End of the names of what classes got."""
 
 
 @dataclass(frozen=True)
@@ -77,16 +93,7 @@ class PoolBench:
             for (part, where, name), reason in self.results.refused.items()
             if (part, where) == (cell.part, cell.name)
         }
-        return {
-            "part": cell.part,
-            "cell": cell.name,
-            "contenders": {
-                name: {measure: Interval.of(values).as_dict() for measure, values in measures.items()}
-                for name, measures in columns.items()
-            },
-            "ratios": {name: ratio.as_dict() for name, ratio in ratios(cell.part, columns).items()},
-            "refused": refused,
-        }
+        return {**row_of(cell.part, cell.name, columns), "refused": refused}
 
     def tables(self) -> Group:
         """The same for people, a table for each part."""
@@ -95,15 +102,51 @@ class PoolBench:
         return Group(*(table_of(part, [row for row in rows if row["part"] == part]) for part in parts))
 
 
-def ratios(part: str, columns: Mapping[str, Mapping[str, list[float]]]) -> dict[str, Interval]:
-    """Each contender over the one it is compared with, repeat by repeat."""
-    compared = {name: measures[COMPARED[part]] for name, measures in columns.items()}
+def row_of(part: str, cell: str, columns: Mapping[str, Mapping[str, list[float]]]) -> dict[str, Any]:
+    """A cell of the report: means with intervals, and ratios to whom the contenders are compared with.
+
+    Args:
+        part: The part of the benchmark.
+        cell: Name of the cell.
+        columns: Values in the order of the repeats, by contender and measure.
+    """
+    return {
+        "part": part,
+        "cell": cell,
+        "contenders": {
+            name: {measure: Interval.of(values).as_dict() for measure, values in measures.items()}
+            for name, measures in columns.items()
+        },
+        "ratios": as_dicts(ratios(part, columns, COMPARED[part])),
+        "class_ratios": {
+            measure.removesuffix(CLASS_THROUGHPUT): as_dicts(ratios(part, columns, measure))
+            for measure in class_throughputs(columns)
+        },
+    }
+
+
+def ratios(part: str, columns: Mapping[str, Mapping[str, list[float]]], measure: str) -> dict[str, Interval]:
+    """Each contender over the one it is compared with, repeat by repeat, where neither has a repeat without any."""
+    compared = {name: measures[measure] for name, measures in columns.items()}
     found = {}
     for name, values in compared.items():
         reference = reference_of(part, name, compared)
-        if reference is not None and len(compared[reference]) == len(values) and name != reference:
+        if reference is None or name == reference or len(compared[reference]) != len(values):
+            continue
+        if min(*values, *compared[reference]) > 0.0:
             found[name] = Interval.of_ratio(values, compared[reference])
     return found
+
+
+def class_throughputs(columns: Mapping[str, Mapping[str, list[float]]]) -> list[str]:
+    """What tells of one class, and every contender of a cell has."""
+    found = [set(measures) for measures in columns.values()]
+    return sorted(name for name in set.intersection(*found) if name.endswith(CLASS_THROUGHPUT)) if found else []
+
+
+def as_dicts(intervals: Mapping[str, Interval]) -> dict[str, dict[str, float]]:
+    """The intervals, fit for JSON."""
+    return {name: interval.as_dict() for name, interval in intervals.items()}
 
 
 def reference_of(part: str, name: str, compared: Mapping[str, list[float]]) -> str | None:

@@ -13,7 +13,7 @@ from tests.conftest import short_folder
 
 from poolpilot.featurizer.errors import ServerError, SettingError
 from poolpilot.pipelines.bench.disciplines.share_plan import SharePlan
-from poolpilot.pipelines.bench.pool import bench_pool, reference_of
+from poolpilot.pipelines.bench.pool import bench_pool, reference_of, row_of
 from poolpilot.pipelines.bench.serving.foreign import Foreign, mariadb, redis
 from poolpilot.pipelines.bench.serving.handlers import HANDLERS
 from poolpilot.pipelines.bench.serving.known import NAMES, UNASKED, WAYS
@@ -168,14 +168,38 @@ def test_a_handler_is_compared_with_the_better_of_the_other_two() -> None:
     assert reference_of("handlers", "hybrid", {"hybrid": [1.0]}) is None
 
 
+def test_classes_are_compared_too_but_not_where_one_got_nothing() -> None:
+    columns = {
+        "original": {
+            "throughput_per_s": [8.0, 10.0],
+            "a_throughput_per_s": [8.0, 9.0],
+            "b_throughput_per_s": [0.0, 1.0],
+        },
+        "weight 0.5": {
+            "throughput_per_s": [4.0, 5.0],
+            "a_throughput_per_s": [2.0, 2.25],
+            "b_throughput_per_s": [2.0, 2.0],
+        },
+    }
+    row = row_of("priorities", "a + b", columns)
+    assert row["ratios"]["weight 0.5"]["mean"] == pytest.approx(0.5)
+    assert row["class_ratios"]["a"]["weight 0.5"]["mean"] == pytest.approx(0.25)
+    assert row["class_ratios"]["b"] == {}
+
+
 @pytest.mark.parametrize(
     ("flag", "value", "reason"),
     [
-        ("parts", ["oracle"], "'handlers', 'reconnect', 'null', 'known', 'throttling' or 'shares'"),
+        ("parts", ["oracle"], "'handlers', 'reconnect', .*'shares', 'priorities' or 'overload'"),
         ("connections", [0], "greater than or equal to 1"),
         ("connections", [65_537], "less than or equal to 65536"),
         ("repeats", 0, "greater than or equal to 1"),
         ("window_s", 0.0, "greater than 0"),
+        ("mix_connections", 0, "greater than or equal to 1"),
+        ("mix_settle_s", 0.0, "greater than 0"),
+        ("mix_window_s", 0.0, "greater than 0"),
+        ("overload_connections", 32_769, "less than or equal to 32768"),
+        ("overload_window_s", 0.0, "greater than 0"),
     ],
 )
 def test_settings_out_of_range_are_refused_by_name(flag: str, value: object, reason: str) -> None:

@@ -14,17 +14,13 @@ from poolpilot.pipelines.bench.serving.rounds import Cell
 from poolpilot.pipelines.bench.serving.served import Served
 from poolpilot.pipelines.bench.serving.settings import PoolBenchSettings
 from poolpilot.pipelines.bench.serving.trial import Measures, Trial
+from poolpilot.pipelines.bench.serving.two_queues import weighted_queues
 from poolpilot.pipelines.bench.serving.works import WORKS
 
 UNASKED = "not asked"
 WAYS = ("declared", "last", "peeked")
 NAMES = ("first", "second")
 OPEN_LOOP_PER_S = 8000.0
-TWO_QUEUES = {
-    "discipline": "weighted",
-    "queues": [{"weight": 0.5}, {"weight": 0.5}],
-    "rules": [{"class_id": 0, "queue": 0}, {"class_id": 1, "queue": 1}],
-}
 
 
 def known_cells(settings: PoolBenchSettings) -> Iterator[Cell]:
@@ -43,7 +39,7 @@ def measure(settings: PoolBenchSettings, workload: Workload, way: str) -> Measur
         "pool",
         settings.server_cpus,
         descriptors=workload.connections + SPARE_DESCRIPTORS,
-        options={"class_names": list(NAMES), **(TWO_QUEUES | {"class_known": way} if way != UNASKED else {})},
+        options={"class_names": list(NAMES), **(weighted_queues(0.5) | {"class_known": way} if way != UNASKED else {})},
     )
     if way == "declared":
         workload = replace(workload, classes=tuple(declaring(one) for one in workload.classes))

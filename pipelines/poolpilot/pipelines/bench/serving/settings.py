@@ -8,7 +8,7 @@ from pydantic_settings import SettingsConfigDict
 
 from poolpilot.env.program_settings import ProgramSettings
 
-Part = Literal["handlers", "reconnect", "null", "known", "throttling", "shares"]
+Part = Literal["handlers", "reconnect", "null", "known", "throttling", "shares", "priorities", "overload"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
 Connections = Annotated[int, Field(ge=1, le=65_536)]
@@ -36,6 +36,15 @@ class PoolBenchSettings(ProgramSettings):
         default=(16, 32, 64, 128, 256, 512, 1024, 2048), min_length=1, description="Connections that want one latch."
     )
     throttled_to: int = Field(default=8, ge=1, le=65_536, description="Transactions that a limit lets inside.")
+    mix_connections: int = Field(
+        default=128, ge=1, le=32_768, description="Connections of each class of a mix under priorities."
+    )
+    mix_settle_s: float = Field(default=0.3, gt=0.0, description="Seconds before the window of a mix.")
+    mix_window_s: float = Field(default=0.6, gt=0.0, description="Length of the window of a mix in seconds.")
+    overload_connections: int = Field(
+        default=1024, ge=1, le=32_768, description="Connections of each class under overload."
+    )
+    overload_window_s: float = Field(default=2.0, gt=0.0, description="Length of a window under overload in seconds.")
     repeats: int = Field(default=5, ge=1, description="Interleaved repeats; intervals need two.")
     settle_s: float = Field(default=0.5, gt=0.0, description="Seconds between the first request and a window.")
     window_s: float = Field(default=1.5, gt=0.0, description="Length of a window in seconds.")
