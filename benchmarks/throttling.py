@@ -19,7 +19,7 @@ point, but no price gives both, since the source's pool alone does better at 10,
 import argparse
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +43,11 @@ CROWD_S = 1.0
 SOURCE = {8000: 1.29, 10_000: 1.17}
 """Throughput with a limit of 256 over the pool alone, by connections, read off the source's figures."""
 
-CHEAPEST_US, DEAREST_US = 1e-5, 2e-3
+CHEAPEST_US, DEAREST_US = 1e-4, 1e-3
 """Between these prices of a waiter every fit lies."""
+
+PRICE_STEP_US = 1e-6
+"""To which a price is fitted; worth less than a tenth of a point of the gain."""
 
 
 def measured(server: SimulatedServer, warm_s: float, seconds: float, name: str) -> Measures:
@@ -66,6 +69,7 @@ def convoy_run(connections: int, limit: int, seed: int) -> Measures:
     return measured(server, CONVOY_WARM_S, CONVOY_S, "convoy")
 
 
+@cache
 def crowd_run(waiter_cost_us: float, connections: int, limit: int, seed: int) -> Measures:
     """Transactions of the source's kind on many processors."""
     steps = (
@@ -101,12 +105,17 @@ def fitted() -> dict[str, float]:
     """Prices of a waiter, by what they are fitted to."""
     prices = {
         f"{connections}": float(
-            brentq(lambda price, at=connections: gain(price, at) - SOURCE[at], CHEAPEST_US, DEAREST_US, xtol=1e-7)
+            brentq(
+                lambda price, at=connections: gain(price, at) - SOURCE[at], CHEAPEST_US, DEAREST_US, xtol=PRICE_STEP_US
+            )
         )
         for connections in SOURCE
     }
     bounds = (min(prices.values()), max(prices.values()))
-    return {**prices, "both": float(minimize_scalar(misses, bounds=bounds, method="bounded").x)}
+    return {
+        **prices,
+        "both": float(minimize_scalar(misses, bounds=bounds, method="bounded", options={"xatol": 5 * PRICE_STEP_US}).x),
+    }
 
 
 def over_seeds(run: Callable[[int], Measures], seeds: int) -> dict[str, list[float]]:

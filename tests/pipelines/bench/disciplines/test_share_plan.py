@@ -1,5 +1,7 @@
 """Plans of shares: what is shared out, how far off it is, and what a plan refuses to count."""
 
+import math
+
 import pytest
 
 from poolpilot.pipelines.bench.disciplines.share_plan import LIVE_PLANS, SIMULATED_PLANS, SharePlan
@@ -18,6 +20,7 @@ def test_a_low_latency_queue_has_no_share() -> None:
     shares = plan.shares({"first": 1e6, "second": 30.0, "third": 70.0})
     assert shares == pytest.approx({"second": 0.3, "third": 0.7})
     assert plan.points_off(shares) == pytest.approx(5.0)
+    assert math.isnan(plan.shares({"first": 1.0, "second": 0.0, "third": 0.0})["second"])
     assert [one.think_ms > 0.0 for one in plan.workload().classes] == [True, False, False]
 
 

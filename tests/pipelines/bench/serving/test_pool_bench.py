@@ -73,7 +73,7 @@ def test_a_class_that_was_sent_last_is_right_where_a_connection_sends_one_only()
 
 
 def test_a_limit_stands_beside_none_and_both_beside_the_best_of_all() -> None:
-    cells = cells_of(parts=("throttling",), throttled=(2, 24), throttled_to=3)
+    cells = cells_of(parts=("throttling",), throttled=(2, 24), throttled_to=3, repeats=1)
     assert set(cells) == {"convoy at 2", "convoy at 24"}
     for row in cells.values():
         assert set(row["contenders"]) == set(row["of_peak"]) == {ALONE, LIMITED}
@@ -104,7 +104,7 @@ def test_shares_of_the_live_pool_are_near_the_weights(monkeypatch: pytest.Monkey
         SharePlan("cbwfq_llq", "time", (0.0, 0.5, 0.5)),
     )
     monkeypatch.setattr("poolpilot.pipelines.bench.serving.shares.LIVE_PLANS", plans)
-    cells = cells_of(parts=("shares",), window_s=0.5)
+    cells = cells_of(parts=("shares",), repeats=1, settle_s=0.3, window_s=0.5)
     assert set(cells) == {plan.name for plan in plans}
     for plan in plans:
         (measures,) = cells[plan.name]["contenders"].values()

@@ -1,5 +1,6 @@
 """Disciplines that share something out by weight, and a load under which every queue always has something."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,8 +17,8 @@ Where requests are, they are short, so that many are counted; where time is, lon
 request is little of it.
 """
 
-LOW_LATENCY_THINK_MS = 40.0
-"""Pause of the clients of a low-latency queue: it must leave something to share out."""
+LOW_LATENCY_LOAD = 0.15
+"""Of the worker that a low-latency queue takes at most: its clients pause, so that it leaves something to share out."""
 
 WORKER = {"dedicated_listener": True, "class_known": "peeked"}
 """For a pool of one group. A listener that serves too empties the queues before it looks for more."""
@@ -68,7 +69,7 @@ class SharePlan:
             RequestClass(
                 name,
                 (Step("cpu", us=length_us, variation=VARIATION),),
-                think_ms=0.0 if weight else LOW_LATENCY_THINK_MS,
+                think_ms=0.0 if weight else CONNECTIONS_EACH * length_us / LOW_LATENCY_LOAD / 1e3,
             )
             for name, length_us, weight in zip(self.classes, self.lengths_us, self.weights, strict=True)
         )
@@ -76,14 +77,14 @@ class SharePlan:
         return Workload(self.name, "disciplines", classes, connections=connections, cpus=1, seed=seed)
 
     def shares(self, answers: Mapping[str, float]) -> dict[str, float]:
-        """What each class with a weight had of what is shared out, by the answers that it got."""
+        """What each class with a weight had of what is shared out, by the answers that it got; NaN where none did."""
         cost = {
             name: length_us if self.of == "time" else 1.0
             for name, length_us, weight in zip(self.classes, self.lengths_us, self.weights, strict=True)
             if weight
         }
         total = sum(answers[name] * cost[name] for name in cost)
-        return {name: answers[name] * cost[name] / total for name in cost}
+        return {name: answers[name] * cost[name] / total if total else math.nan for name in cost}
 
     def points_off(self, shares: Mapping[str, float]) -> float:
         """How far the share of a class is from its weight at most, in points of a hundred."""

@@ -1,9 +1,8 @@
 """A limit on the transactions inside, beside none, from a few connections to thousands that all want one latch.
 
 A transaction waits for its disk, then writes under the latch, as to a log, and whoever holds the latch pays for every
-waiter: the latch is busy long before a processor is. The limit is the same at every number of connections. A
-transaction takes 630 us, 170 of them under the latch, so 4 inside keep it busy, and as many again make up for what
-varies.
+waiter: the latch is busy long before a processor is. The limit is the same at every number of connections. Of the
+630 us of a transaction 170 are under the latch, so 4 inside keep it busy, and as many again make up for what varies.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
