@@ -35,13 +35,13 @@ class KnobTurner {
   KnobTurner(const LivePoolSettings& settings, std::mt19937::result_type seed)
       : settings_(settings), random_(seed) {}
 
-  // One change, which a system that refuses descriptors may refuse.
-  void turn(LivePool& pool) {
+  // One change; false where the system refused what it takes.
+  bool turn(LivePool& pool) {
     try {
       turn_any(pool);
-      ++changes_;
+      return true;
     } catch (const std::system_error&) {
-      ++refused_;
+      return false;
     }
   }
 
@@ -51,9 +51,6 @@ class KnobTurner {
     pool.set_knobs(settings_.knobs);
     pool.set_admission_limit(settings_.admission.admission_limit);
   }
-
-  std::int64_t changes() const { return changes_; }
-  std::int64_t refused() const { return refused_; }
 
  private:
   int below(int end) { return static_cast<int>(random_() % static_cast<unsigned>(end)); }
@@ -104,8 +101,6 @@ class KnobTurner {
 
   const LivePoolSettings settings_;
   std::mt19937 random_;
-  std::int64_t changes_ = 0;
-  std::int64_t refused_ = 0;
 };
 
 }  // namespace poolpilot

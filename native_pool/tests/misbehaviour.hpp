@@ -24,7 +24,7 @@ inline constexpr std::array kMannerNames{"polite",    "pipelined",      "killed"
 // What the clients of one thread do, one client after the other.
 class Misbehaviour {
  public:
-  static constexpr std::uint16_t kClass = 1;  // of all their requests
+  static constexpr std::uint16_t kClass = 2;  // of all their requests
 
   Misbehaviour(std::string address, std::shared_mutex& connecting, std::mt19937::result_type seed)
       : address_(std::move(address)), connecting_(connecting), random_(seed) {}

@@ -63,6 +63,8 @@ class Saboteur {
     spare_this_thread();
     std::mt19937 random(seed);
     while (!stopping_) {
+      // Time to serve: each refused epoll_ctl costs a connection.
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % 10'000));
       const std::size_t kind = random() % kinds_;
       const std::chrono::microseconds time(200 + random() % 3'000);
       if (kind == kCalls.size()) {

@@ -31,8 +31,10 @@ struct Served {
     failed = counter("failed");
     refused = counter("admission_refused");
     cancelled = counter("cancelled_requests");
-    const auto& counts = snapshot.histograms.at("latency_us/load").counts;
-    run_for_load = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    for (const char* name : {"latency_us/quick", "latency_us/slow"}) {
+      const auto& counts = snapshot.histograms.at(name).counts;
+      run_for_load = std::accumulate(counts.begin(), counts.end(), run_for_load);
+    }
   }
 
   void add(const Served& other) {
@@ -58,6 +60,9 @@ class SoakAccounts {
       for (std::size_t i = 0; i < met_.size(); ++i) met_[i] += one->met()[i];
     }
   }
+
+  // Of further clients that do not die.
+  void add(const ClientTally& further) { misbehaved_.add(further); }
 
   // A pool that is closed.
   void close(const Served& served) { closed_.add(served); }

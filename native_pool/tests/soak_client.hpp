@@ -1,10 +1,10 @@
 // A client of a soak: it knows of every request it has sent what became of it.
 //
 // A request counts as sent once all of it has reached the system of the server. A Unix socket says
-// so by taking it. TCP takes what the server may never get: where the server has closed first, the
-// requests that its system has not acknowledged were refused, and every one that it had before it
-// shut the socket is acknowledged by the end of the stream. Where this end closes first, it waits
-// until everything has left it. So both sides can agree on a number, whoever closes, and when.
+// so by taking it, TCP by its acknowledgement, for which a client waits before it closes. What is
+// not acknowledged although the server has closed was refused: all that had come in before the
+// server shut the socket is acknowledged with the end of the stream. So both sides can agree on a
+// number, whoever closes, and when.
 #pragma once
 
 #include <linux/sockios.h>
@@ -149,9 +149,9 @@ class SoakClient {
   }
 
   // TCP counts the end of the stream as a byte.
-  std::size_t queued_bytes(unsigned long which) const {
+  std::size_t unacknowledged_bytes() const {
     int bytes = 0;
-    ioctl(socket_.get(), which, &bytes);
+    ioctl(socket_.get(), SIOCOUTQ, &bytes);
     return static_cast<std::size_t>(std::max(bytes - end_bytes_, 0));
   }
 
@@ -162,11 +162,10 @@ class SoakClient {
 
   std::size_t delivered_bytes() const {
     if (!tcp_) return offset_;
-    while (!is_closed_by_server()) {
-      if (queued_bytes(SIOCOUTQNSD) == 0) return offset_;
+    while (unacknowledged_bytes() > 0 && !is_closed_by_server()) {
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
-    return offset_ - queued_bytes(SIOCOUTQ);
+    return offset_ - unacknowledged_bytes();
   }
 
   void read_once() {

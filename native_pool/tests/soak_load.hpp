@@ -26,13 +26,11 @@ struct SoakLoadSettings {
 
 class SoakLoad {
  public:
-  static constexpr std::uint16_t kClass = 0;  // of the load generators' requests
-
   // Everybody is connected, and sends from now on until stop().
   SoakLoad(LivePool& pool, std::shared_mutex& connecting, const SoakLoadSettings& settings,
            std::mt19937& random)
       : settings_(settings) {
-    generators_.push_back(generator(pool, 12, false, random));
+    generators_.push_back(generator(pool, 24, false, random));
     if (settings.lasting) generators_.push_back(generator(pool, 6, true, random));
     for (std::size_t i = 0; i < kMisbehavingThreads; ++i) {
       clients_.push_back(
@@ -115,7 +113,8 @@ class SoakLoad {
     made.drain_timeout_s = 60.0;
     made.connect_timeout_s = 60.0;
     made.seed = random();
-    made.classes = {{"load",
+    made.classes = {{"quick", {{.op = Op::kCpu, .us = 2}}},
+                    {"slow",
                      {{.op = Op::kCpu, .us = 10},
                       {.op = Op::kWait, .us = 100, .variation = 1.0, .reported = true},
                       {.op = Op::kAcquire, .reported = true, .latch = 2, .spread = 2},
