@@ -99,7 +99,7 @@ class LivePool final : private HandlerHost {
   AdmissionGate gate_;
   RequestServer requests_;
   std::vector<EventLog> logs_;
-  std::optional<PoolSnapshot> last_snapshot_;  // guarded by lifecycle_mutex_
+  std::optional<PoolSnapshot> last_snapshot_;   // guarded by lifecycle_mutex_
   std::unique_ptr<ConnectionHandler> handler_;  // until the pool is closed
   ThreadRegistry registry_;  // after the handler its threads work for, so that it goes first
 

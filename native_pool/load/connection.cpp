@@ -63,7 +63,8 @@ std::optional<Fault> Connection::receive(std::span<std::byte> buffer,
   return std::nullopt;
 }
 
-// What comes after a shutdown of the other end is never acknowledged, and what came before is by it.
+// What comes after a shutdown of the other end is never acknowledged, and what came before is by
+// it.
 bool Connection::has_delivered() const {
   int unacknowledged = 0;
   return ioctl(socket_.get(), SIOCOUTQ, &unacknowledged) == 0 && unacknowledged == 0;

@@ -16,9 +16,9 @@ namespace poolpilot {
 
 // Queues of any discipline that a pool of two classes can have.
 inline QueueSettings any_queues(std::mt19937& random) {
-  constexpr std::array kChoices{Discipline::kMariaDb, Discipline::kFifo,
-                                Discipline::kWeighted, Discipline::kFair,
-                                Discipline::kDynamic, Discipline::kWeightedRoundRobin,
+  constexpr std::array kChoices{Discipline::kMariaDb,           Discipline::kFifo,
+                                Discipline::kWeighted,          Discipline::kFair,
+                                Discipline::kDynamic,           Discipline::kWeightedRoundRobin,
                                 Discipline::kDeficitRoundRobin, Discipline::kIsraeli};
   const Discipline discipline = kChoices[random() % kChoices.size()];
   QueueSettings queues;

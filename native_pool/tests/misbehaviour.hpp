@@ -17,8 +17,8 @@
 
 namespace poolpilot {
 
-inline constexpr std::array kMannerNames{"polite",    "pipelined",      "killed",    "torn",
-                                         "malformed", "ended_sending",  "late",      "half_open",
+inline constexpr std::array kMannerNames{"polite",    "pipelined",      "killed",     "torn",
+                                         "malformed", "ended_sending",  "late",       "half_open",
                                          "vanished",  "in_transaction", "slow_reader"};
 
 // What the clients of one thread do, one client after the other.
@@ -48,17 +48,11 @@ class Misbehaviour {
   static constexpr int kMostUnread = 1'000'000;
 
   void meet(std::size_t manner) {
-    static constexpr std::array kWays{&Misbehaviour::be_polite,
-                                      &Misbehaviour::pipeline,
-                                      &Misbehaviour::be_killed,
-                                      &Misbehaviour::tear_a_frame,
-                                      &Misbehaviour::send_nonsense,
-                                      &Misbehaviour::end_sending,
-                                      &Misbehaviour::read_late,
-                                      &Misbehaviour::stay_silent,
-                                      &Misbehaviour::vanish,
-                                      &Misbehaviour::hold_a_latch,
-                                      &Misbehaviour::never_read};
+    static constexpr std::array kWays{
+        &Misbehaviour::be_polite,    &Misbehaviour::pipeline,      &Misbehaviour::be_killed,
+        &Misbehaviour::tear_a_frame, &Misbehaviour::send_nonsense, &Misbehaviour::end_sending,
+        &Misbehaviour::read_late,    &Misbehaviour::stay_silent,   &Misbehaviour::vanish,
+        &Misbehaviour::hold_a_latch, &Misbehaviour::never_read};
     static_assert(kWays.size() == kMannerNames.size());
     auto client = std::make_unique<SoakClient>(address_, connecting_, tally_);
     if (!client->is_connected()) return pause(1'000);

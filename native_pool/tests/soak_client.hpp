@@ -131,8 +131,8 @@ class SoakClient {
   // Closes, with a reset where it is asked for, and counts.
   void end(bool reset = false) {
     if (!is_connected()) return;
-    const auto sent = static_cast<std::int64_t>(
-        std::ranges::upper_bound(ends_, delivered_bytes()) - ends_.begin());
+    const auto sent = static_cast<std::int64_t>(std::ranges::upper_bound(ends_, delivered_bytes()) -
+                                                ends_.begin());
     tally_.sent += sent;
     tally_.undelivered += static_cast<std::int64_t>(ends_.size()) - sent;
     tally_.cancelled += sent - static_cast<std::int64_t>(answered_);

@@ -33,8 +33,7 @@ class SoakLoad {
     generators_.push_back(generator(pool, 24, false, random));
     if (settings.lasting) generators_.push_back(generator(pool, 6, true, random));
     for (std::size_t i = 0; i < kMisbehavingThreads; ++i) {
-      clients_.push_back(
-          std::make_unique<Misbehaviour>(pool.address(), connecting, random()));
+      clients_.push_back(std::make_unique<Misbehaviour>(pool.address(), connecting, random()));
     }
     saboteur_ = std::make_unique<Saboteur>(
         settings.lasting ? Saboteur::Where::kEverywhere : Saboteur::Where::kNotAtAccept, random());
