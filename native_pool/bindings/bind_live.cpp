@@ -68,6 +68,12 @@ void bind_live(py::module_& module) {
           },
           "Everything counted since the start.")
       .def(
+          "last_snapshot",
+          [](const LivePool& pool) {
+            return to_dict(without_gil([&] { return pool.last_snapshot(); }));
+          },
+          "What had been counted when the pool was closed; call after close.")
+      .def(
           "replayed_events",
           [](const LivePool& pool) {
             std::size_t entries = 0;

@@ -34,6 +34,7 @@ py::dict to_dict(const ClassReport& report) {
   fields["failed"] = report.failed;
   fields["refused"] = report.refused;
   fields["lost"] = report.lost;
+  fields["undelivered"] = report.undelivered;
   fields["latency_counts"] = sparse(report.latency_us);
   fields["latency_total_us"] = report.latency_us.total;
   fields["latency_total_squares_us"] = report.latency_us.total_squares;

@@ -53,6 +53,11 @@ void Acceptor::run(const std::function<void(int)>& welcome) {
   }
 }
 
+void Acceptor::empty_backlog(const std::function<void(int)>& turn_away) const {
+  int socket = -1;
+  while (listening_.accept(socket) == ListeningSocket::Accepted::kClient) turn_away(socket);
+}
+
 void Acceptor::add_counts(PoolSnapshot& snapshot) const {
   snapshot.counters["accept_shortages"] = static_cast<double>(shortages_.load());
 }

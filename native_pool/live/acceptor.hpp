@@ -28,6 +28,9 @@ class Acceptor {
   void start(const std::vector<int>& cpus, std::function<void(int)> welcome);
   // Once `stopping` is set; returns when the thread has ended. Safe before a start.
   void stop();
+  // After the stop: hands over the sockets of those clients that have connected and were not yet
+  // accepted.
+  void empty_backlog(const std::function<void(int)>& turn_away) const;
 
   // The address clients connect to.
   const std::string& address() const { return listening_.address(); }

@@ -28,6 +28,7 @@ struct Connection : AdmissionTicket {
   ConnectionHome* host = nullptr;  // whose thread serves it in this turn; nullptr: its home's
   bool fresh = true;               // its first turn only arms it, as a login would
   bool timed_out = false;          // was silent for too long; its next turn closes it
+  bool client_gone = false;        // nothing more can come in
   bool in_transaction = false;
   // What is known of its next request before it is read.
   int declared_class = kAnyClass;

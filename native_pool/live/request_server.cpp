@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "live/connection_home.hpp"
+#include "live/unread_requests.hpp"
 #include "system/clock.hpp"
 
 namespace poolpilot {
@@ -40,33 +41,41 @@ TurnEnd RequestServer::turn(Connection& connection, WorkerStats& stats) {
     return TurnEnd::kClose;
   }
   const bool was_parked = connection.parked_ns != 0;
-  if (!was_parked && !receive(connection)) return TurnEnd::kClose;
-  try {
-    return answer_frames(connection, stats);
-  } catch (const ProtocolError&) {
-    protocol_errors_.fetch_add(1, std::memory_order_relaxed);
+  if (!was_parked && !receive(connection)) {
+    connection.client_gone = true;
     return TurnEnd::kClose;
   }
+  return answer_frames(connection, stats);
 }
 
 TurnEnd RequestServer::answer_frames(Connection& connection, WorkerStats& stats) {
   std::size_t used = 0;
   bool alive = true;
   for (bool first = true; alive; first = false) {
-    const std::span<const std::byte> rest(connection.buffer.data() + used,
-                                          connection.buffered - used);
-    const std::size_t frame = decode_request(rest, connection.request);
-    if (frame == 0) break;
+    const std::optional<std::size_t> frame = decode(connection, used);
+    alive = frame.has_value();
+    if (frame.value_or(0) == 0) break;
     const std::int64_t start_ns = now_ns();
     if (first) record_wait(connection, stats, start_ns);
     const Admittance admittance = admit(connection, used, start_ns);
     if (admittance == Admittance::kPark) return TurnEnd::kParked;
-    used += frame;
+    used += *frame;
     alive =
         admittance == Admittance::kRun ? answer(connection, stats, start_ns) : refuse(connection);
   }
   discard(connection, used);
   return alive ? TurnEnd::kOver : TurnEnd::kClose;
+}
+
+// The bytes of the next request; 0 while it is not there yet, nothing where it breaks a rule.
+std::optional<std::size_t> RequestServer::decode(Connection& connection, std::size_t used) {
+  try {
+    return decode_request(std::span(connection.buffer).first(connection.buffered).subspan(used),
+                          connection.request);
+  } catch (const ProtocolError&) {
+    protocol_errors_.fetch_add(1, std::memory_order_relaxed);
+    return std::nullopt;
+  }
 }
 
 // Requests before this one leave the buffer first, and it is as it must be for its next turn: once
@@ -142,7 +151,21 @@ bool RequestServer::send_response(const Connection& connection, Status status) {
   return false;
 }
 
+void RequestServer::cancel(Connection& connection) {
+  if (!connection.client_gone) shutdown(connection.fd, SHUT_RDWR);
+  cancelled_requests_.fetch_add(
+      take_unread_requests(connection.fd, connection.buffer, connection.buffered),
+      std::memory_order_relaxed);
+}
+
+void RequestServer::cancel(int socket) {
+  shutdown(socket, SHUT_RDWR);
+  std::array<std::byte, 2 * kMaxBodyBytes> buffer;
+  cancelled_requests_.fetch_add(take_unread_requests(socket, buffer, 0), std::memory_order_relaxed);
+}
+
 void RequestServer::add_counts(PoolSnapshot& snapshot) const {
+  snapshot.counters["cancelled_requests"] = static_cast<double>(cancelled_requests_.load());
   snapshot.counters["protocol_errors"] = static_cast<double>(protocol_errors_.load());
   snapshot.counters["slow_readers"] = static_cast<double>(slow_readers_.load());
   snapshot.counters["timed_out_connections"] = static_cast<double>(timed_out_connections_.load());

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "live/admission_gate.hpp"
 #include "live/connection.hpp"
@@ -25,9 +27,16 @@ class RequestServer {
   // Everything that one read brings in; for one that was parked, what it had read before.
   TurnEnd turn(Connection& connection, WorkerStats& stats);
 
+  // Before a connection, or a socket that never became one, is closed: counts the requests that
+  // have come in whole and will not be run. Unless the client is gone, the socket is shut first:
+  // what is sent from then on is refused by the system and is nowhere a request.
+  void cancel(Connection& connection);
+  void cancel(int socket);
+
   void add_counts(PoolSnapshot& snapshot) const;
 
  private:
+  std::optional<std::size_t> decode(Connection& connection, std::size_t used);
   TurnEnd answer_frames(Connection& connection, WorkerStats& stats);
   Admittance admit(Connection& connection, std::size_t& used, std::int64_t start_ns);
   bool answer(Connection& connection, WorkerStats& stats, std::int64_t start_ns);
@@ -41,6 +50,7 @@ class RequestServer {
   Executor& executor_;
   AdmissionGate& gate_;
   // Events of no single worker; relaxed, they order nothing.
+  std::atomic<std::int64_t> cancelled_requests_{0};
   std::atomic<std::int64_t> protocol_errors_{0};
   std::atomic<std::int64_t> slow_readers_{0};
   std::atomic<std::int64_t> timed_out_connections_{0};  // closed after wait_timeout_s of silence

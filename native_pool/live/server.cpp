@@ -84,8 +84,13 @@ void LivePool::tear_down() {
   gate_.stop();
   handler_->stop();
   registry_.join_all();
-  for (auto& [id, connection] : connections_) ::close(connection->fd);
+  if (acceptor_) acceptor_->empty_backlog([this](int socket) { turn_away(socket); });
+  for (auto& [id, connection] : connections_) {
+    requests_.cancel(*connection);
+    ::close(connection->fd);
+  }
   connections_.clear();
+  if (phase_ == Phase::kServing) last_snapshot_ = count();
   handler_.reset();
   acceptor_.reset();
   phase_ = Phase::kClosed;
@@ -158,6 +163,7 @@ void LivePool::serve(Connection& connection, WorkerStats& stats) {
 void LivePool::end(Connection& connection, Ending why) {
   switch (why) {
     case Ending::kHungUp:
+      connection.client_gone = true;
       hang_ups_.fetch_add(1, std::memory_order_relaxed);
       break;
     case Ending::kUnarmed:
@@ -175,6 +181,7 @@ void LivePool::drop(Connection& connection) {
 }
 
 void LivePool::close_socket(Connection& connection) {
+  requests_.cancel(connection);
   ::close(connection.fd);
   const std::lock_guard lock(connections_mutex_);
   connections_.erase(connection.id);
@@ -193,7 +200,7 @@ void LivePool::welcome(int socket) {
   }
   if (connection == nullptr) {
     refused_connections_.fetch_add(1, std::memory_order_relaxed);
-    ::close(socket);
+    turn_away(socket);
     return;
   }
   if (handler_->welcome(*connection)) return;
@@ -201,8 +208,25 @@ void LivePool::welcome(int socket) {
   close_socket(*connection);
 }
 
+void LivePool::turn_away(int socket) {
+  requests_.cancel(socket);
+  ::close(socket);
+}
+
 PoolSnapshot LivePool::snapshot() const {
   const auto serving = while_serving();
+  return count();
+}
+
+PoolSnapshot LivePool::last_snapshot() const {
+  const std::shared_lock lock(lifecycle_mutex_);
+  if (phase_ != Phase::kClosed) {
+    throw std::logic_error("the pool still counts: close it first");
+  }
+  return last_snapshot_.value_or(PoolSnapshot());
+}
+
+PoolSnapshot LivePool::count() const {
   PoolSnapshot snapshot;
   {
     const std::lock_guard lock(tuple_mutex_);

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
@@ -58,6 +59,11 @@ class LivePool final : private HandlerHost {
   PoolKnobs set_knobs(const PoolKnobs& knobs);
   PoolSnapshot snapshot() const;
 
+  // What it had counted when it was closed: every request that came in whole is completed, failed,
+  // refused or cancelled in it. Empty for a pool that never served. Throws std::logic_error before
+  // the pool is closed.
+  PoolSnapshot last_snapshot() const;
+
   // Recorded events of every group that was ever open; empty unless record_events. Throws
   // std::logic_error before the pool is closed; nothing changes them afterwards.
   const std::vector<EventLog>& event_logs() const;
@@ -75,6 +81,8 @@ class LivePool final : private HandlerHost {
   void welcome(int socket);
   void drop(Connection& connection);
   void close_socket(Connection& connection);
+  void turn_away(int socket);
+  PoolSnapshot count() const;
   void add_worker_counts(PoolSnapshot& snapshot, WorkerTotals totals) const;
   void add_connection_counts(PoolSnapshot& snapshot) const;
   double processors() const;
@@ -89,6 +97,7 @@ class LivePool final : private HandlerHost {
   AdmissionGate gate_;
   RequestServer requests_;
   std::vector<EventLog> logs_;
+  std::optional<PoolSnapshot> last_snapshot_;   // guarded by lifecycle_mutex_
   std::unique_ptr<ConnectionHandler> handler_;  // until the pool is closed
   ThreadRegistry registry_;  // after the handler its threads work for, so that it goes first
 

@@ -1,5 +1,7 @@
 #include "load/connection.hpp"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <cassert>
@@ -59,6 +61,13 @@ std::optional<Fault> Connection::receive(std::span<std::byte> buffer,
   torn_bytes_ = static_cast<std::uint8_t>(rest.size());
   std::memcpy(torn_.data(), rest.data(), rest.size());
   return std::nullopt;
+}
+
+// What comes after a shutdown of the other end is never acknowledged, and what came before is by
+// it.
+bool Connection::has_delivered() const {
+  int unacknowledged = 0;
+  return ioctl(socket_.get(), SIOCOUTQ, &unacknowledged) == 0 && unacknowledged == 0;
 }
 
 }  // namespace poolpilot::load

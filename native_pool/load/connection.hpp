@@ -31,6 +31,10 @@ class Connection {
   // are complete.
   std::optional<Fault> receive(std::span<std::byte> buffer, std::vector<Response>& responses);
 
+  // Whether all it has sent has reached the system of the server, which may have closed meanwhile.
+  // Of TCP; a Unix socket has taken nothing else.
+  bool has_delivered() const;
+
   std::uint64_t request_id = 0;
   std::int64_t sent_ns = 0;
   std::uint16_t class_id = 0;  // closed loop: for good; open loop: of the request under way

@@ -95,7 +95,8 @@ class LoadGenerator {
   void take_answer(Connection& connection, const Response& response);
   void try_again(Connection& connection);
   void continue_with(Connection& connection);
-  void lose(Connection& connection, Fault fault);
+  void lose(Connection& connection, Fault fault, bool sent = true);
+  bool has_delivered(const Connection& connection) const;
   std::size_t index_of(const Connection& connection) const;
   bool can_send(const Connection& connection) const;
   void close(Connection& connection);

@@ -22,7 +22,7 @@ void LoadGenerator::send_request(Connection& connection, std::uint16_t class_id,
   connection.waiting = true;
   ++under_way_;
   tally_.by_class[class_id].sent.add_one();
-  if (const auto fault = send(connection, frame)) lose(connection, *fault);
+  if (const auto fault = send(connection, frame)) lose(connection, *fault, false);
 }
 
 std::optional<Fault> LoadGenerator::send(Connection& connection, std::span<const std::byte> frame) {
@@ -108,18 +108,26 @@ void LoadGenerator::continue_with(Connection& connection) {
   pauses_.push({now_ns() + exponential_ns(pauses_random_, think_ns), index_of(connection)});
 }
 
-void LoadGenerator::lose(Connection& connection, Fault fault) {
+// `sent` as a whole, as far as this end knows.
+void LoadGenerator::lose(Connection& connection, Fault fault, bool sent) {
   tally_.faults[static_cast<std::size_t>(fault)].add_one();
   if (connection.waiting) {
     connection.waiting = false;
     --under_way_;
-    tally_.by_class[connection.class_id].lost.add_one();
+    ClassTally& tally = tally_.by_class[connection.class_id];
+    tally.lost.add_one();
+    if (!sent || !has_delivered(connection)) tally.undelivered.add_one();
   }
   close(connection);
   if (!settings_.reconnect) return;
   const std::size_t index = index_of(connection);
   dialling_.forget(index);
   if (sending_) pauses_.push({now_ns() + kPauseAfterFaultNs, index});
+}
+
+bool LoadGenerator::has_delivered(const Connection& connection) const {
+  if (!connection.is_open() || dialling_.waits(index_of(connection))) return false;
+  return address_.storage.ss_family == AF_UNIX || connection.has_delivered();
 }
 
 std::size_t LoadGenerator::index_of(const Connection& connection) const {

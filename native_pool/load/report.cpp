@@ -25,6 +25,7 @@ Report report_of(const Tally& tally, const std::vector<std::string>& class_names
     one.completed = counted.completed.get();
     one.failed = counted.failed.get();
     one.refused = counted.refused.get();
+    one.undelivered = counted.undelivered.get();
     one.lost = counted.lost.get();
     one.sent = counted.sent.get();
   }

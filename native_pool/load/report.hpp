@@ -33,10 +33,11 @@ inline constexpr std::array<const char*, 7> kFaultNames{
 struct ClassReport {
   std::string name;
   std::uint64_t sent = 0;
-  std::uint64_t completed = 0;  // answered with status ok
-  std::uint64_t failed = 0;     // answered with another status
-  std::uint64_t refused = 0;    // answered that too many wait: nothing of it was run
-  std::uint64_t lost = 0;       // never answered: the connection ended or the drain timed out
+  std::uint64_t completed = 0;    // answered with status ok
+  std::uint64_t failed = 0;       // answered with another status
+  std::uint64_t refused = 0;      // answered that too many wait: nothing of it was run
+  std::uint64_t lost = 0;         // never answered: the connection ended or the drain timed out
+  std::uint64_t undelivered = 0;  // of these, what the server's system never had
   HistogramCounts latency_us;
 };
 
@@ -74,6 +75,7 @@ struct ClassTally {
   Counter failed;
   Counter refused;
   Counter lost;
+  Counter undelivered;
   Histogram latency_us;
 };
 

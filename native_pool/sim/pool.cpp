@@ -206,9 +206,9 @@ PoolSnapshot SimulatedPool::snapshot() const {
   snapshot.gauges["connections"] = static_cast<double>(connections_.size());
   snapshot.gauges["cpus"] = settings_.machine.cpus;
   snapshot.counters["process_cpu_us"] = engine_.processors().busy_ns(engine_.now_ns()) / 1e3;
-  for (const char* name :
-       {"protocol_errors", "slow_readers", "refused_connections", "unserved_connections",
-        "unarmed_connections", "timed_out_connections", "hang_ups", "accept_shortages"}) {
+  for (const char* name : {"protocol_errors", "slow_readers", "refused_connections",
+                           "unserved_connections", "unarmed_connections", "timed_out_connections",
+                           "hang_ups", "accept_shortages", "cancelled_requests"}) {
     snapshot.counters[name] = 0.0;
   }
   return snapshot;

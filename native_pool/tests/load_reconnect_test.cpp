@@ -84,6 +84,7 @@ TEST_P(LoadReconnect, AClosedConnectionCostsOneRequestAndNotItsClient) {
   const Report report = run_until(server, reconnecting(server, 4), 300);
   const ClassReport& only = report.classes.at(0);
   EXPECT_EQ(only.lost, 4U);
+  EXPECT_EQ(only.undelivered, 0U);
   EXPECT_EQ(only.sent, only.completed + only.lost);
   EXPECT_EQ(report.errors.at("closed_by_server"), 4U);
 }
@@ -107,6 +108,8 @@ TEST_P(LoadReconnect, AServerThatIsGoneIsToldByTheFault) {
   EXPECT_GE(refused(), 20U);
   const ClassReport only = generator.report().classes.at(0);
   EXPECT_EQ(only.sent, only.completed + only.lost);
+  EXPECT_GE(only.undelivered, 20U);
+  EXPECT_LE(only.undelivered, only.lost);
 }
 
 INSTANTIATE_TEST_SUITE_P(BothSockets, LoadReconnect, testing::Values(false, true),

@@ -106,6 +106,7 @@ TEST(Load, ClosedConnectionsAreCountedAndEndTheRunWhenNoneIsLeft) {
   EXPECT_EQ(report.errors.at("closed_by_server"), 3U);
   EXPECT_EQ(report.classes.at(0).completed, 20U);
   EXPECT_EQ(report.classes.at(0).lost, 3U);
+  EXPECT_EQ(report.classes.at(0).undelivered, 0U);  // the server had them
   EXPECT_EQ(report.connections, 0U);
 }
 

@@ -30,8 +30,10 @@ constinit std::atomic<int> first{0};
 constinit std::atomic<int> last{0};
 constinit std::atomic<int> told{0};  // the error asked for
 
+thread_local bool spared = false;
+
 bool refuse(Refusable call) {
-  if (chosen.load(std::memory_order_relaxed) != static_cast<int>(call)) return false;
+  if (spared || chosen.load(std::memory_order_relaxed) != static_cast<int>(call)) return false;
   const int number = calls.fetch_add(1, std::memory_order_relaxed) + 1;
   return number >= first.load(std::memory_order_relaxed) &&
          number <= last.load(std::memory_order_relaxed);
@@ -53,6 +55,8 @@ Function* next(const char* name) {
 }
 
 }  // namespace
+
+void spare_this_thread() { spared = true; }
 
 Refusal::Refusal(Refusable call, int nth, int times, int error) : nth_(nth), times_(times) {
   calls.store(0, std::memory_order_relaxed);
@@ -120,6 +124,16 @@ TEST(Refusals, RefuseTheNthCallAndNoOther) {
   EXPECT_THROW(std::thread([] {}), std::system_error);
   std::thread([] {}).join();
   EXPECT_EQ(refusal.refused(), 1);
+}
+
+TEST(Refusals, PassOverASparedThread) {
+  const Refusal refusal(Refusable::kEventfd, 1, INT_MAX);
+  std::thread([] {
+    spare_this_thread();
+    EXPECT_TRUE(Descriptor(eventfd(0, EFD_CLOEXEC)).valid());
+  }).join();
+  EXPECT_EQ(refusal.refused(), 0);
+  EXPECT_FALSE(Descriptor(eventfd(0, EFD_CLOEXEC)).valid());
 }
 
 TEST(Refusals, RefuseSeveralCallsUntilTheirEnd) {

@@ -32,6 +32,8 @@ class ClassReport:
         failed: Requests answered with another status.
         refused: Requests answered that too many wait for admission: nothing of them was run.
         lost: Requests never answered: the connection ended or the drain timed out.
+        undelivered: Of these, what the server's system never had: the connection was not made, or the server had shut
+            it when the request came.
         latency_counts: Completed requests by bucket of latency in microseconds, shape (BUCKETS,), the buckets of
             `featurizer.histogram`; from send, in an open loop from the scheduled arrival, to the response.
         latency_total_us: Sum of those latencies.
@@ -43,6 +45,7 @@ class ClassReport:
     failed: int
     refused: int
     lost: int
+    undelivered: int
     latency_counts: NDArray[np.int64]
     latency_total_us: float
     latency_total_squares_us: float
@@ -139,6 +142,11 @@ class LoadReport:
     def lost(self) -> int:
         """Requests never answered, of all classes."""
         return sum(one.lost for one in self.classes.values())
+
+    @property
+    def undelivered(self) -> int:
+        """Requests that never reached the server's system, of all classes."""
+        return sum(one.undelivered for one in self.classes.values())
 
     def share_later_than(self, limit_ms: float) -> float:
         """Share of the requests with a time of their own that the generator turned to later than that after it."""

@@ -5,12 +5,13 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import TextIO
 
 from rich.progress import Progress
 
+from poolpilot.env.interrupts import Interrupts
 from poolpilot.pipelines.bench.climbing.arena import Arena, Run, Task
 
 CHUNK = 64
@@ -26,14 +27,14 @@ def contest(arena: Arena, processes: int, kept: Path | None) -> list[Run]:
         kept: File of runs, one JSON object a line; None: nothing is kept.
 
     Raises:
-        KeyboardInterrupt: The user ended it; the file holds what is done.
+        KeyboardInterrupt: Ctrl-C, SIGTERM or SIGHUP ended it; the processes have, too, and the file holds what is done.
     """
     tasks = arena.tasks()
     wanted = set(tasks)
     runs = [run for run in _read(kept) if run.task in wanted]
     done = {run.task for run in runs}
     left = [task for task in tasks if task not in done]
-    with Progress(transient=True) as progress, _opened(kept) as out:
+    with Interrupts(patient=False), Progress(transient=True) as progress, _opened(kept) as out:
         bar = progress.add_task("runs", total=len(tasks), completed=len(runs))
         for finished in _finished(arena, left, processes):
             runs.extend(finished)
@@ -54,6 +55,11 @@ def _finished(arena: Arena, tasks: Sequence[Task], processes: int) -> Iterator[l
     pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
     try:
         yield from pool.map(_do, [arena] * len(chunks), chunks)
+    except BaseException:
+        # A signal has reached this process alone, and a chunk may take minutes.
+        for process in active_children():
+            process.terminate()
+        raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
