@@ -17,9 +17,9 @@ std::int64_t now_us() { return now_ns() / 1'000; }
 }  // namespace
 
 AdmissionGate::AdmissionGate(const AdmissionSettings& settings, const std::vector<int>& cpus)
-    : settings_(settings),
-      admission_(settings),
+    : admission_(settings),
       limit_(settings.admission_limit),
+      exempt_class_(settings.admission_exempt_class),
       first_(settings),
       timer_(cpus, [this] { look_for_long_ones(); }) {}
 
@@ -50,6 +50,7 @@ void AdmissionGate::configure(const AdmissionSettings& settings) {
     const std::lock_guard lock(mutex_);
     woken = admission_.configure(settings, now_us());
     limit_.store(settings.admission_limit, std::memory_order_relaxed);
+    exempt_class_.store(settings.admission_exempt_class, std::memory_order_relaxed);
   }
   serve_again(std::move(woken), nullptr);
 }

@@ -39,7 +39,10 @@ class AdmissionGate {
 
   // Whether a request needs a place. One that comes to a gate without a limit passes it, and is not
   // counted; so is one of an exempt class, whatever the limit.
-  bool holds_for(int class_id) const { return is_on() && !settings_.exempts(class_id); }
+  bool holds_for(int class_id) const {
+    return limit_.load(std::memory_order_relaxed) > 0 &&
+           class_id != exempt_class_.load(std::memory_order_relaxed);
+  }
 
   // In the connection's turn. When it is parked, the caller must not touch it afterwards.
   Admittance enter(Connection& connection);
@@ -55,17 +58,16 @@ class AdmissionGate {
   void add_counts(PoolSnapshot& snapshot) const;
 
  private:
-  bool is_on() const { return limit_.load(std::memory_order_relaxed) > 0; }
   void look_for_long_ones();
   void run_timer(const AdmissionSettings& settings);
   static void serve_again(Woken woken, ConnectionHome* host);
 
-  const AdmissionSettings settings_;  // as they were at the start
   mutable std::mutex mutex_;
   Admission admission_;
-  // The limit in force, for a look without the mutex. Relaxed: who comes while it changes may as
-  // well have come before, and what happens is decided under the mutex.
+  // What is in force, for a look without the mutex. Relaxed: who comes while it changes may as well
+  // have come before, and what happens is decided under the mutex.
   std::atomic<int> limit_;
+  std::atomic<int> exempt_class_;
   const AdmissionSettings first_;  // what start() begins with
   bool timer_runs_ = false;
   Timer timer_;

@@ -18,11 +18,6 @@ struct AdmissionSettings {
   int admission_queue_limit = 0;
   int admission_exempt_class = kNoClass;
 
-  // Whether requests of a class need no place: neither counted nor parked, and never refused.
-  bool exempts(int class_id) const {
-    return admission_exempt_class != kNoClass && class_id == admission_exempt_class;
-  }
-
   bool operator==(const AdmissionSettings&) const = default;
 
   static std::span<const SettingField<AdmissionSettings>> fields();

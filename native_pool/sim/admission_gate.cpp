@@ -16,7 +16,7 @@ void AdmissionGate::let_out(std::uint32_t connection, std::uint32_t thread) {
 
 void AdmissionGate::configure(const AdmissionSettings& settings) {
   serve_again(admission_.configure(settings, engine_.now_us()), kNobody);
-  is_on_ = settings.admission_limit > 0;
+  settings_ = settings;
 }
 
 void AdmissionGate::expire() {

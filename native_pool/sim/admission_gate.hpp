@@ -22,11 +22,12 @@ class AdmissionGate {
         connections_(connections),
         handler_(handler),
         settings_(settings),
-        admission_(settings),
-        is_on_(settings.admission_limit > 0) {}
+        admission_(settings) {}
 
   // Whether a request needs a place. One of a transaction under way never does.
-  bool holds_for(int class_id) const { return is_on_ && !settings_.exempts(class_id); }
+  bool holds_for(int class_id) const {
+    return settings_.admission_limit > 0 && class_id != settings_.admission_exempt_class;
+  }
 
   // One that is parked belongs to no thread until the handler has queued it again.
   Admittance enter(std::uint32_t connection);
@@ -50,9 +51,8 @@ class AdmissionGate {
   Engine& engine_;
   std::vector<Connection>& connections_;
   Handler& handler_;
-  AdmissionSettings settings_;  // as they were at the start; the limit in force is the admission's
+  AdmissionSettings settings_;
   Admission admission_;
-  bool is_on_;
   TimeNs check_ns_ = kNever;  // the first that counts
 };
 

@@ -143,7 +143,7 @@ TEST_P(Cancelled, AreToldOnceThePoolIsClosed) {
 // Of the handlers the pool alone can have one wait.
 TEST(CancelledInAdmission, AreThoseThatACloseFindsWaiting) {
   LivePoolSettings made = small_pool();
-  made.admission.admission_limit = 1;
+  made.knobs.admission.admission_limit = 1;
   LivePool pool(made);
   pool.start();
   const auto gauge = [&pool](const char* name) { return pool.snapshot().gauges.at(name); };

@@ -49,7 +49,6 @@ class KnobTurner {
   void restore(LivePool& pool) const {
     pool.set_tuple(settings_.tuple);
     pool.set_knobs(settings_.knobs);
-    pool.set_admission_limit(settings_.admission.admission_limit);
   }
 
  private:
@@ -66,7 +65,7 @@ class KnobTurner {
       case 2:
         return turn_pool(pool);
       default:
-        pool.set_admission_limit(below(3) == 0 ? 0 : 1 + below(16));
+        return turn_admission(pool);
     }
   }
 
@@ -96,6 +95,15 @@ class KnobTurner {
       const double weight = below(11) / 10.0;
       knobs.weights = {weight, 1.0 - weight};
     }
+    pool.set_knobs(knobs);
+  }
+
+  void turn_admission(LivePool& pool) {
+    PoolKnobs knobs = pool.knobs();
+    knobs.admission = {.admission_limit = below(3) == 0 ? 0 : 1 + below(16),
+                       .admission_escape_ms = below(50),
+                       .admission_queue_limit = below(8),
+                       .admission_exempt_class = below(4) - 1};
     pool.set_knobs(knobs);
   }
 

@@ -185,7 +185,7 @@ TEST_F(LiveAdmission, WhoFindsTheQueueFullMayTryAgain) {
 
 TEST_F(LiveAdmission, AnExemptClassNeedsNoPlace) {
   LivePoolSettings settings = small_pool();
-  settings.admission = {1, 0, 1, 1};
+  settings.knobs.admission = {1, 0, 1, 1};
   start(settings);
   const auto inside = client_inside();
   const auto waiting = client_waiting({cpu(1)});
@@ -196,6 +196,11 @@ TEST_F(LiveAdmission, AnExemptClassNeedsNoPlace) {
   EXPECT_EQ(other->call(4, {commit()}, 1).value().status, Status::kOk);
   EXPECT_EQ(gauge("admission_inside"), 1);
   EXPECT_EQ(counter("admission_admitted"), 1);
+  PoolKnobs knobs = settings.knobs;
+  knobs.admission.admission_exempt_class = 0;
+  pool->set_knobs(knobs);
+  EXPECT_EQ(other->call(5, {cpu(1)}, 0).value().status, Status::kOk);
+  EXPECT_EQ(other->call(6, {cpu(1)}, 1).value().status, Status::kRefused);
   inside->call(2, {commit()});
   EXPECT_EQ(waiting->read().value().status, Status::kOk);
   EXPECT_TRUE(nobody_is_left());

@@ -55,8 +55,8 @@ class Soak : public testing::TestWithParam<std::tuple<HandlerKind, bool>> {
     made.wait_timeout_s = 0.2;
     made.executor = {.sample_every = 16, .latch_timeout_s = 0.1};
     made.queues = any_queues(random_);
-    made.admission.admission_queue_limit = 4;
-    made.admission.admission_escape_ms = 20;
+    made.knobs.admission.admission_queue_limit = 4;
+    made.knobs.admission.admission_escape_ms = 20;
     return made;
   }
 

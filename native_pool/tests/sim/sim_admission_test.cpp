@@ -158,13 +158,13 @@ TEST(SimAdmission, AnExemptClassNeedsNoPlace) {
                         class_of("urgent", {cpu(100)}, 1.0)};
   const auto urgent_answers = [&](int exempt_class) {
     SimulationSettings settings = with_limit(settings_of(classes, 40), 2, 0, 4);
-    settings.admission.admission_exempt_class = exempt_class;
+    settings.knobs.admission.admission_exempt_class = exempt_class;
     SimulatedPool pool(settings);
     run_until(pool, 1.0);
     EXPECT_LE(gauge(pool, "admission_inside"), 2.0);
     EXPECT_GT(counter(pool, "admission_refused"), 0.0);
-    const std::vector<std::int64_t>& counts =
-        pool.snapshot().histograms.at("latency_us/urgent").counts;
+    const PoolSnapshot after = pool.snapshot();
+    const auto& counts = after.histograms.at("latency_us/urgent").counts;
     return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   };
   const auto held_up = urgent_answers(kNoClass);
