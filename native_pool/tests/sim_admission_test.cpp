@@ -148,7 +148,8 @@ TEST(SimAdmission, ALimitCanChangeWhileItServes) {
 
 // One class that holds its place for long beside one that nobody is to hold up.
 TEST(SimAdmission, AnExemptClassNeedsNoPlace) {
-  const auto classes = {class_of("slow", {wait(50'000, true)}), class_of("urgent", {cpu(100)}, 1.0)};
+  const auto classes = {class_of("slow", {wait(50'000, true)}),
+                        class_of("urgent", {cpu(100)}, 1.0)};
   const auto urgent_answers = [&](int exempt_class) {
     SimulationSettings settings = with_limit(settings_of(classes, 40), 2, 0, 4);
     settings.admission.admission_exempt_class = exempt_class;
