@@ -80,14 +80,15 @@ bench-mariadb: $(FULL)/.ready system-lab ## judge the model live on MariaDB and 
 	$(FULL)/bin/poolpilot evaluate --server mariadb --json benchmarks/reports/mariadb.json
 	for part in default signals advice cost handling page; do $(FULL)/bin/python benchmarks/mariadb_$$part.py; done
 
-bench-pool: $(FULL)/.ready system-lab ## measure the live pool beside its peers and rewrite docs/pool.md (40 minutes; resumes)
+bench-pool: $(FULL)/.ready system-lab ## measure the live pool beside its peers and rewrite docs/pool.md (70 minutes; resumes)
 	@mkdir -p benchmarks/reports build/bench
 	$(FULL)/bin/poolpilot bench pool --runs build/bench/pool.jsonl --lab build/bench/lab --json benchmarks/reports/pool.json
 	rm build/bench/pool.jsonl
-	for part in admission throttling disciplines; do
+	for part in admission throttling disciplines priorities_source priorities_twin priorities_short overload; do
 	  $(FULL)/bin/python benchmarks/$$part.py --json benchmarks/reports/$$part.json
 	done
 	$(FULL)/bin/python benchmarks/pool_page.py
+	$(FULL)/bin/python benchmarks/priorities_page.py
 
 sanitize: $(FULL)/.ready ## C++ tests under ThreadSanitizer; they and the extension under AddressSanitizer and UBSan
 	@$(call native_tests,build/thread,thread)

@@ -17,6 +17,7 @@ from typing import Any
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.native_pool.load import Load
 from poolpilot.native_pool.load_report import LoadReport
+from poolpilot.native_pool.load_settings import LoadSettings
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 from poolpilot.pipelines.bench.serving.handlers import SPARE_DESCRIPTORS
 from poolpilot.pipelines.bench.serving.rounds import Cell
@@ -104,6 +105,9 @@ class Offered:
         return self.high_per_s + self.low_per_s
 
 
+BRIEFLY = LoadSettings(drain_timeout_s=0.1)
+"""What still queues at the end of a window is of no interest."""
+
 SHARES = (HIGH_OFFERED / OVERLOAD, 1.0 - HIGH_OFFERED / OVERLOAD)
 """Shares of the arrivals under overload, by which the capacity is measured."""
 
@@ -167,8 +171,8 @@ def measure(settings: PoolBenchSettings, contender: str) -> Measures:
     low = arrivals(offered.low_per_s, (0.0, 1.0), connections, seed=1)
     with (
         ServerProcess(served(settings.server_cpus, CONTENDERS[contender], 2 * connections)) as server,
-        Load(server.address, high, cpus=settings.load_cpus) as high_load,
-        Load(server.address, low, cpus=settings.load_cpus) as low_load,
+        Load(server.address, high, cpus=settings.load_cpus, settings=BRIEFLY) as high_load,
+        Load(server.address, low, cpus=settings.load_cpus, settings=BRIEFLY) as low_load,
     ):
         high_load.run_for(settings.settle_s)
         loads = (high_load, low_load)

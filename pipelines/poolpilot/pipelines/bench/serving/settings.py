@@ -40,7 +40,7 @@ class PoolBenchSettings(ProgramSettings):
         default=128, ge=1, le=32_768, description="Connections of each class of a mix under priorities."
     )
     mix_settle_s: float = Field(default=0.3, gt=0.0, description="Seconds before the window of a mix.")
-    mix_window_s: float = Field(default=0.6, gt=0.0, description="Length of the window of a mix in seconds.")
+    mix_window_s: float = Field(default=0.5, gt=0.0, description="Length of the window of a mix in seconds.")
     overload_connections: int = Field(
         default=1024, ge=1, le=32_768, description="Connections of each class under overload."
     )

@@ -1,6 +1,7 @@
 """The same workloads and options on the simulated pool."""
 
 from poolpilot.env.backends.simulated import SimulatedServer
+from poolpilot.env.knobs import KnobSpace
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.native_pool.simulation import CALIBRATED, Machine
@@ -28,8 +29,8 @@ def simulated_window(
         SettingError: An option is outside its range.
         ServerError: The simulation cannot go on.
     """
-    stock = (workload.cpus, 3, 500)
-    initial = PoolTuple(*(int(options.get(name, one)) for name, one in zip(CORE, stock, strict=True)))
+    stock = KnobSpace.stock(workload.cpus).default_tuple().as_dict()
+    initial = PoolTuple.from_dict({**stock, **{name: options[name] for name in CORE if name in options}})
     rest = {name: value for name, value in native_options(options).items() if name not in CORE}
     server = SimulatedServer(workload, machine, initial=initial, **rest)
     server.run_for(settle_s)
