@@ -1,8 +1,8 @@
-"""Writes the tables and the picture of docs/pool.md from what `poolpilot bench pool --json` left.
+"""Writes the tables and the picture of docs/pool.md from what `poolpilot bench pool --json` and `soak.py --json` left.
 
 How to run: `make bench-pool`, or `python benchmarks/pool_page.py [--report benchmarks/reports/pool.json]
-[--page docs/pool.md] [--picture docs/images/handlers.png]` after it. Results to expect: the parts of the page between
-their markers are written anew; a part that was not measured stays as it is.
+[--soak benchmarks/reports/soak.json] [--page docs/pool.md] [--picture docs/images/handlers.png]` after it. Results to
+expect: the parts of the page between their markers are written anew; a part that was not measured stays as it is.
 """
 
 import argparse
@@ -14,6 +14,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from faults_section import faults_section
 from poolpilot.pipelines.bench.serving.handlers import HANDLERS
 from poolpilot.pipelines.bench.serving.works import WORKS
 from results_page import replaced
@@ -169,10 +170,11 @@ def main() -> None:
     """Writes every part that was measured anew."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--report", type=Path, default=Path("benchmarks/reports/pool.json"))
+    parser.add_argument("--soak", type=Path, default=Path("benchmarks/reports/soak.json"))
     parser.add_argument("--page", type=Path, default=Path("docs/pool.md"))
     parser.add_argument("--picture", type=Path, default=Path("docs/images/handlers.png"))
     arguments = parser.parse_args()
-    cells = json.loads(arguments.report.read_text())["cells"]
+    cells = json.loads(arguments.report.read_text())["cells"] if arguments.report.exists() else []
     page = arguments.page.read_text()
     for part, section in SECTIONS.items():
         rows = [row for row in cells if row["part"] == part]
@@ -180,6 +182,8 @@ def main() -> None:
             page = replaced(page, part, section(rows))
         if rows and part == "handlers":
             draw(rows, arguments.picture)
+    if arguments.soak.exists():
+        page = replaced(page, "faults", faults_section(json.loads(arguments.soak.read_text())["builds"]))
     arguments.page.write_text(page)
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 SETTINGS = (
-    *("--controllers", "spectral", "--controllers", "dotnet", "--shapes", "arch", "--scales", "8", "--shift-scales", "32"),
-    *("--noises", "0.05", "--starts", "one", "--seeds", "2000", "--samples", "32"),
+    *("--controllers", "spectral", "--controllers", "dotnet", "--shapes", "arch", "--scales", "8"),
+    *("--shift-scales", "32", "--noises", "0.05", "--starts", "one", "--seeds", "2000", "--samples", "32"),
 )
 INTERRUPTED = 130
 
