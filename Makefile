@@ -17,7 +17,7 @@ NATIVE := $(shell find native_pool -type f -not -path 'native_pool/python/*' -no
 PACKAGED := $(shell find $(ROOTS) -type f -path '*/poolpilot/*' -not -name '*.pyc' -not -name '*.so')
 CPP := $(shell find native_pool -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help setup demo demo-mariadb test lint bench bench-climbers bench-mariadb bench-pool sanitize fuzz format clean
+.PHONY: help setup demo demo-mariadb test lint bench bench-climbers bench-mariadb bench-pool soak sanitize fuzz format clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -89,6 +89,18 @@ bench-pool: $(FULL)/.ready system-lab ## measure the live pool beside its peers 
 	done
 	$(FULL)/bin/python benchmarks/pool_page.py
 	$(FULL)/bin/python benchmarks/priorities_page.py
+
+soak: test sanitize ## ten million requests under faults, then as many as the sanitizers bear, for docs/pool.md (resumes)
+	@plain=; if setarch -R true 2>/dev/null; then plain='setarch -R'; fi
+	soak() {
+	  $$plain $(FULL)/bin/python benchmarks/soak.py --build "$$1" --program "$$2/native_pool/native_tests" \
+	    --runs "build/bench/soak_$$1.jsonl" --json benchmarks/reports/soak.json "$${@:3}"
+	  rm "build/bench/soak_$$1.jsonl"
+	}
+	soak plain build/tests
+	soak thread build/thread --requests 120000 --changes 1200 --closes 60
+	soak address build/address --requests 300000 --changes 3000 --closes 60
+	$(FULL)/bin/python benchmarks/pool_page.py
 
 sanitize: $(FULL)/.ready ## C++ tests under ThreadSanitizer; they and the extension under AddressSanitizer and UBSan
 	@$(call native_tests,build/thread,thread)

@@ -1,9 +1,9 @@
-"""Writes the tables and the picture of docs/pool.md from what `poolpilot bench pool --json` left.
+"""Writes the tables and the picture of docs/pool.md from what `poolpilot bench pool --json` and `soak.py --json` left.
 
 How to run: `make bench-pool`, or `python benchmarks/pool_page.py [--report benchmarks/reports/pool.json]
-[--page docs/pool.md] [--picture docs/images/handlers.png]` after it. Results to expect: the parts of the page between
-their markers are written anew; a part that was not measured stays as it is. Simulated figures come from
-benchmarks/throttling.py and benchmarks/disciplines.py.
+[--soak benchmarks/reports/soak.json] [--page docs/pool.md] [--picture docs/images/handlers.png]` after it. Results to
+expect: the parts of the page between their markers are written anew; a part that was not measured stays as it is.
+Simulated figures come from benchmarks/throttling.py and benchmarks/disciplines.py.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from disciplines_section import disciplines_section
+from faults_section import faults_section
 from poolpilot.pipelines.bench.serving.handlers import HANDLERS
 from poolpilot.pipelines.bench.serving.works import WORKS
 from results_page import replaced
@@ -182,6 +183,7 @@ def main() -> None:
     """Writes every part that was measured anew."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--report", type=Path, default=Path("benchmarks/reports/pool.json"))
+    parser.add_argument("--soak", type=Path, default=Path("benchmarks/reports/soak.json"))
     parser.add_argument("--page", type=Path, default=Path("docs/pool.md"))
     parser.add_argument("--picture", type=Path, default=Path("docs/images/handlers.png"))
     arguments = parser.parse_args()
@@ -193,6 +195,8 @@ def main() -> None:
             page = replaced(page, part, section(rows))
         if rows and part == "handlers":
             draw(rows, arguments.picture)
+    if arguments.soak.exists():
+        page = replaced(page, "faults", faults_section(json.loads(arguments.soak.read_text())["builds"]))
     arguments.page.write_text(with_simulated(page, cells, arguments.report.parent, arguments.picture.parent))
 
 

@@ -1,4 +1,4 @@
-"""Live pools under load, dying clients and a system that refuses, for many requests; none may vanish.
+"""Live pools under load, dying clients and a system that refuses, as long as asked for: no request may vanish.
 
 How to run: `python benchmarks/soak.py [--program build/tests/native_pool/native_tests] [--build plain]
 [--requests 10000000] [--changes 100000] [--closes 1000] [--json benchmarks/reports/soak.json]` after the C++ tests were

@@ -163,13 +163,8 @@ TEST(SimAdmission, AnExemptClassNeedsNoPlace) {
     run_until(pool, 1.0);
     EXPECT_LE(gauge(pool, "admission_inside"), 2.0);
     EXPECT_GT(counter(pool, "admission_refused"), 0.0);
-<<<<<<< HEAD:native_pool/tests/sim/sim_admission_test.cpp
     const PoolSnapshot after = pool.snapshot();
     const auto& counts = after.histograms.at("latency_us/urgent").counts;
-=======
-    const PoolSnapshot snapshot = pool.snapshot();
-    const std::vector<std::int64_t>& counts = snapshot.histograms.at("latency_us/urgent").counts;
->>>>>>> priorities:native_pool/tests/sim_admission_test.cpp
     return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   };
   const auto held_up = urgent_answers(kNoClass);
