@@ -15,6 +15,9 @@ const NetworkSpec& checked(const NetworkSpec& spec) {
   return spec;
 }
 
+// As std::llround does for what is not negative, without a call into the library.
+TimeNs rounded_ns(double ns) { return static_cast<TimeNs>(ns + 0.5); }
+
 bool keeps_own_time(Service service) {
   return service == Service::kSharing || service == Service::kPreemptive;
 }
@@ -28,7 +31,7 @@ Network::Network(const NetworkSpec& spec) : spec_(checked(spec)), random_(spec.s
   }
   begin_counting();
   for (std::uint32_t i = 0; i < spec_.rate_per_s.size(); ++i) {
-    if (spec_.rate_per_s[i] > 0.0) schedule_arrival(i);
+    if (spec_.rate_per_s[i] > 0.0) events_.push(next_arrival_ns(i), kArrivalBit | i);
   }
   for (std::uint32_t i = 0; i < spec_.population.size(); ++i) {
     for (int n = 0; n < spec_.population[i]; ++n) enter(0, new_customer(i));
@@ -40,36 +43,35 @@ NetworkCount Network::run(std::int64_t services, std::int64_t events) {
   NetworkCount result;
   const std::int64_t until = services < kNoLimit - services_ ? services_ + services : kNoLimit;
   while (services_ < until && result.events < events && step()) ++result.events;
-  end_counting(result);
+  result.seconds = static_cast<double>(now_ns_ - begun_ns_) / kNsPerS;
+  for (StationState& state : stations_) result.stations.push_back(counted(state));
   return result;
 }
 
 void Network::begin_counting() {
-  const std::size_t classes = spec_.classes();
   begun_ns_ = now_ns_;
   for (StationState& state : stations_) {
-    state.count = StationCount{};
-    state.count.class_visits.assign(classes, 0);
-    state.count.class_stay_s.assign(classes, 0.0);
-    state.count.class_wait_s.assign(classes, 0.0);
+    state.served_ns = 0.0;
     state.uncounted_busy_ns = state.busy_ns(now_ns_);
-    for (Present& present : state.present) {
-      present.since_ns = now_ns_;
-      present.customer_ns = 0.0;
+    for (ClassState& one : state.classes) {
+      one = {.present = one.present, .changed_ns = now_ns_};
     }
   }
 }
 
-void Network::end_counting(NetworkCount& result) {
-  result.seconds = static_cast<double>(now_ns_ - begun_ns_) / kNsPerS;
-  for (StationState& state : stations_) {
-    state.count.busy_s += (state.busy_ns(now_ns_) - state.uncounted_busy_ns) / kNsPerS;
-    for (Present& present : state.present) {
-      present.change(now_ns_, 0);
-      state.count.class_present_s.push_back(present.customer_ns / kNsPerS);
-    }
-    result.stations.push_back(state.count);
+StationCount Network::counted(StationState& state) const {
+  StationCount count;
+  const double own_ns = state.busy_ns(now_ns_) - state.uncounted_busy_ns;
+  count.busy_s = (state.served_ns + own_ns) / kNsPerS;
+  for (ClassState& one : state.classes) {
+    one.change(now_ns_, 0);
+    count.visits += one.visits;
+    count.class_visits.push_back(one.visits);
+    count.class_stay_s.push_back(one.stay_ns / kNsPerS);
+    count.class_wait_s.push_back(one.wait_ns / kNsPerS);
+    count.class_present_s.push_back(one.present_ns / kNsPerS);
   }
+  return count;
 }
 
 // Whether anything was left to happen.
@@ -80,11 +82,14 @@ bool Network::step() {
     return true;
   }
   if (events_.empty()) return false;
-  const EventHeap::Event event = events_.pop();
+  const EventHeap::Event event = events_.front();
   now_ns_ = event.at_ns;
   if ((event.what & kArrivalBit) != 0) {
-    arrive(event.what & ~kArrivalBit);
+    const std::uint32_t class_id = event.what & ~kArrivalBit;
+    events_.replace_front(next_arrival_ns(class_id), event.what);
+    arrive(class_id);
   } else {
+    events_.pop();
     leave(event.what);
   }
   return true;
@@ -103,14 +108,12 @@ Network::StationState* Network::first_to_finish() {
 }
 
 void Network::arrive(std::uint32_t class_id) {
-  schedule_arrival(class_id);
   const int place = spec_.places.empty() ? 0 : spec_.places[class_id];
   enter(static_cast<std::uint32_t>(place), new_customer(class_id));
 }
 
-void Network::schedule_arrival(std::uint32_t class_id) {
-  const double pause_ns = random_.exponential(kNsPerS / spec_.rate_per_s[class_id]);
-  events_.push(now_ns_ + std::llround(pause_ns), kArrivalBit | class_id);
+TimeNs Network::next_arrival_ns(std::uint32_t class_id) {
+  return now_ns_ + rounded_ns(random_.exponential(kNsPerS / spec_.rate_per_s[class_id]));
 }
 
 void Network::enter(std::uint32_t index, std::uint32_t number) {
@@ -120,7 +123,7 @@ void Network::enter(std::uint32_t index, std::uint32_t number) {
   const std::uint32_t class_id = customer.class_id;
   customer.station = index;
   customer.since_ns = now_ns_;
-  state.present[class_id].change(now_ns_, 1);
+  state.classes[class_id].change(now_ns_, 1);
   switch (spec.service) {
     case Service::kDelay:
       return serve(index, number);
@@ -131,8 +134,7 @@ void Network::enter(std::uint32_t index, std::uint32_t number) {
     case Service::kQueued:
       break;
   }
-  const RequestKey key{.class_id = static_cast<int>(class_id)};
-  state.queues.put(number, key, now_ns_ / 1'000);
+  state.queue.put(number, class_id, now_ns_);
   if (state.idle > 0) {
     --state.idle;
     serve_next(index);
@@ -140,9 +142,7 @@ void Network::enter(std::uint32_t index, std::uint32_t number) {
 }
 
 void Network::serve_next(std::uint32_t index) {
-  RequestQueues<std::uint32_t>& queues = stations_[index].queues;
-  queues.age(now_ns_ / 1'000);
-  const auto taken = queues.take();
+  const StationQueue::Taken taken = stations_[index].queue.take(now_ns_);
   customers_[taken.item].taken = taken;
   serve(index, taken.item);
 }
@@ -150,30 +150,28 @@ void Network::serve_next(std::uint32_t index) {
 void Network::serve(std::uint32_t index, std::uint32_t number) {
   Customer& customer = customers_[number];
   customer.served_ns = now_ns_;
-  StationCount& count = stations_[index].count;
+  StationState& state = stations_[index];
   const double service_ns = draw_ns(spec_.stations[index], customer.class_id);
-  const auto wait_ns = static_cast<double>(now_ns_ - customer.since_ns);
-  count.class_wait_s[customer.class_id] += wait_ns / kNsPerS;
-  count.busy_s += service_ns / kNsPerS;
-  events_.push(now_ns_ + std::llround(service_ns), number);
+  state.classes[customer.class_id].wait_ns += static_cast<double>(now_ns_ - customer.since_ns);
+  state.served_ns += service_ns;
+  events_.push(now_ns_ + rounded_ns(service_ns), number);
 }
 
 void Network::leave(std::uint32_t number) {
-  const Customer customer = customers_[number];
-  StationState& state = stations_[customer.station];
+  const Customer& customer = customers_[number];
+  const std::uint32_t station = customer.station;
+  StationState& state = stations_[station];
+  ClassState& one = state.classes[customer.class_id];
   ++services_;
-  ++state.count.visits;
-  ++state.count.class_visits[customer.class_id];
-  state.count.class_stay_s[customer.class_id] +=
-      static_cast<double>(now_ns_ - customer.since_ns) / kNsPerS;
-  state.present[customer.class_id].change(now_ns_, -1);
-  if (spec_.stations[customer.station].service == Service::kQueued) {
-    const auto served_us = static_cast<double>(now_ns_ - customer.served_ns) / 1e3;
-    state.queues.serve(customer.taken, served_us);
-    if (state.queues.empty()) {
+  ++one.visits;
+  one.stay_ns += static_cast<double>(now_ns_ - customer.since_ns);
+  one.change(now_ns_, -1);
+  if (spec_.stations[station].service == Service::kQueued) {
+    state.queue.serve(customer.taken, now_ns_ - customer.served_ns);
+    if (state.queue.empty()) {
       ++state.idle;
     } else {
-      serve_next(customer.station);
+      serve_next(station);
     }
   }
   go_on(number);

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "pool/random.hpp"
-#include "queues/request_queues.hpp"
 #include "sim/event_heap.hpp"
 #include "sim/network_spec.hpp"
 #include "sim/preemptive_server.hpp"
 #include "sim/processor_sharing.hpp"
+#include "sim/station_queue.hpp"
 
 namespace poolpilot::sim {
 
@@ -48,28 +48,32 @@ class Network {
     std::uint32_t class_id = 0;
     std::uint32_t station = 0;
     TimeNs since_ns = 0;
-    TimeNs served_ns = 0;                         // from when on
-    RequestQueues<std::uint32_t>::Taken taken{};  // while it is served
+    TimeNs served_ns = 0;         // from when on
+    StationQueue::Taken taken{};  // while it is served
   };
-  // The number of customers of a class, and its integral over the time measured.
-  struct Present {
-    std::int64_t number = 0;
-    TimeNs since_ns = 0;
-    double customer_ns = 0.0;
+  // A class at a station. Sums are of the time measured, of nanoseconds: whole numbers, which a
+  // double adds up exactly for as long as they are below 2^53.
+  struct ClassState {
+    std::int64_t visits = 0;
+    double stay_ns = 0.0;
+    double wait_ns = 0.0;
+    double present_ns = 0.0;
+    std::int64_t present = 0;  // customers here
+    TimeNs changed_ns = 0;     // when their number did
 
     void change(TimeNs now_ns, std::int64_t by) {
-      customer_ns += static_cast<double>(number) * static_cast<double>(now_ns - since_ns);
-      since_ns = now_ns;
-      number += by;
+      present_ns += static_cast<double>(present) * static_cast<double>(now_ns - changed_ns);
+      changed_ns = now_ns;
+      present += by;
     }
   };
   struct StationState {
     StationState(const StationSpec& spec, std::uint64_t number)
-        : queues(spec.queues, number),
+        : queue(spec.queues, number),
           sharing(spec.channels, Contention{}),
           preemptive(spec.weights, spec.queue_power),
           idle(spec.channels),
-          present(spec.mean_s.size()) {}
+          classes(spec.mean_s.size()) {}
 
     // Of services that keep their own time.
     TimeNs next_ns() const { return std::min(sharing.next_ns(), preemptive.next_ns()); }
@@ -80,21 +84,21 @@ class Network {
       return sharing.busy_ns(now_ns) + preemptive.busy_ns(now_ns);
     }
 
-    RequestQueues<std::uint32_t> queues;
+    StationQueue queue;
     ProcessorSharing sharing;
     PreemptiveServer preemptive;
     int idle;
-    std::vector<Present> present;    // by class
-    double uncounted_busy_ns = 0.0;  // of services that keep their own time, before the counting
-    StationCount count;
+    std::vector<ClassState> classes;
+    double served_ns = 0.0;          // of services that do not keep their own time
+    double uncounted_busy_ns = 0.0;  // of those that do, before the counting
   };
 
   void begin_counting();
-  void end_counting(NetworkCount& result);
+  StationCount counted(StationState& state) const;
   bool step();
   StationState* first_to_finish();
   void arrive(std::uint32_t class_id);
-  void schedule_arrival(std::uint32_t class_id);
+  TimeNs next_arrival_ns(std::uint32_t class_id);
   void enter(std::uint32_t station, std::uint32_t customer);
   void serve(std::uint32_t station, std::uint32_t customer);
   void serve_next(std::uint32_t station);

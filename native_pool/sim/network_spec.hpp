@@ -29,15 +29,15 @@ inline QueueSettings one_queue() {
 struct StationSpec {
   Service service = Service::kQueued;
   int channels = 1;
-  std::vector<double> mean_s;  // by class; 0 where the place of a class is another station
+  std::vector<double> mean_s{};  // by class; 0 where the place of a class is another station
   double variation = 1.0;
-  std::vector<double> next;  // probability of going on to each station; the rest leaves
+  std::vector<double> next{};  // probability of going on to each station; the rest leaves
   QueueSettings queues = one_queue();
   double spread = 0.0;
   // Preemptive: the claim of a class is its weight times the number of its customers here to this
   // power. With weights of holding cost times service rate, 0 is the c-mu rule and 1 is MaxWeight;
   // with equal weights 1 is the longest queue.
-  std::vector<double> weights;
+  std::vector<double> weights{};
   double queue_power = 0.0;
 };
 
@@ -47,12 +47,12 @@ struct StationSpec {
 // Where classes have places, the network is a multi-class one: a class is served at its place, and
 // its customers go on as another class or leave.
 struct NetworkSpec {
-  std::vector<StationSpec> stations;
-  std::vector<double> rate_per_s;  // Poisson arrivals of each class; 0: none
-  std::vector<int> population;     // customers of each class of a closed network
+  std::vector<StationSpec> stations{};
+  std::vector<double> rate_per_s{};  // Poisson arrivals of each class; 0: none
+  std::vector<int> population{};     // customers of each class of a closed network
   std::uint64_t seed = 0;
-  std::vector<int> places;                   // station of each class
-  std::vector<std::vector<double>> becomes;  // probability that a class goes on as each class
+  std::vector<int> places{};                   // station of each class
+  std::vector<std::vector<double>> becomes{};  // probability that a class goes on as each class
 
   std::size_t classes() const {
     return rate_per_s.size() > population.size() ? rate_per_s.size() : population.size();
