@@ -17,7 +17,8 @@ NATIVE := $(shell find native_pool -type f -not -path 'native_pool/python/*' -no
 PACKAGED := $(shell find $(ROOTS) -type f -path '*/poolpilot/*' -not -name '*.pyc' -not -name '*.so')
 CPP := $(shell find native_pool -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help setup demo demo-mariadb test lint bench bench-climbers bench-mariadb bench-pool soak sanitize fuzz format clean
+.PHONY: help setup demo demo-mariadb test lint bench bench-climbers bench-mariadb bench-pool bench-networks soak sanitize
+.PHONY: fuzz format clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -101,6 +102,11 @@ soak: test sanitize ## ten million requests under faults, then as many as the sa
 	soak thread build/thread --requests 120000 --changes 1200 --closes 60
 	soak address build/address --requests 300000 --changes 3000 --closes 60
 	$(FULL)/bin/python benchmarks/pool_page.py
+
+bench-networks: $(FULL)/.ready ## queueing networks beside QGym and Cimba for docs/simulator.md (15 minutes; CIMBA=checkout)
+	@for part in networks queueing_seed; do $(FULL)/bin/python benchmarks/$$part.py --json benchmarks/reports/$$part.json; done
+	$(FULL)/bin/python benchmarks/mm1.py $(if $(CIMBA),--cimba $(CIMBA)) --json benchmarks/reports/mm1.json
+	$(FULL)/bin/python benchmarks/networks_page.py
 
 sanitize: $(FULL)/.ready ## C++ tests under ThreadSanitizer; they and the extension under AddressSanitizer and UBSan
 	@$(call native_tests,build/thread,thread)

@@ -261,7 +261,7 @@ def training_section(evaluations: dict[str, dict[str, Any]]) -> str:
 
 
 def shapes_section(result: dict[str, Any]) -> str:
-    """Curves over the pool size, latches, and response over utilisation, beside what the sources say."""
+    """Curves over the pool size, beside what the sources say."""
     sizes = list(result["curves"]["heavy load"])
     shown = [size for size in sizes if int(size) in (8, 24, 48, 72, 96, 144, 180, 288, 512)]
     lines = f"| requests a second by pool size | {' | '.join(shown)} | best size |\n"
@@ -269,15 +269,6 @@ def shapes_section(result: dict[str, Any]) -> str:
     for name, points in result["curves"].items():
         rates = " | ".join(f"{points[size]:,.0f}" for size in shown)
         lines += f"| {name} | {rates} | {result['best_size'][name]} |\n"
-    latch, three = result["latch_per_s"], result["three_latches_per_s"]
-    lines += "\n| one latch, threads | " + " | ".join(latch) + " |\n" + "|---" * (len(latch) + 1) + "|\n"
-    lines += "| passed a second | " + " | ".join(f"{rate:,.0f}" for rate in latch.values()) + " |\n"
-    lines += "\n| three latches, 500 threads | passed a second |\n|---|---|\n"
-    lines += "".join(f"| {name} | {rate:,.0f} |\n" for name, rate in three.items())
-    response = {share: ms for share, ms in result["response_ms"].items() if float(share) * 20 % 2 < 1e-9 or ms > 10}
-    lines += "\n| utilisation | " + " | ".join(f"{float(share):.0%}" for share in response) + " |\n"
-    lines += "|---" * (len(response) + 1) + "|\n"
-    lines += "| mean response, ms | " + " | ".join(f"{ms:.2f}" for ms in response.values()) + " |\n"
     return lines
 
 

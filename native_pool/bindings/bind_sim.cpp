@@ -10,7 +10,6 @@
 
 #include "bindings/bind_queues.hpp"
 #include "bindings/to_dict.hpp"
-#include "sim/network.hpp"
 #include "sim/parallel.hpp"
 #include "sim/pool.hpp"
 
@@ -21,16 +20,11 @@ using load::ClassSpec;
 using sim::Load;
 using sim::LoadChange;
 using sim::Machine;
-using sim::Network;
-using sim::NetworkCount;
-using sim::NetworkSpec;
 using sim::ParallelRuns;
 using sim::PoolRun;
 using sim::RunLimits;
-using sim::Service;
 using sim::SimulatedPool;
 using sim::SimulationSettings;
-using sim::StationSpec;
 
 constexpr std::chrono::milliseconds kBetweenSignals{50};
 constexpr std::int64_t kSliceEvents = 500'000;  // some tens of milliseconds
@@ -214,66 +208,12 @@ void bind_pool(py::module_& module) {
              "is none.");
 }
 
-py::dict to_dict(const NetworkCount& count) {
-  py::dict fields;
-  fields["seconds"] = count.seconds;
-  fields["events"] = count.events;
-  py::list stations;
-  for (const sim::StationCount& one : count.stations) {
-    py::dict station;
-    station["visits"] = one.visits;
-    station["class_visits"] = one.class_visits;
-    station["class_stay_s"] = one.class_stay_s;
-    station["class_wait_s"] = one.class_wait_s;
-    station["busy_s"] = one.busy_s;
-    stations.append(station);
-  }
-  fields["stations"] = stations;
-  return fields;
-}
-
-void bind_network(py::module_& module) {
-  py::class_<StationSpec>(module, "SimulatedStation", "A textbook station of a network.")
-      .def(py::init([](const std::string& service, int channels, const std::vector<double>& mean_s,
-                       double variation, const std::vector<double>& next,
-                       const py::kwargs& keywords) {
-             const std::size_t place = index_named("service", sim::kServiceNames, service);
-             StationSpec spec{static_cast<Service>(place), channels, mean_s, variation, next};
-             py::dict values(keywords);
-             take_queues(values, spec.queues);
-             spec.queues = settings_with(spec.queues, values);
-             return spec;
-           }),
-           py::kw_only(), py::arg("service") = "queued", py::arg("channels") = 1, py::arg("mean_s"),
-           py::arg("variation") = 1.0, py::arg("next") = std::vector<double>{});
-  py::class_<Network>(module, "SimulatedNetwork", "A queueing network on the simulator's engine.")
-      .def(py::init([](const std::vector<StationSpec>& stations,
-                       const std::vector<double>& rate_per_s, const std::vector<int>& population,
-                       std::uint64_t seed) {
-             return std::make_unique<Network>(NetworkSpec{stations, rate_per_s, population, seed});
-           }),
-           py::kw_only(), py::arg("stations"), py::arg("rate_per_s") = std::vector<double>{},
-           py::arg("population") = std::vector<int>{}, py::arg("seed") = 0)
-      .def(
-          "run",
-          [](Network& network, std::int64_t services) {
-            NetworkCount count;
-            {
-              const py::gil_scoped_release release;
-              count = network.run(services);
-            }
-            return to_dict(count);
-          },
-          py::arg("services"), "Runs until so many services have ended, counting from nothing.");
-}
-
 }  // namespace
 
 void bind_sim(py::module_& module) {
   bind_machine(module);
   bind_load_of_simulation(module);
   bind_pool(module);
-  bind_network(module);
 }
 
 }  // namespace poolpilot

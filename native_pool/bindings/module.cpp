@@ -6,6 +6,7 @@ namespace poolpilot {
 void bind_climb(pybind11::module_& module);
 void bind_live(pybind11::module_& module);
 void bind_load(pybind11::module_& module);
+void bind_network(pybind11::module_& module);
 void bind_queues(pybind11::module_& module);
 void bind_rivals(pybind11::module_& module);
 void bind_sim(pybind11::module_& module);
@@ -19,6 +20,7 @@ PYBIND11_MODULE(_core, module) {
   poolpilot::bind_live(module);
   poolpilot::bind_load(module);
   poolpilot::bind_sim(module);
+  poolpilot::bind_network(module);
   poolpilot::bind_climb(module);
   poolpilot::bind_rivals(module);
 }

@@ -56,6 +56,9 @@ class EventHeap {
     return first;
   }
 
+  // As pop() and push(), in one go down the heap. Undefined on an empty heap.
+  void replace_front(TimeNs at_ns, std::uint32_t what) { sink({at_ns, order_++, what}); }
+
   void clear() { events_.clear(); }
 
  private:

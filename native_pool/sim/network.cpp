@@ -2,10 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
-#include <string>
-
-#include "pool/range.hpp"
 
 namespace poolpilot::sim {
 namespace {
@@ -14,33 +10,16 @@ constexpr double kNsPerS = 1e9;
 constexpr std::uint32_t kArrivalBit = 1U << 31;
 constexpr std::uint64_t kStream = 3;
 
-void require(bool holds, const std::string& sentence) {
-  if (!holds) throw std::invalid_argument(sentence);
+const NetworkSpec& checked(const NetworkSpec& spec) {
+  check(spec);
+  return spec;
 }
 
-NetworkSpec checked(const NetworkSpec& spec) {
-  const std::size_t classes = std::max(spec.rate_per_s.size(), spec.population.size());
-  require(classes >= 1, "a network needs rate_per_s or population of at least one class");
-  require(spec.rate_per_s.empty() || spec.population.empty(),
-          "a network is open (rate_per_s) or closed (population), not both");
-  require(!spec.stations.empty(), "a network needs at least one station");
-  for (const double rate : spec.rate_per_s) check_range("rate_per_s", rate, 0, 1e9);
-  for (const int count : spec.population) check_range("population", count, 0, 1e6);
-  for (const StationSpec& station : spec.stations) {
-    check_range("channels", station.channels, 1, 1e6);
-    check(station.queues);
-    require(station.mean_s.size() == classes, "mean_s must name every class");
-    for (const double mean : station.mean_s) check_range("mean_s", mean, 1e-9, 1e6);
-    check_range("variation", station.variation, 0, 10);
-    double sum = 0.0;
-    for (const double probability : station.next) {
-      check_range("next", probability, 0, 1);
-      sum += probability;
-    }
-    require(station.next.size() <= spec.stations.size() && sum <= 1.0 + 1e-9,
-            "next must name stations and add up to at most 1");
-  }
-  return spec;
+// As std::llround does for what is not negative, without a call into the library.
+TimeNs rounded_ns(double ns) { return static_cast<TimeNs>(ns + 0.5); }
+
+bool keeps_own_time(Service service) {
+  return service == Service::kSharing || service == Service::kPreemptive;
 }
 
 }  // namespace
@@ -48,80 +27,114 @@ NetworkSpec checked(const NetworkSpec& spec) {
 Network::Network(const NetworkSpec& spec) : spec_(checked(spec)), random_(spec.seed, kStream) {
   for (const StationSpec& station : spec_.stations) {
     stations_.emplace_back(station, stations_.size());
-    has_sharing_ = has_sharing_ || station.service == Service::kSharing;
+    has_own_time_ = has_own_time_ || keeps_own_time(station.service);
   }
+  begin_counting();
   for (std::uint32_t i = 0; i < spec_.rate_per_s.size(); ++i) {
-    if (spec_.rate_per_s[i] > 0.0) schedule_arrival(i);
+    if (spec_.rate_per_s[i] > 0.0) events_.push(next_arrival_ns(i), kArrivalBit | i);
   }
   for (std::uint32_t i = 0; i < spec_.population.size(); ++i) {
     for (int n = 0; n < spec_.population[i]; ++n) enter(0, new_customer(i));
   }
 }
 
-NetworkCount Network::run(std::int64_t services) {
-  const std::size_t classes = std::max(spec_.rate_per_s.size(), spec_.population.size());
-  for (StationState& state : stations_) {
-    state.count = StationCount{};
-    state.count.class_visits.assign(classes, 0);
-    state.count.class_stay_s.assign(classes, 0.0);
-    state.count.class_wait_s.assign(classes, 0.0);
-    state.shared_busy_ns = state.sharing.busy_ns(now_ns_);
-  }
-  const TimeNs begun_ns = now_ns_;
-  const std::int64_t until = services_ + services;
+NetworkCount Network::run(std::int64_t services, std::int64_t events) {
+  begin_counting();
   NetworkCount result;
-  while (services_ < until) {
-    TimeNs next_ns = events_.next_ns();
-    std::size_t sharing = stations_.size();
-    for (std::size_t i = 0; has_sharing_ && i < stations_.size(); ++i) {
-      if (stations_[i].sharing.next_ns() >= next_ns) continue;
-      next_ns = stations_[i].sharing.next_ns();
-      sharing = i;
-    }
-    if (next_ns == kNever) break;
-    now_ns_ = next_ns;
-    ++result.events;
-    if (sharing < stations_.size()) {
-      leave(stations_[sharing].sharing.finish());
-      continue;
-    }
-    const std::uint32_t what = events_.pop().what;
-    if ((what & kArrivalBit) != 0) {
-      arrive(what & ~kArrivalBit);
-    } else {
-      leave(what);
-    }
-  }
-  result.seconds = static_cast<double>(now_ns_ - begun_ns) / kNsPerS;
-  for (StationState& state : stations_) {
-    state.count.busy_s += (state.sharing.busy_ns(now_ns_) - state.shared_busy_ns) / kNsPerS;
-    result.stations.push_back(state.count);
-  }
+  const std::int64_t until = services < kNoLimit - services_ ? services_ + services : kNoLimit;
+  while (services_ < until && result.events < events && step()) ++result.events;
+  result.seconds = static_cast<double>(now_ns_ - begun_ns_) / kNsPerS;
+  for (StationState& state : stations_) result.stations.push_back(counted(state));
   return result;
 }
 
-void Network::arrive(std::uint32_t class_id) {
-  schedule_arrival(class_id);
-  enter(0, new_customer(class_id));
+void Network::begin_counting() {
+  begun_ns_ = now_ns_;
+  for (StationState& state : stations_) {
+    state.served_ns = 0.0;
+    state.uncounted_busy_ns = state.busy_ns(now_ns_);
+    for (ClassState& one : state.classes) {
+      one = {.present = one.present, .changed_ns = now_ns_};
+    }
+  }
 }
 
-void Network::schedule_arrival(std::uint32_t class_id) {
-  const double pause_ns = random_.exponential(kNsPerS / spec_.rate_per_s[class_id]);
-  events_.push(now_ns_ + std::llround(pause_ns), kArrivalBit | class_id);
+StationCount Network::counted(StationState& state) const {
+  StationCount count;
+  const double own_ns = state.busy_ns(now_ns_) - state.uncounted_busy_ns;
+  count.busy_s = (state.served_ns + own_ns) / kNsPerS;
+  for (ClassState& one : state.classes) {
+    one.change(now_ns_, 0);
+    count.visits += one.visits;
+    count.class_visits.push_back(one.visits);
+    count.class_stay_s.push_back(one.stay_ns / kNsPerS);
+    count.class_wait_s.push_back(one.wait_ns / kNsPerS);
+    count.class_present_s.push_back(one.present_ns / kNsPerS);
+  }
+  return count;
+}
+
+// Whether anything was left to happen.
+bool Network::step() {
+  if (StationState* const first = has_own_time_ ? first_to_finish() : nullptr) {
+    now_ns_ = first->next_ns();
+    leave(first->finish());
+    return true;
+  }
+  if (events_.empty()) return false;
+  const EventHeap::Event event = events_.front();
+  now_ns_ = event.at_ns;
+  if ((event.what & kArrivalBit) != 0) {
+    const std::uint32_t class_id = event.what & ~kArrivalBit;
+    events_.replace_front(next_arrival_ns(class_id), event.what);
+    arrive(class_id);
+  } else {
+    events_.pop();
+    leave(event.what);
+  }
+  return true;
+}
+
+// Of the stations that keep their own time the one that ends a service before the next event.
+Network::StationState* Network::first_to_finish() {
+  TimeNs next_ns = events_.next_ns();
+  StationState* first = nullptr;
+  for (StationState& state : stations_) {
+    if (state.next_ns() >= next_ns) continue;
+    next_ns = state.next_ns();
+    first = &state;
+  }
+  return first;
+}
+
+void Network::arrive(std::uint32_t class_id) {
+  const int place = spec_.places.empty() ? 0 : spec_.places[class_id];
+  enter(static_cast<std::uint32_t>(place), new_customer(class_id));
+}
+
+TimeNs Network::next_arrival_ns(std::uint32_t class_id) {
+  return now_ns_ + rounded_ns(random_.exponential(kNsPerS / spec_.rate_per_s[class_id]));
 }
 
 void Network::enter(std::uint32_t index, std::uint32_t number) {
   StationState& state = stations_[index];
   const StationSpec& spec = spec_.stations[index];
   Customer& customer = customers_[number];
+  const std::uint32_t class_id = customer.class_id;
   customer.station = index;
   customer.since_ns = now_ns_;
-  if (spec.service == Service::kSharing) {
-    return state.sharing.start(now_ns_, number, draw_ns(spec, customer.class_id));
+  state.classes[class_id].change(now_ns_, 1);
+  switch (spec.service) {
+    case Service::kDelay:
+      return serve(index, number);
+    case Service::kSharing:
+      return state.sharing.start(now_ns_, number, draw_ns(spec, class_id));
+    case Service::kPreemptive:
+      return state.preemptive.start(now_ns_, number, class_id, draw_ns(spec, class_id));
+    case Service::kQueued:
+      break;
   }
-  if (spec.service == Service::kDelay) return serve(index, number);
-  const RequestKey key{.class_id = static_cast<int>(customer.class_id)};
-  state.queues.put(number, key, now_ns_ / 1'000);
+  state.queue.put(number, class_id, now_ns_);
   if (state.idle > 0) {
     --state.idle;
     serve_next(index);
@@ -129,9 +142,7 @@ void Network::enter(std::uint32_t index, std::uint32_t number) {
 }
 
 void Network::serve_next(std::uint32_t index) {
-  RequestQueues<std::uint32_t>& queues = stations_[index].queues;
-  queues.age(now_ns_ / 1'000);
-  const auto taken = queues.take();
+  const StationQueue::Taken taken = stations_[index].queue.take(now_ns_);
   customers_[taken.item].taken = taken;
   serve(index, taken.item);
 }
@@ -139,51 +150,65 @@ void Network::serve_next(std::uint32_t index) {
 void Network::serve(std::uint32_t index, std::uint32_t number) {
   Customer& customer = customers_[number];
   customer.served_ns = now_ns_;
-  StationCount& count = stations_[index].count;
+  StationState& state = stations_[index];
   const double service_ns = draw_ns(spec_.stations[index], customer.class_id);
-  if (!count.class_wait_s.empty()) {
-    const auto wait_ns = static_cast<double>(now_ns_ - customer.since_ns);
-    count.class_wait_s[customer.class_id] += wait_ns / kNsPerS;
-    count.busy_s += service_ns / kNsPerS;
-  }
-  events_.push(now_ns_ + std::llround(service_ns), number);
+  state.classes[customer.class_id].wait_ns += static_cast<double>(now_ns_ - customer.since_ns);
+  state.served_ns += service_ns;
+  events_.push(now_ns_ + rounded_ns(service_ns), number);
 }
 
 void Network::leave(std::uint32_t number) {
-  const Customer customer = customers_[number];
-  StationState& state = stations_[customer.station];
+  const Customer& customer = customers_[number];
+  const std::uint32_t station = customer.station;
+  StationState& state = stations_[station];
+  ClassState& one = state.classes[customer.class_id];
   ++services_;
-  ++state.count.visits;
-  ++state.count.class_visits[customer.class_id];
-  state.count.class_stay_s[customer.class_id] +=
-      static_cast<double>(now_ns_ - customer.since_ns) / kNsPerS;
-  if (spec_.stations[customer.station].service == Service::kQueued) {
-    const auto served_us = static_cast<double>(now_ns_ - customer.served_ns) / 1e3;
-    state.queues.serve(customer.taken, served_us);
-    if (state.queues.empty()) {
+  ++one.visits;
+  one.stay_ns += static_cast<double>(now_ns_ - customer.since_ns);
+  one.change(now_ns_, -1);
+  if (spec_.stations[station].service == Service::kQueued) {
+    state.queue.serve(customer.taken, now_ns_ - customer.served_ns);
+    if (state.queue.empty()) {
       ++state.idle;
     } else {
-      serve_next(customer.station);
+      serve_next(station);
     }
   }
-  go_on(customer.station, number);
+  go_on(number);
 }
 
-void Network::go_on(std::uint32_t from, std::uint32_t number) {
-  const std::vector<double>& next = spec_.stations[from].next;
-  if (!next.empty()) {
-    double drawn = random_.uniform();
-    for (std::uint32_t i = 0; i < next.size(); ++i) {
-      if (drawn < next[i]) return enter(i, number);
-      drawn -= next[i];
-    }
+void Network::go_on(std::uint32_t number) {
+  Customer& customer = customers_[number];
+  const bool by_class = !spec_.places.empty();
+  const std::vector<double>& row =
+      by_class ? spec_.becomes[customer.class_id] : spec_.stations[customer.station].next;
+  const std::size_t next = drawn(row);
+  if (next == row.size()) {
+    if (!spec_.population.empty()) return enter(0, number);
+    free_customers_.push_back(number);
+    return;
   }
-  if (!spec_.population.empty()) return enter(0, number);
-  free_customers_.push_back(number);
+  if (by_class) customer.class_id = static_cast<std::uint32_t>(next);
+  enter(static_cast<std::uint32_t>(by_class ? spec_.places[next] : static_cast<int>(next)), number);
+}
+
+// A place in the row, drawn by its probability; its end for what is left.
+std::size_t Network::drawn(const std::vector<double>& row) {
+  if (row.empty()) return 0;
+  double left = random_.uniform();
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (left < row[i]) return i;
+    left -= row[i];
+  }
+  return row.size();
 }
 
 double Network::draw_ns(const StationSpec& spec, std::uint32_t class_id) {
   const double mean_ns = spec.mean_s[class_id] * kNsPerS;
+  if (spec.spread > 0.0) {
+    const bool long_half = random_.uniform() < 0.5;
+    return random_.exponential(mean_ns * (long_half ? 1.0 + spec.spread : 1.0 - spec.spread));
+  }
   return spec.variation > 0.0 ? random_.gamma(mean_ns, spec.variation) : mean_ns;
 }
 

@@ -1,57 +1,29 @@
 // Queueing networks of textbook stations on the simulator's own engine: what its parts are proven
-// by.
+// by, and a place to study disciplines in.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "pool/random.hpp"
-#include "queues/request_queues.hpp"
 #include "sim/event_heap.hpp"
+#include "sim/network_spec.hpp"
+#include "sim/preemptive_server.hpp"
 #include "sim/processor_sharing.hpp"
+#include "sim/station_queue.hpp"
 
 namespace poolpilot::sim {
-
-enum class Service : std::uint8_t {
-  kDelay,    // everyone is served at once
-  kQueued,   // in the order of a discipline, without interruption
-  kSharing,  // processor sharing
-};
-inline constexpr std::array kServiceNames{"delay", "queued", "sharing"};
-
-inline QueueSettings one_queue() {
-  QueueSettings settings;
-  settings.discipline = Discipline::kFifo;
-  return settings;
-}
-
-// Service at a station takes a gamma-distributed time (variation 1: exponential, 0: constant).
-struct StationSpec {
-  Service service = Service::kQueued;
-  int channels = 1;
-  std::vector<double> mean_s;  // by class
-  double variation = 1.0;
-  std::vector<double> next;  // probability of going on to each station; the rest leaves
-  QueueSettings queues = one_queue();
-};
-
-// An open network has arrivals by class, a closed one a population: who leaves begins anew at
-// station 0.
-struct NetworkSpec {
-  std::vector<StationSpec> stations;
-  std::vector<double> rate_per_s;  // Poisson arrivals of each class at station 0; 0: none
-  std::vector<int> population;     // customers of each class of a closed network
-  std::uint64_t seed = 0;
-};
 
 // Sums over the time measured.
 struct StationCount {
   std::int64_t visits = 0;
   std::vector<std::int64_t> class_visits;
-  std::vector<double> class_stay_s;  // waiting and service
-  std::vector<double> class_wait_s;  // waiting alone; of processor sharing it means nothing
-  double busy_s = 0.0;               // channel-seconds
+  std::vector<double> class_stay_s;     // waiting and service
+  std::vector<double> class_wait_s;     // waiting alone; of sharing and preemptive service nothing
+  std::vector<double> class_present_s;  // customer-seconds: those here, integrated over the time
+  double busy_s = 0.0;                  // channel-seconds
 };
 
 struct NetworkCount {
@@ -62,43 +34,84 @@ struct NetworkCount {
 
 class Network {
  public:
+  static constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+
   // Throws std::invalid_argument when the specification makes no sense; the text names the field.
   explicit Network(const NetworkSpec& spec);
 
-  // Runs until so many services have ended, counting from nothing.
-  NetworkCount run(std::int64_t services);
+  // Runs until so many services have ended, or so many arrivals and ends of services have
+  // happened, counting from nothing.
+  NetworkCount run(std::int64_t services, std::int64_t events = kNoLimit);
 
  private:
   struct Customer {
     std::uint32_t class_id = 0;
     std::uint32_t station = 0;
     TimeNs since_ns = 0;
-    TimeNs served_ns = 0;                         // from when on
-    RequestQueues<std::uint32_t>::Taken taken{};  // while it is served
+    TimeNs served_ns = 0;         // from when on
+    StationQueue::Taken taken{};  // while it is served
+  };
+  // A class at a station. Sums are of the time measured, of nanoseconds: whole numbers, which a
+  // double adds up exactly for as long as they are below 2^53.
+  struct ClassState {
+    std::int64_t visits = 0;
+    double stay_ns = 0.0;
+    double wait_ns = 0.0;
+    double present_ns = 0.0;
+    std::int64_t present = 0;  // customers here
+    TimeNs changed_ns = 0;     // when their number did
+
+    void change(TimeNs now_ns, std::int64_t by) {
+      present_ns += static_cast<double>(present) * static_cast<double>(now_ns - changed_ns);
+      changed_ns = now_ns;
+      present += by;
+    }
   };
   struct StationState {
     StationState(const StationSpec& spec, std::uint64_t number)
-        : queues(spec.queues, number), sharing(spec.channels, Contention{}), idle(spec.channels) {}
-    RequestQueues<std::uint32_t> queues;
+        : queue(spec.queues, number),
+          sharing(spec.channels, Contention{}),
+          preemptive(spec.weights, spec.queue_power),
+          idle(spec.channels),
+          classes(spec.mean_s.size()) {}
+
+    // Of services that keep their own time.
+    TimeNs next_ns() const { return std::min(sharing.next_ns(), preemptive.next_ns()); }
+    std::uint32_t finish() {
+      return preemptive.next_ns() == kNever ? sharing.finish() : preemptive.finish();
+    }
+    double busy_ns(TimeNs now_ns) const {
+      return sharing.busy_ns(now_ns) + preemptive.busy_ns(now_ns);
+    }
+
+    StationQueue queue;
     ProcessorSharing sharing;
+    PreemptiveServer preemptive;
     int idle;
-    double shared_busy_ns = 0.0;  // of processor sharing, when the counting began
-    StationCount count;
+    std::vector<ClassState> classes;
+    double served_ns = 0.0;          // of services that do not keep their own time
+    double uncounted_busy_ns = 0.0;  // of those that do, before the counting
   };
 
+  void begin_counting();
+  StationCount counted(StationState& state) const;
+  bool step();
+  StationState* first_to_finish();
   void arrive(std::uint32_t class_id);
-  void schedule_arrival(std::uint32_t class_id);
+  TimeNs next_arrival_ns(std::uint32_t class_id);
   void enter(std::uint32_t station, std::uint32_t customer);
   void serve(std::uint32_t station, std::uint32_t customer);
   void serve_next(std::uint32_t station);
   void leave(std::uint32_t customer);
-  void go_on(std::uint32_t station, std::uint32_t customer);
+  void go_on(std::uint32_t customer);
+  std::size_t drawn(const std::vector<double>& row);
   double draw_ns(const StationSpec& spec, std::uint32_t class_id);
   std::uint32_t new_customer(std::uint32_t class_id);
 
   const NetworkSpec spec_;
-  bool has_sharing_ = false;
+  bool has_own_time_ = false;  // some service keeps its own time
   TimeNs now_ns_ = 0;
+  TimeNs begun_ns_ = 0;  // the counting
   EventHeap events_;
   Random random_;
   std::vector<StationState> stations_;

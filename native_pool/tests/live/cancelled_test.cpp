@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "live/server.hpp"
+#include "tests/live/client.hpp"
 #include "tests/live/every_handler.hpp"
-#include "tests/live/live_client.hpp"
 #include "tests/live/small_pool.hpp"
 #include "tests/refusals.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "tests/live/live_client.hpp"
+#include "tests/live/client.hpp"
 
 namespace poolpilot {
 namespace {

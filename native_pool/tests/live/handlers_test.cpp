@@ -13,8 +13,8 @@
 
 #include "live/server.hpp"
 #include "tests/allocations.hpp"
+#include "tests/live/client.hpp"
 #include "tests/live/every_handler.hpp"
-#include "tests/live/live_client.hpp"
 #include "tests/live/small_pool.hpp"
 #include "tests/refusals.hpp"
 

@@ -12,9 +12,9 @@
 #include <random>
 #include <thread>
 
-#include "tests/live/live_client.hpp"
+#include "tests/live/client.hpp"
 #include "tests/live/small_pool.hpp"
-#include "tests/sim/sim_load.hpp"
+#include "tests/sim/load.hpp"
 
 namespace poolpilot {
 namespace {

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "load/generator.hpp"
-#include "tests/load/load_test_server.hpp"
+#include "tests/load/test_server.hpp"
 
 namespace poolpilot::load {
 

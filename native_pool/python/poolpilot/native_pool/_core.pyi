@@ -366,6 +366,9 @@ class SimulatedStation:
         mean_s: Sequence[float],
         variation: float = ...,
         next: Sequence[float] = ...,
+        spread: float = ...,
+        weights: Sequence[float] = ...,
+        queue_power: float = ...,
         discipline: str = ...,
         dequeue: str = ...,
         enqueue: str = ...,
@@ -388,8 +391,10 @@ class SimulatedNetwork:
         rate_per_s: Sequence[float] = ...,
         population: Sequence[int] = ...,
         seed: int = ...,
+        places: Sequence[int] = ...,
+        becomes: Sequence[Sequence[float]] = ...,
     ) -> None: ...
-    def run(self, services: int) -> dict[str, Any]: ...
+    def run(self, services: int | None = ..., *, events: int | None = ...) -> dict[str, Any]: ...
 
 class ClimbRecord(TypedDict):
     sample: int

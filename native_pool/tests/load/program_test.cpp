@@ -1,4 +1,6 @@
 // What the load generator sends: settings and their ranges, programs, the deal of connections.
+#include "load/program.hpp"
+
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -10,7 +12,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "load/program.hpp"
 #include "load/sockets.hpp"
 
 namespace poolpilot::load {

@@ -1,9 +1,10 @@
+#include "sim/pool.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "sim/pool.hpp"
-#include "tests/sim/sim_load.hpp"
+#include "tests/sim/load.hpp"
 
 namespace poolpilot::sim {
 namespace {

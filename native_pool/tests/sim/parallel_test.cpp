@@ -1,3 +1,5 @@
+#include "sim/parallel.hpp"
+
 #include <gtest/gtest.h>
 
 #include <exception>
@@ -6,10 +8,9 @@
 #include <string>
 #include <system_error>
 
-#include "sim/parallel.hpp"
 #include "tests/allocations.hpp"
 #include "tests/refusals.hpp"
-#include "tests/sim/sim_load.hpp"
+#include "tests/sim/load.hpp"
 
 namespace poolpilot::sim {
 namespace {

@@ -1,4 +1,6 @@
 // Connecting many clients at once: full queues, nobody there, client addresses.
+#include "load/connecting.hpp"
+
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -16,7 +18,6 @@
 #include <vector>
 
 #include "load/client_addresses.hpp"
-#include "load/connecting.hpp"
 #include "system/clock.hpp"
 
 namespace poolpilot::load {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/live/every_handler.hpp"
-#include "tests/sim/sim_load.hpp"
+#include "tests/sim/load.hpp"
 
 namespace poolpilot::sim {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tests/environment.hpp"
-#include "tests/sim/sim_load.hpp"
+#include "tests/sim/load.hpp"
 
 namespace poolpilot::sim {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/sim/sim_load.hpp"
+#include "tests/sim/load.hpp"
 
 namespace poolpilot::sim {
 namespace {

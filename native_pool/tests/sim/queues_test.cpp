@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/queues/queue_plan.hpp"
-#include "tests/sim/sim_load.hpp"
+#include "tests/sim/load.hpp"
 
 namespace poolpilot::sim {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "load/generator.hpp"
 #include "load/program.hpp"
-#include "tests/load/load_test_server.hpp"
+#include "tests/load/test_server.hpp"
 
 namespace poolpilot::load {
 namespace {

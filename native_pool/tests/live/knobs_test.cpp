@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "live/server.hpp"
-#include "tests/live/live_client.hpp"
+#include "tests/live/client.hpp"
 #include "tests/live/small_pool.hpp"
 #include "tests/pool/setting_number.hpp"
-#include "tests/sim/sim_load.hpp"
+#include "tests/sim/load.hpp"
 
 namespace poolpilot {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "live/server.hpp"
-#include "tests/live/live_client.hpp"
+#include "tests/live/client.hpp"
 #include "tests/live/small_pool.hpp"
 #include "tests/queues/queue_plan.hpp"
 
