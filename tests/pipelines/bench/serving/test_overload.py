@@ -54,7 +54,8 @@ def test_a_live_pool_is_offered_both_classes_by_loads_of_their_own(monkeypatch: 
     assert measures["throughput_per_s"] == pytest.approx(both)
 
 
-def test_the_capacity_of_a_live_pool_is_measured_once() -> None:
+def test_the_capacity_of_a_live_pool_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(overload, "CROWDS", (8,))
     cpus = (CPUS[:1], CPUS[-1:])
     first = overload.capacity_per_s(cpus, 0.1, 0.1)
     assert first > 0.0
@@ -72,3 +73,9 @@ def test_both_means_are_at_least_as_good_as_one_where_they_were_chosen(monkeypat
     default, by_tuple, by_discipline, both = (values[name] for name in ARRANGEMENTS)
     assert both >= max(by_tuple, by_discipline) >= min(by_tuple, by_discipline) >= default
     assert arrangements[ARRANGEMENTS[0]].discipline == arrangements[ARRANGEMENTS[1]].discipline == FIFO
+
+
+def test_workloads_of_the_simulated_family_are_small_enough_to_simulate() -> None:
+    drawn = list(scenarios(short_beside_long.SIMULATED, seed=5, count=4))
+    assert len({one.workload.name for one in drawn}) == 4
+    assert all(one.workload.cpus <= short_beside_long.MOST_CPUS for one in drawn)
