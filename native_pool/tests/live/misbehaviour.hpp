@@ -1,6 +1,7 @@
 // Clients as a server meets them: polite ones, and those that die, fall silent or do not read.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -35,6 +36,18 @@ class Misbehaviour {
   void meet_one() { below(20) == 0 ? meet(kHalfOpen + below(3)) : meet_brief_one(); }
   void meet_slow_reader() { meet(kSlowReader); }
 
+  // One that sends so many requests for nothing, a burst at a time, unless the server closes.
+  void meet_hasty_one(std::int64_t requests) {
+    SoakClient client(address_, connecting_, tally_);
+    bool open = client.is_connected();
+    if (!open) return pause(1'000);
+    for (std::int64_t left = requests; open && left > 0; left -= kBurst) {
+      for (std::int64_t i = 0; i < std::min(left, kBurst); ++i) client.add({}, kClass);
+      open = client.send();
+      client.read_all();
+    }
+  }
+
   // The sockets of those that have vanished go away after all.
   void forget_vanished() { vanished_.clear(); }
 
@@ -45,6 +58,7 @@ class Misbehaviour {
   static constexpr std::size_t kHalfOpen = 7;
   static constexpr std::size_t kVanished = 8;
   static constexpr std::size_t kSlowReader = 10;
+  static constexpr std::int64_t kBurst = 200;
   static constexpr int kMostUnread = 1'000'000;
 
   void meet(std::size_t manner) {

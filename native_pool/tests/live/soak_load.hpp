@@ -1,6 +1,7 @@
 // The load of a soak: load generators, clients that misbehave and a system that refuses, at once.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +23,7 @@ struct SoakLoadSettings {
   // system that refuses to accept: all that a pool which is to be closed cannot count to the end.
   bool lasting = true;
   bool slow_reader = false;
+  std::int64_t hasty_requests = 0;  // of clients that are polite and quick
 };
 
 class SoakLoad {
@@ -32,7 +34,7 @@ class SoakLoad {
       : settings_(settings) {
     generators_.push_back(generator(pool, 24, false, random));
     if (settings.lasting) generators_.push_back(generator(pool, 6, true, random));
-    for (std::size_t i = 0; i < kMisbehavingThreads; ++i) {
+    for (std::size_t i = 0; i < kMisbehavingThreads + 1; ++i) {
       clients_.push_back(std::make_unique<Misbehaviour>(pool.address(), connecting, random()));
     }
     saboteur_ = std::make_unique<Saboteur>(
@@ -43,7 +45,10 @@ class SoakLoad {
         one->run();
       });
     }
-    for (auto& one : clients_) threads_.emplace_back([this, &one] { misbehave(*one); });
+    for (std::size_t i = 0; i < kMisbehavingThreads; ++i) {
+      threads_.emplace_back([this, i] { misbehave(*clients_[i]); });
+    }
+    threads_.emplace_back([this] { hurry(*clients_.back()); });
   }
 
   ~SoakLoad() { stop(); }
@@ -132,6 +137,15 @@ class SoakLoad {
       settings_.lasting ? clients.meet_one() : clients.meet_brief_one();
       sent_ += clients.tally().sent - before;
       before = clients.tally().sent;
+    }
+  }
+
+  void hurry(Misbehaviour& clients) {
+    spare_this_thread();
+    while (!stopping_ && clients.tally().sent < settings_.hasty_requests) {
+      const std::int64_t before = clients.tally().sent;
+      clients.meet_hasty_one(std::min<std::int64_t>(settings_.hasty_requests - before, 2'000));
+      sent_ += clients.tally().sent - before;
     }
   }
 

@@ -30,6 +30,7 @@ namespace poolpilot {
 namespace {
 
 constexpr int kRequestsAWave = 20'000;
+constexpr int kHastyShare = 80;  // of the requests, per cent: they cost least
 constexpr int kWavesOfAPool = 20;
 constexpr int kRequestsASlowReader = 50'000;
 constexpr int kRequestsATcpSlowReader = 1'500'000;  // it takes a quarter of a million of them
@@ -106,7 +107,10 @@ class Soak : public testing::TestWithParam<std::tuple<HandlerKind, bool>> {
 
   // Loads the pool until so many have been sent in all, and so many knobs turned.
   void wave(std::int64_t requests, std::int64_t changes, bool slow_reader) {
-    SoakLoad load(*pool_, connecting_, {.slow_reader = slow_reader}, random_);
+    const std::int64_t left = std::max<std::int64_t>(requests - accounts_.sent(), 0);
+    SoakLoad load(*pool_, connecting_,
+                  {.slow_reader = slow_reader, .hasty_requests = left * kHastyShare / 100},
+                  random_);
     while (changes_ < changes || accounts_.sent() + load.sent() < requests) {
       if (changes_ < changes) changes_ += turner_->turn(*pool_) ? 1 : 0;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
