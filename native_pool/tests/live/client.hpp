@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -32,6 +33,8 @@ class LiveClient {
       name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
       name.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(14))));
       connect_to(AF_INET, reinterpret_cast<const sockaddr*>(&name), sizeof(name));
+      const int on = 1;  // a reset takes away what the system would hold back
+      setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     }
     const timeval patience{20, 0};
     setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
