@@ -52,14 +52,14 @@ TurnEnd RequestServer::answer_frames(Connection& connection, WorkerStats& stats)
   std::size_t used = 0;
   bool alive = true;
   for (bool first = true; alive; first = false) {
-    const std::optional<std::size_t> frame = decode(connection, used);
-    alive = frame.has_value();
-    if (frame.value_or(0) == 0) break;
+    std::size_t frame = 0;
+    alive = decode(connection, used, frame);
+    if (frame == 0) break;
     const std::int64_t start_ns = now_ns();
     if (first) record_wait(connection, stats, start_ns);
     const Admittance admittance = admit(connection, used, start_ns);
     if (admittance == Admittance::kPark) return TurnEnd::kParked;
-    used += *frame;
+    used += frame;
     alive =
         admittance == Admittance::kRun ? answer(connection, stats, start_ns) : refuse(connection);
   }
@@ -67,14 +67,15 @@ TurnEnd RequestServer::answer_frames(Connection& connection, WorkerStats& stats)
   return alive ? TurnEnd::kOver : TurnEnd::kClose;
 }
 
-// The bytes of the next request; 0 while it is not there yet, nothing where it breaks a rule.
-std::optional<std::size_t> RequestServer::decode(Connection& connection, std::size_t used) {
+// Tells the bytes of the next request, 0 while it is not there yet; false where it breaks a rule.
+bool RequestServer::decode(Connection& connection, std::size_t used, std::size_t& frame) {
   try {
-    return decode_request(std::span(connection.buffer).first(connection.buffered).subspan(used),
-                          connection.request);
+    frame = decode_request(std::span(connection.buffer).first(connection.buffered).subspan(used),
+                           connection.request);
+    return true;
   } catch (const ProtocolError&) {
     protocol_errors_.fetch_add(1, std::memory_order_relaxed);
-    return std::nullopt;
+    return false;
   }
 }
 

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "live/admission_gate.hpp"
 #include "live/connection.hpp"
@@ -36,7 +35,7 @@ class RequestServer {
   void add_counts(PoolSnapshot& snapshot) const;
 
  private:
-  std::optional<std::size_t> decode(Connection& connection, std::size_t used);
+  bool decode(Connection& connection, std::size_t used, std::size_t& frame);
   TurnEnd answer_frames(Connection& connection, WorkerStats& stats);
   Admittance admit(Connection& connection, std::size_t& used, std::int64_t start_ns);
   bool answer(Connection& connection, WorkerStats& stats, std::int64_t start_ns);
