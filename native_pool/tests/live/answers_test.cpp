@@ -101,7 +101,7 @@ class Unread : public testing::TestWithParam<bool> {
 
   static LivePoolSettings settings() {
     LivePoolSettings made = small_pool();
-    if (GetParam()) made.address = "unix:" + testing::TempDir() + "pp_answers_test.sock";
+    if (GetParam()) made.address = "unix:" + socket_path();
     return made;
   }
 

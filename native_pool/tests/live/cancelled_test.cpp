@@ -33,7 +33,7 @@ class Cancelled : public testing::TestWithParam<std::tuple<bool, HandlerKind>> {
     LivePoolSettings made = small_pool();
     const auto [unix_socket, handler] = GetParam();
     made.handling.handler = handler;
-    if (unix_socket) made.address = "unix:" + testing::TempDir() + "pp_cancelled_test.sock";
+    if (unix_socket) made.address = "unix:" + socket_path();
     return made;
   }
 

@@ -55,8 +55,7 @@ INSTANTIATE_TEST_SUITE_P(Handlers, EveryHandler, all_handlers(),
 
 TEST_P(EveryHandler, AnswersEveryRequestOnceOverTcpAndUnixSockets) {
   const LeftOpen left_open;
-  for (const std::string& address :
-       {std::string("tcp:127.0.0.1:0"), "unix:" + testing::TempDir() + "pp_handlers_test.sock"}) {
+  for (const std::string& address : {std::string("tcp:127.0.0.1:0"), "unix:" + socket_path()}) {
     LivePoolSettings made = settings();
     made.address = address;
     start(made);

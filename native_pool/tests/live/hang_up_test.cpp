@@ -28,7 +28,7 @@ class HangUp : public testing::TestWithParam<std::tuple<bool, HandlerKind>> {
     settings.executor.latch_timeout_s = 60.0;
     const auto [unix_socket, handler] = GetParam();
     settings.handling.handler = handler;
-    if (unix_socket) settings.address = "unix:" + testing::TempDir() + "pp_hang_up_test.sock";
+    if (unix_socket) settings.address = "unix:" + socket_path();
     pool = std::make_unique<LivePool>(settings);
     pool->start();
   }

@@ -88,7 +88,7 @@ int lost_clients(LivePool& pool) {
 
 TEST(LiveRefusal, AStartThatIsRefusedAnythingUndoesItself) {
   const LeftOpen left_open;
-  const std::string path = testing::TempDir() + "pp_refusal_test.sock";
+  const std::string path = socket_path();
   std::filesystem::remove(path);  // of a run that failed
   LivePoolSettings settings = small_pool();
   settings.address = "unix:" + path;

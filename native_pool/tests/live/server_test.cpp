@@ -35,7 +35,7 @@ class ServerTest : public testing::Test {
 };
 
 TEST_F(ServerTest, AnswersOverTcpAndUnixSockets) {
-  const std::string path = testing::TempDir() + "pp_server_test.sock";
+  const std::string path = socket_path();
   for (const std::string& address : {std::string("tcp:127.0.0.1:0"), "unix:" + path}) {
     LivePoolSettings settings = small_pool();
     settings.address = address;

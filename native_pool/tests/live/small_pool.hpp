@@ -1,6 +1,9 @@
 // A small live pool for tests: its settings, the steps of its requests, and what it leaves open.
 #pragma once
 
+#include <gtest/gtest.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -35,6 +38,11 @@ inline LivePoolSettings small_pool() {
   settings.executor.sample_pause_us = 0;
   settings.tuple.timer_interval_ms = 10;
   return settings;
+}
+
+// A socket that no other process of these tests has.
+inline std::string socket_path() {
+  return testing::TempDir() + "poolpilot_" + std::to_string(getpid()) + ".sock";
 }
 
 // Waits until `done`; the bound only ends a test that has failed.

@@ -49,7 +49,7 @@ class Soak : public testing::TestWithParam<std::tuple<HandlerKind, bool>> {
     LivePoolSettings made = small_pool();
     made.handling.handler = std::get<HandlerKind>(GetParam());
     made.handling.thread_cache_size = 4;
-    if (!is_tcp()) made.address = "unix:" + testing::TempDir() + "pp_soak_test.sock";
+    if (!is_tcp()) made.address = "unix:" + socket_path();
     made.record_events = false;
     made.class_names = {"quick", "slow", "misbehaving"};
     made.max_connections = 40;

@@ -33,8 +33,7 @@ double connections(const LivePool& pool) { return pool.snapshot().gauges.at("con
 
 TEST(WaitTimeout, ClosesASilentClientOverTcpAndUnixSockets) {
   const LeftOpen left_open;
-  for (const std::string& address :
-       {std::string("tcp:127.0.0.1:0"), "unix:" + testing::TempDir() + "pp_wait_timeout.sock"}) {
+  for (const std::string& address : {std::string("tcp:127.0.0.1:0"), "unix:" + socket_path()}) {
     LivePoolSettings settings = impatient_pool(0.05);
     settings.address = address;
     LivePool pool(settings);
