@@ -34,7 +34,7 @@ demo-mariadb: $(BASE)/.ready system-lab ## the same on a private MariaDB under s
 test: $(FULL)/.ready $(BASE)/.ready system-lab ## C++ tests, then Python tests
 	@$(call native_tests,build/tests,)
 	export POOLPILOT_BASE_PYTHON=$(CURDIR)/$(BASE)/bin/python
-	$(FULL)/bin/pytest
+	$(FULL)/bin/pytest --numprocesses 2 --dist loadfile
 
 lint: $(FULL)/.ready ## style, formats, types, the committed stub against the extension, clang-tidy (a minute or two)
 	@set -x

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import structlog
 
 from poolpilot.env.backends.curve import CurveServer
 from poolpilot.env.knobs import KnobSpace
@@ -30,6 +31,13 @@ def _interrupts_reach_python() -> Iterator[None]:
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
+
+
+@pytest.fixture(autouse=True)
+def _log_goes_where_it_went() -> Iterator[None]:
+    """A command that a test runs in this process logs to that test's standard error, which is closed after it."""
+    yield
+    structlog.reset_defaults()
 
 
 class EndingCurve(CurveServer):
