@@ -1,9 +1,9 @@
 """QGym's networks on our engine: our disciplines beside the costs that QGym publishes for c-mu, MaxWeight and PPO.
 
-How to run: `python benchmarks/networks.py [--runs 400] [--json PATH]` (virtual time: a minute or two, the same numbers
-every time). Every run is as long as QGym's and begins with an empty network. Results to expect: what QGym publishes for
-c-mu and MaxWeight, which is the cost of one run, lies within the range of single runs here; MaxWeight whose weights and
-power a random search chose on other runs is below both.
+How to run: `python benchmarks/networks.py [--events 4000000] [--json PATH]` (virtual time: minutes, the same numbers
+every time). Every run is as long as those of QGym and begins with an empty network. Results to expect: what QGym
+publishes for c-mu and MaxWeight, which is the cost of one run, lies within the range of single runs here; MaxWeight
+whose weights and power a random search chose on other runs is below both.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from scipy import stats
 from poolpilot.native_pool import QueueRule, QueueSpec
 from qgym import NETWORKS, UNIT_S, PublishedNetwork, Station
 
-SEARCH_SEED, SEARCH_TRIES, SEARCH_RUNS = 1, 200, 40
+SEARCH_SEED, SEARCH_TRIES, SEARCH_EVENTS = 1, 200, 400_000
 FIRST_SEARCH_RUN = 1_000_000
 """Seeds of the search; those that judge come before."""
 
@@ -103,7 +103,7 @@ def costs(network: PublishedNetwork, policy: Policy, seeds: Sequence[int]) -> ND
 def searched(network: PublishedNetwork) -> Policy:
     """MaxWeight with the weights and the power that cost least in runs which judge nothing; random search."""
     rng = np.random.default_rng(SEARCH_SEED)
-    seeds = range(FIRST_SEARCH_RUN, FIRST_SEARCH_RUN + SEARCH_RUNS)
+    seeds = range(FIRST_SEARCH_RUN, FIRST_SEARCH_RUN + SEARCH_EVENTS // network.events)
     best, least = claims(network, network.service_rates, 1.0), np.inf
     for _ in range(SEARCH_TRIES):
         factors = np.exp(rng.uniform(-np.log(8.0), np.log(8.0), network.classes))
@@ -122,8 +122,9 @@ def judged(values: NDArray[np.float64]) -> dict[str, float]:
     return {"mean": float(values.mean()), "half_interval": half, "run_low": float(low), "run_high": float(high)}
 
 
-def compared(network: PublishedNetwork, runs: int) -> dict[str, Any]:
-    """All policies on a network."""
+def compared(network: PublishedNetwork, events: int) -> dict[str, Any]:
+    """All policies on a network, each in runs of so many events together."""
+    runs = events // network.events
     chosen = searched(network)
     rows: dict[str, Mapping[str, float]] = {}
     for name, policy in {**policies(network), "MaxWeight, searched": chosen}.items():
@@ -142,10 +143,10 @@ def compared(network: PublishedNetwork, runs: int) -> dict[str, Any]:
 def main() -> None:
     """Prints the costs and writes the JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=400)
+    parser.add_argument("--events", type=int, default=4_000_000)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
-    report = [compared(network, arguments.runs) for network in NETWORKS]
+    report = [compared(network, arguments.events) for network in NETWORKS]
     if arguments.json:
         arguments.json.write_text(json.dumps(report, indent=2) + "\n")
 

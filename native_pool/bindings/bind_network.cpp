@@ -82,7 +82,7 @@ void bind_one_network(py::module_& module) {
                        std::uint64_t seed, const std::vector<int>& places,
                        const std::vector<std::vector<double>>& becomes) {
              return std::make_unique<Network>(
-                 NetworkSpec{stations, rate_per_s, population, seed, places, becomes});
+                 NetworkSpec{stations, rate_per_s, population, seed, {places, becomes}});
            }),
            py::kw_only(), py::arg("stations"), py::arg("rate_per_s") = std::vector<double>{},
            py::arg("population") = std::vector<int>{}, py::arg("seed") = 0,

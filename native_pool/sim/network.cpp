@@ -10,13 +10,15 @@ constexpr double kNsPerS = 1e9;
 constexpr std::uint32_t kArrivalBit = 1U << 31;
 constexpr std::uint64_t kStream = 3;
 
-const NetworkSpec& checked(const NetworkSpec& spec) {
+NetworkSpec checked(NetworkSpec spec) {
   check(spec);
   return spec;
 }
 
 // As std::llround does for what is not negative, without a call into the library.
-TimeNs rounded_ns(double ns) { return static_cast<TimeNs>(ns + 0.5); }
+TimeNs rounded_ns(double ns) {
+  return static_cast<TimeNs>(ns + 0.5);  // NOLINT(bugprone-incorrect-roundings): it is at least 0
+}
 
 bool keeps_own_time(Service service) {
   return service == Service::kSharing || service == Service::kPreemptive;
@@ -108,7 +110,7 @@ Network::StationState* Network::first_to_finish() {
 }
 
 void Network::arrive(std::uint32_t class_id) {
-  const int place = spec_.places.empty() ? 0 : spec_.places[class_id];
+  const int place = spec_.routes.places.empty() ? 0 : spec_.routes.places[class_id];
   enter(static_cast<std::uint32_t>(place), new_customer(class_id));
 }
 
@@ -179,9 +181,9 @@ void Network::leave(std::uint32_t number) {
 
 void Network::go_on(std::uint32_t number) {
   Customer& customer = customers_[number];
-  const bool by_class = !spec_.places.empty();
+  const bool by_class = !spec_.routes.places.empty();
   const std::vector<double>& row =
-      by_class ? spec_.becomes[customer.class_id] : spec_.stations[customer.station].next;
+      by_class ? spec_.routes.becomes[customer.class_id] : spec_.stations[customer.station].next;
   const std::size_t next = drawn(row);
   if (next == row.size()) {
     if (!spec_.population.empty()) return enter(0, number);
@@ -189,7 +191,8 @@ void Network::go_on(std::uint32_t number) {
     return;
   }
   if (by_class) customer.class_id = static_cast<std::uint32_t>(next);
-  enter(static_cast<std::uint32_t>(by_class ? spec_.places[next] : static_cast<int>(next)), number);
+  enter(static_cast<std::uint32_t>(by_class ? spec_.routes.places[next] : static_cast<int>(next)),
+        number);
 }
 
 // A place in the row, drawn by its probability; its end for what is left.

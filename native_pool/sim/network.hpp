@@ -71,7 +71,7 @@ class Network {
     StationState(const StationSpec& spec, std::uint64_t number)
         : queue(spec.queues, number),
           sharing(spec.channels, Contention{}),
-          preemptive(spec.weights, spec.queue_power),
+          preemptive(spec.claims),
           idle(spec.channels),
           classes(spec.mean_s.size()) {}
 

@@ -38,16 +38,18 @@ void check_customers(const NetworkSpec& spec) {
 }
 
 void check_places(const NetworkSpec& spec) {
-  if (spec.places.empty()) {
-    require(spec.becomes.empty(), "becomes needs the places of all classes");
+  if (spec.routes.places.empty()) {
+    require(spec.routes.becomes.empty(), "becomes needs the places of all classes");
     return;
   }
   const std::size_t classes = spec.classes();
-  check_size("number of places", spec.places.size(), classes, ", one for each class");
+  check_size("number of places", spec.routes.places.size(), classes, ", one for each class");
   const double last = static_cast<double>(spec.stations.size()) - 1;
-  for (const int place : spec.places) check_range("place", place, 0, last);
-  check_size("number of rows of becomes", spec.becomes.size(), classes, ", one for each class");
-  for (const std::vector<double>& row : spec.becomes) check_probabilities("becomes", row, classes);
+  for (const int place : spec.routes.places) check_range("place", place, 0, last);
+  check_size("number of rows of becomes", spec.routes.becomes.size(), classes,
+             ", one for each class");
+  for (const std::vector<double>& row : spec.routes.becomes)
+    check_probabilities("becomes", row, classes);
   require(spec.population.empty(),
           "classes have places in an open network only, without population");
 }
@@ -56,7 +58,7 @@ void check_means(const NetworkSpec& spec, std::size_t station) {
   const std::vector<double>& means = spec.stations[station].mean_s;
   check_size("number of mean_s", means.size(), spec.classes(), ", one for each class");
   for (std::size_t i = 0; i < means.size(); ++i) {
-    const bool here = spec.places.empty() || std::cmp_equal(spec.places[i], station);
+    const bool here = spec.routes.places.empty() || std::cmp_equal(spec.routes.places[i], station);
     if (here) check_range("mean_s", means[i], 1e-9, 1e6);
     if (!here && means[i] != 0.0)
       refuse_setting("mean_s", means[i], "0 where a class has no place");
@@ -69,17 +71,18 @@ void check_order(const StationSpec& station, std::size_t classes) {
   require(station.service == Service::kQueued || station.queues == one_queue(),
           "a discipline and queues have a meaning only where the service is queued");
   if (station.service != Service::kPreemptive) {
-    check_size("number of weights", station.weights.size(), 0,
+    check_size("number of weights", station.claims.weights.size(), 0,
                " where the service is not preemptive");
-    if (station.queue_power != 0.0) {
-      refuse_setting("queue_power", station.queue_power, "0 where the service is not preemptive");
+    if (station.claims.queue_power != 0.0) {
+      refuse_setting("queue_power", station.claims.queue_power,
+                     "0 where the service is not preemptive");
     }
     return;
   }
   check_range("channels of a preemptive station", station.channels, 1, 1);
-  check_size("number of weights", station.weights.size(), classes, ", one for each class");
-  for (const double weight : station.weights) check_range("weight", weight, 0, 1e9);
-  check_range("queue_power", station.queue_power, 0, 10);
+  check_size("number of weights", station.claims.weights.size(), classes, ", one for each class");
+  for (const double weight : station.claims.weights) check_range("weight", weight, 0, 1e9);
+  check_range("queue_power", station.claims.queue_power, 0, 10);
 }
 
 void check_station(const NetworkSpec& spec, std::size_t index) {
@@ -92,7 +95,7 @@ void check_station(const NetworkSpec& spec, std::size_t index) {
     refuse_setting("variation", station.variation, "1 where there is a spread");
   }
   check_probabilities("next", station.next, spec.stations.size());
-  require(spec.places.empty() || station.next.empty(),
+  require(spec.routes.places.empty() || station.next.empty(),
           "next must be empty where classes have places: becomes says where they go");
   check_order(station, spec.classes());
 }

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "queues/ring.hpp"
 #include "sim/event_heap.hpp"
+#include "sim/network_spec.hpp"
 
 namespace poolpilot::sim {
 
@@ -20,8 +20,8 @@ namespace poolpilot::sim {
 // of constrained queueing systems": power 1), and its powers between and beyond.
 class PreemptiveServer {
  public:
-  PreemptiveServer(std::vector<double> weights, double queue_power)
-      : weights_(std::move(weights)), queue_power_(queue_power), classes_(weights_.size()) {}
+  explicit PreemptiveServer(const Claims& claims)
+      : claims_(claims), classes_(claims.weights.size()) {}
 
   // A customer comes with `work_ns` of work.
   void start(TimeNs now_ns, std::uint32_t customer, std::uint32_t class_id, double work_ns) {
@@ -81,14 +81,14 @@ class PreemptiveServer {
   }
 
   double claim_of(std::size_t class_id) const {
-    if (queue_power_ == 0.0) return weights_[class_id];
+    if (claims_.queue_power == 0.0) return claims_.weights[class_id];
     const auto number = static_cast<double>(classes_[class_id].size());
-    const double raised = queue_power_ == 1.0 ? number : std::pow(number, queue_power_);
-    return weights_[class_id] * raised;
+    const double raised =
+        claims_.queue_power == 1.0 ? number : std::pow(number, claims_.queue_power);
+    return claims_.weights[class_id] * raised;
   }
 
-  std::vector<double> weights_;
-  double queue_power_;
+  Claims claims_;
   std::vector<Ring<Job>> classes_;
   std::size_t served_ = 0;
   TimeNs last_ns_ = 0;

@@ -21,9 +21,8 @@ NetworkCount counted(const NetworkSpec& spec) {
 
 StationSpec preemptive(std::vector<double> mean_s, std::vector<double> weights,
                        double queue_power = 0.0) {
-  StationSpec station{Service::kPreemptive, 1, std::move(mean_s)};
-  station.weights = std::move(weights);
-  station.queue_power = queue_power;
+  StationSpec station{Service::kPreemptive, 1, std::move(mean_s), 1.0, {}};
+  station.claims = {std::move(weights), queue_power};
   return station;
 }
 
@@ -70,7 +69,7 @@ TEST(PreemptiveStation, InterruptedWorkIsResumed) {
 TEST(HyperexponentialService, WaitsAsPollaczekAndKhinchineSay) {
   const double load = 0.6;
   const double spread = 0.8;
-  StationSpec station{Service::kQueued, 1, {1.0}};
+  StationSpec station{Service::kQueued, 1, {1.0}, 1.0, {}};
   station.spread = spread;
   const NetworkCount count = counted({{station}, {load}, {}, 4});
   const double second_moment = 2.0 * (1.0 + spread * spread);
@@ -85,20 +84,19 @@ TEST(MultiClassNetwork, AJacksonTandemHasItsProductForm) {
        {1.0, 0.0},
        {},
        5,
-       {0, 1},
-       {{0.0, 1.0}, {}}});
+       {{0, 1}, {{0.0, 1.0}, {}}}});
   EXPECT_NEAR(mean_number(count, 0, 0) / (0.6 / 0.4), 1.0, kClose);
   EXPECT_NEAR(mean_number(count, 1, 1) / (0.7 / 0.3), 1.0, kClose);
 }
 
 // Class 0 is served at station 0, then as class 1 at station 1, then as class 2 at station 0.
 NetworkSpec reentrant_line() {
-  return {{preemptive({0.3, 0.0, 0.3}, {2.0, 0.0, 1.0}), {Service::kQueued, 1, {0.0, 0.5, 0.0}}},
+  return {{preemptive({0.3, 0.0, 0.3}, {2.0, 0.0, 1.0}),
+           {Service::kQueued, 1, {0.0, 0.5, 0.0}, 1.0, {}}},
           {1.0, 0.0, 0.0},
           {},
           6,
-          {0, 1, 0},
-          {{0.0, 1.0}, {0.0, 0.0, 1.0}, {}}};
+          {{0, 1, 0}, {{0.0, 1.0}, {0.0, 0.0, 1.0}, {}}}};
 }
 
 TEST(MultiClassNetwork, CustomersGoOnAsTheirNextClass) {
@@ -142,28 +140,29 @@ NetworkSpec changed(const std::function<void(NetworkSpec&)>& change) {
 }
 
 TEST(MultiClassNetwork, NonsenseIsRefusedByName) {
-  expect_refused(changed([](NetworkSpec& spec) { spec.places = {0, 2, 0}; }),
+  expect_refused(changed([](NetworkSpec& spec) { spec.routes.places = {0, 2, 0}; }),
                  "place is 2, but must be in 0..1");
-  expect_refused(changed([](NetworkSpec& spec) { spec.places.pop_back(); }),
+  expect_refused(changed([](NetworkSpec& spec) { spec.routes.places.pop_back(); }),
                  "number of places is 2, but must be 3, one for each class");
-  expect_refused(changed([](NetworkSpec& spec) { spec.becomes.pop_back(); }),
+  expect_refused(changed([](NetworkSpec& spec) { spec.routes.becomes.pop_back(); }),
                  "number of rows of becomes is 2, but must be 3, one for each class");
-  expect_refused(changed([](NetworkSpec& spec) { spec.becomes[0] = {0.6, 0.6}; }),
+  expect_refused(changed([](NetworkSpec& spec) { spec.routes.becomes[0] = {0.6, 0.6}; }),
                  "sum of becomes is 1.2, but must be at most 1");
-  expect_refused(changed([](NetworkSpec& spec) { spec.places.clear(); }),
+  expect_refused(changed([](NetworkSpec& spec) { spec.routes.places.clear(); }),
                  "becomes needs the places of all classes");
   expect_refused(changed([](NetworkSpec& spec) { spec.stations[1].mean_s[0] = 1.0; }),
                  "mean_s is 1, but must be 0 where a class has no place");
   expect_refused(changed([](NetworkSpec& spec) { spec.stations[1].next = {1.0}; }),
                  "next must be empty where classes have places");
-  expect_refused(changed([](NetworkSpec& spec) { spec.stations[0].weights.pop_back(); }),
+  expect_refused(changed([](NetworkSpec& spec) { spec.stations[0].claims.weights.pop_back(); }),
                  "number of weights is 2, but must be 3, one for each class");
   expect_refused(changed([](NetworkSpec& spec) { spec.stations[0].channels = 2; }),
                  "channels of a preemptive station is 2, but must be in 1..1");
-  expect_refused(changed([](NetworkSpec& spec) { spec.stations[0].queue_power = -1.0; }),
+  expect_refused(changed([](NetworkSpec& spec) { spec.stations[0].claims.queue_power = -1.0; }),
                  "queue_power is -1, but must be in 0..10");
-  expect_refused(changed([](NetworkSpec& spec) { spec.stations[1].weights = {1.0, 1.0, 1.0}; }),
-                 "number of weights is 3, but must be 0 where the service is not preemptive");
+  expect_refused(
+      changed([](NetworkSpec& spec) { spec.stations[1].claims.weights = {1.0, 1.0, 1.0}; }),
+      "number of weights is 3, but must be 0 where the service is not preemptive");
   expect_refused(changed([](NetworkSpec& spec) { spec.stations[1].spread = 1.5; }),
                  "spread is 1.5, but must be in 0..1");
 }
