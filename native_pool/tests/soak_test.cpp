@@ -7,6 +7,7 @@
 // POOLPILOT_SOAK_SEED draws others. benchmarks/soak.py does that.
 #include <gtest/gtest.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -49,7 +50,9 @@ class Soak : public testing::TestWithParam<std::tuple<HandlerKind, bool>> {
     LivePoolSettings made = small_pool();
     made.handling.handler = std::get<HandlerKind>(GetParam());
     made.handling.thread_cache_size = 4;
-    if (!is_tcp()) made.address = "unix:" + testing::TempDir() + "pp_soak_test.sock";
+    if (!is_tcp()) {  // soaks may run side by side
+      made.address = "unix:" + testing::TempDir() + "pp_soak_" + std::to_string(getpid()) + ".sock";
+    }
     made.record_events = false;
     made.class_names = {"quick", "slow", "misbehaving"};
     made.max_connections = 40;
