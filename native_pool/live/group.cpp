@@ -67,6 +67,7 @@ void Group::remove(Connection& connection) {
 
 void Group::requeue(Connection& connection) {
   const Lock lock(mutex_);
+  if (connection.home != this) perform(apply(EventKind::kConnectionAdded).spawn);
   queues_.put_urgent(&connection, queue_clock_us(now_ns()));
   perform(apply(EventKind::kArrived).spawn);
 }
@@ -98,11 +99,13 @@ void Group::work(WorkerStats& stats) {
 void Group::serve(const Queues::Taken& taken, Lock& lock, WorkerStats& stats) {
   const bool counts = queues_.counts_time();
   lock.unlock();
+  const bool is_guest = taken.item->home != this;
   taken.item->host = this;
   const std::int64_t begin_ns = counts ? now_ns() : 0;
   host_.serve(*taken.item, stats);
   const double served_us = counts ? static_cast<double>(now_ns() - begin_ns) / 1e3 : 0.0;
   lock.lock();
+  if (is_guest) apply(EventKind::kConnectionRemoved);
   if (counts) queues_.serve(taken, served_us);
 }
 

@@ -26,7 +26,10 @@
 // serves that one, wherever it lives: a place stays where a thread has just come free. Left to
 // their own homes, places would gather in a few groups, whose threads are busy, while others have
 // none. A guest is a member of its home all the time, which arms it again; for its turn the group
-// of the thread is its host, to whom its waits are reported.
+// of the thread is its host, to whom its waits are reported. From its arrival to the end of its
+// turn the machine counts it as a connection: it creates no more threads than there are
+// connections, and those whose guests all wait for one of its own connections would have no thread
+// left for that.
 //
 // Stop. stop() dismisses every sleeper at once and wakes the listener for good. From then on no
 // thread falls asleep, listens, takes a request or is created, so nobody can be woken either;

@@ -21,7 +21,11 @@ void Group::adopt(std::uint32_t number) {
   perform(apply(EventKind::kConnectionAdded).spawn);
 }
 
+// One of another group is counted as a connection of this one until its turn is over.
 void Group::requeue(std::uint32_t number) {
+  if (connections_[number].group != number_) {
+    perform(apply(EventKind::kConnectionAdded).spawn);
+  }
   queues_.put_urgent(number, queue_clock_us());
   perform(apply(EventKind::kArrived).spawn);
 }

@@ -32,7 +32,7 @@ class Group {
   void welcome(std::uint32_t connection);
   // Takes over a connection of another group.
   void adopt(std::uint32_t connection);
-  // Forgets a connection that is about to move.
+  // Forgets a connection that is about to move, or a guest whose turn is over.
   void remove() { apply(EventKind::kConnectionRemoved); }
   // One that was parked in its last turn is to be served again, of this group or of another.
   void requeue(std::uint32_t connection);

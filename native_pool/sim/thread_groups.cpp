@@ -39,7 +39,9 @@ void ThreadGroups::welcome(std::uint32_t number) { groups_[home_of(number)].welc
 void ThreadGroups::rearm(std::uint32_t number, std::uint32_t) {
   const std::uint32_t group = connections_[number].group;
   const std::uint32_t home = home_of(number);
-  groups_[connections_[number].taken_by].served(number);
+  Group& host = groups_[connections_[number].taken_by];
+  host.served(number);
+  if (connections_[number].taken_by != group) host.remove();
   if (home == group) return;
   groups_[group].remove();
   groups_[home].adopt(number);

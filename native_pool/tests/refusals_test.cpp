@@ -56,7 +56,7 @@ Function* next(const char* name) {
 
 }  // namespace
 
-void spare_this_thread() { spared = true; }
+void spare_this_thread(bool spare) { spared = spare; }
 
 Refusal::Refusal(Refusable call, int nth, int times, int error) : nth_(nth), times_(times) {
   calls.store(0, std::memory_order_relaxed);

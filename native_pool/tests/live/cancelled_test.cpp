@@ -1,5 +1,8 @@
 // Requests that have come in whole and whose connection ends before they are run.
 #include <gtest/gtest.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include <climits>
 #include <cstdint>
@@ -18,6 +21,17 @@
 namespace poolpilot {
 namespace {
 
+// TCP acknowledges what has come in; into a Unix socket it comes by being sent.
+void await_arrival(const LiveClient& client) {
+  int domain = 0;
+  socklen_t size = sizeof(domain);
+  ASSERT_EQ(getsockopt(client.fd(), SOL_SOCKET, SO_DOMAIN, &domain, &size), 0);
+  if (domain == AF_UNIX) return;
+  int unacknowledged = 0;
+  ASSERT_TRUE(eventually(
+      [&] { return ioctl(client.fd(), SIOCOUTQ, &unacknowledged) == 0 && unacknowledged == 0; }));
+}
+
 void send_many(const LiveClient& client, int number) {
   std::vector<std::byte> bytes;
   for (int i = 0; i < number; ++i) {
@@ -25,6 +39,7 @@ void send_many(const LiveClient& client, int number) {
     bytes.insert(bytes.end(), frame.begin(), frame.end());
   }
   client.send_bytes(bytes);
+  await_arrival(client);
 }
 
 class Cancelled : public testing::TestWithParam<std::tuple<bool, HandlerKind>> {

@@ -234,6 +234,26 @@ TEST_F(GroupTest, AConnectionIsNotEndedBeforeItsTimeIsOver) {
   EXPECT_EQ(served_after_a_silence_of(500'000 + 100'000), "low ");
 }
 
+// A group may create no more threads than it has connections; guests are some.
+TEST_F(GroupTest, GuestsThatWaitForOneAnotherGetThreads) {
+  std::atomic<int> come{0};
+  const auto waits_for_all = [&come] {
+    ++come;
+    EXPECT_TRUE(eventually([&come] { return come == 3; }));
+  };
+  for (int i = 0; i < 3; ++i) {
+    connections.push_back(std::make_unique<Connection>(-1, connections.size()));
+    take_turn(*connections.back(), waits_for_all);
+    group.requeue(*connections.back());
+  }
+  std::int64_t tick_us = kFirstTickUs;
+  EXPECT_TRUE(eventually([&] {
+    group.tick(tick_us += 10'000);
+    return come == 3;
+  }));
+  EXPECT_TRUE(eventually([this] { return group.state().connection_count == 0; }));
+}
+
 // The thread at work has the same sleeper woken again and again, which is too many for one request.
 TEST_F(GroupTest, AThreadThatIsOnlyWokenInVainEnds) {
   idle_s = 0.1;

@@ -44,6 +44,7 @@ class Soak : public testing::TestWithParam<std::tuple<HandlerKind, bool>> {
   Soak() : random_(static_cast<unsigned>(number_from_environment("POOLPILOT_SOAK_SEED", 1))) {
     spare_this_thread();
   }
+  ~Soak() override { spare_this_thread(false); }
 
   LivePoolSettings settings() {
     LivePoolSettings made = small_pool();
