@@ -146,7 +146,8 @@ Spawn GroupMachine::wake_or_create(const Event& event, bool due_to_stall) {
   if (wake(due_to_stall) == Spawn::kWake) return Spawn::kWake;
   if (state_.thread_count > state_.connection_count) return Spawn::kNone;
   if (state_.active_count <= settings_.wake_top_limit) return create(event, due_to_stall);
-  if (settings_.above_wake_top == AboveWakeTop::kForbidden) {
+  // With nobody active it would forbid what no other event brings: the group would never serve.
+  if (settings_.above_wake_top == AboveWakeTop::kForbidden && state_.active_count > 0) {
     ++counters_.throttles;
     return Spawn::kNone;
   }

@@ -17,7 +17,8 @@ constexpr Field kFields[] = {
      "Up to so many, the creation of a thread is not throttled."},
     choice_field<S, &S::above_wake_top>(
         kAboveWakeTopNames, "above_wake_top",
-        "What becomes of a thread's creation above that limit: throttled, or forbidden."),
+        "What becomes of a thread's creation above that limit: throttled, or forbidden while a "
+        "thread is active."),
     {&S::listener_wake_limit, "listener_wake_limit", kActive, -1, kMostThreads,
      "Up to so many, the listener wakes a thread for what it has found."},
     {&S::listener_create_limit, "listener_create_limit", kActive, -1, kMostThreads,

@@ -232,6 +232,22 @@ TEST_F(GroupMachineTest, TheWakeTopLimitCanForbidCreationInsteadOfThrottlingIt) 
   EXPECT_EQ(apply(EventKind::kTick).spawn, Spawn::kCreate);
 }
 
+// Or a group whose only thread listens, and is not to do anything else, would never serve.
+TEST_F(GroupMachineTest, NoWakeTopLimitForbidsCreationWhileNobodyIsActive) {
+  listen(8);
+  GroupSettings settings;
+  settings.dedicated_listener = true;
+  settings.wake_top_limit = settings.queue_put_limit = -1;
+  settings.listener_wake_limit = settings.listener_create_limit = -1;
+  settings.above_wake_top = AboveWakeTop::kForbidden;
+  machine.configure(settings);
+  EXPECT_EQ(apply(EventKind::kListened, 1), (Decision{Self::kListen, Spawn::kNone}));
+  now_us += 60'000'000;
+  tick();
+  EXPECT_EQ(tick().spawn, Spawn::kCreate);
+  EXPECT_EQ(apply(EventKind::kWorkerIdle).self, Self::kTake);
+}
+
 TEST_F(GroupMachineTest, TheListenerWakesWhileNoMoreThanItsLimitAreActive) {
   one_busy_one_listening();
   apply(EventKind::kArrived);
