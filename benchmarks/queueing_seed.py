@@ -111,20 +111,20 @@ def latch_per_s(seed: int, cost: LatchCost, threads: int) -> dict[str, float]:
     return rates_per_s(workload, NUMA, 20.0)
 
 
-def hiccup(latch: int) -> RequestClass:
-    """One client that holds a latch for a second at the beginning and sends no more."""
-    steps = (Step("acquire", latch=latch), Step("wait", us=1e6), Step("release", latch=latch))
+def hiccup(latch: int, seconds: float) -> RequestClass:
+    """One client that holds a latch for a while at the beginning and sends no more."""
+    steps = (Step("acquire", latch=latch), Step("wait", us=1e6 * seconds), Step("release", latch=latch))
     return RequestClass(f"hiccup of {latch}", steps, think_ms=DAY_MS)
 
 
-def coupled_per_s(seed: int, first: LatchCost, clients: Clients, *, disturbed: bool) -> dict[str, float]:
+def coupled_per_s(seed: int, first: LatchCost, clients: Clients, hiccup_s: float) -> dict[str, float]:
     """Requests a second through the first latch alone, and through it and the second or the third.
 
     Args:
         seed: Seed of the load.
         first: The first latch.
         clients: How many there are of each class, each with a thread of its own.
-        disturbed: Whether a hiccup when they begin lets those of the second and the third latch pile up there.
+        hiccup_s: How long somebody holds the second and the third latch when they begin, so that clients pile up there.
     """
     start = passing(0, first)
     of_class = {
@@ -132,8 +132,8 @@ def coupled_per_s(seed: int, first: LatchCost, clients: Clients, *, disturbed: b
         RequestClass("second", (*start, *passing(1, SECOND))): clients.second,
         RequestClass("third", (*start, *passing(2, THIRD))): clients.third,
     }
-    if disturbed:
-        of_class |= {hiccup(latch): 1 for latch in (1, 2)}
+    if hiccup_s > 0.0:
+        of_class |= {hiccup(latch, hiccup_s): 1 for latch in (1, 2)}
     total = sum(of_class.values())
     classes = tuple(replace(one, share=count / total) for one, count in of_class.items() if count > 0)
     workload = Workload("latches", "seed", classes, connections=total, cpus=NUMA_CORES, seed=seed)
@@ -225,14 +225,14 @@ def latches(seeds: int) -> list[dict[str, Any]]:
 
 
 TOGETHER = (
-    ("as it was", FIRST, Clients(96, 12, 12), True),
-    ("as it was", FIRST, Clients(473, 62, 65), True),
-    ("repaired", REPAIRED, Clients(473, 62, 65), True),
-    ("repaired", REPAIRED, Clients(473, 62, 65), False),
-    ("as it was", FIRST, Clients(0, 250, 250), False),
-    ("repaired", REPAIRED, Clients(0, 250, 250), False),
+    ("as it was", FIRST, Clients(96, 12, 12), 1.0),
+    ("as it was", FIRST, Clients(473, 62, 65), 1.0),
+    ("repaired", REPAIRED, Clients(473, 62, 65), 1.0),
+    ("repaired", REPAIRED, Clients(473, 62, 65), 0.0),
+    ("as it was", FIRST, Clients(0, 250, 250), 0.1),
+    ("repaired", REPAIRED, Clients(0, 250, 250), 0.1),
 )
-"""State of the first latch, its cost, clients, whether there is a hiccup.
+"""State of the first latch, its cost, clients, seconds of the hiccup.
 
 With 473, 62 and 65 clients 500 are at the first latch and 50 at each of the others, as in the source, where these have
 collapsed; 96, 12 and 12 are a fifth of them."""
@@ -241,9 +241,9 @@ collapsed; 96, 12 and 12 are a fifth of them."""
 def coupled(seeds: int) -> list[dict[str, Any]]:
     """The three latches together."""
     rows = []
-    for name, cost, clients, disturbed in TOGETHER:
-        measure = partial(coupled_per_s, first=cost, clients=clients, disturbed=disturbed)
-        case = {"first": name, "clients": asdict(clients), "hiccup": disturbed}
+    for name, cost, clients, hiccup_s in TOGETHER:
+        measure = partial(coupled_per_s, first=cost, clients=clients, hiccup_s=hiccup_s)
+        case = {"first": name, "clients": asdict(clients), "hiccup_s": hiccup_s}
         rows.append({**case, "passed_per_s": over_seeds(measure, seeds)})
     return rows
 

@@ -60,15 +60,9 @@ void bind_station(py::module_& module) {
              py::dict values(keywords);
              take_queues(values, queues);
              queues = settings_with(queues, values);
-             return StationSpec{static_cast<Service>(place),
-                                channels,
-                                mean_s,
-                                variation,
-                                next,
-                                queues,
-                                spread,
-                                weights,
-                                queue_power};
+             return StationSpec{
+                 static_cast<Service>(place), channels, mean_s, variation, next, queues, spread,
+                 {weights, queue_power}};
            }),
            py::kw_only(), py::arg("service") = "queued", py::arg("channels") = 1, py::arg("mean_s"),
            py::arg("variation") = 1.0, py::arg("next") = Numbers{}, py::arg("spread") = 0.0,
