@@ -99,13 +99,13 @@ TEST_F(LiveKnobsTest, EveryKnobOfAGroupIsInForceAtItsNextDecision) {
 TEST_F(LiveKnobsTest, AnAdmissionLimitHoldsFromTheNextTransactionOn) {
   start(one_group());
   set([](PoolKnobs& knobs) { knobs.admission.admission_limit = 1; });
-  EXPECT_EQ(clients[0]->call(1, {begin()})->status, Status::kOk);
+  EXPECT_EQ(clients[0]->call(1, {begin()}).value().status, Status::kOk);
   clients[1]->send_request(1, {cpu(1)});
   EXPECT_TRUE(eventually([this] { return gauge("admission_waiting") == 1; }));
   set([](PoolKnobs& knobs) { knobs.max_threads = 100; });  // another knob leaves it alone
   EXPECT_EQ(gauge("admission_waiting"), 1);
   set([](PoolKnobs& knobs) { knobs.admission.admission_limit = 0; });
-  EXPECT_EQ(clients[1]->read()->status, Status::kOk);
+  EXPECT_EQ(clients[1]->read().value().status, Status::kOk);
   pool->close();
   const EventLog& log = pool->event_logs().front();
   EXPECT_EQ(replay(log), log.entries.size());
@@ -136,7 +136,7 @@ TEST_F(LiveKnobsTest, AClosedPoolTakesNone) {
 // With one inside, a group needs one thread at a time for requests that only wait.
 TEST(SimulatedKnobs, AnAdmissionLimitIsSeenInTheDecisions) {
   const auto creations = [](int limit) {
-    sim::SimulationSettings settings =
+    const sim::SimulationSettings settings =
         sim::settings_of({sim::class_of("all", {sim::wait(1'000, true)})}, 8);
     sim::SimulatedPool pool(settings);
     PoolKnobs knobs = pool.knobs();

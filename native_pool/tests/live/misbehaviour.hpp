@@ -162,6 +162,7 @@ class Misbehaviour {
     client.send();
   }
 
+  // NOLINTNEXTLINE(readability-convert-member-functions-to-static): all of kWays are of one type
   void hold_a_latch(SoakClient& client) {
     client.add({begin(), acquire(1)}, kClass);
     client.send();
@@ -169,6 +170,7 @@ class Misbehaviour {
   }
 
   // Until the server has no room for a further answer.
+  // NOLINTNEXTLINE(readability-convert-member-functions-to-static): all of kWays are of one type
   void never_read(SoakClient& client) {
     bool open = true;
     for (int sent = 0; open && sent < kMostUnread; sent += 500) {

@@ -34,7 +34,7 @@ constexpr int kHastyShare = 80;  // of the requests, per cent: they cost least
 constexpr int kWavesOfAPool = 20;
 constexpr int kRequestsASlowReader = 50'000;
 constexpr int kRequestsATcpSlowReader = 1'500'000;  // it takes a quarter of a million of them
-constexpr std::int64_t kMostGrowthBytes = 512 * 1024;
+constexpr std::int64_t kMostGrowthBytes = std::int64_t{512} * 1024;
 
 // What the program holds of the heap; a sanitizer's own allocator says 0.
 std::int64_t heap_bytes() { return static_cast<std::int64_t>(mallinfo2().uordblks); }
