@@ -1,10 +1,10 @@
 """QGym's networks on our engine: our disciplines beside the costs that QGym publishes for c-mu, MaxWeight and PPO.
 
-How to run: `python benchmarks/networks.py [--runs 400] [--json PATH]` (virtual time: minutes, the same numbers every
-time). Every run is as long as those of QGym and begins with an empty network. Results to expect: what QGym publishes
-for c-mu and MaxWeight, which with exponential service is the cost of one run, lies among single runs here; MaxWeight
-whose weights and power a random search chose on other runs costs no more than QGym's best PPO on the re-entrant
-networks, and more on criss-cross.
+How to run: `python benchmarks/networks.py [--events 4000000] [--json PATH]` (virtual time: minutes, the same numbers
+every time). Every run is as long as those of QGym and begins with an empty network. Results to expect: what QGym
+publishes for c-mu and MaxWeight, which with exponential service is the cost of one run, lies among single runs here;
+MaxWeight whose weights and power a random search chose on other runs costs no more than QGym's best PPO on the re-
+entrant networks, and more on criss-cross.
 """
 
 import argparse
@@ -123,8 +123,9 @@ def judged(values: NDArray[np.float64]) -> dict[str, float]:
     return {"mean": float(values.mean()), "half_interval": half, "run_low": float(low), "run_high": float(high)}
 
 
-def compared(network: PublishedNetwork, runs: int) -> dict[str, Any]:
-    """All policies on a network; of those that QGym has too, the share of runs that cost more than it publishes."""
+def compared(network: PublishedNetwork, events: int) -> dict[str, Any]:
+    """All policies, each in runs of so many events together; of QGym's the share of runs that cost more than there."""
+    runs = events // network.events
     chosen = searched(network)
     rows: dict[str, dict[str, float]] = {}
     for name, policy in {**policies(network), "MaxWeight, searched": chosen}.items():
@@ -146,10 +147,10 @@ def compared(network: PublishedNetwork, runs: int) -> dict[str, Any]:
 def main() -> None:
     """Prints the costs and writes the JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=400)
+    parser.add_argument("--events", type=int, default=4_000_000)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
-    report = [compared(network, arguments.runs) for network in NETWORKS]
+    report = [compared(network, arguments.events) for network in NETWORKS]
     if arguments.json:
         arguments.json.write_text(json.dumps(report, indent=2) + "\n")
 
