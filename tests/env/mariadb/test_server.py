@@ -21,8 +21,7 @@ def server(lab: Lab) -> Iterator[MariadbServer]:
     with MariadbServer(Dsn(defaults_file=lab.defaults_file).account()) as opened:
         first = opened.tuple_in_force()
         yield opened
-        opened.tuple_in_force()
-        opened.apply(first)
+        opened.put_back(first)
 
 
 def test_it_is_held_on_the_extra_port_and_its_process_is_known(server: MariadbServer, lab: Lab) -> None:
@@ -154,6 +153,39 @@ def test_human_who_sets_a_knob_in_the_same_moment_is_left_alone(lab: Lab) -> Non
             with pytest.raises(TupleChangedError, match="somebody else has set"):
                 opened.apply(opened.tuple_in_force().with_core((32, 3, 500)))
             assert opened.tuple_in_force().core == (32, 11, 500)
+
+
+class HumanJustBefore(SetGlobal):
+    """Somebody else sets a knob that is about to be set, after the last look at it."""
+
+    def __init__(self, human: Session) -> None:
+        self.human = human
+
+    def set(self, session: Session, before: PoolTuple, after: PoolTuple) -> None:
+        self.human.execute("SET GLOBAL thread_pool_oversubscribe = 11")
+        super().set(session, before, after)
+
+
+@pytest.mark.usefixtures("server")
+def test_human_who_sets_a_knob_just_before_us_is_left_alone(lab: Lab) -> None:
+    with Session(lab.root) as human:
+        account = Dsn(defaults_file=lab.defaults_file).account()
+        with MariadbServer(account, HumanJustBefore(human)) as opened:
+            before = opened.tuple_in_force()
+            with pytest.raises(TupleChangedError, match="somebody else has set"):
+                opened.apply(before.with_core((32, before.oversubscribe + 1, 500)))
+            assert opened.tuple_in_force().oversubscribe == 11
+
+
+def test_human_who_sets_a_knob_before_the_window_begins_is_noticed_once(server: MariadbServer, lab: Lab) -> None:
+    before = server.snapshot().pool_tuple
+    server.apply(before.with_core((32, 3, 500)))
+    with Session(lab.root) as human:
+        human.execute("SET GLOBAL thread_pool_oversubscribe = 11")
+    with pytest.raises(TupleChangedError, match=r"somebody else has set \(32, 11, 500\).* where \(32, 3, 500\)"):
+        server.snapshot()
+    assert server.snapshot().pool_tuple.core == (32, 11, 500)
+    assert server.apply(before) == before
 
 
 def test_human_who_sets_a_tuple_meanwhile_is_noticed_and_left_alone(server: MariadbServer, lab: Lab) -> None:

@@ -99,6 +99,7 @@ class MariadbServer:
         self.control.drop_first()
         self._knobs = knob_space(self.variables, self.process.cpus() if self.process else None)
         self._tuple = tuple_of(read_tuple_values(self.session))
+        self._ours: PoolTuple | None = None  # what was set here last, while nobody else is known to have set a tuple
         self._epoch = 0
         self._integrals = dict.fromkeys(INTEGRALS, 0.0)
         self.population = read_population(self.session)
@@ -132,20 +133,23 @@ class MariadbServer:
         self._knobs.check(pool_tuple)
         self._check_threads(pool_tuple)
         with held():
-            before = self._tuple
-            if self.tuple_in_force() != before:
-                raise TupleChangedError(f"somebody else has set {self._tuple} where {before} was in force")
+            before = self._ours or self._tuple
+            self._check_unchanged_since(before)
             if self.announce is not None and pool_tuple != before:
                 self.announce(pool_tuple)
             try:
                 self.actuator.set(self.session, before, pool_tuple)
                 if (read := self.tuple_in_force()) != pool_tuple:
                     raise _not_taken(read, before, pool_tuple)
-            except (LostServerError, TupleChangedError):
+            except TupleChangedError:
+                self._ours = None
+                raise
+            except LostServerError:
                 raise
             except ServerError:
                 self.put_back(before)
                 raise
+            self._ours = read
             return read
 
     def put_back(self, pool_tuple: PoolTuple) -> None:
@@ -158,6 +162,7 @@ class MariadbServer:
             self.actuator.set(self.session, self.tuple_in_force(), pool_tuple)
             if (read := self.tuple_in_force()) != pool_tuple:
                 raise ServerError(f"the server has {read} in force after {pool_tuple} was to be brought back")
+            self._ours = read
 
     def reopen(self) -> None:
         """Opens the connection once more after it was lost, on the extra port first where it is known.
@@ -181,12 +186,15 @@ class MariadbServer:
 
         Raises:
             LostServerError: It is gone, or was restarted.
+            TupleChangedError: Somebody else has set a tuple since one was set here; told once.
         """
         counters = read_counters(self.session)
         self._sample()
         cpu_us = self.process.cpu_us() if self.process else None
         if cpu_us is not None:
             counters["process_cpu_us"] = cpu_us
+        if self._ours is not None:
+            self._check_unchanged_since(self._ours)
         in_force = self.tuple_in_force()
         latencies = self.clients.histograms() if self.clients else {}
         return Snapshot(
@@ -221,6 +229,11 @@ class MariadbServer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _check_unchanged_since(self, before: PoolTuple) -> None:
+        if (read := self.tuple_in_force()) != before:
+            self._ours = None
+            raise TupleChangedError(f"somebody else has set {read} where {before} was in force")
 
     def _sample(self) -> None:
         """Takes one look at the groups and adds it to the integrals, by trapezoids."""

@@ -37,10 +37,16 @@ def in_order(before: PoolTuple, after: PoolTuple) -> list[str]:
 
 
 def statements(before: PoolTuple, after: PoolTuple) -> tuple[str, ...]:
-    """What sets the variables that differ, one a statement, those that add capacity first."""
+    """What sets the variables that differ, one a statement, those that add capacity first.
+
+    A variable that no longer has its old value is left alone: somebody else has set it since the last look.
+    """
     return tuple(
-        f"SET GLOBAL {KNOB_VARIABLES[name][0].lower()} = {int(getattr(after, name))};"
-        for name in in_order(before, after)
+        f"SET GLOBAL {variable} = IF(@@GLOBAL.{variable} = {old}, {new}, @@GLOBAL.{variable})"
+        for variable, old, new in (
+            (KNOB_VARIABLES[name][0].lower(), int(getattr(before, name)), int(getattr(after, name)))
+            for name in in_order(before, after)
+        )
     )
 
 
@@ -48,7 +54,7 @@ class SetGlobal:
     """`SET GLOBAL thread_pool_*`; needs CONNECTION ADMIN."""
 
     def set(self, session: Session, before: PoolTuple, after: PoolTuple) -> None:
-        """Sets what differs, one variable a statement; see `Actuator.set`."""
+        """Sets what differs and still has its old value, one variable a statement; see `Actuator.set`."""
         for statement in statements(before, after):
             session.execute(statement)
 
