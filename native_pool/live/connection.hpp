@@ -48,6 +48,7 @@ struct Connection : AdmissionTicket {
   bool armed = false;              // and it was not queued since: no worker owns it
   std::size_t place = 0;           // among the connections of the group
   std::int64_t idle_until_us = 0;  // while it is armed
+  std::uint32_t served_in = 0;     // era of a hybrid pool in which its turn began, or went on
 
   Connection* next_gone = nullptr;  // of those that have hung up and one thread is about to close
 };

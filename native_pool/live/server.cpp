@@ -1,6 +1,5 @@
 #include "live/server.hpp"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <stdexcept>
@@ -11,6 +10,7 @@
 #include "live/handlers/per_connection.hpp"
 #include "live/pool_of_threads.hpp"
 #include "system/clock.hpp"
+#include "system/processors.hpp"
 
 namespace poolpilot {
 namespace {
@@ -241,7 +241,7 @@ PoolSnapshot LivePool::count() const {
   requests_.add_counts(snapshot);
   gate_.add_counts(snapshot);
   acceptor_->add_counts(snapshot);
-  snapshot.gauges["cpus"] = processors();
+  snapshot.gauges["cpus"] = processors(settings_.cpus);
   snapshot.time_s = static_cast<double>(now_ns()) / 1e9;
   return snapshot;
 }
@@ -264,14 +264,6 @@ void LivePool::add_connection_counts(PoolSnapshot& snapshot) const {
   snapshot.counters["unserved_connections"] = static_cast<double>(unserved_connections_.load());
   snapshot.counters["unarmed_connections"] = static_cast<double>(unarmed_connections_.load());
   snapshot.counters["hang_ups"] = static_cast<double>(hang_ups_.load());
-}
-
-double LivePool::processors() const {
-  if (!settings_.cpus.empty()) return static_cast<double>(settings_.cpus.size());
-  cpu_set_t process;
-  CPU_ZERO(&process);
-  sched_getaffinity(0, sizeof(process), &process);
-  return CPU_COUNT(&process);
 }
 
 }  // namespace poolpilot

@@ -85,7 +85,6 @@ class LivePool final : private HandlerHost {
   PoolSnapshot count() const;
   void add_worker_counts(PoolSnapshot& snapshot, WorkerTotals totals) const;
   void add_connection_counts(PoolSnapshot& snapshot) const;
-  double processors() const;
 
   const LivePoolSettings settings_;
   mutable std::shared_mutex lifecycle_mutex_;

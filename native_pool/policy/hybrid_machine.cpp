@@ -8,6 +8,8 @@ namespace poolpilot {
 namespace {
 
 constexpr double kHysteresis = 2.0;
+constexpr double kLimitsAtOnce = 10.0;
+constexpr double kHardlyAny = 0.002;
 
 }  // namespace
 
@@ -56,7 +58,7 @@ HybridDecision HybridMachine::decide(const HybridEvent& event) {
       --state_.lock_waiting_count;
       return {};
     case Kind::kTick: {
-      if (event.turn_us > 0.0) state_.taken_at_once = taken_at_once(event.turn_us);
+      if (event.turn_us > 0.0) state_.taken_at_once = taken_at_once(event);
       const bool forsaken = state_.in_epoll() > 0 && state_.waiting_count == 0;
       return {HybridSelf::kNone, create_if((forsaken && below_minimum()) || is_stuck(), event)};
     }
@@ -95,13 +97,13 @@ HybridDecision HybridMachine::waited_in_vain(const HybridEvent& event) {
 
 // Beyond max_threads one stays as long as it is the only one that does not wait for a lock.
 bool HybridMachine::has_excess() const {
-  if (state_.waiting_count > settings_.min_waiting) return true;
+  if (state_.waiting_count > (shares() ? enough() + 1 : settings_.min_waiting)) return true;
   return state_.thread_count > settings_.max_threads &&
          state_.thread_count - state_.lock_waiting_count > 1;
 }
 
 bool HybridMachine::below_minimum() const {
-  return state_.waiting_count < settings_.min_waiting &&
+  return state_.waiting_count < (shares() ? 1 : settings_.min_waiting) &&
          state_.thread_count < settings_.max_threads;
 }
 
@@ -110,10 +112,11 @@ bool HybridMachine::is_stuck() const {
   return state_.lock_waiting_count > 0 && state_.lock_waiting_count == state_.thread_count;
 }
 
-int HybridMachine::taken_at_once(double turn_us) const {
-  const double limit_us = settings_.share_below_us * (state_.taken_at_once > 1 ? kHysteresis : 1.0);
-  if (turn_us >= limit_us) return 1;
-  const double fitting = settings_.share_below_us / turn_us;
+int HybridMachine::taken_at_once(const HybridEvent& tick) const {
+  const double slack = shares() ? kHysteresis : 1.0;
+  const bool is_short = tick.turn_us < settings_.share_below_us * slack;
+  if (!is_short || tick.slept_share > kHardlyAny * slack) return 1;
+  const double fitting = kLimitsAtOnce * settings_.share_below_us / tick.turn_us;
   return static_cast<int>(std::clamp(fitting, 2.0, double{HybridState::kMostAtOnce}));
 }
 
@@ -128,7 +131,7 @@ bool HybridMachine::create_if(bool wanted, const HybridEvent& event) {
 
 Gate HybridMachine::move_gate() {
   const bool forsaken = state_.in_epoll() > 0 && state_.waiting_count == 0;
-  const bool shared = state_.taken_at_once > 1 && state_.connection_count > 1;
+  const bool shared = shares() && state_.connection_count > 1;
   const bool open = state_.connection_count <= settings_.max_threads && !forsaken && !shared;
   if (std::exchange(state_.gate_open, open) == open) return Gate::kStays;
   return open ? Gate::kOpens : Gate::kShuts;

@@ -14,15 +14,19 @@
 // new threads; and who has a connection of its own goes back to the epoll once the gate is shut.
 // Threads that serve turn to one or the other at the end of their turn.
 //
-// Turns are short while they take less than share_below_us on average over a tick. A thread for
-// each connection then costs more switches of threads than work: a few share the connections, and
-// one takes as many of them out of the epoll at once as last share_below_us together. Turns of
-// twice that length end it. Whoever is taken along waits in the meantime, at most so long if turns
-// stay as they were; the machine counts them as in the epoll still.
+// Turns are short while they take less than share_below_us on average over a tick and hardly any
+// goes to sleep; twice as much of one or the other ends it. A thread for each connection then costs
+// more switches of threads than it is good for: a few share the connections. One takes as many of
+// them out of the epoll at once as last ten times share_below_us together; the machine counts those
+// taken along as in the epoll still. When as many serve as are to wait at least, and as there are
+// processors for them, whoever else comes for its next connection stands by outside the epoll,
+// where each event would wake it, to share the processor with those that come for the event
+// anyway. For the machine it waits; one is enough then, and as many as may serve are kept.
 //
 // A created thread waits, as far as the machine is concerned, from the decision to create it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "policy/count_over_time.hpp"
@@ -46,10 +50,11 @@ enum class HybridEventKind : std::uint8_t {
 struct HybridEvent {
   HybridEventKind kind;
   std::int64_t now_us = 0;
-  bool owns = false;        // the thread that brings it has a connection of its own
-  bool idle = false;        // it has waited for idle_timeout_s, and not only for keep_excess_ms
-  bool pools_full = false;  // all pools together have reached their limit of threads
-  double turn_us = 0.0;     // of a tick: what a turn has taken on average since the last one, or 0
+  bool owns = false;         // the thread that brings it has a connection of its own
+  bool idle = false;         // it has waited for idle_timeout_s, and not only for keep_excess_ms
+  bool pools_full = false;   // all pools together have reached their limit of threads
+  double turn_us = 0.0;      // of a tick: what a turn has taken on average since the last one, or 0
+  double slept_share = 0.0;  // and the share of turns in which a thread went to sleep
 };
 
 // What the thread that brought the event does next.
@@ -72,7 +77,7 @@ struct HybridDecision {
 };
 
 struct HybridState {
-  static constexpr int kMostAtOnce = 32;  // beyond it a wait for the epoll is no longer felt
+  static constexpr int kMostAtOnce = 256;  // beyond it a wait for the epoll is no longer felt
 
   int thread_count = 0;
   int waiting_count = 0;
@@ -103,6 +108,11 @@ class HybridMachine {
   // only where there is no connection for a long time.
   bool has_excess() const;
 
+  // Of all processors, those for this pool.
+  void set_processors(int number) { processors_ = number; }
+  // Whether so many threads in a turn are enough, and others stand by.
+  bool enough_serve(int serving) const { return shares() && serving >= enough(); }
+
   const HybridState& state() const { return state_; }
   // Counters with the integral carried on to `now_us`.
   HybridCounters counters_at(std::int64_t now_us) const;
@@ -112,12 +122,15 @@ class HybridMachine {
   HybridDecision turn_over(const HybridEvent& event);
   HybridDecision waited_in_vain(const HybridEvent& event);
   bool create_if(bool wanted, const HybridEvent& event);
+  bool shares() const { return state_.taken_at_once > 1; }
+  int enough() const { return std::max(settings_.min_waiting, processors_); }
   bool below_minimum() const;
   bool is_stuck() const;
-  int taken_at_once(double turn_us) const;
+  int taken_at_once(const HybridEvent& tick) const;
   Gate move_gate();
 
   HybridSettings settings_;
+  int processors_ = 1;
   HybridState state_;
   HybridCounters counters_;
   CountOverTime threads_;

@@ -11,7 +11,7 @@ struct HybridSettings {
   int max_threads = 16;
   int min_waiting = 2;
   int keep_excess_ms = 50;
-  int share_below_us = 100;
+  int share_below_us = 200;
 
   bool operator==(const HybridSettings&) const = default;
 

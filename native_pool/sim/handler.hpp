@@ -65,6 +65,8 @@ class Handler {
   void expire_sleepers(std::uint32_t group) {
     std::visit([&](auto& one) { one.expire_sleepers(group); }, one_);
   }
+  // Those who serve in a pool of the hybrid handler may sleep.
+  void check_stall(std::uint32_t pool) { std::get<Hybrid>(one_).check_stall(pool); }
   void tick() {
     std::visit([](auto& one) { one.tick(); }, one_);
   }

@@ -13,11 +13,15 @@ Hybrid::Hybrid(Engine& engine, std::vector<Connection>& connections,
 
 void Hybrid::configure(const PoolTuple& tuple, const PoolKnobs&) {
   tuple_ = tuple;
+  const int processors = (engine_.machine().cpus + tuple.pool_size - 1) / tuple.pool_size;
   while (pools_.size() < static_cast<std::size_t>(tuple.pool_size)) {
     const auto number = static_cast<std::uint32_t>(pools_.size());
     pools_.emplace_back(engine_, connections_, places_, settings_, number);
   }
-  for (HybridPool& pool : pools_) pool.set_idle_timeout(tuple.idle_timeout_s);
+  for (HybridPool& pool : pools_) {
+    pool.set_processors(processors);
+    pool.set_idle_timeout(tuple.idle_timeout_s);
+  }
 }
 
 std::uint32_t Hybrid::home_of(std::uint32_t connection) const {

@@ -35,6 +35,7 @@ class Hybrid {
   void wait_end(std::uint32_t thread, WaitKind kind);
 
   void expire_sleepers(std::uint32_t pool) { pools_[pool].expire_sleepers(); }
+  void check_stall(std::uint32_t pool) { pools_[pool].check_stall(); }
   void tick();
 
   void add_counts(GroupCounters& counters, GroupState& state) const;

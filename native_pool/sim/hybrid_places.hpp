@@ -15,6 +15,7 @@ struct HybridPlaces {
     bool owner_sleeps = false;      // and waits for it
     bool in_epoll = false;          // which looks out for its next request
     bool asked = false;             // a request has come, and no epoll has found it
+    std::uint32_t served_in = 0;    // era of the pool in which its turn began, or went on
   };
 
   explicit HybridPlaces(std::size_t count) : connections(count) {}

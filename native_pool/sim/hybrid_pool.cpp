@@ -1,8 +1,14 @@
 #include "sim/hybrid_pool.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace poolpilot::sim {
+namespace {
+
+constexpr TimeNs kStallNs = 4'000'000;  // as in the live pool
+
+}  // namespace
 
 void HybridPool::admit(std::uint32_t number) {
   connections_[number].group = number_;
@@ -13,8 +19,9 @@ void HybridPool::admit(std::uint32_t number) {
 
 void HybridPool::leave(std::uint32_t number, std::uint32_t thread) {
   const bool owns = places_.owned_by(thread) == number;
+  end_serving(number, thread);
   if (owns) disown(number);
-  count_turn(number);
+  count_turn(number, thread);
   apply(HybridEventKind::kConnectionLeft, owns);
 }
 
@@ -26,13 +33,14 @@ void HybridPool::receive(std::uint32_t number) {
 }
 
 void HybridPool::end_turn(std::uint32_t number, std::uint32_t thread) {
-  count_turn(number);
+  count_turn(number, thread);
   turn_over(number, thread);
 }
 
 // The turn of a thread is over, or the gate has called it.
 void HybridPool::turn_over(std::uint32_t number, std::uint32_t thread) {
   const bool owns = places_.owned_by(thread) == number;
+  end_serving(number, thread);
   if (apply(HybridEventKind::kTurnOver, owns).self == HybridSelf::kOwn) {
     if (!owns) own(number, thread);
     return;
@@ -50,8 +58,9 @@ std::uint32_t HybridPool::resume(std::uint32_t thread) {
 std::uint32_t HybridPool::next(std::uint32_t thread) {
   const std::uint32_t owned = places_.owned_by(thread);
   if (owned == kNobody) {
-    if (!ready_.empty()) return take();
+    if (!ready_.empty() && !enough_serve()) return take();
     wait(thread);
+    if (!ready_.empty()) watch_for_stall();
     return kNobody;
   }
   HybridPlaces::OfConnection& place = places_.connections[owned];
@@ -69,6 +78,8 @@ std::uint32_t HybridPool::take() {
   ready_.pop_front();
   connections_[number].enqueued_ns = engine_.now_ns();
   apply(HybridEventKind::kTaken);
+  ++taken_;
+  begin_serving(number);
   return number;
 }
 
@@ -81,10 +92,43 @@ void HybridPool::put(std::uint32_t number) {
 
 void HybridPool::find(std::uint32_t number) {
   ready_.push_back(number);
+  if (enough_serve()) return watch_for_stall();
+  call_waiting();
+}
+
+void HybridPool::call_waiting() {
   if (waiting_.empty()) return;
   const std::uint32_t woken = waiting_.back().thread;
   waiting_.pop_back();
   call(woken);
+}
+
+void HybridPool::begin_serving(std::uint32_t number) {
+  places_.connections[number].served_in = era_;
+  ++serving_;
+}
+
+void HybridPool::end_serving(std::uint32_t number, std::uint32_t thread) {
+  const bool taken = places_.owned_by(thread) != number;
+  if (taken && places_.connections[number].served_in == era_) --serving_;
+}
+
+void HybridPool::watch_for_stall() {
+  if (std::exchange(watched_for_stall_, true)) return;
+  taken_when_watched_ = taken_;
+  engine_.events().push(engine_.now_ns() + kStallNs, event_of(EventIs::kStallCheck, number_));
+}
+
+// Those who serve sleep where none of them has come for another one.
+void HybridPool::check_stall() {
+  watched_for_stall_ = false;
+  if (ready_.empty()) return;
+  if (enough_serve()) {
+    if (taken_ != taken_when_watched_) return watch_for_stall();
+    ++era_;
+    serving_ = 0;
+  }
+  for (std::size_t i = std::min(ready_.size(), waiting_.size()); i > 0; --i) call_waiting();
 }
 
 void HybridPool::wait(std::uint32_t thread) {
@@ -150,9 +194,12 @@ void HybridPool::call_owners() {
   }
 }
 
-void HybridPool::count_turn(std::uint32_t number) {
+// Without the time for which the thread was ready and others had the processor, as the live pool.
+void HybridPool::count_turn(std::uint32_t number, std::uint32_t thread) {
+  const auto delay_ns = static_cast<TimeNs>(engine_.thread(thread).run_delay_ns);
   ++turns_;
-  turn_ns_ += engine_.now_ns() - connections_[number].enqueued_ns;
+  if (engine_.thread(thread).switches > 0) ++slept_;
+  turn_ns_ += std::max<TimeNs>(engine_.now_ns() - connections_[number].enqueued_ns - delay_ns, 0);
 }
 
 void HybridPool::tick() {
@@ -160,7 +207,11 @@ void HybridPool::tick() {
   tick.pools_full = engine_.is_full();
   const std::int64_t turns = std::exchange(turns_, 0);
   const auto lasted_ns = static_cast<double>(std::exchange(turn_ns_, 0));
-  if (turns > 0) tick.turn_us = lasted_ns / 1e3 / static_cast<double>(turns);
+  const auto slept = static_cast<double>(std::max<std::int64_t>(std::exchange(slept_, 0) - 1, 0));
+  if (turns > 0) {
+    tick.turn_us = lasted_ns / 1e3 / static_cast<double>(turns);
+    tick.slept_share = slept / static_cast<double>(turns);
+  }
   apply(tick);
 }
 

@@ -2,8 +2,8 @@
 // as live/handlers/hybrid_pool.cpp.
 //
 // Owns what is ready for its epoll, which of its threads wait there, and which have a connection of
-// their own. One waiting thread is woken an event, the last that began to wait first. Calls the
-// engine alone.
+// their own. One waiting thread is woken an event, the last that began to wait first; none is while
+// enough serve, as the others stand by. Calls the engine alone.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +45,10 @@ class HybridPool {
   void lock_wait_begin() { apply(HybridEventKind::kLockWaitBegin); }
   void lock_wait_end() { apply(HybridEventKind::kLockWaitEnd); }
 
+  void set_processors(int number) { machine_.set_processors(number); }
   void set_idle_timeout(double seconds) { idle_timeout_s_ = seconds; }
   void expire_sleepers();
+  void check_stall();
   void tick();
 
   const HybridState& state() const { return machine_.state(); }
@@ -64,12 +66,17 @@ class HybridPool {
 
   HybridDecision apply(HybridEventKind kind, bool owns = false, bool idle = false);
   HybridDecision apply(const HybridEvent& event);
-  void count_turn(std::uint32_t connection);
+  void count_turn(std::uint32_t connection, std::uint32_t thread);
   void turn_over(std::uint32_t connection, std::uint32_t thread);
   void put(std::uint32_t connection);
   void find(std::uint32_t connection);
   std::uint32_t take();
   void wait(std::uint32_t thread);
+  void call_waiting();
+  bool enough_serve() const { return machine_.enough_serve(serving_); }
+  void begin_serving(std::uint32_t connection);
+  void end_serving(std::uint32_t connection, std::uint32_t thread);
+  void watch_for_stall();
   Waiter waiter(std::uint32_t thread) const;
   void own(std::uint32_t connection, std::uint32_t thread);
   void disown(std::uint32_t connection);
@@ -89,7 +96,14 @@ class HybridPool {
   std::vector<std::uint32_t> owned_;  // connections that threads have for themselves
   std::int64_t turns_ = 0;            // since the last tick
   TimeNs turn_ns_ = 0;
+  std::int64_t slept_ = 0;  // turns in which a thread did
   std::size_t idle_checks_ = 0;
+  // As in the live pool.
+  int serving_ = 0;
+  std::uint32_t era_ = 0;
+  std::int64_t taken_ = 0;
+  bool watched_for_stall_ = false;
+  std::int64_t taken_when_watched_ = 0;
   TimeNs idle_check_ns_ = kNever;  // the first that counts
 };
 

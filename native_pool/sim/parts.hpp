@@ -92,6 +92,7 @@ enum class EventIs : std::uint32_t {
   kArrival,         // of an open loop
   kTick,            // of the timer, with the epoch of the interval it belongs to
   kIdleCheck,       // of a group
+  kStallCheck,      // of a pool of the hybrid handler: those who serve may sleep
   kLatchCheck,      // of a latch: somebody may have slept for it for too long
   kAdmissionCheck,  // a transaction may have become a long one
   kChange,          // of the load

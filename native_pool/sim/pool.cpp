@@ -130,6 +130,8 @@ void SimulatedPool::happen(std::uint32_t what) {
       return tick(number);
     case EventIs::kIdleCheck:
       return handler_.expire_sleepers(number);
+    case EventIs::kStallCheck:
+      return handler_.check_stall(number);
     case EventIs::kLatchCheck:
       return latches_.expire_waits(number);
     case EventIs::kAdmissionCheck:

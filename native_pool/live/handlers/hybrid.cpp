@@ -4,6 +4,7 @@
 
 #include "live/handlers/hybrid_thread.hpp"
 #include "system/clock.hpp"
+#include "system/processors.hpp"
 
 namespace poolpilot {
 
@@ -11,6 +12,7 @@ Hybrid::Hybrid(const LivePoolSettings& settings, HandlerHost& host, ThreadRegist
     : settings_(settings),
       host_(host),
       registry_(registry),
+      processors_(processors(settings.cpus)),
       idle_timeout_s_(settings.tuple.idle_timeout_s),
       timer_interval_ms_(settings.tuple.timer_interval_ms),
       max_threads_(settings.knobs.max_threads),
@@ -35,7 +37,11 @@ void Hybrid::configure(const PoolTuple& tuple, const PoolKnobs& knobs) {
 }
 
 void Hybrid::open_pools(int count) {
-  for (int i = 0; i < count; ++i) pools_[static_cast<std::size_t>(i)]->open();
+  for (int i = 0; i < count; ++i) {
+    HybridPool& pool = *pools_[static_cast<std::size_t>(i)];
+    pool.open();
+    pool.set_processors((processors_ + count - 1) / count);
+  }
   pool_count_.store(count, std::memory_order_release);
 }
 

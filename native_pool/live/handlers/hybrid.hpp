@@ -46,6 +46,7 @@ class Hybrid final : public ConnectionHandler, private HybridHost {
   const LivePoolSettings& settings_;
   HandlerHost& host_;
   ThreadRegistry& registry_;
+  const int processors_;
   std::vector<std::unique_ptr<HybridPool>> pools_;
   // Release by configure() after the pools are open, acquire by those who index pools_ with it.
   std::atomic<int> pool_count_{0};

@@ -2,8 +2,10 @@
 
 #include <sys/eventfd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -11,6 +13,12 @@
 #include "system/clock.hpp"
 
 namespace poolpilot {
+namespace {
+
+// Many short turns. Where nothing was taken for so long, those who serve sleep.
+constexpr std::chrono::milliseconds kStall{4};
+
+}  // namespace
 
 void HybridPool::open() {
   const std::lock_guard lock(mutex_);
@@ -25,6 +33,11 @@ void HybridPool::open() {
   connections_.tick(now_ns() / 1'000);  // the timer begins now
 }
 
+void HybridPool::set_processors(int number) {
+  const std::lock_guard lock(mutex_);
+  machine_.set_processors(number);
+}
+
 bool HybridPool::admit(Connection& connection) {
   const std::lock_guard lock(mutex_);
   connections_.add(connection);
@@ -35,12 +48,14 @@ bool HybridPool::admit(Connection& connection) {
 void HybridPool::leave(Connection& connection, bool owns) {
   const std::lock_guard lock(mutex_);
   connections_.remove(connection);
+  if (!owns) end_serving(connection);
   apply(HybridEventKind::kConnectionLeft, owns);
 }
 
 HybridSelf HybridPool::turn_over(Connection& connection, bool owns) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return HybridSelf::kWait;
+  if (!owns) end_serving(connection);
   if (apply(HybridEventKind::kTurnOver, owns).self == HybridSelf::kOwn) {
     put_back_found();
     return HybridSelf::kOwn;
@@ -60,6 +75,7 @@ bool HybridPool::watch(Connection& connection) {
 
 Connection* HybridPool::take(std::uint32_t& events) {
   while (true) {
+    if (enough_serve_.load(std::memory_order_relaxed) && !stand_by()) return nullptr;
     if (has_found_.load(std::memory_order_relaxed)) {
       const std::lock_guard lock(mutex_);
       if (stopping_) return nullptr;
@@ -83,6 +99,41 @@ Connection* HybridPool::take(std::uint32_t& events) {
   }
 }
 
+// False when the thread ends.
+bool HybridPool::stand_by() {
+  using Clock = std::chrono::steady_clock;
+  const auto excess_at = Clock::now() + std::chrono::milliseconds(settings_.keep_excess_ms);
+  std::unique_lock lock(mutex_);
+  while (!stopping_ && enough_serve()) {
+    const std::int64_t taken = taken_;
+    const bool in_vain = called_.wait_for(lock, kStall) == std::cv_status::timeout;
+    if (in_vain && taken == taken_) end_era();
+    const bool excess = machine_.has_excess() && Clock::now() >= excess_at;
+    if (excess && apply(HybridEventKind::kWaitedInVain).self == HybridSelf::kExit) return false;
+  }
+  return !stopping_;
+}
+
+void HybridPool::end_era() {
+  ++era_;
+  serving_ = 0;
+  enough_serve_.store(false, std::memory_order_relaxed);
+  called_.notify_all();
+}
+
+bool HybridPool::enough_serve() const { return machine_.enough_serve(serving_); }
+
+void HybridPool::begin_serving(Connection& connection) {
+  connection.served_in = era_;
+  ++serving_;
+  enough_serve_.store(enough_serve(), std::memory_order_relaxed);
+}
+
+void HybridPool::end_serving(const Connection& connection) {
+  if (connection.served_in == era_) --serving_;
+  enough_serve_.store(enough_serve(), std::memory_order_relaxed);
+}
+
 Connection* HybridPool::take_found(std::uint32_t& events) {
   has_found_.store(found_.size() > 1, std::memory_order_relaxed);
   if (found_.empty()) return nullptr;
@@ -91,6 +142,8 @@ Connection* HybridPool::take_found(std::uint32_t& events) {
   auto* const connection = static_cast<Connection*>(found_.back().data.ptr);
   found_.pop_back();
   found_touched_ = true;
+  ++taken_;
+  begin_serving(*connection);
   return connection;
 }
 
@@ -104,9 +157,10 @@ void HybridPool::put_back_found() {
   has_found_.store(!found_.empty(), std::memory_order_relaxed);
 }
 
-void HybridPool::add_turn(std::int64_t turn_ns) {
+void HybridPool::add_turn(const MeteredTurn& turn) {
   turns_.fetch_add(1, std::memory_order_relaxed);
-  turn_ns_.fetch_add(turn_ns, std::memory_order_relaxed);
+  turn_ns_.fetch_add(turn.took_ns, std::memory_order_relaxed);
+  if (turn.slept) slept_.fetch_add(1, std::memory_order_relaxed);
 }
 
 HybridPool::Waiting HybridPool::next_wait() const {
@@ -137,17 +191,22 @@ void HybridPool::tick(std::int64_t now_us) {
   if (!std::exchange(found_touched_, false)) put_back_found();
   HybridEvent tick{HybridEventKind::kTick, now_us};
   tick.pools_full = host_.pools_full();
-  tick.turn_us = turn_us_since_last_tick();
+  add_turns_since_last_tick(tick);
   apply(tick);
   connections_.tick(now_us);
 }
 
-double HybridPool::turn_us_since_last_tick() {
-  const std::int64_t turns = turns_.load(std::memory_order_relaxed);
-  const std::int64_t turn_ns = turn_ns_.load(std::memory_order_relaxed);
-  const std::int64_t counted = turns - std::exchange(ticked_turns_, turns);
-  const std::int64_t lasted_ns = turn_ns - std::exchange(ticked_turn_ns_, turn_ns);
-  return counted > 0 ? static_cast<double>(lasted_ns) / 1e3 / static_cast<double>(counted) : 0.0;
+void HybridPool::add_turns_since_last_tick(HybridEvent& tick) {
+  const auto since = [](const std::atomic<std::int64_t>& sum, std::int64_t& ticked) {
+    const std::int64_t now = sum.load(std::memory_order_relaxed);
+    return static_cast<double>(now - std::exchange(ticked, now));
+  };
+  const double turns = since(turns_, ticked_turns_);
+  const double lasted_ns = since(turn_ns_, ticked_turn_ns_);
+  const double slept = std::max(since(slept_, ticked_slept_) - 1.0, 0.0);  // one met a lock of ours
+  if (turns <= 0.0) return;
+  tick.turn_us = lasted_ns / 1e3 / turns;
+  tick.slept_share = slept / turns;
 }
 
 void HybridPool::stop() {
@@ -155,6 +214,7 @@ void HybridPool::stop() {
   stopping_ = true;
   gate_open_.store(false, std::memory_order_relaxed);
   poll_.interrupt();
+  called_.notify_all();
   if (gate_.valid()) eventfd_write(gate_.get(), 1);
 }
 
@@ -166,6 +226,7 @@ HybridDecision HybridPool::apply(const HybridEvent& event) {
   const HybridDecision decision = machine_.apply(event);
   taken_at_once_.store(machine_.state().taken_at_once, std::memory_order_relaxed);
   excess_.store(machine_.has_excess(), std::memory_order_relaxed);
+  enough_serve_.store(enough_serve(), std::memory_order_relaxed);
   if (!stopping_) move(decision.gate);
   if (decision.create && (stopping_ || !host_.start_thread(*this))) {
     apply(HybridEventKind::kCreateFailed);

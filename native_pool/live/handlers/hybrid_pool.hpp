@@ -19,10 +19,14 @@
 // Taken at once. While turns are short (hybrid_machine.hpp) a thread takes several connections out
 // of the epoll. Those beside its own wait in `found_`, under the mutex, for the threads that come
 // for their next; the epoll is silent about them, and nobody owns or shuts them. Whoever has put
-// some there comes back for them at the end of its turn. If it does not, because it keeps a
-// connection of its own, or its turn waits, or outlasts a tick, they go back to the epoll, which
-// finds them for those who wait there. Where the system refuses that, they stay and are tried
+// some there comes back for them at the end of its turn, or enough others do. If nobody does,
+// because a thread keeps a connection of its own, or its turn waits, or outlasts a tick, they go
+// back to the epoll, which finds them for those who wait there. Where the system refuses that, they stay and are tried
 // again.
+//
+// Standing by. Those whom the machine lets stand by wait for `called_`, and look every few
+// milliseconds: if no connection has been taken since, those who serve sleep against all odds. An
+// era ends, from which on these no longer count, and those who stand by go to the epoll.
 //
 // Creation. A thread that the system refuses is asked for again by the next event that wants one,
 // and by the tick. Until then the machine keeps the gate shut if nobody waits in the epoll.
@@ -33,6 +37,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -40,6 +45,7 @@
 #include "live/connection.hpp"
 #include "live/connection_poll.hpp"
 #include "live/handlers/silent_connections.hpp"
+#include "live/handlers/turn_meter.hpp"
 #include "policy/hybrid_machine.hpp"
 #include "system/descriptor.hpp"
 
@@ -69,6 +75,8 @@ class HybridPool {
 
   // Makes epoll and gate; does nothing when there are some. Throws std::system_error.
   void open();
+  // Of all processors, those for this pool.
+  void set_processors(int number);
 
   // Takes in a connection, new or of another pool. Not to be touched afterwards unless the answer
   // is false.
@@ -86,8 +94,8 @@ class HybridPool {
   // Waits for a connection with an event; nullptr when the thread ends.
   Connection* take(std::uint32_t& events);
 
-  // A turn of one of the pool's threads took so long.
-  void add_turn(std::int64_t turn_ns);
+  // A turn of one of the pool's threads; not every turn is told.
+  void add_turn(const MeteredTurn& turn);
 
   // A hint: relaxed, as whoever goes by an old answer meets the gate in its next poll(2).
   bool is_gate_open() const { return gate_open_.load(std::memory_order_relaxed); }
@@ -114,9 +122,14 @@ class HybridPool {
   };
 
   Waiting next_wait() const;
+  bool stand_by();
+  bool enough_serve() const;
+  void end_era();
+  void begin_serving(Connection& connection);
+  void end_serving(const Connection& connection);
   Connection* take_found(std::uint32_t& events);
   void put_back_found();
-  double turn_us_since_last_tick();
+  void add_turns_since_last_tick(HybridEvent& tick);
   bool watch(Connection& connection);
   HybridDecision apply(HybridEventKind kind, bool owns = false, bool idle = false);
   HybridDecision apply(const HybridEvent& event);
@@ -134,13 +147,22 @@ class HybridPool {
   // how many to take at once.
   std::atomic<bool> has_found_{false};
   std::atomic<int> taken_at_once_{1};
-  bool found_touched_ = false;  // since the last tick
+  bool found_touched_ = false;      // since the last tick
+  std::condition_variable called_;  // who stands by
+  // Threads in a turn that began in the epoll, in this era.
+  int serving_ = 0;
+  std::uint32_t era_ = 0;
+  // Hint, relaxed: whoever stands by looks again under the mutex, and who does not is one more.
+  std::atomic<bool> enough_serve_{false};
+  std::int64_t taken_ = 0;
   std::int64_t polls_ = 0;
   // Sums that the ticks take differences of: relaxed, a turn may be missing in one of the two.
   std::atomic<std::int64_t> turns_{0};
   std::atomic<std::int64_t> turn_ns_{0};
+  std::atomic<std::int64_t> slept_{0};
   std::int64_t ticked_turns_ = 0;
   std::int64_t ticked_turn_ns_ = 0;
+  std::int64_t ticked_slept_ = 0;
   std::atomic<bool> gate_open_{true};
   // Whether a thread that begins to wait is one too many. Relaxed: its own last event, or a later
   // one, has set it.

@@ -18,7 +18,7 @@ bool HybridThread::serve_next() {
   taken->home = this;
   // One that a tick has shut looks like one whose client is gone.
   const bool gone = hangs_up_at_once() && !taken->timed_out && has_hung_up(taken->fd, events);
-  pool_.add_turn(serve(*taken, gone ? OwnSocket::kGone : OwnSocket::kReady));
+  serve_metered(*taken, gone ? OwnSocket::kGone : OwnSocket::kReady);
   return true;
 }
 
@@ -26,12 +26,18 @@ bool HybridThread::serve_own() {
   Connection& own = *connection_;
   const OwnSocket found = wait_for_client(own, pool_.gate());
   if (found != OwnSocket::kCalled) {
-    pool_.add_turn(serve(own, found));
+    serve_metered(own, found);
     return true;
   }
   if (pool_.is_stopping()) return false;
   if (!turn_over(own)) host().end(own, Ending::kUnarmed);
   return true;
+}
+
+void HybridThread::serve_metered(Connection& connection, OwnSocket found) {
+  meter_.begin();
+  const std::int64_t lasted_ns = serve(connection, found);
+  if (const auto turn = meter_.end(lasted_ns)) pool_.add_turn(*turn);
 }
 
 bool HybridThread::rearm(Connection& connection) {

@@ -7,6 +7,7 @@
 
 #include "live/handlers/hybrid_pool.hpp"
 #include "live/handlers/serving_thread.hpp"
+#include "live/handlers/turn_meter.hpp"
 
 namespace poolpilot {
 
@@ -30,10 +31,12 @@ class HybridThread final : public ServingThread {
  private:
   bool serve_next();
   bool serve_own();
+  void serve_metered(Connection& connection, OwnSocket found);
   bool turn_over(Connection& connection);
 
   const HybridHost& pools_;
   HybridPool& pool_;
+  TurnMeter meter_;
   Connection* connection_ = nullptr;  // that it serves or owns, and that lives in its pool
   bool owns_ = false;
 };

@@ -86,6 +86,7 @@ TEST_F(HybridTest, OneMoreSendsAllToTheEpollWithoutARequestOfTheirs) {
   ASSERT_TRUE(handed_over(4, 0));
   const LiveClient silent_one(pool->address());
   EXPECT_TRUE(handed_over(4, 4));
+  ASSERT_TRUE(eventually([this] { return counter("dequeues_worker") == 5; }));  // it has logged in
   EXPECT_EQ(taken_in_a_round(), 4);
   EXPECT_LE(gauge("threads"), 4);
 }
@@ -222,6 +223,7 @@ constexpr int kEveryTurnUs = 1'000'000;
 LivePoolSettings sharing_pool(int share_below_us = kEveryTurnUs) {
   LivePoolSettings settings = hybrid_pool(8);
   settings.handling.hybrid.share_below_us = share_below_us;
+  settings.cpus = {0};
   settings.tuple.timer_interval_ms = 1;
   return settings;
 }
@@ -257,13 +259,42 @@ void nobody_is_held_up(const std::vector<LiveClient>& clients, const Step& waiti
 }
 
 TEST_F(HybridTest, WhoIsTakenAlongIsNotHeldUpByAWait) {
-  LivePoolSettings settings = sharing_pool();
-  settings.cpus = {0};
-  start(settings);
+  start(sharing_pool());
   connect(7);
   nobody_is_held_up(clients, acquire_and_say_so(7));
   nobody_is_held_up(clients, acquire(7));
   EXPECT_LT(counter("polls_worker"), counter("dequeues_worker"));  // some were taken along
+}
+
+// Those who serve sleep and do not say so, all of them.
+TEST_F(HybridTest, SilentSleepersHoldNobodyUp) {
+  start(sharing_pool());
+  connect(6);
+  ASSERT_TRUE(eventually([this] { return gauge("threads") <= 2; }));
+  const double before = counter("completed");
+  for (std::size_t i = 0; i < 3; ++i) clients[i].send_request(2, {silent(2'000'000)});
+  for (int round = 0; round < 20; ++round) {
+    for (std::size_t i = 3; i < 6; ++i) ASSERT_TRUE(clients[i].call(2, {}).has_value());
+  }
+  EXPECT_EQ(counter("completed"), before + 60);  // the three still sleep
+}
+
+TEST_F(HybridTest, WhereEnoughServeTheOthersStandBy) {
+  LivePoolSettings settings = sharing_pool();
+  settings.handling.hybrid = {16, 2, 20, kEveryTurnUs};
+  start(settings);
+  std::atomic<bool> over{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 12; ++i) {
+    threads.emplace_back([&] {
+      const LiveClient client(pool->address());
+      while (!over) ASSERT_TRUE(client.call(1, {cpu(200)}).has_value());
+    });
+  }
+  EXPECT_TRUE(eventually([this] { return counter("completed") > 200; }));
+  EXPECT_TRUE(eventually([this] { return gauge("threads") <= 6; }));
+  over = true;
+  for (std::thread& one : threads) one.join();
 }
 
 // ---- around the hand-over, in both directions ----

@@ -151,6 +151,7 @@ TEST(SimulatedHybrid, ConnectionsWhoseTurnsAreShortShareAFewThreads) {
   SimulationSettings settings = hybrid(4, 8);
   settings.load.classes = {class_of("all", {cpu(20, 0.0)})};
   settings.load.classes[0].think_ms = 1.0;
+  settings.machine.cpus = 1;
   SimulatedPool apart(settings);
   settings.handling.hybrid.share_below_us = 1000;
   SimulatedPool shared(settings);
@@ -161,6 +162,34 @@ TEST(SimulatedHybrid, ConnectionsWhoseTurnsAreShortShareAFewThreads) {
   EXPECT_EQ(counter(shared, "hand_overs_to_own_socket"), counter(shared, "hand_overs_to_epoll"));
   EXPECT_NEAR(counter(shared, "completed"), counter(apart, "completed"),
               0.05 * counter(apart, "completed"));
+}
+
+TEST(SimulatedHybrid, ATurnIsNoLongerForThoseThatHadTheProcessorMeanwhile) {
+  SimulationSettings settings = hybrid(16, 16);
+  settings.load.classes = {class_of("all", {cpu(50, 0.0)})};
+  settings.tuple.timer_interval_ms = 10;
+  settings.handling.hybrid.share_below_us = 100;
+  SimulatedPool pool(settings);
+  run_until(pool, 1.0);
+  EXPECT_EQ(counter(pool, "hand_overs_to_own_socket"), counter(pool, "hand_overs_to_epoll"));
+  EXPECT_LT(pool.snapshot().gauges.at("threads"), 8);
+}
+
+// Many give each a thread of its own again, and the few are noticed.
+TEST(SimulatedHybrid, SilentSleepersHoldNobodyUp) {
+  for (const double others : {1.0, 5'000.0}) {
+    SimulationSettings settings = hybrid(16, 16);
+    settings.load.classes = {class_of("short", {cpu(50, 0.0)}, 1.0),
+                             class_of("asleep", {wait(20'000, false)})};
+    settings.load.classes[0].share = others;
+    SimulatedPool apart(settings);
+    settings.handling.hybrid.share_below_us = 1'000'000;
+    SimulatedPool shared(settings);
+    run_until(apart, 5.0);
+    run_until(shared, 5.0);
+    EXPECT_GT(counter(shared, "hand_overs_to_epoll"), others > 1.0 ? 0.0 : -1.0);
+    EXPECT_GT(counter(shared, "completed"), 0.9 * counter(apart, "completed"));
+  }
 }
 
 TEST(SimulatedHybrid, ThreadsThatWaitInVainEnd) {
