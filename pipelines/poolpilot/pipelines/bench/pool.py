@@ -1,6 +1,7 @@
 """`poolpilot bench pool`: the live pool's handlers, floor, peers, classes, limit, shares and priorities, measured."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,18 +9,19 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Group
 from rich.table import Table
 
+from poolpilot.pipelines.bench.serving.awake import processors_awake
 from poolpilot.pipelines.bench.serving.handlers import HANDLERS, handler_cells, reconnect_cells
 from poolpilot.pipelines.bench.serving.interval import Interval
 from poolpilot.pipelines.bench.serving.known import UNASKED, known_cells
 from poolpilot.pipelines.bench.serving.nulls import ECHO, null_cells
 from poolpilot.pipelines.bench.serving.overload import REFERENCE, overload_cells
 from poolpilot.pipelines.bench.serving.priorities import ORIGINAL, priority_cells
-from poolpilot.pipelines.bench.serving.rounds import Cell, Results, rounds
+from poolpilot.pipelines.bench.serving.rounds import AnyCell, Results, rounds
 from poolpilot.pipelines.bench.serving.settings import Part, PoolBenchSettings
 from poolpilot.pipelines.bench.serving.shares import POOL, share_cells
 from poolpilot.pipelines.bench.serving.throttling import ALONE, of_peak, throttling_cells
 
-CELLS: Mapping[Part, Callable[[PoolBenchSettings], Iterator[Cell]]] = {
+CELLS: Mapping[Part, Callable[[PoolBenchSettings], Iterator[AnyCell]]] = {
     "handlers": handler_cells,
     "reconnect": reconnect_cells,
     "null": null_cells,
@@ -61,15 +63,17 @@ class PoolBench:
     Attributes:
         cells: What was compared.
         results: What was measured.
+        awake: Whether the processors were kept awake.
     """
 
-    cells: tuple[Cell, ...]
+    cells: tuple[AnyCell, ...]
     results: Results
+    awake: bool
 
     def as_dict(self) -> dict[str, Any]:
         """Every cell with its contenders: means with intervals, ratios to whom they are compared with, refusals."""
         peaks = self._of_peak()
-        return {"cells": [{**self._row(cell), **peaks.get(cell.name, {})} for cell in self.cells]}
+        return {"awake": self.awake, "cells": [{**self._row(cell), **peaks.get(cell.name, {})} for cell in self.cells]}
 
     def _of_peak(self) -> dict[str, dict[str, Any]]:
         """What each contender of the part of throttling keeps of the best of all, by cell."""
@@ -86,7 +90,7 @@ class PoolBench:
             for cell, ratios in of_peak(throughputs).items()
         }
 
-    def _row(self, cell: Cell) -> dict[str, Any]:
+    def _row(self, cell: AnyCell) -> dict[str, Any]:
         columns = self.results.repeats(cell.part, cell.name)
         refused = {
             name: reason
@@ -198,4 +202,5 @@ def bench_pool(settings: PoolBenchSettings) -> PoolBench:
         KeyboardInterrupt: The user ended it; `settings.runs` holds what is done.
     """
     cells = tuple(cell for part in settings.parts for cell in CELLS[part](settings))
-    return PoolBench(cells, rounds(cells, settings.repeats, settings.runs))
+    with processors_awake() if settings.keep_awake else nullcontext(False) as awake:
+        return PoolBench(cells, rounds(cells, settings.repeats, settings.runs), awake)

@@ -36,7 +36,7 @@ def test_each_repeat_runs_everyone_once_begun_with_another() -> None:
 
 
 def test_everyone_stands_everywhere_as_often() -> None:
-    orders = ["".join(name for name, _ in in_turn(Contenders().cell().contenders, repeat)) for repeat in range(6)]
+    orders = ["".join(in_turn("abc", repeat)) for repeat in range(6)]
     for place in range(3):
         assert sorted(order[place] for order in orders) == ["a", "a", "b", "b", "c", "c"]
 

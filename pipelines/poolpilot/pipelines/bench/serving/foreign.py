@@ -35,6 +35,10 @@ class Foreign(Protocol):
     def pid(self) -> int:
         """Its process."""
 
+    @property
+    def load(self) -> "subprocess.Popen[bytes]":
+        """Who asks it."""
+
     def completed(self) -> int:
         """Requests it has answered since its start.
 

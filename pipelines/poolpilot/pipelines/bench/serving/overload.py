@@ -200,5 +200,5 @@ def answered(one: RequestClass, before: LoadReport, after: LoadReport, seconds: 
         f"{one.name}_goodput_per_s": latency.count_below(one.target_ms * 1e3) / seconds,
         f"{one.name}_throughput_per_s": (last.completed - first.completed) / seconds,
         f"{one.name}_refused_per_s": (last.refused - first.refused) / seconds,
-        **latencies(f"{one.name}_", after, before, [one.name]),
+        **latencies(f"{one.name}_", [(before, after)], [one.name]),
     }

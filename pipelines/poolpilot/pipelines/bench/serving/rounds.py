@@ -2,11 +2,11 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TextIO
+from typing import Protocol, TextIO
 
 from rich.progress import Progress
 
@@ -18,9 +18,32 @@ Contender = Callable[[], Measures]
 """Measures once."""
 
 
+Outcome = tuple[str, Measures | str]
+"""A contender, and what it measured or why it could not be measured."""
+
+
+class AnyCell(Protocol):
+    """What is compared with what, however that is measured."""
+
+    @property
+    def part(self) -> str:
+        """The part of the benchmark it belongs to."""
+
+    @property
+    def name(self) -> str:
+        """The same for all its contenders, such as the load."""
+
+    @property
+    def contenders(self) -> Mapping[str, object]:
+        """Who is measured, by name."""
+
+    def measured(self, names: Sequence[str]) -> Iterator[Outcome]:
+        """Measures some contenders once each, or tells why one cannot be."""
+
+
 @dataclass(frozen=True)
 class Cell:
-    """What is compared with what.
+    """What is compared with what, one contender after the other.
 
     Attributes:
         part: The part of the benchmark it belongs to.
@@ -31,6 +54,14 @@ class Cell:
     part: str
     name: str
     contenders: Mapping[str, Contender]
+
+    def measured(self, names: Sequence[str]) -> Iterator[Outcome]:
+        """See `AnyCell.measured`."""
+        for name in names:
+            try:
+                yield name, self.contenders[name]()
+            except (ServerError, LoadError) as error:
+                yield name, f"{error}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +86,21 @@ class Results:
     measures: dict[Key, Measures] = field(default_factory=dict)
     refused: dict[tuple[str, str, str], str] = field(default_factory=dict)
 
+    def knows(self, key: Key) -> bool:
+        """Whether a trial is done, or its contender left out."""
+        return key in self.measures or (key.part, key.cell, key.contender) in self.refused
+
+    def add(self, key: Key, outcome: Measures | str, out: TextIO | None) -> None:
+        """Takes a trial, and keeps it; a reason leaves its contender out."""
+        if isinstance(outcome, str):
+            self.refused[(key.part, key.cell, key.contender)] = outcome
+            return
+        self.measures[key] = outcome
+        if out is not None:
+            line = [key.part, key.cell, key.contender, key.repeat, outcome]
+            out.write(json.dumps(line) + "\n")
+            out.flush()
+
     def repeats(self, part: str, cell: str) -> dict[str, dict[str, list[float]]]:
         """Values of a cell in the order of the repeats, by contender and measure."""
         found: dict[str, dict[str, list[float]]] = {}
@@ -66,7 +112,7 @@ class Results:
         return found
 
 
-def rounds(cells: Sequence[Cell], repeats: int, kept: Path | None) -> Results:
+def rounds(cells: Sequence[AnyCell], repeats: int, kept: Path | None) -> Results:
     """Runs every cell's contenders `repeats` times, interleaved.
 
     A contender that cannot be opened in a cell is left out of it from then on, and its reason is told.
@@ -87,34 +133,22 @@ def rounds(cells: Sequence[Cell], repeats: int, kept: Path | None) -> Results:
         bar = progress.add_task("trials", total=total)
         for repeat in range(repeats):
             for cell in cells:
-                for name, contender in in_turn(cell.contenders, repeat):
-                    progress.update(bar, description=f"{cell.part}, {cell.name}: {name}", advance=1)
-                    _measure(results, Key(cell.part, cell.name, name, repeat), contender, out)
+                progress.update(bar, description=f"{cell.part}, {cell.name}")
+                names = in_turn(cell.contenders, repeat)
+                left = [name for name in names if not results.knows(Key(cell.part, cell.name, name, repeat))]
+                progress.advance(bar, len(names) - len(left))
+                for name, outcome in cell.measured(left):
+                    results.add(Key(cell.part, cell.name, name, repeat), outcome, out)
+                    progress.advance(bar)
     return results
 
 
-def in_turn(contenders: Mapping[str, Contender], repeat: int) -> list[tuple[str, Contender]]:
+def in_turn(names: Iterable[str], repeat: int) -> list[str]:
     """The contenders, begun with another one in each repeat, backwards in every other."""
-    order = list(contenders.items())
-    first = repeat % len(order)
+    order = list(names)
+    first = repeat % max(len(order), 1)
     order = order[first:] + order[:first]
     return order[::-1] if repeat % 2 else order
-
-
-def _measure(results: Results, key: Key, contender: Contender, out: TextIO | None) -> None:
-    place = (key.part, key.cell, key.contender)
-    if key in results.measures or place in results.refused:
-        return
-    try:
-        measures = contender()
-    except (ServerError, LoadError) as error:
-        results.refused[place] = f"{error}"
-        return
-    results.measures[key] = measures
-    if out is not None:
-        line = [key.part, key.cell, key.contender, key.repeat, measures]
-        out.write(json.dumps(line) + "\n")
-        out.flush()
 
 
 def read_trials(kept: Path | None) -> Iterator[tuple[Key, Measures]]:

@@ -50,5 +50,8 @@ class PoolBenchSettings(ProgramSettings):
     window_s: float = Field(default=1.5, gt=0.0, description="Length of a window in seconds.")
     server_cpus: tuple[int, ...] = Field(default=(0,), min_length=1, description="Processors of the server.")
     load_cpus: tuple[int, ...] = Field(default=(1,), min_length=1, description="Processors of the load.")
+    keep_awake: bool = Field(
+        default=True, description="Keep idle processors awake, as root on Linux: waking one is the machine's cost."
+    )
     lab: Path = Field(default=Path("lab"), description="Folder of the private MariaDB; made where it is missing.")
     runs: Path | None = Field(default=None, description="File that keeps every trial; run again to go on.")
