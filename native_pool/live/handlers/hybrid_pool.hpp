@@ -21,8 +21,8 @@
 // for their next; the epoll is silent about them, and nobody owns or shuts them. Whoever has put
 // some there comes back for them at the end of its turn, or enough others do. If nobody does,
 // because a thread keeps a connection of its own, or its turn waits, or outlasts a tick, they go
-// back to the epoll, which finds them for those who wait there. Where the system refuses that, they stay and are tried
-// again.
+// back to the epoll, which finds them for those who wait there. Where the system refuses that, they
+// stay and are tried again.
 //
 // Standing by. Those whom the machine lets stand by wait for `called_`, and look every few
 // milliseconds: if no connection has been taken since, those who serve sleep against all odds. An
