@@ -145,7 +145,7 @@ define sanitized_extension
 echo "== the extension of $(1) in Python"
 ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
     $(FULL)/bin/python tests/with_extension.py $(1)/native_pool/_core.*.so -k 'not 1024' \
-    tests/native_pool/test_live_pool.py tests/env/test_native_backend.py
+    tests/native_pool/test_live_pool.py tests/env/servers/test_native.py
 endef
 
 # Recent kernels randomise addresses more than ThreadSanitizer's map bears: switched off where that is permitted.

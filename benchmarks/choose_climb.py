@@ -12,14 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
-from poolpilot.env.climb import ClimbController, run_climb
-from poolpilot.env.families import workload_set
+from poolpilot.env.climbing.climb import ClimbController, run_climb
+from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
 from poolpilot.env.objective import Objective
-from poolpilot.env.spectral import ClimbSettings, spectral_climber
+from poolpilot.env.workloads.families import workload_set
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.workload import Workload
-from poolpilot.pipelines.demo.timeline import mean_goodput
-from poolpilot.pipelines.servers import open_native
+from poolpilot.pipelines.collect.servers import open_native
+from poolpilot.pipelines.evaluate.timeline import mean_goodput
 
 PERIODS_S = (0.1, 0.2, 0.4)
 WAVES = (10.0, 18.0)

@@ -18,11 +18,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from poolpilot.env.backends.native import NativeServer
-from poolpilot.env.climb import ClimbController, ClimbStep, run_climb
-from poolpilot.env.measurement import MeasurementSettings, measure
+from poolpilot.env.climbing.climb import ClimbController, ClimbStep, run_climb
+from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
+from poolpilot.env.measurement.protocol import MeasurementSettings, measure
 from poolpilot.env.objective import Objective
-from poolpilot.env.spectral import ClimbSettings, spectral_climber
+from poolpilot.env.servers.native import NativeServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 

@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from poolpilot.env.backends.curve import CurveServer
-from poolpilot.env.backends.native import NativeServer
-from poolpilot.env.backends.simulated import SimulatedServer
-from poolpilot.env.climb import ClimbController, run_climb
-from poolpilot.env.measurement import MeasurementSettings, measure
+from poolpilot.env.climbing.climb import ClimbController, run_climb
+from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
+from poolpilot.env.measurement.protocol import MeasurementSettings, measure
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
-from poolpilot.env.spectral import ClimbSettings, spectral_climber
+from poolpilot.env.servers.curve import CurveServer
+from poolpilot.env.servers.native import NativeServer
+from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from poolpilot.native_pool import SpectralSettings
-from poolpilot.pipelines.bench.climbing.rivals import ANCESTORS
+from poolpilot.pipelines.bench.climbing.reference_controllers import ANCESTORS
 from results_page import replaced
 
 Report = Any

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from poolpilot.agent.bayesian import BayesianOptimisation, BayesianSettings
-from poolpilot.env.climb import ClimbController, ClimbStep, run_climb
-from poolpilot.env.knob_climb import KnobClimbController
+from poolpilot.agent.search.bayesian import BayesianOptimisation, BayesianSettings
+from poolpilot.env.climbing.climb import ClimbController, ClimbStep, run_climb
+from poolpilot.env.climbing.knob_climb import KnobClimbController
+from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
-from poolpilot.env.spectral import ClimbSettings, spectral_climber
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool import KnobClimber, SpectralClimber
-from poolpilot.pipelines.searching.knob_option import KnobOption, space_of
+from poolpilot.serve.commands.search.knob_option import KnobOption, space_of
 
 SEARCHED = ("pool_size", "oversubscribe=1..32", "timer_interval_ms=1..1000")
 """What the search varies: the ranges that a climb of the three keeps to."""

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from poolpilot.pipelines.bench.serving.mixes import MIXES
-from poolpilot.pipelines.bench.serving.priorities import ORIGINAL, weight_name
-from poolpilot.pipelines.bench.serving.source_mixes import FIGURES, TOLD, Told
+from poolpilot.pipelines.bench.parts.mixes import MIXES
+from poolpilot.pipelines.bench.parts.priorities import ORIGINAL, weight_name
+from poolpilot.pipelines.bench.parts.source_mixes import FIGURES, TOLD, Told
 from priorities_picture import draw_live, draw_source
 from results_page import replaced
 

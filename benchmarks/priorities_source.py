@@ -2,7 +2,7 @@
 
 How to run: `python benchmarks/priorities_source.py [--evaluations 50] [--seeds 5] [--json benchmarks/reports/
 priorities_source.json]` (ten minutes; the same numbers every time). Model, source and what its text says:
-`pipelines/bench/serving/source_mixes.py`. Results to expect: figure 6 fitted within 15 % at the original pool and at
+`pipelines/bench/parts/source_mixes.py`. Results to expect: figure 6 fitted within 15 % at the original pool and at
 0.8; the prediction for figure 8 within some per cent; that for the write-only class of figure 7 far off, as sysbench's
 composition alone does not say what holds writers up. Rows that they queue up for do, but with numbers fitted to that
 very figure.
@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 
 from poolpilot.native_pool.workload import RequestClass
-from poolpilot.pipelines.bench.serving.interval import Interval
-from poolpilot.pipelines.bench.serving.mixes import WEIGHTS
-from poolpilot.pipelines.bench.serving.source_mixes import (
+from poolpilot.pipelines.bench.parts.mixes import WEIGHTS
+from poolpilot.pipelines.bench.parts.source_mixes import (
     FIGURES,
     PROCESSORS,
     TOLD,
@@ -32,6 +31,7 @@ from poolpilot.pipelines.bench.serving.source_mixes import (
     fitted_rows,
     rates_of,
 )
+from poolpilot.pipelines.bench.serving.interval import Interval
 
 ORIGINAL = "original"
 EXPLAINED = 7

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from poolpilot.env.backends.simulated import SimulatedServer
+from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.simulation import LoadChange, Machine
 from poolpilot.native_pool.workload import RequestClass, Step, Workload

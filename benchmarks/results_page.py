@@ -19,8 +19,8 @@ from typing import Any
 
 from rich.console import Console
 
-from poolpilot.pipelines.demo.report import story_of, workload_table
-from poolpilot.pipelines.demo.settings import DemoSettings
+from poolpilot.pipelines.demo.demo_report import story_of, workload_table
+from poolpilot.pipelines.demo.demo_settings import DemoSettings
 
 MATTERS = 0.2
 LITTLE = 0.1

@@ -19,14 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from poolpilot.agent.trees import BoostedTrees, TreesSettings
-from poolpilot.env.backends.simulated import SimulatedServer
-from poolpilot.env.climb import ClimbController, ClimbTrace, run_climb
+from poolpilot.agent.baselines.trees import BoostedTrees, TreesSettings
+from poolpilot.env.climbing.climb import ClimbController, ClimbTrace, run_climb
+from poolpilot.env.climbing.spectral import ClimbSettings, native_settings, spectral_climber
 from poolpilot.env.ladder import Ladder
-from poolpilot.env.measurement import MeasurementSettings, observe, sweep
+from poolpilot.env.measurement.protocol import MeasurementSettings, observe, sweep
+from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
-from poolpilot.env.spectral import ClimbSettings, native_settings, spectral_climber
-from poolpilot.env.sweep import WorkloadSweep
+from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool import SpectralSettings
 from simulator_rw import CORES, FOUND, SIZES, scenario

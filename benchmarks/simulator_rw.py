@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from poolpilot.env.simulation import Scenario, SimulatedMeasurement, simulate_batch
+from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, simulate_batch
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.simulation import Machine
 from poolpilot.native_pool.workload import RequestClass, Step, Workload

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from poolpilot.env.simulation import Scenario, SimulatedMeasurement, simulate_batch
+from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, simulate_batch
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.simulation import Machine
 from poolpilot.native_pool.workload import RequestClass, Step, Workload

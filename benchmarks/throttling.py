@@ -26,13 +26,13 @@ from typing import Any
 from rich.progress import track
 from scipy.optimize import brentq, minimize_scalar
 
-from poolpilot.env.backends.simulated import SimulatedServer
+from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.simulation import CALIBRATED, Machine
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
+from poolpilot.pipelines.bench.parts.throttling import ALONE, LIMITED, convoy, of_peak
+from poolpilot.pipelines.bench.serving.bench_settings import PoolBenchSettings
 from poolpilot.pipelines.bench.serving.interval import Interval
-from poolpilot.pipelines.bench.serving.settings import PoolBenchSettings
-from poolpilot.pipelines.bench.serving.throttling import ALONE, LIMITED, convoy, of_peak
 
 Measures = dict[str, float]
 

@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from poolpilot.pipelines.bench.serving.throttling import ALONE, LIMITED
+from poolpilot.pipelines.bench.parts.throttling import ALONE, LIMITED
 
 Row = dict[str, Any]
 CONTENDERS = (ALONE, LIMITED)

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 import pytest
 import structlog
 
-from poolpilot.env.backends.curve import CurveServer
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.lab import programs
+from poolpilot.env.lab.host import programs
 from poolpilot.env.lab.instance import Lab, LabSettings
-from poolpilot.env.targets import backends
+from poolpilot.env.servers.curve import CurveServer
+from poolpilot.env.tuning import backends
 from poolpilot.featurizer.catalogue import FEATURES
 from poolpilot.featurizer.schema import SCHEMA_VERSION
-from poolpilot.serve.command import main
+from poolpilot.serve.commands.main import main
 
 
 @pytest.fixture(scope="session", autouse=True)

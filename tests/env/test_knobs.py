@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poolpilot.env.knobs import STOCK_MAX_POOL_SIZE, KnobSpace
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool import LivePool
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from poolpilot.featurizer.errors import FeatureError, ServerError
+from poolpilot.errors import FeatureError, ServerError
 from poolpilot.featurizer.histogram import BUCKETS, bucket_of
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import LATENCY_PREFIX, Snapshot

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 STOCK_MAX_POOL_SIZE = 128

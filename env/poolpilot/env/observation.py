@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.ladder import Ladder
 from poolpilot.env.objective import Objective
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.schema import feature_names
 from poolpilot.featurizer.window import Window

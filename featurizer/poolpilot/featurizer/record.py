@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
-from poolpilot.featurizer.errors import StoreError
+from poolpilot.errors import StoreError
 from poolpilot.featurizer.measures import HISTOGRAMS, MEASURE_NAMES, Measures
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.profile import WorkloadProfile

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, Self
 
-from poolpilot.featurizer import refusal, untrusted
-from poolpilot.featurizer.errors import FeatureError, ServerError, TupleChangedError
+from poolpilot.errors import FeatureError, ServerError, TupleChangedError
+from poolpilot.featurizer import untrusted
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.measures import histogram_rise, measures_between
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -52,8 +52,8 @@ class ClassWindow:
             FeatureError: A field is missing, unknown or out of its range.
         """
         field = f"classes.{name}"
-        given = refusal.named(field, values, ("throughput_per_s", "latency"))
-        throughput = refusal.number(f"{field}.throughput_per_s", given["throughput_per_s"], 0.0, MOST_PER_S, "1/s")
+        given = untrusted.named(field, values, ("throughput_per_s", "latency"))
+        throughput = untrusted.number(f"{field}.throughput_per_s", given["throughput_per_s"], 0.0, MOST_PER_S, "1/s")
         return cls(throughput, untrusted.latency(f"{field}.latency", given["latency"]))
 
 
@@ -147,11 +147,11 @@ class Window:
                 names the field and the sentence its range.
         """
         names = ("schema_version", "pool_tuple", "duration_s", "features", "classes")
-        given = refusal.named("window", values, names)
-        refusal.integer("schema_version", given["schema_version"], SCHEMA_VERSION, SCHEMA_VERSION)
+        given = untrusted.named("window", values, names)
+        untrusted.integer("schema_version", given["schema_version"], SCHEMA_VERSION, SCHEMA_VERSION)
         pool_tuple = untrusted.pool_tuple(given["pool_tuple"])
         profile = WorkloadProfile(SCHEMA_VERSION, pool_tuple, checked_features(given["features"]))
-        duration_s = refusal.number("duration_s", given["duration_s"], SHORTEST_DURATION_S, LONGEST_DURATION_S, "s")
+        duration_s = untrusted.number("duration_s", given["duration_s"], SHORTEST_DURATION_S, LONGEST_DURATION_S, "s")
         return cls(SCHEMA_VERSION, pool_tuple, duration_s, profile, checked_classes(given["classes"]))
 
 
@@ -171,11 +171,11 @@ def checked_classes(values: object) -> dict[str, ClassWindow]:
     Raises:
         FeatureError: There are too many, or a field of one is missing, unknown or out of its range.
     """
-    given = refusal.mapping("classes", values)
+    given = untrusted.mapping("classes", values)
     if len(given) > MOST_CLASSES:
         raise FeatureError("classes", f"classes has {len(given)} entries; allowed are at most {MOST_CLASSES}")
     for name in given:
         if not 1 <= len(name) <= LONGEST_CLASS_NAME or not name.isprintable():
-            text = f"a class is named {refusal.shown(name)}; allowed are 1 to {LONGEST_CLASS_NAME} printable characters"
-            raise FeatureError("classes", text)
+            allowed = f"1 to {LONGEST_CLASS_NAME} printable characters"
+            raise FeatureError("classes", f"a class is named {untrusted.shown(name)}; allowed are {allowed}")
     return {name: ClassWindow.from_dict(name, window) for name, window in given.items()}

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
-from poolpilot.featurizer.errors import FeatureError, SettingError
+from poolpilot.errors import FeatureError, SettingError
 from poolpilot.featurizer.window import Window
 
 MOST_WINDOWS = 16

@@ -6,7 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
-from poolpilot.featurizer.errors import ArtefactError
+from poolpilot.errors import ArtefactError
 from poolpilot.models.artefact import Artefact, load
 from poolpilot.models.artefact_folder import holds_artefact
 

@@ -5,10 +5,10 @@ from typing import Literal
 
 import numpy as np
 
-from poolpilot.env.backends.curve import CurveServer, Table
-from poolpilot.env.environments.pool import PoolEnv, Problem
+from poolpilot.env.environments.pool_env import PoolEnv, Problem
 from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
 from poolpilot.env.objective import Objective
+from poolpilot.env.servers.curve import CurveServer, Table
 
 RISE_AND_FALL: Table = ((1, 100), (2, 190), (4, 350), (8, 560), (16, 700), (32, 610), (64, 400), (128, 220))
 """Throughput that contention takes back beyond 16 groups."""

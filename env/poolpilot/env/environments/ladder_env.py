@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
 from poolpilot.env.observation import BOUND, EncodedWindow, Observation, assemble, observation_shapes
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 UNIT_INTERVAL = ("feature_mask", "within_target", "present", "action_mask")

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from poolpilot.env.backends.native import NativeServer
-from poolpilot.env.environments.pool import PoolEnv, Problem
+from poolpilot.env.environments.pool_env import PoolEnv, Problem
 from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
-from poolpilot.env.measurement import MeasurementSettings
+from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.objective import Objective
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.env.servers.native import NativeServer
+from poolpilot.errors import SettingError
 from poolpilot.native_pool.workload import Workload
 
 

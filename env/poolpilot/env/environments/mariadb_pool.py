@@ -4,13 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from poolpilot.env.environments.pool import PoolEnv, Problem
-from poolpilot.env.lab.server import LabPlace, LabServer
-from poolpilot.env.lab.workload import SqlWorkload
+from poolpilot.env.environments.pool_env import PoolEnv, Problem
+from poolpilot.env.lab.lab_server import LabPlace, LabServer
+from poolpilot.env.lab.sql_workload import SqlWorkload
 from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
-from poolpilot.env.mariadb.protocol import MARIADB_RACING
-from poolpilot.env.measurement import MeasurementSettings
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.env.measurement.protocol import MARIADB_RACING, MeasurementSettings
+from poolpilot.errors import SettingError
 
 
 class MariadbPoolEnv(PoolEnv):

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from poolpilot.env.environments.ladder_env import LadderEnv
 from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
+from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.observation import EncodedWindow, encode_window
-from poolpilot.env.sweep import WorkloadSweep
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 REWARD_OF_INFEASIBLE = -1.0

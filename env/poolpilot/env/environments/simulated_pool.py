@@ -8,12 +8,12 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from poolpilot.env.backends.simulated import SimulatedServer
 from poolpilot.env.environments.ladder_env import LadderEnv
 from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
 from poolpilot.env.observation import EncodedWindow, Observation, encode_window
-from poolpilot.env.simulation import Scenario, SimulatedMeasurement, measure_all
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.env.servers.simulated import SimulatedServer
+from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, measure_all
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from poolpilot.env.environments.simulated_pool import SimulatedPoolEnv
 from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
 from poolpilot.env.observation import Observation
-from poolpilot.env.simulation import Scenario, SimulatedMeasurement, measure_all
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, measure_all
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 

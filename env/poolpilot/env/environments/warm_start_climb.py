@@ -4,15 +4,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from poolpilot.env.backends.recorded import RecordedServer
-from poolpilot.env.climb import ClimbTrace, run_climb
-from poolpilot.env.environments.pool import OpenProblem, PoolEnv, Problem
+from poolpilot.env.climbing.climb import ClimbTrace, run_climb
+from poolpilot.env.environments.pool_env import OpenProblem, PoolEnv, Problem
 from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
-from poolpilot.env.measurement import MeasurementSettings
+from poolpilot.env.measurement.protocol import MeasurementSettings
+from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.observation import EncodedWindow, encode_window
 from poolpilot.env.server import Controller
-from poolpilot.env.sweep import WorkloadSweep
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.env.servers.recorded import RecordedServer
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 OpenController = Callable[[PoolTuple, Problem], Controller]

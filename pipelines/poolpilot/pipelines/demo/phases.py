@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from poolpilot.agent.warm_start import WarmStart
-from poolpilot.env.climb import ClimbController, ClimbStep, ClimbTrace, run_climb
-from poolpilot.env.measurement import Measured, measure, sweep
+from poolpilot.agent.controllers.warm_start import WarmStart
+from poolpilot.env.climbing.climb import ClimbController, ClimbStep, ClimbTrace, run_climb
+from poolpilot.env.climbing.spectral import spectral_climber
+from poolpilot.env.measurement.protocol import Measured, measure, sweep
+from poolpilot.env.measurement.sweep import Core, WorkloadSweep
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
-from poolpilot.env.spectral import spectral_climber
-from poolpilot.env.sweep import Core, WorkloadSweep
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction, ScorePredictor
-from poolpilot.pipelines.demo.settings import DemoSettings
-from poolpilot.pipelines.demo.stage import Stage
+from poolpilot.pipelines.demo.demo_settings import DemoSettings
+from poolpilot.pipelines.evaluate.stage import Stage
 
 
 class Watcher:
@@ -34,7 +34,7 @@ class Watcher:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkloadRun:
+class DemoRun:
     """What was measured of one workload.
 
     Attributes:
@@ -84,7 +84,7 @@ class WorkloadDemo:
     static_tuple: Core
     watcher: Watcher
 
-    def run(self) -> WorkloadRun:
+    def run(self) -> DemoRun:
         """Runs all phases.
 
         Raises:
@@ -104,7 +104,7 @@ class WorkloadDemo:
                 cold.final_tuple.core,
             )
             judged = self._judge(server, [default.with_core(core) for core in dict.fromkeys(compared)])
-        return WorkloadRun(self.stage, swept, default, predictions, predicted, cold, judged)
+        return DemoRun(self.stage, swept, default, predictions, predicted, cold, judged)
 
     def _predicted(self, objective: Objective) -> tuple[tuple[Prediction, ...], ClimbTrace]:
         with self._server("prediction and warm climb") as server:

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from poolpilot.env.climb import ClimbTrace
-from poolpilot.pipelines.demo.phases import WorkloadRun
-from poolpilot.pipelines.demo.report import goodput_of
+from poolpilot.env.climbing.climb import ClimbTrace
+from poolpilot.pipelines.demo.demo_report import goodput_of
+from poolpilot.pipelines.demo.phases import DemoRun
 
 
-def draw_picture(run: WorkloadRun, path: Path) -> None:
+def draw_picture(run: DemoRun, path: Path) -> None:
     """Writes the PNG of one workload."""
     from matplotlib.figure import Figure
 

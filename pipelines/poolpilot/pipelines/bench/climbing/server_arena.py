@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from poolpilot.env.climb import run_climb
-from poolpilot.env.families import FAMILIES, draw_workload
-from poolpilot.env.measurement import MeasurementSettings, sweep
+from poolpilot.env.climbing.climb import run_climb
+from poolpilot.env.climbing.spectral import ClimbSettings
+from poolpilot.env.measurement.protocol import MeasurementSettings, sweep
+from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
-from poolpilot.env.simulated_families import SIMULATED_FAMILIES, draw_scenario
-from poolpilot.env.simulation import Scenario, SimulatedMeasurement, simulate_batch
-from poolpilot.env.spectral import ClimbSettings
-from poolpilot.env.sweep import WorkloadSweep
+from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, simulate_batch
+from poolpilot.env.workloads.families import FAMILIES, draw_workload
+from poolpilot.env.workloads.simulated_families import SIMULATED_FAMILIES, draw_scenario
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.pipelines.bench.climbing.arena import Task
 from poolpilot.pipelines.bench.climbing.score import Score, score
-from poolpilot.pipelines.bench.climbing.server_rivals import SIZE_LADDER, MakeController, controllers
+from poolpilot.pipelines.bench.climbing.server_controllers import SIZE_LADDER, MakeController, controllers
 from poolpilot.pipelines.bench.climbing.shapes import Landscape
-from poolpilot.pipelines.servers import open_native
+from poolpilot.pipelines.collect.servers import open_native
 
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 """Sizes whose throughput is measured; between them it is interpolated in the logarithm of the size."""

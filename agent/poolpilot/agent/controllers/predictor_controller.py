@@ -1,0 +1,69 @@
+"""Every predictor as a controller: look, ask, set what it names, hold."""
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.objective import Objective
+from poolpilot.errors import SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+from poolpilot.models.predictor import Prediction, Predictor
+
+
+class PredictorController:
+    """Asks a predictor after a few windows and holds what it names until somebody else sets another tuple.
+
+    Where the predictor abstains, or names a tuple outside the ranges, the tuple in force is held.
+
+    Args:
+        predictor: What is asked.
+        knobs: The knobs of the server and their ranges.
+        objective: What counts.
+        looks: Windows of one tuple that it is shown.
+
+    Raises:
+        SettingError: `looks` is less than 1.
+    """
+
+    def __init__(self, predictor: Predictor, knobs: KnobSpace, objective: Objective, looks: int = 1) -> None:
+        if looks < 1:
+            raise SettingError(f"looks is {looks}, but a predictor needs at least 1 window to look at")
+        self._predictor = predictor
+        self._knobs = knobs
+        self._objective = objective
+        self._looks = looks
+        self._windows: list[Window] = []
+        self._held: PoolTuple | None = None
+        self.prediction: Prediction | None = None
+        """The latest answer; None before the first."""
+        self.reason = "nothing has been measured yet"
+        """Why the latest tuple was proposed, as a sentence."""
+
+    def propose(self, window: Window) -> PoolTuple:
+        """The tuple to set next; the one in force to leave things alone.
+
+        Raises:
+            SettingError: The limits allow no tuple, or the predictor cannot answer on this server.
+        """
+        in_force = window.pool_tuple
+        if self._held is not None and in_force == self._held:
+            return in_force
+        self._held = None
+        if self._windows and self._windows[-1].pool_tuple != in_force:
+            self._windows = []
+        self._windows.append(window)
+        if len(self._windows) < self._looks:
+            self.reason = f"{in_force} is looked at: {len(self._windows)} of {self._looks} windows"
+            return in_force
+        self._held = self._named(in_force)
+        self._windows = []
+        return self._held
+
+    def _named(self, in_force: PoolTuple) -> PoolTuple:
+        prediction = self._predictor.predict(self._windows, self._knobs, self._objective)
+        self.prediction = prediction
+        self.reason = prediction.reasons[0] if prediction.reasons else f"{prediction.pool_tuple} was predicted"
+        if prediction.abstained:
+            return in_force
+        if not self._knobs.allows(prediction.pool_tuple):
+            self.reason = f"{prediction.pool_tuple} was predicted, but is outside the ranges of this server"
+            return in_force
+        return prediction.pool_tuple
