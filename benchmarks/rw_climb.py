@@ -20,13 +20,14 @@ from typing import Any
 import numpy as np
 
 from poolpilot.agent.baselines.trees import BoostedTrees, TreesSettings
-from poolpilot.env.climbing.climb import ClimbController, ClimbTrace, run_climb
+from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.spectral import ClimbSettings, native_settings, spectral_climber
 from poolpilot.env.ladder import Ladder
 from poolpilot.env.measurement.protocol import MeasurementSettings, observe, sweep
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.simulated import SimulatedServer
+from poolpilot.env.tuning.loop import TuningTrace, tune
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool import SpectralSettings
 from simulator_rw import CORES, FOUND, SIZES, scenario
@@ -74,7 +75,7 @@ def _climbed(
 ) -> list[tuple[float, float, int]]:
     climber = spectral_climber(settings, server.knobs, server.tuple_in_force().pool_size, warm=warm)
     controller = ClimbController(climber, server.tuple_in_force(), OBJECTIVE)
-    trace: ClimbTrace = run_climb(server, controller, PERIOD_S, horizon_s, OBJECTIVE)
+    trace: TuningTrace = tune(server, controller, OBJECTIVE, period_s=PERIOD_S, horizon_s=horizon_s)
     return [(step.duration_s, step.measured.window.throughput_per_s, step.pool_tuple.pool_size) for step in trace.steps]
 
 

@@ -11,13 +11,16 @@ from typing import Any, NamedTuple
 import pytest
 import structlog
 
+from poolpilot.env.controller import Controller
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.lab.host import programs
 from poolpilot.env.lab.instance import Lab, LabSettings
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.tuning import backends
 from poolpilot.featurizer.catalogue import FEATURES
+from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.schema import SCHEMA_VERSION
+from poolpilot.featurizer.window import Window
 from poolpilot.serve.commands.main import main
 
 
@@ -31,6 +34,12 @@ def _interrupts_reach_python() -> Iterator[None]:
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
+
+
+def answer_of(controller: Controller, window: Window) -> PoolTuple:
+    """What a controller suggests once it has seen a window; the tuple in force where it leaves that alone."""
+    controller.observe(window)
+    return controller.suggest().pool_tuple or window.pool_tuple
 
 
 @pytest.fixture(autouse=True)

@@ -3,14 +3,15 @@
 from itertools import groupby
 
 import pytest
+from tests.conftest import answer_of
 
 from poolpilot.agent.baselines.usl import UslFit
 from poolpilot.agent.baselines.usl_controller import UslController, UslSettings, log_spaced
-from poolpilot.env.climbing.climb import ClimbTrace, run_climb
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer, Table
+from poolpilot.env.tuning.loop import TuningTrace, tune
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 KNOBS = KnobSpace.stock(4)
@@ -24,13 +25,13 @@ def table_of(law: UslFit) -> Table:
 
 def climbed(
     table: Table, objective: Objective, settings: UslSettings = QUICK, noise: float = 0.0
-) -> tuple[UslController, ClimbTrace]:
+) -> tuple[UslController, TuningTrace]:
     controller = UslController(KNOBS, objective, settings)
-    trace = run_climb(CurveServer(table, noise=noise), controller, 1.0, 24.0, objective)
+    trace = tune(CurveServer(table, noise=noise), controller, objective, period_s=1.0, horizon_s=24.0)
     return controller, trace
 
 
-def visited(trace: ClimbTrace) -> list[tuple[int, int]]:
+def visited(trace: TuningTrace) -> list[tuple[int, int]]:
     """Sizes in the order in which they were in force, and for how many windows."""
     return [(size, len(list(steps))) for size, steps in groupby(step.pool_tuple.pool_size for step in trace.steps)]
 
@@ -76,7 +77,7 @@ def test_other_knobs_stay_as_whoever_set_them_last() -> None:
         for number in range(30):
             if number == 5:
                 server.apply(PoolTuple(60, 1, 10, idle_timeout_s=5.0))
-            proposed = controller.propose(observe(server, 1.0).window)
+            proposed = answer_of(controller, observe(server, 1.0).window)
             assert KNOBS.allows(proposed)
             server.apply(proposed)
         final = server.tuple_in_force()
@@ -91,7 +92,7 @@ def test_other_knobs_stay_as_whoever_set_them_last() -> None:
 def test_range_too_short_for_a_fit_is_measured_throughout() -> None:
     narrow = KnobSpace.stock(1, max_pool_size=2)
     controller = UslController(narrow, Objective())
-    trace = run_climb(CurveServer(table_of(LAW), cpus=1), controller, 1.0, 10.0, Objective())
+    trace = tune(CurveServer(table_of(LAW), cpus=1), controller, Objective(), period_s=1.0, horizon_s=10.0)
     assert controller.fit is None
     assert trace.final_tuple.pool_size == 2
 

@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from tests.conftest import answer_of
 
 from poolpilot.agent.baselines.formulas import LittleFormula
 from poolpilot.agent.baselines.static import StaticPredictor
 from poolpilot.agent.controllers.predictor_controller import PredictorController
-from poolpilot.env.climbing.climb import run_climb
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
+from poolpilot.env.tuning.loop import tune
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
@@ -43,8 +44,12 @@ def window_of(size: int) -> Window:
 @pytest.mark.parametrize("looks", [1, 3])
 def test_sets_what_is_named_after_the_looks_and_holds_it(looks: int) -> None:
     predictor = Recorded(32)
-    trace = run_climb(
-        CurveServer(CURVE), PredictorController(predictor, KNOBS, Objective(), looks), 1.0, 8.0, Objective()
+    trace = tune(
+        CurveServer(CURVE),
+        PredictorController(predictor, KNOBS, Objective(), looks),
+        Objective(),
+        period_s=1.0,
+        horizon_s=8.0,
     )
     assert [step.pool_tuple.pool_size for step in trace.steps] == [4] * looks + [32] * (8 - looks)
     assert predictor.shown == [[4] * looks]
@@ -53,7 +58,7 @@ def test_sets_what_is_named_after_the_looks_and_holds_it(looks: int) -> None:
 def test_asks_afresh_when_somebody_else_has_set_another_tuple() -> None:
     predictor = Recorded(32)
     controller = PredictorController(predictor, KNOBS, Objective(), looks=2)
-    sizes = [controller.propose(window_of(size)).pool_size for size in (4, 4, 32, 8, 8, 32)]
+    sizes = [answer_of(controller, window_of(size)).pool_size for size in (4, 4, 32, 8, 8, 32)]
     assert sizes == [4, 32, 32, 8, 32, 32]
     assert predictor.shown == [[4, 4], [8, 8]]
 
@@ -61,21 +66,21 @@ def test_asks_afresh_when_somebody_else_has_set_another_tuple() -> None:
 def test_a_look_starts_again_when_the_tuple_changes_meanwhile() -> None:
     predictor = Recorded(32)
     controller = PredictorController(predictor, KNOBS, Objective(), looks=2)
-    assert [controller.propose(window_of(size)).pool_size for size in (4, 8, 8)] == [4, 8, 32]
+    assert [answer_of(controller, window_of(size)).pool_size for size in (4, 8, 8)] == [4, 8, 32]
     assert predictor.shown == [[8, 8]]
 
 
 def test_leaves_things_alone_where_the_predictor_abstains() -> None:
     predictor = Recorded(None)
     controller = PredictorController(predictor, KNOBS, Objective())
-    assert [controller.propose(window_of(4)).pool_size for _ in range(3)] == [4, 4, 4]
+    assert [answer_of(controller, window_of(4)).pool_size for _ in range(3)] == [4, 4, 4]
     assert len(predictor.shown) == 1
     assert controller.reason == "as recorded"
 
 
 def test_never_sets_a_tuple_outside_the_ranges() -> None:
     controller = PredictorController(Recorded(1000), KNOBS, Objective())
-    assert controller.propose(window_of(4)) == PoolTuple(4, 3, 500)
+    assert answer_of(controller, window_of(4)) == PoolTuple(4, 3, 500)
     assert "outside the ranges" in controller.reason
 
 
@@ -84,10 +89,10 @@ def test_formulas_and_static_tuples_are_controllers() -> None:
     features = {**window.profile.features, "in_system": 40.0, "queue_share": 0.6}
     busy = replace(window, profile=replace(window.profile, features=features))
     little = PredictorController(LittleFormula(), KNOBS, Objective())
-    assert little.propose(busy).pool_size == 16
+    assert answer_of(little, busy).pool_size == 16
     assert "throughput" in little.reason
     static = PredictorController(StaticPredictor(PoolTuple(8, 1, 10)), KNOBS, Objective())
-    assert static.propose(window).core == (8, 1, 10)
+    assert answer_of(static, window).core == (8, 1, 10)
     assert static.prediction is not None
 
 

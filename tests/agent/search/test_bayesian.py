@@ -11,10 +11,10 @@ from poolpilot.agent.search.search_controller import SearchController, SearchSet
 from poolpilot.agent.search.search_space import SearchSpace
 from poolpilot.agent.search.stored_workload import StoredWorkload
 from poolpilot.agent.search.workload_mapping import WorkloadMapping
-from poolpilot.env.climbing.climb import ClimbTrace, run_climb
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
+from poolpilot.env.tuning.loop import TuningTrace, tune
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.schema import feature_names
 
@@ -41,8 +41,8 @@ class ArchServer(CurveServer):
         return 10_000.0 * math.exp(-8.0 * float(np.square(distance).sum()))
 
 
-def searched(search: SearchController, seconds: float, noise: float = 0.0) -> ClimbTrace:
-    return run_climb(ArchServer(noise), search, 1.0, seconds, FREE)
+def searched(search: SearchController, seconds: float, noise: float = 0.0) -> TuningTrace:
+    return tune(ArchServer(noise), search, FREE, period_s=1.0, horizon_s=seconds)
 
 
 def quick(**values: int | float | str) -> BayesianSettings:
@@ -54,7 +54,7 @@ def test_first_ten_rounds_are_random_and_the_rest_maximise_the_bound() -> None:
     server = ArchServer()
     chosen: list[PoolTuple] = []
     for number in range(1, 13):
-        chosen.append(run_climb(server, search, 1.0, 1.0, FREE).steps[-1].pool_tuple)
+        chosen.append(tune(server, search, FREE, period_s=1.0, horizon_s=1.0).steps[-1].pool_tuple)
         seen = search.acquisition
         assert (seen is None) == (number <= 10)
         if seen is not None:
@@ -91,7 +91,7 @@ def rounds_to_summit(search: SearchController, most: int) -> int:
     """Rounds until a tuple within 5 % of the summit was in force; `most` if none was."""
     server = ArchServer()
     for number in range(most):
-        step = run_climb(server, search, 1.0, 1.0, FREE).steps[-1]
+        step = tune(server, search, FREE, period_s=1.0, horizon_s=1.0).steps[-1]
         if math.log(10_000.0) - step.value < 0.05:
             return number
     return most
@@ -124,7 +124,7 @@ def test_values_listed_are_the_only_ones_and_held_knobs_stay() -> None:
 
 def test_flat_server_is_searched_without_a_word() -> None:
     search = BayesianOptimisation(SIZES, FREE, quick(rounds=3, random_rounds=2))
-    run_climb(CurveServer(((1, 100.0), (128, 100.0))), search, 1.0, 5.0, FREE)
+    tune(CurveServer(((1, 100.0), (128, 100.0))), search, FREE, period_s=1.0, horizon_s=5.0)
     assert search.holds
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from poolpilot.agent.search.observations import Observations, Target, target_value
+from poolpilot.agent.search.observations import Goal, Observations, target_value
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.objective import Objective
@@ -24,7 +24,7 @@ def window_of(size: int, scale: float = 1.0) -> Window:
     return observe(CurveServer(curve, connections=40, initial=PoolTuple(size, 3, 500)), 1.0).window
 
 
-def observed(target: Target, *windows: Window, objective: Objective | None = None) -> Observations:
+def observed(target: Goal, *windows: Window, objective: Objective | None = None) -> Observations:
     observations = Observations(objective or Objective(), target, KNOBS.allows)
     for window in windows:
         observations.add(window)
@@ -45,7 +45,7 @@ def test_grows_pair_by_pair_and_averages_the_windows_of_a_tuple() -> None:
 
 
 @pytest.mark.parametrize(("target", "size"), [("objective", 4), ("throughput", 8), ("latency", 8)])
-def test_target_decides_which_is_best(target: Target, size: int) -> None:
+def test_target_decides_which_is_best(target: Goal, size: int) -> None:
     objective = Objective(price_of_thread=0.3)
     observations = observed(target, *(window_of(at) for at, _ in CURVE), objective=objective)
     assert observations.best is not None

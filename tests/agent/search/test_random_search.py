@@ -4,15 +4,16 @@ from dataclasses import replace
 from itertools import groupby, pairwise
 
 import pytest
+from tests.conftest import answer_of
 
 from poolpilot.agent.search.random_search import RandomSearch
 from poolpilot.agent.search.search_controller import SearchSettings
 from poolpilot.agent.search.search_space import SearchSpace
-from poolpilot.env.climbing.climb import ClimbTrace, run_climb
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
+from poolpilot.env.tuning.loop import TuningTrace, tune
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
@@ -26,9 +27,9 @@ ALL = SearchSpace.of(
 FREE = Objective(price_of_thread=0.0)
 
 
-def searched(space: SearchSpace, settings: SearchSettings, seconds: float = 40.0) -> tuple[RandomSearch, ClimbTrace]:
+def searched(space: SearchSpace, settings: SearchSettings, seconds: float = 40.0) -> tuple[RandomSearch, TuningTrace]:
     search = RandomSearch(space, FREE, settings)
-    return search, run_climb(CurveServer(ARCH), search, 1.0, seconds, FREE)
+    return search, tune(CurveServer(ARCH), search, FREE, period_s=1.0, horizon_s=seconds)
 
 
 def test_holds_the_best_of_its_rounds() -> None:
@@ -65,7 +66,7 @@ def test_enumerated_knobs_only_take_their_values_and_held_ones_none() -> None:
 def test_latency_target_picks_the_tuple_of_least_latency() -> None:
     expensive = Objective(price_of_thread=1.0)
     search = RandomSearch(SIZES, expensive, SearchSettings(rounds=20, target="latency"))
-    trace = run_climb(CurveServer(ARCH), search, 1.0, 30.0, expensive)
+    trace = tune(CurveServer(ARCH), search, expensive, period_s=1.0, horizon_s=30.0)
     fastest = max(trace.steps, key=lambda step: step.goodput_per_s)
     assert trace.final_tuple == fastest.pool_tuple
     assert max(trace.steps, key=lambda step: step.value).pool_tuple != fastest.pool_tuple
@@ -89,7 +90,7 @@ def test_what_somebody_else_sets_is_measured_and_the_search_goes_on() -> None:
             if number == 3:
                 server.apply(foreign)
             window = observe(server, 1.0).window
-            proposed = search.propose(window)
+            proposed = answer_of(search, window)
             if number == 3:
                 assert "somebody else set (20, 7, 77)" in search.reason
             server.apply(proposed)
@@ -102,7 +103,7 @@ def test_what_somebody_else_sets_is_measured_and_the_search_goes_on() -> None:
 def test_a_tuple_with_values_not_listed_is_never_held() -> None:
     space = SearchSpace.of(KNOBS, ["pool_size"], {"pool_size": (1, 128)}, replace(IN_FORCE, pool_size=20))
     search = RandomSearch(space, FREE, SearchSettings(rounds=4))
-    trace = run_climb(CurveServer(ARCH, initial=space.in_force), search, 1.0, 8.0, FREE)
+    trace = tune(CurveServer(ARCH, initial=space.in_force), search, FREE, period_s=1.0, horizon_s=8.0)
     assert trace.steps[0].value == trace.best_value
     assert trace.final_tuple.pool_size == 128
 
@@ -112,7 +113,7 @@ def test_server_that_takes_nothing_ends_the_search_all_the_same() -> None:
         SearchSpace.of(KNOBS, ["pool_size"], {"pool_size": (1, 2)}, IN_FORCE), FREE, SearchSettings(rounds=3)
     )
     window = observe(CurveServer(ARCH), 1.0).window
-    proposals = [search.propose(window) for _ in range(6)]
+    proposals = [answer_of(search, window) for _ in range(6)]
     assert proposals[-1] == window.pool_tuple
     assert "none of the tuples asked for" in search.reason
 
@@ -129,6 +130,6 @@ def test_restart_knob_is_refused_without_a_way_to_restart_and_restarted_with_one
         search = RandomSearch(
             space, FREE, SearchSettings(rounds=8), restart=lambda wanted: restarted.append(server.apply(wanted))
         )
-        trace = run_climb(server, search, 1.0, 12.0, FREE)
+        trace = tune(server, search, FREE, period_s=1.0, horizon_s=12.0)
     timers = [step.pool_tuple.timer_interval_ms for step in trace.steps]
     assert len(restarted) == sum(before != after for before, after in pairwise(timers)) > 0

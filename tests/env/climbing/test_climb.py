@@ -4,9 +4,10 @@ import math
 
 import pytest
 
-from poolpilot.env.climbing.climb import ClimbController, ClimbStep, ClimbTrace, run_climb
+from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.objective import Objective, regret
 from poolpilot.env.servers.curve import CurveServer
+from poolpilot.env.tuning.loop import TuningStep, TuningTrace, tune
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
@@ -38,12 +39,12 @@ class Staircase:
         return min(size + self.step, self.summit)
 
 
-def climbed(climber: Staircase, start: PoolTuple, horizon_s: float = 8.0) -> ClimbTrace:
+def climbed(climber: Staircase, start: PoolTuple, horizon_s: float = 8.0) -> TuningTrace:
     server = CurveServer(LINE, connections=40, initial=start)
-    return run_climb(server, ClimbController(climber, start, FREE), 1.0, horizon_s, FREE)
+    return tune(server, ClimbController(climber, start, FREE), FREE, period_s=1.0, horizon_s=horizon_s)
 
 
-def regret_against_800(step: ClimbStep) -> float:
+def regret_against_800(step: TuningStep) -> float:
     return regret(step.value, math.log(800.0))
 
 
@@ -81,7 +82,7 @@ def test_losses_are_areas_over_time() -> None:
 def test_time_to_stay_counts_from_the_start_and_forgets_an_early_visit() -> None:
     trace = climbed(Staircase(2, 8), PoolTuple(2, 3, 500))
     assert trace.time_to_stay_within(0.05, regret_against_800) == pytest.approx(3.0)
-    leaving = ClimbTrace((*trace.steps, trace.steps[0]))
+    leaving = TuningTrace((*trace.steps, trace.steps[0]))
     assert leaving.time_to_stay_within(0.05, regret_against_800) is None
 
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from poolpilot.env.climbing.climb import ClimbTrace, run_climb
 from poolpilot.env.climbing.knob_climb import USEFUL, KnobClimbController
 from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.env.knobs import CORE_KNOBS, KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.servers.native import NativeServer
+from poolpilot.env.tuning.loop import TuningTrace, tune
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
@@ -47,8 +47,8 @@ def controller(
     return KnobClimbController(SETTINGS, server.knobs, server.tuple_in_force(), OBJECTIVE, names, ranges)
 
 
-def climbed(server: CurveServer, climbing: KnobClimbController, windows: int = 400) -> ClimbTrace:
-    return run_climb(server, climbing, SETTINGS.period_s, windows * SETTINGS.period_s, OBJECTIVE)
+def climbed(server: CurveServer, climbing: KnobClimbController, windows: int = 400) -> TuningTrace:
+    return tune(server, climbing, OBJECTIVE, period_s=SETTINGS.period_s, horizon_s=windows * SETTINGS.period_s)
 
 
 def with_knob(name: str, *, restart_only: bool = False, per_session: bool = False) -> KnobSpace:
@@ -139,7 +139,7 @@ def test_price_is_that_of_a_thread_group_and_of_no_other_knob() -> None:
     dear = Objective(price_of_thread=0.3)
     server = CurveServer([(size, 1000.0) for size in SIZES], initial=PoolTuple(64, 8, 60))
     climbing = KnobClimbController(SETTINGS, server.knobs, server.tuple_in_force(), dear)
-    final = run_climb(server, climbing, 0.1, 40.0, dear).final_tuple
+    final = tune(server, climbing, dear, period_s=0.1, horizon_s=40.0).final_tuple
     assert final.pool_size <= 8
     assert final.core[1:] == (8, 60)
 
@@ -148,7 +148,7 @@ def test_reason_is_a_sentence_at_every_step() -> None:
     server = opened()
     climbing = controller(server)
     reasons = [climbing.reason]
-    run_climb(server, climbing, 0.1, 30.0, OBJECTIVE, lambda _: reasons.append(climbing.reason))
+    tune(server, climbing, OBJECTIVE, period_s=0.1, horizon_s=30.0, on_step=lambda _: reasons.append(climbing.reason))
     assert reasons[0] == "starts cold"
     assert len(set(reasons)) > 3
     assert all(len(reason.split()) >= 2 and reason == reason.strip() for reason in reasons)
@@ -174,10 +174,10 @@ def test_windows_last_as_long_as_the_settings_say_and_settings_change_while_it_r
     assert climbing.period_s == climbing.settings.hcm_period == SETTINGS.period_s
     climbed(server, climbing, windows=30)
     climbing.adopt(ClimbSettings(period_s=0.5, price_of_thread=0.9))
-    (step,) = run_climb(server, climbing, SETTINGS.period_s, 0.5, OBJECTIVE).steps
+    (step,) = tune(server, climbing, OBJECTIVE, period_s=SETTINGS.period_s, horizon_s=0.5).steps
     assert step.duration_s == pytest.approx(climbing.period_s) == 0.5
     assert climbing.reason == "the settings have changed"
-    assert run_climb(server, climbing, 0.5, 150.0, OBJECTIVE).final_tuple.pool_size < 16
+    assert tune(server, climbing, OBJECTIVE, period_s=0.5, horizon_s=150.0).final_tuple.pool_size < 16
 
 
 def test_settings_that_are_refused_leave_the_old_ones() -> None:
@@ -207,7 +207,7 @@ def test_live_pool_swings_every_knob_and_stays_in_its_limits() -> None:
     with NativeServer(workload) as server:
         settings = ClimbSettings(period_s=0.05)
         climbing = KnobClimbController(settings, server.knobs, server.tuple_in_force(), OBJECTIVE)
-        trace = run_climb(server, climbing, 0.05, 40 * 0.05, OBJECTIVE)
+        trace = tune(server, climbing, OBJECTIVE, period_s=0.05, horizon_s=40 * 0.05)
     tuples = [step.pool_tuple for step in trace.steps]
     for name, (low, high) in {"pool_size": (1, 128), **USEFUL}.items():
         values = {int(getattr(one, name)) for one in tuples}

@@ -2,11 +2,12 @@
 
 import pytest
 
-from poolpilot.env.climbing.climb import ClimbController, run_climb
+from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.spectral import ClimbSettings, native_settings, spectral_climber
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
+from poolpilot.env.tuning.loop import tune
 from poolpilot.errors import SettingError
 
 ARCH = ((1, 100.0), (16, 1200.0), (32, 1300.0), (64, 600.0))
@@ -15,7 +16,13 @@ ARCH = ((1, 100.0), (16, 1200.0), (32, 1300.0), (64, 600.0))
 def test_cold_climb_from_the_default_reaches_the_summit_of_a_curve() -> None:
     server = CurveServer(ARCH, connections=64, cpus=2)
     climber = spectral_climber(ClimbSettings(), server.knobs)
-    trace = run_climb(server, ClimbController(climber, server.tuple_in_force(), Objective()), 0.25, 60.0, Objective())
+    trace = tune(
+        server,
+        ClimbController(climber, server.tuple_in_force(), Objective()),
+        Objective(),
+        period_s=0.25,
+        horizon_s=60.0,
+    )
     assert trace.steps[0].pool_tuple.pool_size == 2
     assert trace.steps[-1].goodput_per_s >= 0.95 * 1300.0
 
@@ -24,7 +31,7 @@ def test_warm_climb_holds_where_it_starts() -> None:
     server = CurveServer(ARCH, connections=64, cpus=2)
     start = server.apply(server.tuple_in_force().with_core((30, 3, 10)))
     climber = spectral_climber(ClimbSettings(), server.knobs, start.pool_size, warm=True)
-    trace = run_climb(server, ClimbController(climber, start, Objective()), 0.25, 20.0, Objective())
+    trace = tune(server, ClimbController(climber, start, Objective()), Objective(), period_s=0.25, horizon_s=20.0)
     assert {step.pool_tuple.pool_size for step in trace.steps} == {30}
     assert climber.mode == "OPTIMIZED"
 

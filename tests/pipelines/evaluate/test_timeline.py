@@ -2,20 +2,20 @@
 
 import pytest
 
-from poolpilot.env.climbing.climb import ClimbStep
 from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.servers.curve import CurveServer
+from poolpilot.env.tuning.loop import TuningStep
 from poolpilot.pipelines.evaluate.timeline import lost_goodput, mean_goodput, time_to_share
 
 MEASURED = observe(CurveServer(((1, 100.0), (8, 800.0))), 1.0)
 
 
-def steps(*goodputs: float, seconds: float = 0.5) -> list[ClimbStep]:
+def steps(*goodputs: float, seconds: float = 0.5) -> list[TuningStep]:
     """Windows of equal length; only goodput and time matter here."""
     return [Made(seconds * (place + 1), seconds, goodput) for place, goodput in enumerate(goodputs)]
 
 
-class Made(ClimbStep):
+class Made(TuningStep):
     """A window with a length of its own."""
 
     def __init__(self, end_s: float, seconds: float, goodput_per_s: float) -> None:

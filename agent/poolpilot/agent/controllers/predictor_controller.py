@@ -1,5 +1,6 @@
-"""Every predictor as a controller: look, ask, set what it names, hold."""
+"""Every predictor as a controller: one look, one answer, which is held."""
 
+from poolpilot.env.controller import Controller, Trial
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
@@ -8,7 +9,7 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction, Predictor
 
 
-class PredictorController:
+class PredictorController(Controller):
     """Asks a predictor after a few windows and holds what it names until somebody else sets another tuple.
 
     Where the predictor abstains, or names a tuple outside the ranges, the tuple in force is held.
@@ -34,28 +35,29 @@ class PredictorController:
         self._held: PoolTuple | None = None
         self.prediction: Prediction | None = None
         """The latest answer; None before the first."""
-        self.reason = "nothing has been measured yet"
-        """Why the latest tuple was proposed, as a sentence."""
 
-    def propose(self, window: Window) -> PoolTuple:
-        """The tuple to set next; the one in force to leave things alone.
+    def suggest(self) -> Trial:
+        """What was predicted, once that is known; until then the tuple in force."""
+        return Trial(self._held)
+
+    def observe(self, window: Window) -> None:
+        """Takes a window to look at; asks once there are enough of them.
 
         Raises:
             SettingError: The limits allow no tuple, or the predictor cannot answer on this server.
         """
         in_force = window.pool_tuple
         if self._held is not None and in_force == self._held:
-            return in_force
+            return
         self._held = None
         if self._windows and self._windows[-1].pool_tuple != in_force:
             self._windows = []
         self._windows.append(window)
         if len(self._windows) < self._looks:
             self.reason = f"{in_force} is looked at: {len(self._windows)} of {self._looks} windows"
-            return in_force
+            return
         self._held = self._named(in_force)
         self._windows = []
-        return self._held
 
     def _named(self, in_force: PoolTuple) -> PoolTuple:
         prediction = self._predictor.predict(self._windows, self._knobs, self._objective)

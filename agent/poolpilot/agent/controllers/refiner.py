@@ -1,11 +1,11 @@
 """The refiner: up to three decisions on one server, the first of which is the one-shot prediction."""
 
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from poolpilot.env.knobs import KnobSpace
+from poolpilot.agent.controllers.trial_rule import TrialRule, TrialSettings
 from poolpilot.env.measurement.protocol import MeasurementSettings, measure
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
@@ -14,7 +14,7 @@ from poolpilot.env.server import AnyServer
 from poolpilot.env.servers.recorded import RecordedServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Prediction, Predictor, ProbingPredictor
+from poolpilot.models.predictor import Predictor
 
 
 class RefinerSettings(BaseModel):
@@ -43,11 +43,12 @@ class Refinement:
     windows: tuple[Window, ...]
 
 
-class Refiner:
-    """Asks a predictor again after each of its tuples has shown its response.
+BEST_MEASURED = {"returning_change": 0.0, "confirmed_gain": math.inf}
+"""Trials that end on the best tuple measured, whatever the model says, and probe anywhere."""
 
-    Where the predictor names a tuple that has been measured, it probes, if the predictor can, or stops; it stops where
-    the predictor abstains. It ends on the best tuple that it measured: feasible before infeasible, then J.
+
+class Refiner:
+    """Asks a predictor again after each of its tuples has shown its response, and ends on the best tuple measured.
 
     Args:
         predictor: What decides; it sees all windows so far.
@@ -65,29 +66,17 @@ class Refiner:
             SettingError: The server's limits allow no tuple.
             ServerError: The server does not take a tuple.
         """
-        measurement = self.settings.measurement
+        measurement, decisions = self.settings.measurement, self.settings.decisions
+        rule = TrialRule(self.predictor, server.knobs, objective, TrialSettings(decisions=decisions, **BEST_MEASURED))
         windows = [measure(server, server.tuple_in_force(), measurement).window]
-        decided = [windows[0].pool_tuple]
-        for _ in range(self.settings.decisions):
-            prediction = self.predictor.predict(windows, server.knobs, objective)
-            decided.append(prediction.pool_tuple)
-            trial = self._trial(prediction, windows, server.knobs, objective)
+        for _ in range(decisions):
+            rule.ask(windows)
+            trial = rule.next_trial(windows)
             if trial is None:
                 break
             windows.append(measure(server, trial, measurement).window)
-        best = max(windows, key=lambda window: (objective.feasible(window, windows[0]), objective.value(window)))
-        return Refinement(server.apply(best.pool_tuple), decided[1], tuple(windows))
-
-    def _trial(
-        self, prediction: Prediction, windows: Sequence[Window], limits: KnobSpace, objective: Objective
-    ) -> PoolTuple | None:
-        if prediction.abstained:
-            return None
-        if prediction.pool_tuple.core not in {window.pool_tuple.core for window in windows}:
-            return prediction.pool_tuple
-        if isinstance(self.predictor, ProbingPredictor):
-            return self.predictor.probe(windows, limits, objective, near=None)
-        return None
+        best = rule.best(windows)
+        return Refinement(server.apply(best.pool_tuple), rule.predictions[0].pool_tuple, tuple(windows))
 
 
 def refine_recorded(refiner: Refiner, sweep: WorkloadSweep, start: PoolTuple, seed: int) -> Refinement:

@@ -16,7 +16,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.schema import scaled
 from poolpilot.featurizer.window import Window
 
-Target = Literal["objective", "throughput", "latency"]
+Goal = Literal["objective", "throughput", "latency"]
 """What a search maximises: J, the logarithm of the throughput, or minus the logarithm of the mean latency."""
 
 
@@ -70,9 +70,9 @@ class Observations:
         allowed: Which tuples may be the best; others are recorded all the same.
     """
 
-    def __init__(self, objective: Objective, target: Target, allowed: Callable[[PoolTuple], bool]) -> None:
+    def __init__(self, objective: Objective, target: Goal, allowed: Callable[[PoolTuple], bool]) -> None:
         self._objective = objective
-        self._target: Target = target
+        self._target: Goal = target
         self._allowed = allowed
         self._by_tuple: dict[PoolTuple, Observation] = {}
         self._reference: Window | None = None
@@ -114,7 +114,7 @@ def penalised(value: float, feasible: bool) -> float:
     return value if feasible else value - INFEASIBLE_PENALTY
 
 
-def target_value(window: Window, objective: Objective, target: Target) -> float:
+def target_value(window: Window, objective: Objective, target: Goal) -> float:
     """What a search maximises, in units of a natural logarithm.
 
     Raises:

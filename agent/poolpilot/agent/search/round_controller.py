@@ -1,10 +1,11 @@
 """A controller that works in rounds: one tuple for a few windows, then the next, then it holds one."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.agent.search.observations import Observations
+from poolpilot.env.controller import Controller, Trial
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 
@@ -21,7 +22,7 @@ class RoundSettings(BaseModel):
     )
 
 
-class RoundController(ABC):
+class RoundController(Controller):
     """Counts windows into rounds and keeps what they showed.
 
     A round ends after its windows, whatever tuples they were measured under: what somebody else sets is measured too,
@@ -36,18 +37,24 @@ class RoundController(ABC):
     def __init__(self, observations: Observations, samples: int, settle_windows: int) -> None:
         self.observations = observations
         self.rounds_done = 0
-        self.holds = False
-        """Whether the rounds are over."""
-        self.reason = "nothing has been measured yet"
-        """Why the latest tuple was proposed, as a sentence."""
+        self._finished = False
         self._samples = samples
         self._settle_windows = settle_windows
         self._wanted: PoolTuple | None = None
         self._asked: PoolTuple | None = None
         self._windows = 0
 
-    def propose(self, window: Window) -> PoolTuple:
-        """The tuple to set next; the one in force to leave things alone.
+    @property
+    def finished(self) -> bool:
+        """Whether the rounds are over."""
+        return self._finished
+
+    def suggest(self) -> Trial:
+        """The tuple of the round; the one to hold when the rounds are over."""
+        return Trial(self._asked)
+
+    def observe(self, window: Window) -> None:
+        """Takes a window of the round.
 
         Raises:
             SettingError: The target is latency and the server does not tell it.
@@ -55,15 +62,14 @@ class RoundController(ABC):
         in_force = window.pool_tuple
         foreign = self._asked is not None and in_force != self._asked
         self._windows += 1
-        if foreign or self._wanted is None or self.holds or self._windows > self._settle_windows:
+        if foreign or self._wanted is None or self._finished or self._windows > self._settle_windows:
             self.observations.add(window)
         wanted = self._wanted
-        if wanted is None or (not self.holds and self._windows >= self._settle_windows + self._samples):
+        if wanted is None or (not self._finished and self._windows >= self._settle_windows + self._samples):
             wanted = self._advance(window)
         elif foreign:
             self.reason = f"somebody else set {in_force}, which was measured; {wanted} is set again"
         self._asked = self._placed(wanted, in_force)
-        return self._asked
 
     def _advance(self, window: Window) -> PoolTuple:
         if self._wanted is not None:
@@ -71,7 +77,7 @@ class RoundController(ABC):
         self._windows = 0
         wanted = self._next(window)
         if wanted is None:
-            self.holds = True
+            self._finished = True
             wanted = self._final(window)
         self._wanted = wanted
         return wanted

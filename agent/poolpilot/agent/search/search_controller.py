@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from pydantic import Field
 
-from poolpilot.agent.search.observations import Observations, Target
+from poolpilot.agent.search.observations import Goal, Observations
 from poolpilot.agent.search.round_controller import RoundController, RoundSettings
 from poolpilot.agent.search.search_space import SearchSpace
 from poolpilot.env.objective import Objective
@@ -29,7 +29,7 @@ class SearchSettings(RoundSettings):
     stable_share: float = Field(
         default=0.01, ge=0.0, description="Improvement of the best, as a share of its goodput or latency, that counts."
     )
-    target: Target = Field(default="objective", description="Maximise J or the throughput, or minimise the latency.")
+    target: Goal = Field(default="objective", description="Maximise J or the throughput, or minimise the latency.")
     seed: int = Field(default=0, ge=0, description="Seed of every random draw.")
 
 

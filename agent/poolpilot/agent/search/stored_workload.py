@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from poolpilot.agent.search.observations import Target, penalised, target_value
+from poolpilot.agent.search.observations import Goal, penalised, target_value
 from poolpilot.agent.search.search_space import SearchSpace
 from poolpilot.env.measurement.sweep import SweepEntry, WorkloadSweep
 from poolpilot.env.objective import Objective
@@ -38,7 +38,7 @@ class StoredWorkload:
             raise SettingError(f"workload {self.workload_id!r} needs metrics and a value for each of its tuples")
 
     @classmethod
-    def of(cls, sweep: WorkloadSweep, space: SearchSpace, objective: Objective, target: Target = "objective") -> Self:
+    def of(cls, sweep: WorkloadSweep, space: SearchSpace, objective: Objective, target: Goal = "objective") -> Self:
         """Takes a sweep into a search space; the scaled features of its windows are the metrics.
 
         Tuples that differ from the one in force in a knob that does not vary are left out, unless all do; so are those
@@ -73,7 +73,7 @@ class StoredWorkload:
 
 
 def stored_workloads(
-    sweeps: Sequence[WorkloadSweep], space: SearchSpace, objective: Objective, target: Target = "objective"
+    sweeps: Sequence[WorkloadSweep], space: SearchSpace, objective: Objective, target: Goal = "objective"
 ) -> list[StoredWorkload]:
     """Takes many sweeps into a search space; see `StoredWorkload.of`."""
     return [StoredWorkload.of(sweep, space, objective, target) for sweep in sweeps]
@@ -84,6 +84,6 @@ def _metrics(entry: SweepEntry) -> Floats:
     return mean
 
 
-def _value(entry: SweepEntry, objective: Objective, target: Target) -> float:
+def _value(entry: SweepEntry, objective: Objective, target: Goal) -> float:
     values = [target_value(window, objective, target) for window in entry.windows]
     return penalised(float(np.mean(values)), entry.feasible)

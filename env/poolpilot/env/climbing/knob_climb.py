@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from poolpilot.env.climbing.climb import mean_in_system, mean_latency_s
 from poolpilot.env.climbing.spectral import ClimbSettings, as_native
+from poolpilot.env.controller import Controller, Trial
 from poolpilot.env.knobs import CORE_KNOBS, WHOLE_KNOBS, KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
@@ -32,7 +33,7 @@ class NamedRecord(TypedDict):
     reason: str
 
 
-class KnobClimbController:
+class KnobClimbController(Controller):
     """Climbs the knobs of the core tuple together.
 
     Args:
@@ -58,6 +59,7 @@ class KnobClimbController:
     ) -> None:
         self._names = names
         self._objective = objective
+        self._next = start
         limits = climb_limits(names, knobs, start, ranges or {})
         prices = self._prices(objective.price_of_thread)
         priced = [(*one, price) for one, price in zip(limits, prices, strict=True)]
@@ -65,11 +67,7 @@ class KnobClimbController:
             self.climber = KnobClimber(as_native(settings), priced, [int(getattr(start, name)) for name in names])
         except ValueError as error:
             raise SettingError(f"cannot climb {', '.join(names)} from {start}: {error}") from error
-
-    @property
-    def reason(self) -> str:
-        """Why it did what it did last, in a sentence."""
-        return self.climber.latest["reason"]
+        self.reason = self.climber.latest["reason"]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -85,11 +83,6 @@ class KnobClimbController:
     def mode(self) -> str:
         """USUAL while it climbs, OPTIMIZED while it holds."""
         return self.climber.mode
-
-    @property
-    def period_s(self) -> float:
-        """Seconds the next window should last."""
-        return self.climber.period_s
 
     @property
     def latest(self) -> NamedRecord:
@@ -112,8 +105,12 @@ class KnobClimbController:
         except ValueError as error:
             raise SettingError(str(error)) from error
 
-    def propose(self, window: Window) -> PoolTuple:
-        """The tuple to set next."""
+    def suggest(self) -> Trial:
+        """The values that the climber has asked for, for as long as it wants to see them."""
+        return Trial(self._next, self.climber.period_s or None)
+
+    def observe(self, window: Window) -> None:
+        """Takes a window as one sample of the climber."""
         in_force = [int(getattr(window.pool_tuple, name)) for name in self._names]
         values = self.climber.update(
             self._objective.worth_per_s(window),
@@ -123,7 +120,8 @@ class KnobClimbController:
             window.duration_s,
             mean_in_system(window),
         )
-        return PoolTuple.from_dict({**window.pool_tuple.as_dict(), **dict(zip(self._names, values, strict=True))})
+        self.reason = self.climber.latest["reason"]
+        self._next = PoolTuple.from_dict({**window.pool_tuple.as_dict(), **dict(zip(self._names, values, strict=True))})
 
     def _prices(self, price_of_thread: float) -> list[float]:
         return [price_of_thread if name == "pool_size" else 0.0 for name in self._names]

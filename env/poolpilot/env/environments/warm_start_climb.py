@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from poolpilot.env.climbing.climb import ClimbTrace, run_climb
+from poolpilot.env.controller import Controller
 from poolpilot.env.environments.pool_env import OpenProblem, PoolEnv, Problem
 from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.observation import EncodedWindow, encode_window
-from poolpilot.env.server import Controller
 from poolpilot.env.servers.recorded import RecordedServer
+from poolpilot.env.tuning.loop import TuningTrace, tune
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
@@ -54,14 +54,14 @@ class WarmStartClimbEnv(PoolEnv):
         self._open_controller = open_controller
         self._period_s = period_s
         self._climb_s = climb_s
-        self.trace: ClimbTrace | None = None
+        self.trace: TuningTrace | None = None
 
     def _choose(self, pool_tuple: PoolTuple) -> tuple[EncodedWindow, float]:
         problem = self._held
         server, objective = problem.server, problem.objective
         server.apply(pool_tuple)
         controller = self._open_controller(pool_tuple, problem)
-        self.trace = run_climb(server, controller, self._period_s, self._climb_s, objective)
+        self.trace = tune(server, controller, objective, period_s=self._period_s, horizon_s=self._climb_s)
         oracle_value = self.trace.best_value if problem.oracle_value is None else problem.oracle_value
         last = self.trace.steps[-1].measured.window
         return encode_window(last, server.knobs, objective), -self.trace.mean_regret(oracle_value)

@@ -13,7 +13,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer, Table
 from poolpilot.env.servers.native import NativeServer
 from poolpilot.env.servers.simulated import SimulatedServer
-from poolpilot.env.tuning.target import TuningTarget
+from poolpilot.env.tuning.target import Target
 from poolpilot.env.tuning.way_back import ApplyFirst
 from poolpilot.env.workloads.families import FAMILIES, draw_workload
 from poolpilot.errors import SettingError
@@ -52,7 +52,7 @@ class BackendChoice:
     noise: float = 0.0
 
     @contextmanager
-    def opened(self) -> Iterator[TuningTarget]:
+    def opened(self) -> Iterator[Target]:
         """Opens the server for the duration of the block.
 
         Raises:
@@ -63,7 +63,7 @@ class BackendChoice:
             points = EXAMPLE_CURVE if self.curve is None else read_curve(self.curve)
             with CurveServer(points, noise=self.noise, seed=self.seed) as curve:
                 origin: dict[str, Any] = {"backend": self.backend, "curve": points}
-                yield TuningTarget(curve, ApplyFirst(curve), "a curve", Objective(), origin)
+                yield Target(curve, ApplyFirst(curve), "a curve", Objective(), origin)
             return
         if self.curve is not None or self.noise > 0.0:
             raise SettingError(f"--curve and --noise belong to --backend curve, not to {self.backend}")
@@ -72,7 +72,7 @@ class BackendChoice:
         simulated = self.backend is Backend.SIMULATED
         with SimulatedServer(workload) if simulated else NativeServer(workload) as server:
             objective = Objective.of_classes(workload.classes)
-            yield TuningTarget(server, ApplyFirst(server), workload.name, objective, origin)
+            yield Target(server, ApplyFirst(server), workload.name, objective, origin)
 
 
 def draw(family: str, seed: int) -> Workload:

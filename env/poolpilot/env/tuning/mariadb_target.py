@@ -10,7 +10,7 @@ from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
-from poolpilot.env.tuning.target import TuningTarget
+from poolpilot.env.tuning.target import Target
 
 
 def connect(dsn: str, defaults_file: Path | None, procedure: str | None = None) -> MariadbServer:
@@ -33,7 +33,7 @@ def connect(dsn: str, defaults_file: Path | None, procedure: str | None = None) 
 
 
 @contextmanager
-def mariadb_target(dsn: str, defaults_file: Path | None, procedure: str | None) -> Iterator[TuningTarget]:
+def mariadb_target(dsn: str, defaults_file: Path | None, procedure: str | None) -> Iterator[Target]:
     """Connects for the duration of the block; clients do not report, so times are judged.
 
     Raises:
@@ -43,7 +43,7 @@ def mariadb_target(dsn: str, defaults_file: Path | None, procedure: str | None) 
     with connect(dsn, defaults_file, procedure) as server:
         where = server.session.where
         way_back = MariadbWayBack(server)
-        yield TuningTarget(
+        yield Target(
             server,
             way_back,
             where,

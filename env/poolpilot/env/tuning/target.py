@@ -1,4 +1,4 @@
-"""The server that a command tunes, with what to know about it."""
+"""A server to tune, with what to know about it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from poolpilot.env.tuning.way_back import WayBack
 
 
 @dataclass(frozen=True, slots=True)
-class TuningTarget:
+class Target:
     """An open server and what to know about it.
 
     Attributes:

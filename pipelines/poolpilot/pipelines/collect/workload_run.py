@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from poolpilot.env.climbing.climb import ClimbController, Climber, run_climb
+from poolpilot.env.climbing.climb import ClimbController, Climber
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.ladder import Ladder
 from poolpilot.env.measurement.protocol import Measured, measure, sweep
@@ -16,6 +16,7 @@ from poolpilot.env.measurement.settling import settle
 from poolpilot.env.measurement.sweep import AGAIN_ROUND
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
+from poolpilot.env.tuning.loop import tune
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.record import Occasion, RecordContext, measures_of, record_row, window_of
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
@@ -179,11 +180,11 @@ class WorkloadRun:
         settle(self.server, default, self.settings.racing)
         run_id = f"{self.sink.context.run_id}.climb-{number}"
         rounds = itertools.count()
-        run_climb(
+        tune(
             self.server,
             ClimbController(self.new_climber(self.server.knobs), default, self.sink.objective),
-            self.settings.climb_period_s,
-            self.settings.climb_horizon_s,
             self.sink.objective,
-            lambda step: self.sink.add(step.measured, kind="climb", round=next(rounds), run_id=run_id),
+            period_s=self.settings.climb_period_s,
+            horizon_s=self.settings.climb_horizon_s,
+            on_step=lambda step: self.sink.add(step.measured, kind="climb", round=next(rounds), run_id=run_id),
         )

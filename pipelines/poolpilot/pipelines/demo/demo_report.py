@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from poolpilot.env.climbing.climb import ClimbTrace
 from poolpilot.env.measurement.sweep import Core
 from poolpilot.env.objective import regret
+from poolpilot.env.tuning.loop import TuningTrace
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.reasons import reasons_for
 from poolpilot.pipelines.demo.phases import DemoRun
@@ -96,7 +96,7 @@ def _under_others_best(run: DemoRun, runs: Sequence[DemoRun]) -> dict[str, float
     }
 
 
-def _on_the_way(trace: ClimbTrace, oracle_per_s: float) -> dict[str, Any]:
+def _on_the_way(trace: TuningTrace, oracle_per_s: float) -> dict[str, Any]:
     return {
         "time_to_95_s": time_to_share(trace.steps, oracle_per_s),
         "lost": lost_goodput(trace.steps, oracle_per_s),

@@ -8,8 +8,8 @@ from rich.live import Live
 from rich.panel import Panel
 from rich.text import Text
 
-from poolpilot.env.climbing.climb import ClimbStep
 from poolpilot.env.measurement.protocol import Measured
+from poolpilot.env.tuning.loop import TuningStep
 from poolpilot.pipelines.demo.phases import Watcher
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -45,7 +45,7 @@ class DemoScreen(Watcher):
         if not self._console.is_terminal:
             self._console.print(f"{self._title} ...")
 
-    def step(self, step: ClimbStep) -> None:
+    def step(self, step: TuningStep) -> None:
         """Adds a window of a climb."""
         self._goodputs.append(step.goodput_per_s)
         self._line = f"{step.end_s:5.1f} s   {step.pool_tuple}   {step.goodput_per_s:.0f} in time a second"

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from poolpilot.agent.controllers.warm_start import WarmStart
-from poolpilot.env.climbing.climb import ClimbController, ClimbStep, ClimbTrace, run_climb
+from poolpilot.agent.controllers.warm_start import WarmStart, size_climb
+from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.spectral import spectral_climber
 from poolpilot.env.measurement.protocol import Measured, measure, sweep
 from poolpilot.env.measurement.sweep import Core, WorkloadSweep
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
+from poolpilot.env.tuning.loop import TuningStep, TuningTrace, tune
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction, ScorePredictor
@@ -26,7 +27,7 @@ class Watcher:
     def phase(self, workload: str, name: str) -> None:
         """A phase of a workload begins."""
 
-    def step(self, step: ClimbStep) -> None:
+    def step(self, step: TuningStep) -> None:
         """A window of a climb was measured."""
 
     def measured(self, one: Measured) -> None:
@@ -51,8 +52,8 @@ class DemoRun:
     swept: WorkloadSweep
     default: PoolTuple
     predictions: tuple[Prediction, ...]
-    predicted: ClimbTrace
-    cold: ClimbTrace
+    predicted: TuningTrace
+    cold: TuningTrace
     judged: dict[Core, list[Window]]
 
     @property
@@ -106,29 +107,24 @@ class WorkloadDemo:
             judged = self._judge(server, [default.with_core(core) for core in dict.fromkeys(compared)])
         return DemoRun(self.stage, swept, default, predictions, predicted, cold, judged)
 
-    def _predicted(self, objective: Objective) -> tuple[tuple[Prediction, ...], ClimbTrace]:
+    def _predicted(self, objective: Objective) -> tuple[tuple[Prediction, ...], TuningTrace]:
         with self._server("prediction and warm climb") as server:
-            run = WarmStart(
-                server,
-                self.predictor,
-                objective,
-                self.settings.warm_start,
-                self.settings.climb,
-                self.watcher.step,
-            )
-            trace = run.run(self.settings.horizon_s)
-        return tuple(run.predictions), trace
+            climb = size_climb(self.settings.climb, server.knobs, objective)
+            warm_start = WarmStart(self.predictor, server.knobs, objective, climb, self.settings.warm_start)
+            horizon_s, on_step = self.settings.horizon_s, self.watcher.step
+            trace = tune(server, warm_start, objective, horizon_s=horizon_s, on_step=on_step)
+        return tuple(warm_start.predictions), trace
 
-    def _cold(self, objective: Objective) -> ClimbTrace:
+    def _cold(self, objective: Objective) -> TuningTrace:
         with self._server("cold climb") as server:
             climber = spectral_climber(self.settings.climb, server.knobs)
-            return run_climb(
+            return tune(
                 server,
                 ClimbController(climber, server.tuple_in_force(), objective),
-                self.settings.climb.period_s,
-                self.settings.horizon_s,
                 objective,
-                self.watcher.step,
+                period_s=self.settings.climb.period_s,
+                horizon_s=self.settings.horizon_s,
+                on_step=self.watcher.step,
             )
 
     def _sweep(self, server: PoolServer, objective: Objective) -> WorkloadSweep:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from poolpilot.env.climbing.climb import ClimbTrace
+from poolpilot.env.tuning.loop import TuningTrace
 from poolpilot.pipelines.demo.demo_report import goodput_of
 from poolpilot.pipelines.demo.phases import DemoRun
 
@@ -27,7 +27,7 @@ def draw_picture(run: DemoRun, path: Path) -> None:
     figure.savefig(path, dpi=120)
 
 
-def _series(trace: ClimbTrace) -> tuple[list[float], list[float], list[int]]:
+def _series(trace: TuningTrace) -> tuple[list[float], list[float], list[int]]:
     """Edges of the windows (n + 1) with their goodput and pool size (n)."""
     edges = [trace.steps[0].end_s - trace.steps[0].duration_s, *(step.end_s for step in trace.steps)]
     return edges, [step.goodput_per_s for step in trace.steps], [step.pool_tuple.pool_size for step in trace.steps]

@@ -7,14 +7,15 @@ from typing import Any, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from poolpilot.agent.controllers.warm_start import MARIADB_WARM_START, WarmStart, WarmStartSettings
-from poolpilot.env.climbing.climb import ClimbController, ClimbTrace, run_climb
+from poolpilot.agent.controllers.warm_start import MARIADB_WARM_START, WarmStart, WarmStartSettings, size_climb
+from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
 from poolpilot.env.lab.lab_server import LabPlace
 from poolpilot.env.measurement.protocol import MARIADB_RACING, measure, observe
 from poolpilot.env.measurement.sweep import Core
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
+from poolpilot.env.tuning.loop import TuningTrace, tune
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Predictor, ScorePredictor
 from poolpilot.pipelines.evaluate.stage import Stage
@@ -124,14 +125,16 @@ def run_cell(stage: Stage, methods: LiveMethods, settings: LiveSettings) -> Live
     )
 
 
-def _refined(server: PoolServer, bold: ScorePredictor, objective: Objective, settings: LiveSettings) -> ClimbTrace:
-    return WarmStart(server, bold, objective, settings.warm_start, settings.climb).run(settings.refined_s)
+def _refined(server: PoolServer, bold: ScorePredictor, objective: Objective, settings: LiveSettings) -> TuningTrace:
+    climb = size_climb(settings.climb, server.knobs, objective)
+    warm_start = WarmStart(bold, server.knobs, objective, climb, settings.warm_start)
+    return tune(server, warm_start, objective, horizon_s=settings.refined_s)
 
 
-def _cold(server: PoolServer, objective: Objective, settings: LiveSettings) -> ClimbTrace:
+def _cold(server: PoolServer, objective: Objective, settings: LiveSettings) -> TuningTrace:
     climber = spectral_climber(settings.climb, server.knobs)
     controller = ClimbController(climber, server.tuple_in_force(), objective)
-    return run_climb(server, controller, settings.climb.period_s, settings.cold_s, objective)
+    return tune(server, controller, objective, period_s=settings.climb.period_s, horizon_s=settings.cold_s)
 
 
 def compared(server: PoolServer, cores: list[Core], settings: LiveSettings, seed: int) -> dict[Core, list[Window]]:
@@ -151,7 +154,7 @@ def _cell(
     chosen: Mapping[str, Core],
     abstained: tuple[str, ...],
     windows: Mapping[Core, list[Window]],
-    traces: Mapping[str, ClimbTrace],
+    traces: Mapping[str, TuningTrace],
 ) -> LiveCell:
     objective, default = stage.objective, windows[chosen[DEFAULT]]
     goodputs = {core: [objective.goodput_per_s(one) for one in each] for core, each in windows.items()}

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from poolpilot.env.climbing.climb import ClimbStep
+from poolpilot.env.tuning.loop import TuningStep
 
 SMOOTHING_S = 1.0
 """A single window of a live server is noise; arrival is judged by the mean over this long."""
 
 
-def mean_goodput(steps: Sequence[ClimbStep], span_s: float = float("inf")) -> float:
+def mean_goodput(steps: Sequence[TuningStep], span_s: float = float("inf")) -> float:
     """Mean goodput over the first `span_s` seconds of some windows."""
     completed = seconds = 0.0
     for step in steps:
@@ -19,7 +19,7 @@ def mean_goodput(steps: Sequence[ClimbStep], span_s: float = float("inf")) -> fl
     return completed / seconds
 
 
-def time_to_share(steps: Sequence[ClimbStep], oracle_per_s: float, share: float = 0.95) -> float | None:
+def time_to_share(steps: Sequence[TuningStep], oracle_per_s: float, share: float = 0.95) -> float | None:
     """Seconds from the workload's start until goodput reaches a share of the oracle's and stays.
 
     It has arrived at the first window from which both the next second and all the rest of the run reach the share
@@ -42,6 +42,6 @@ def time_to_share(steps: Sequence[ClimbStep], oracle_per_s: float, share: float 
     return None
 
 
-def lost_goodput(steps: Sequence[ClimbStep], oracle_per_s: float) -> float:
+def lost_goodput(steps: Sequence[TuningStep], oracle_per_s: float) -> float:
     """Requests that the oracle would have completed in time during the run and this run did not; at least 0."""
     return max(sum((oracle_per_s - step.goodput_per_s) * step.duration_s for step in steps), 0.0)

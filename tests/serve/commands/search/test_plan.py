@@ -9,7 +9,7 @@ from poolpilot.agent.search.bayesian import BayesianOptimisation
 from poolpilot.agent.search.random_search import RandomSearch
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
-from poolpilot.env.tuning.target import TuningTarget
+from poolpilot.env.tuning.target import Target
 from poolpilot.env.tuning.way_back import ApplyFirst
 from poolpilot.serve.commands.search.plan import SearchPlan, plan_of
 from poolpilot.serve.commands.search.search_settings import SearchRunSettings
@@ -22,10 +22,10 @@ def plan(**values: Any) -> SearchPlan:
     return plan_of(SearchRunSettings.load(None, values), target())
 
 
-def target() -> TuningTarget:
+def target() -> Target:
     """A curve."""
     curve = CurveServer([(1, 100.0), (16, 1600.0)])
-    return TuningTarget(curve, ApplyFirst(curve), "a curve", Objective(), {})
+    return Target(curve, ApplyFirst(curve), "a curve", Objective(), {})
 
 
 def test_dry_run_names_knobs_ranges_length_and_the_way_back() -> None:

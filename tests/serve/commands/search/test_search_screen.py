@@ -10,12 +10,12 @@ from poolpilot.agent.search.search_controller import SearchSettings
 from poolpilot.agent.search.search_space import SearchSpace
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
-from poolpilot.env.tuning.target import TuningTarget
+from poolpilot.env.tuning.target import Target
 from poolpilot.env.tuning.way_back import ApplyFirst
 from poolpilot.serve.commands.search.plan import SearchPlan
 from poolpilot.serve.commands.search.search_run import SearchRun
-from poolpilot.serve.commands.search.search_screen import SearchScreen
 from poolpilot.serve.commands.search.search_settings import SearchRunSettings
+from poolpilot.serve.commands.tuning.tuning_screen import TuningScreen
 
 ROUNDS = 4
 
@@ -25,12 +25,13 @@ def searched(*, terminal: bool) -> tuple[SearchRun, str]:
     file = io.StringIO()
     console = Console(file=file, width=120, force_terminal=terminal)
     server = CurveServer([(1, 100.0), (16, 1600.0)])
-    target = TuningTarget(server, ApplyFirst(server), "a curve", Objective(), {})
+    target = Target(server, ApplyFirst(server), "a curve", Objective(), {})
     space = SearchSpace.of(server.knobs, ["pool_size"], None, server.tuple_in_force())
     plan = SearchPlan(SearchRunSettings.load(None, {}), space)
     controller = RandomSearch(space, target.objective, SearchSettings(rounds=ROUNDS))
-    run = SearchRun(target, plan, controller, SearchScreen("A search", console, "goodput 1/s"))
-    run.search()
+    screen = TuningScreen("A search", console, "goodput 1/s", controller)
+    run = SearchRun(target=target, controller=controller, screen=screen, period_s=0.25, plan=plan)
+    run.run()
     return run, file.getvalue()
 
 

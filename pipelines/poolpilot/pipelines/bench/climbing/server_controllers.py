@@ -12,10 +12,11 @@ from poolpilot.agent.search.search_controller import SearchSettings
 from poolpilot.agent.search.search_space import SearchSpace
 from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.spectral import ClimbSettings
+from poolpilot.env.controller import Controller
 from poolpilot.env.ladder import Ladder
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
-from poolpilot.env.server import Controller, PoolServer
+from poolpilot.env.server import PoolServer
 from poolpilot.models.predictor import Predictor
 from poolpilot.pipelines.bench.climbing.reference_controllers import RIVALS, SPECTRAL, MakeClimber, ours
 

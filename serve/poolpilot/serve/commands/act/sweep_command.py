@@ -18,7 +18,7 @@ from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.output import check_folder, terminal, warn, write_json
 from poolpilot.env.server import Tunable
 from poolpilot.env.tuning.mariadb_target import mariadb_target
-from poolpilot.env.tuning.target import TuningTarget
+from poolpilot.env.tuning.target import Target
 from poolpilot.env.tuning.way_back import restoring
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.reasons import percent
@@ -77,7 +77,7 @@ def ladder_tuples(server: Tunable, first: PoolTuple) -> list[PoolTuple]:
     return sorted({first, *(first.with_core(one.core) for one in ladder)})
 
 
-def built(target: TuningTarget, results: Sequence[Measured]) -> WorkloadSweep:
+def built(target: Target, results: Sequence[Measured]) -> WorkloadSweep:
     """The sweep of a server's own workload."""
     return WorkloadSweep.build(
         [(one.round, one.window) for one in results],

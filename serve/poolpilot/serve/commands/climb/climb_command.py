@@ -1,7 +1,6 @@
 """`poolpilot climb`: a climb on a MariaDB server, the embedded pool, its simulation or a curve; cold or warm."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -10,12 +9,10 @@ from poolpilot.agent.controllers.warm_start import MARIADB_WARM_START, WarmStart
 from poolpilot.env.output import check_folder, terminal, warn, write_json
 from poolpilot.env.tuning.backends import Backend, BackendChoice
 from poolpilot.env.tuning.mariadb_target import mariadb_target
-from poolpilot.env.tuning.way_back import restoring
 from poolpilot.errors import SettingError
 from poolpilot.models.champion import load_champion
 from poolpilot.models.predictor import ScorePredictor
-from poolpilot.serve.commands.climb.climb_knobs import check_curve, chosen_knobs
-from poolpilot.serve.commands.climb.climb_mariadb import dry_run
+from poolpilot.serve.commands.climb.climb_knobs import check_curve, chosen_knobs, dry_run
 from poolpilot.serve.commands.climb.climb_options import (
     Assignments,
     BackendOption,
@@ -35,13 +32,14 @@ from poolpilot.serve.commands.climb.climb_options import (
     Warm,
     WorkloadFile,
 )
-from poolpilot.serve.commands.climb.climb_outcome import outcome_rows, outcome_table
-from poolpilot.serve.commands.climb.climb_run import ClimbRun
-from poolpilot.serve.commands.climb.climb_screen import ClimbScreen
+from poolpilot.serve.commands.climb.climb_run import ClimbRun, climb_controller
 from poolpilot.serve.commands.climb.climb_settings import SettingSources, flags_of
 from poolpilot.serve.commands.climb.settings_table import setting_rows, settings_table
 from poolpilot.serve.commands.look.predict_command import prediction_table
 from poolpilot.serve.commands.options.mariadb_options import DefaultsFile, OptionalDsn, Procedure
+from poolpilot.serve.commands.tuning.conduct import conduct
+from poolpilot.serve.commands.tuning.outcome import outcome_table
+from poolpilot.serve.commands.tuning.tuning_screen import TuningScreen
 
 PERIOD_S = 0.25
 """Seconds of a sample on an embedded pool."""
@@ -93,50 +91,37 @@ def climb(
     knobs = chosen_knobs(named_knobs or ())
     if choice.backend is Backend.CURVE:
         check_curve(knobs)
+    check_folder(json_path)
     with choice.opened() if dsn is None else mariadb_target(dsn, defaults_file, procedure) as target:
         warn(target.warnings, console)
         if dsn is not None and not execute:
-            console.print(dry_run(target, knobs, seconds), soft_wrap=True)
+            console.print(dry_run(target.server, knobs, seconds), soft_wrap=True)
             return
-        screen = ClimbScreen(f"Climb on {target.name}", console, target.goodput)
         looks = WarmStartSettings() if dsn is None else MARIADB_WARM_START
-        run = ClimbRun(target, settings, sources, screen, predictor, looks, knobs)
-        conduct(run, seconds, keep, console, json_path)
+
+        def open_run() -> ClimbRun:
+            controller = climb_controller(target, settings, knobs, predictor, looks)
+            screen = TuningScreen(f"Climb on {target.name}", console, target.goodput, controller)
+            period_s = settings.hcm_period
+            return ClimbRun(
+                target, controller, screen, period_s, seconds, settings=settings, sources=sources, knobs=knobs
+            )
+
+        conduct(target, "climb", open_run, partial(report, console=console, json_path=json_path), console, keep=keep)
 
 
-def conduct(run: ClimbRun, seconds: float, keep: bool, console: Console, json_path: Path | None) -> None:
-    """Climbs, brings the first tuple back unless it is to keep what was reached, and says what is in force.
-
-    Raises:
-        KeyboardInterrupt: The user ended it; everything above is done all the same.
-        SettingError: The file cannot be written.
-        ServerError: The server is gone, or somebody else has set a tuple, which is left alone.
-    """
-    check_folder(json_path)
-    with restoring(run.target.way_back, "climb", console, keep=keep), reported(run, console, json_path):
-        run.climb(seconds)
-    if run.interrupted:
-        raise KeyboardInterrupt
-
-
-@contextmanager
-def reported(run: ClimbRun, console: Console, json_path: Path | None) -> Iterator[None]:
-    """Prints and writes what was measured in the block, however that ends.
+def report(run: ClimbRun, console: Console, json_path: Path | None) -> None:
+    """Prints and writes what was measured.
 
     Raises:
         SettingError: The file cannot be written.
     """
-    try:
-        yield
-    finally:
-        for prediction in run.predictions[-1:]:
-            console.print(prediction_table(prediction))
-        rows = outcome_rows(run.before, run.steps, run.objective)
-        console.print(outcome_table(rows, run.target.goodput))
-        if run.steps:
-            console.print(f"The climb ended on {run.steps[-1].pool_tuple}.")
-        if json_path is not None:
-            write_json(json_path, run.as_dict())
+    for prediction in run.predictions[-1:]:
+        console.print(prediction_table(prediction))
+    console.print(outcome_table("Climb", run.outcome(), run.target.goodput))
+    if run.steps:
+        console.print(f"The climb ended on {run.steps[-1].pool_tuple}.")
+    write_json(json_path, run.as_dict())
 
 
 def show_settings(sources: SettingSources, console: Console, json_path: Path | None) -> None:

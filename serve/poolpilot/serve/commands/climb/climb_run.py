@@ -1,83 +1,68 @@
-"""One climb on a server, with everything measured so far: an interrupt loses nothing."""
+"""One climb: warm where there is a predictor, and cold where there is none or it abstains."""
 
-from dataclasses import dataclass, field
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from poolpilot.agent.controllers.warm_start import WarmStart, WarmStartSettings
-from poolpilot.env.climbing.climb import ClimbController, ClimbStep, run_climb
+from poolpilot.agent.controllers.warm_start import OpenClimb, WarmStart, WarmStartSettings, size_climb
+from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.knob_climb import KnobClimbController
-from poolpilot.env.climbing.spectral import spectral_climber
-from poolpilot.env.interrupts import Interrupts
-from poolpilot.env.measurement.protocol import Measured, MeasurementSettings, measure
+from poolpilot.env.controller import Controller
 from poolpilot.env.objective import Objective
-from poolpilot.env.tuning.target import TuningTarget
+from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.predictor import Prediction, ProbingPredictor
-from poolpilot.native_pool import SpectralSettings
+from poolpilot.native_pool import SpectralClimber, SpectralSettings
 from poolpilot.serve.commands.climb.climb_knobs import SIZE_ALONE
-from poolpilot.serve.commands.climb.climb_outcome import decision_as_dict, outcome_rows, step_as_dict
-from poolpilot.serve.commands.climb.climb_screen import ClimbScreen
 from poolpilot.serve.commands.climb.climb_settings import SettingSources
-from poolpilot.serve.commands.climb.climb_view import AnyClimber
+from poolpilot.serve.commands.tuning.outcome import Row, outcome_row, step_as_dict
+from poolpilot.serve.commands.tuning.tuning_run import TuningRun
 
 
-@dataclass
-class ClimbRun:
-    """A climb: warm where there is a predictor, and cold where there is none or it abstains.
+@dataclass(kw_only=True)
+class ClimbRun(TuningRun):
+    """A run of the climber for two samples at least; its settings may change meanwhile.
 
     Attributes:
-        target: The server.
         settings: The climber's settings at the start.
-        sources: Where they came from; their file is looked at before each window.
-        screen: Shows what happens.
-        predictor: What a warm climb starts from.
-        looks: How the predictor looks at the server.
+        sources: Where they came from; their file is looked at after each window.
         knobs: The knobs that are climbed.
-        before: The window under the first tuple; None until it is measured.
-        steps: The windows so far.
-        predictions: What the predictor said, in order.
-        climber: The climber, once it has begun.
-        interrupted: Whether the user ended it.
     """
 
-    target: TuningTarget
     settings: SpectralSettings
     sources: SettingSources
-    screen: ClimbScreen
-    predictor: ProbingPredictor | None = None
-    looks: WarmStartSettings = field(default_factory=WarmStartSettings)
     knobs: tuple[str, ...] = SIZE_ALONE
-    before: Measured | None = None
-    steps: list[ClimbStep] = field(default_factory=list)
-    predictions: list[Prediction] = field(default_factory=list)
-    climber: AnyClimber | None = None
-    interrupted: bool = False
-    _interrupts: Interrupts = field(default_factory=Interrupts, repr=False)
+
+    def __post_init__(self) -> None:
+        self.horizon_s = max(self.horizon_s or 0.0, 2.0 * self.settings.hcm_period)
 
     @property
     def objective(self) -> Objective:
         """What counts, at the climber's price of a thread."""
-        return self.target.objective.model_copy(update={"price_of_thread": self.settings.price_of_thread})
+        return priced(self.target.objective, self.settings)
 
-    def climb(self, horizon_s: float) -> None:
-        """Climbs from the tuple in force until the horizon, for two samples at least, or until Ctrl-C.
+    @property
+    def climber(self) -> SpectralClimber | KnobClimbController | None:
+        """The climber, once it has begun."""
+        climbing = self.controller.climb if isinstance(self.controller, WarmStart) else self.controller
+        if isinstance(climbing, ClimbController):
+            assert isinstance(climbing.climber, SpectralClimber)
+            return climbing.climber
+        return climbing if isinstance(climbing, KnobClimbController) else None
 
-        Ctrl-C waits for the end of the window.
+    @property
+    def predictions(self) -> list[Prediction]:
+        """What the predictor said, in order."""
+        return self.controller.predictions if isinstance(self.controller, WarmStart) else []
 
-        Raises:
-            SettingError: A setting or a tuple is refused.
-            ServerError: The server stopped.
-        """
-        server = self.target.server
-        try:
-            with self._interrupts, self.screen.shown():
-                self.before = measure(server, server.tuple_in_force(), MeasurementSettings())
-                self._interrupts.check()
-                self._climb(max(horizon_s, 2.0 * self.settings.hcm_period))
-                self._interrupts.check()
-        except KeyboardInterrupt:
-            self.interrupted = True
+    def outcome(self) -> list[Row]:
+        """Before and after, as far as they were measured; after is the last fifth of the climb."""
+        windows = [step.measured.window for step in self.steps]
+        last = windows[-max(len(windows) // 5, 1) :]
+        rows = [] if self.before is None else [outcome_row("before", [self.before.window], self.objective)]
+        return [*rows, outcome_row("after", last, self.objective)] if last else rows
 
     def as_dict(self) -> dict[str, Any]:
         """Everything measured and decided so far, fit for JSON."""
@@ -87,55 +72,15 @@ class ClimbRun:
             "interrupted": self.interrupted,
             "settings": (self.climber.settings if self.climber else self.settings).as_dict(),
             "predictions": [prediction.as_dict() for prediction in self.predictions],
-            "outcome": outcome_rows(self.before, self.steps, self.objective),
+            "outcome": self.outcome(),
             "steps": [step_as_dict(step) for step in self.steps],
             "decisions": [decision_as_dict(record) for record in self.climber.log()] if self.climber else [],
         }
 
-    def _climb(self, horizon_s: float) -> None:
-        if self.predictor is not None:
-            return self._climb_from(self.predictor, horizon_s)
-        first = self.target.server.tuple_in_force()
-        controller = self._of_size(first) if self.knobs == SIZE_ALONE else self._of_many(first)
-        run_climb(self.target.server, controller, controller.period_s, horizon_s, self.objective, self._add)
-
-    def _climb_from(self, predictor: ProbingPredictor, horizon_s: float) -> None:
-        """Climbs from what the predictor says; many knobs do not hold that, but look round it by their waves."""
-        WarmStart(
-            self.target.server,
-            predictor,
-            self.objective,
-            self.looks,
-            self.settings,
-            self._add,
-            self._begin,
-            None if self.knobs == SIZE_ALONE else self._of_many,
-            predictions=self.predictions,
-        ).run(horizon_s)
-
-    def _of_size(self, first: PoolTuple) -> ClimbController:
-        climber = spectral_climber(self.settings, self.target.server.knobs, first.pool_size)
-        self._begin(climber)
-        return ClimbController(climber, first, self.objective)
-
-    def _of_many(self, first: PoolTuple) -> KnobClimbController:
-        climbing = KnobClimbController(self.settings, self.target.server.knobs, first, self.objective, self.knobs)
-        self._begin(climbing)
-        return climbing
-
-    def _begin(self, climber: AnyClimber) -> None:
-        self.climber = climber
-        self.screen.follow(climber)
-
-    def _add(self, step: ClimbStep) -> None:
-        self.steps.append(step)
-        if self.climber is not None:
-            self._adopt(self.climber)
-        self.screen.add(step)
-        self._interrupts.check()
-
-    def _adopt(self, climber: AnyClimber) -> None:
+    def _watch(self) -> None:
         """Takes over what has changed in the file of settings; a broken file changes nothing."""
+        if (climber := self.climber) is None:
+            return
         try:
             changed = self.sources.changed()
         except SettingError as error:
@@ -144,3 +89,49 @@ class ClimbRun:
         if changed is not None:
             climber.adopt(changed)
             self.screen.tell(f"read again after sample {climber.latest['sample']}")
+
+
+def climb_controller(
+    target: Target,
+    settings: SpectralSettings,
+    knobs: tuple[str, ...],
+    predictor: ProbingPredictor | None,
+    looks: WarmStartSettings,
+) -> Controller:
+    """What climbs: from the tuple in force, or from what a predictor says; many knobs look round that by their waves.
+
+    Args:
+        target: The server.
+        settings: How it climbs.
+        knobs: The knobs that are climbed.
+        predictor: What a warm climb starts from; None is a cold climb.
+        looks: How the predictor looks at the server.
+
+    Raises:
+        SettingError: A setting is refused, or a knob cannot be climbed.
+    """
+    server, objective = target.server, priced(target.objective, settings)
+
+    def many(start: PoolTuple, _warm: bool) -> Controller:
+        return KnobClimbController(settings, server.knobs, start, objective, knobs)
+
+    open_climb: OpenClimb = size_climb(settings, server.knobs, objective) if knobs == SIZE_ALONE else many
+    if predictor is None:
+        return open_climb(server.tuple_in_force(), False)
+    return WarmStart(predictor, server.knobs, objective, open_climb, looks)
+
+
+def priced(objective: Objective, settings: SpectralSettings) -> Objective:
+    """An objective at the climber's price of a thread."""
+    return objective.model_copy(update={"price_of_thread": settings.price_of_thread})
+
+
+def decision_as_dict(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record of the climber, fit for JSON: complex numbers as (re, im), None for what is not finite."""
+    return {name: _plain(value) for name, value in record.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, complex):
+        return [_plain(value.real), _plain(value.imag)]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

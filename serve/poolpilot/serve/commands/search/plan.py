@@ -12,7 +12,7 @@ from poolpilot.agent.search.search_space import SearchSpace
 from poolpilot.agent.search.stored_workload import StoredWorkload, stored_workloads
 from poolpilot.agent.search.workload_mapping import WorkloadMapping
 from poolpilot.env.measurement.sweep import WorkloadSweep
-from poolpilot.env.tuning.target import TuningTarget
+from poolpilot.env.tuning.target import Target
 from poolpilot.pipelines.store.dataset import read_dataset
 from poolpilot.serve.commands.search.knob_option import KnobOption, range_of, space_of
 from poolpilot.serve.commands.search.search_settings import SearchRunSettings
@@ -36,7 +36,7 @@ class SearchPlan:
     ranking: tuple[RankedKnob, ...] = ()
     left_out: Mapping[str, str] = field(default_factory=dict)
 
-    def controller(self, target: TuningTarget) -> SearchController:
+    def controller(self, target: Target) -> SearchController:
         """The search on a server."""
         settings = self.settings
         if settings.method == "random":
@@ -58,7 +58,7 @@ class SearchPlan:
         """The knobs that vary with their ranges, in words."""
         return "; ".join(f"{name} {values}" for name, values in range_of(self.space).items())
 
-    def dry_run(self, target: TuningTarget) -> str:
+    def dry_run(self, target: Target) -> str:
         """What the search would do."""
         return (
             f"Would search ({self.ends}) over {self.searched}, from {target.server.tuple_in_force()}, and restore that "
@@ -66,7 +66,7 @@ class SearchPlan:
         )
 
 
-def plan_of(settings: SearchRunSettings, target: TuningTarget) -> SearchPlan:
+def plan_of(settings: SearchRunSettings, target: Target) -> SearchPlan:
     """Says what a search would vary on a server.
 
     Raises:

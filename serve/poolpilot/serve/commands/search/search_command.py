@@ -4,11 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from poolpilot.env.output import terminal
 from poolpilot.serve.commands.options.settings_command import as_command
-from poolpilot.serve.commands.presentation.exit_codes import INTERRUPTED
 
 if TYPE_CHECKING:
     from poolpilot.serve.commands.search.search_settings import SearchRunSettings
@@ -28,9 +25,7 @@ def build() -> Callable[..., None]:
 
 
 def run(settings: "SearchRunSettings", json_path: Path | None) -> None:
-    """Searches and shows what was found; the exit code is 130 when interrupted."""
+    """Searches and shows what was found."""
     from poolpilot.serve.commands.search.search import search
 
-    run = search(settings, terminal(), json_path)
-    if run is not None and run.interrupted:
-        raise typer.Exit(INTERRUPTED)
+    search(settings, terminal(), json_path)

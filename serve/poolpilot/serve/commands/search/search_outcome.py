@@ -9,15 +9,13 @@ import numpy as np
 from rich.table import Table
 
 from poolpilot.agent.search.knob_ranking import RankedKnob, rank_knobs
-from poolpilot.agent.search.observations import Target, target_value
-from poolpilot.env.climbing.climb import ClimbStep
+from poolpilot.agent.search.observations import Goal, target_value
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.reasons import percent
 from poolpilot.serve.commands.search.knob_option import range_of
 from poolpilot.serve.commands.search.search_run import SearchRun
-
-Row = dict[str, Any]
+from poolpilot.serve.commands.tuning.outcome import Row, outcome_row, outcome_table, step_as_dict
 
 
 def outcome_rows(run: SearchRun) -> list[Row]:
@@ -33,19 +31,17 @@ def outcome_rows(run: SearchRun) -> list[Row]:
     return rows
 
 
-def outcome_table(run: SearchRun) -> Table:
+def search_table(run: SearchRun) -> Table:
     """The rows of `outcome_rows` as people read them."""
-    judged = "mean latency ms" if run.plan.settings.target == "latency" else "throughput 1/s"
-    table = Table("", "tuple", run.target.goodput, judged, "p99 ms", "threads", title="Search")
+    goal, names = run.plan.settings.target, run.plan.space.names
+    table = outcome_table(
+        "Search",
+        outcome_rows(run),
+        run.target.goodput,
+        in_words=lambda pool_tuple: tuple_in_words(pool_tuple, names),
+        further={"mean latency ms" if goal == "latency" else "throughput 1/s": lambda row: _judged(row, goal)},
+    )
     table.caption = "tuple: (pool size, oversubscribe, timer interval ms) and what else varies; found: measured again"
-    for row in outcome_rows(run):
-        table.add_row(
-            row["when"],
-            tuple_in_words(PoolTuple.from_dict(row["pool_tuple"]), run.plan.space.names),
-            f"{row['goodput_per_s']:.0f}",
-            _judged(row, run.plan.settings.target),
-            *("-" if row[name] is None else f"{row[name]:.1f}" for name in ("p99_ms", "threads")),
-        )
     return table
 
 
@@ -112,7 +108,7 @@ def as_dict(run: SearchRun, ranking: Sequence[RankedKnob]) -> dict[str, Any]:
             {"pool_tuple": one.pool_tuple.as_dict(), "windows": one.count, "value": one.value, "feasible": one.feasible}
             for one in run.controller.observations.measured
         ],
-        "steps": [_step(one) for one in run.steps],
+        "steps": [step_as_dict(one) for one in run.steps],
         "ranking": {
             "by": ranking_source(run),
             "knobs": [{"name": one.name, "penalty": one.penalty, "weight": one.weight} for one in ranking],
@@ -120,40 +116,18 @@ def as_dict(run: SearchRun, ranking: Sequence[RankedKnob]) -> dict[str, Any]:
     }
 
 
-def _judged(row: Row, target: Target) -> str:
+def _judged(row: Row, target: Goal) -> str:
     if target == "latency":
         return f"{1e3 * math.exp(-row['value']):.3g}"
     return f"{row['throughput_per_s']:.0f}"
 
 
-def _gain(gain: float, target: Target) -> str:
+def _gain(gain: float, target: Goal) -> str:
     if target == "latency":
         return f"mean latency {percent(-gain)}"
     return f"{target} {percent(gain)}"
 
 
 def _row(run: SearchRun, when: str, windows: Sequence[Window]) -> Row:
-    objective = run.target.objective
-    return {
-        "when": when,
-        "pool_tuple": windows[0].pool_tuple.as_dict(),
-        "value": fmean(target_value(one, objective, run.plan.settings.target) for one in windows),
-        "goodput_per_s": fmean(objective.goodput_per_s(one) for one in windows),
-        "throughput_per_s": fmean(one.throughput_per_s for one in windows),
-        "p99_ms": _mean([one.p99_ms for one in windows]),
-        "threads": _mean([one.threads for one in windows]),
-    }
-
-
-def _step(step: ClimbStep) -> Row:
-    return {
-        "end_s": step.end_s,
-        "pool_tuple": step.pool_tuple.as_dict(),
-        "goodput_per_s": step.goodput_per_s,
-        "value": step.value,
-    }
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None
+    values = [target_value(one, run.objective, run.plan.settings.target) for one in windows]
+    return {**outcome_row(when, windows, run.objective), "value": fmean(values)}

@@ -7,7 +7,7 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from poolpilot.agent.search.bayesian import BayesianSettings
-from poolpilot.agent.search.observations import Target
+from poolpilot.agent.search.observations import Goal
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.tuning.backends import Backend
 from poolpilot.errors import SettingError
@@ -54,7 +54,7 @@ class SearchRunSettings(ProgramSettings, BayesianSettings):
         description="Knob to vary, once for each: NAME for its whole range, NAME=LOW..HIGH for a part of it, "
         "NAME=1,2,4 for values to choose from.",
     )
-    target: Target = Field(
+    target: Goal = Field(
         default="objective",
         description="What is best: objective (requests in time, less a small price of a larger pool), throughput, or "
         "latency (the lowest mean).",

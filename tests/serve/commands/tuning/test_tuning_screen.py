@@ -1,19 +1,22 @@
 """The screen says what the climber does and why, with and without a terminal."""
 
 import io
+from collections.abc import Callable
 
 import pytest
 from rich.console import Console
 
-from poolpilot.env.climbing.climb import ClimbController, run_climb
+from poolpilot.agent.controllers.warm_start import WarmStart, size_climb
+from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.knob_climb import KnobClimbController
 from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
-from poolpilot.env.tuning.live_screen import SHOWN_WINDOWS
-from poolpilot.env.tuning.sparkline import ASCII_LEVELS, BLOCKS
+from poolpilot.env.tuning.loop import tune
+from poolpilot.models.predictor import ProbingPredictor
 from poolpilot.native_pool import SpectralClimber
-from poolpilot.serve.commands.climb.climb_screen import SHOWN_DECISIONS, ClimbScreen
+from poolpilot.serve.commands.tuning.sparkline import ASCII_LEVELS, BLOCKS
+from poolpilot.serve.commands.tuning.tuning_screen import SHOWN_DECISIONS, SHOWN_WINDOWS, TuningScreen
 
 ARCH = ((1, 100.0), (16, 1200.0), (32, 1300.0), (64, 600.0))
 
@@ -22,20 +25,21 @@ def console(**options: object) -> Console:
     return Console(file=io.StringIO(), width=100, **options)  # type: ignore[arg-type]
 
 
+def climbing_of(server: CurveServer) -> ClimbController:
+    climber = spectral_climber(ClimbSettings(), server.knobs)
+    return ClimbController(climber, server.tuple_in_force(), Objective())
+
+
 def shown(on: Console, seconds: float = 30.0) -> tuple[str, SpectralClimber]:
     """What the screen leaves behind after a climb on a curve."""
-    server, screen, objective = (
-        CurveServer(ARCH, cpus=2, noise=0.05),
-        ClimbScreen("A climb", on, "goodput"),
-        Objective(),
-    )
-    climber = spectral_climber(ClimbSettings(), server.knobs)
+    server = CurveServer(ARCH, cpus=2, noise=0.05)
+    controller = climbing_of(server)
+    screen = TuningScreen("A climb", on, "goodput", controller)
     with screen.shown():
-        screen.follow(climber)
-        controller = ClimbController(climber, server.tuple_in_force(), objective)
-        run_climb(server, controller, climber.period_s, seconds, objective, screen.add)
+        tune(server, controller, Objective(), horizon_s=seconds, on_step=screen.add)
     assert isinstance(on.file, io.StringIO)
-    return on.file.getvalue(), climber
+    assert isinstance(controller.climber, SpectralClimber)
+    return on.file.getvalue(), controller.climber
 
 
 def test_screen_holds_mode_size_bracket_wave_price_reason_and_bars() -> None:
@@ -57,11 +61,11 @@ def test_screen_holds_mode_size_bracket_wave_price_reason_and_bars() -> None:
 
 def test_screen_of_many_knobs_has_a_line_for_each() -> None:
     on = console()
-    server, screen, objective = CurveServer(ARCH, cpus=2), ClimbScreen("A climb", on, "goodput"), Objective()
+    server, objective = CurveServer(ARCH, cpus=2), Objective()
     climbing = KnobClimbController(ClimbSettings(), server.knobs, server.tuple_in_force(), objective)
+    screen = TuningScreen("A climb", on, "goodput", climbing)
     with screen.shown():
-        screen.follow(climbing)
-        run_climb(server, climbing, climbing.period_s, 12.0, objective, screen.add)
+        tune(server, climbing, objective, horizon_s=12.0, on_step=screen.add)
     assert isinstance(on.file, io.StringIO)
     text = on.file.getvalue()
     for wanted in ("A climb", "goodput", "elasticity", "around", *climbing.names, climbing.reason):
@@ -90,21 +94,22 @@ def test_on_a_terminal_it_is_redrawn() -> None:
     assert text.count("A climb") > 1
 
 
-def test_before_the_first_window_it_says_that_the_model_looks() -> None:
-    on = console()
-    on.print(ClimbScreen("A climb", on, "goodput").view())
+def test_before_the_first_window_it_says_that_the_model_looks(tellable: Callable[..., ProbingPredictor]) -> None:
+    on, server = console(), CurveServer(ARCH, cpus=2)
+    climb = size_climb(ClimbSettings(), server.knobs, Objective())
+    warm_start = WarmStart(tellable(), server.knobs, Objective(), climb)
+    on.print(TuningScreen("A climb", on, "goodput", warm_start).view())
     assert isinstance(on.file, io.StringIO)
     assert "looking" in on.file.getvalue()
 
 
 def test_terminal_without_unicode_gets_other_bars() -> None:
     on = Console(file=io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True), width=100)
-    screen = ClimbScreen("A climb", on, "goodput")
-    server, objective = CurveServer(ARCH, cpus=2), Objective()
-    climber = spectral_climber(ClimbSettings(), server.knobs)
+    server = CurveServer(ARCH, cpus=2)
+    controller = climbing_of(server)
+    screen = TuningScreen("A climb", on, "goodput", controller)
     with screen.shown():
-        controller = ClimbController(climber, server.tuple_in_force(), objective)
-        run_climb(server, controller, climber.period_s, 5.0, objective, screen.add)
+        tune(server, controller, Objective(), horizon_s=5.0, on_step=screen.add)
     on.file.seek(0)
     assert ASCII_LEVELS[-1] in on.file.read()
 
@@ -112,7 +117,7 @@ def test_terminal_without_unicode_gets_other_bars() -> None:
 @pytest.mark.parametrize("sentence", ["setting 'x': it is [3]", "read again"])
 def test_news_of_the_settings_is_shown_as_it_is(sentence: str) -> None:
     on = console()
-    screen = ClimbScreen("A climb", on, "goodput")
+    screen = TuningScreen("A climb", on, "goodput", climbing_of(CurveServer(ARCH, cpus=2)))
     screen.tell(sentence)
     on.print(screen.view())
     assert isinstance(on.file, io.StringIO)

@@ -1,6 +1,6 @@
 """The little bars rise with the numbers."""
 
-from poolpilot.env.tuning.sparkline import ASCII_LEVELS, BLOCKS, sparkline
+from poolpilot.serve.commands.tuning.sparkline import ASCII_LEVELS, BLOCKS, sparkline
 
 
 def test_lowest_and_highest_levels_are_the_smallest_and_greatest_values() -> None:

@@ -4,12 +4,13 @@ from io import StringIO
 
 from rich.console import Console
 
-from poolpilot.env.climbing.climb import run_climb
+from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.knob_climb import KnobClimbController
 from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
-from poolpilot.serve.commands.climb.climb_view import KnobsView, SizeView, view_of
+from poolpilot.env.tuning.loop import tune
+from poolpilot.serve.commands.tuning.controller_view import KnobsView, SizeView, view_of
 
 ARCH = ((1, 100.0), (16, 1200.0), (32, 1300.0), (64, 600.0))
 
@@ -18,7 +19,7 @@ def climbing(seconds: float) -> KnobClimbController:
     server, objective = CurveServer(ARCH, cpus=4), Objective()
     names = ("pool_size", "oversubscribe")
     made = KnobClimbController(ClimbSettings(), server.knobs, server.tuple_in_force(), objective, names)
-    run_climb(server, made, made.period_s, seconds, objective)
+    tune(server, made, objective, horizon_s=seconds)
     return made
 
 
@@ -53,6 +54,8 @@ def test_decision_leads_to_the_middles_of_the_waves_or_to_a_size() -> None:
     view = view_of(climbing(0.1))
     assert isinstance(view, KnobsView)
     assert (view.line().sample, view.line().values) == (1, "(4, 3)")
-    size = view_of(spectral_climber(ClimbSettings(), CurveServer(ARCH, cpus=4).knobs))
+    server = CurveServer(ARCH, cpus=4)
+    climber = spectral_climber(ClimbSettings(), server.knobs)
+    size = view_of(ClimbController(climber, server.tuple_in_force(), Objective()))
     assert isinstance(size, SizeView)
     assert (size.line().values, size.line().decision, size.tables()) == ("4", "start", [])
