@@ -42,7 +42,7 @@ def test_measures_its_plan_then_the_best_size_and_holds_it() -> None:
     assert visited(trace) == [(4, 1), (1, 2), (3, 2), (11, 2), (38, 2), (128, 2), (20, 13)]
     assert controller.fit is not None
     assert controller.fit.coherency == pytest.approx(LAW.coherency, rel=0.05)
-    assert controller.holds
+    assert controller.finished
     assert controller.reason == "size 20 is the best of 7 measured; so says the scalability law"
 
 

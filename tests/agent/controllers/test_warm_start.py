@@ -145,8 +145,9 @@ def test_many_knobs_climb_on_from_the_tuple_chosen() -> None:
 def test_cut_short_it_recommends_the_best_tuple_that_it_has_looked_at() -> None:
     server = CurveServer(ARCH, connections=64, cpus=2)
     climb = size_climb(ClimbSettings(), server.knobs, Objective())
-    warm_start = WarmStart(Scripted(64), server.knobs, Objective(), climb, WarmStartSettings(settle_s=0.0))
-    tune(server, warm_start, Objective(), horizon_s=0.5)
+    warm_start = WarmStart(Scripted(3), server.knobs, Objective(), climb, WarmStartSettings(settle_s=0.0))
+    trace = tune(server, warm_start, Objective(), horizon_s=0.5)
+    assert [step.pool_tuple.pool_size for step in trace.steps] == [2, 2, 3]
     assert warm_start.climb is None
     assert server.tuple_in_force().pool_size == 2
 

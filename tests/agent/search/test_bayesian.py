@@ -80,7 +80,7 @@ def test_what_is_expected_is_told_against_the_best_so_far(monkeypatch: pytest.Mo
 def test_ends_on_the_measured_tuple_of_the_greatest_posterior_mean() -> None:
     search = BayesianOptimisation(SPACE, FREE, quick(rounds=5, random_rounds=4))
     trace = searched(search, 9.0, noise=0.1)
-    assert search.holds
+    assert search.finished
     assert trace.final_tuple in {step.pool_tuple for step in trace.steps[:6]}
     points = SPACE.encode_all([step.pool_tuple for step in trace.steps[:6]])
     mean, _ = GaussianProcess(points, np.array([step.value for step in trace.steps[:6]]), 0, 1).posterior(points)
@@ -125,14 +125,14 @@ def test_values_listed_are_the_only_ones_and_held_knobs_stay() -> None:
 def test_flat_server_is_searched_without_a_word() -> None:
     search = BayesianOptimisation(SIZES, FREE, quick(rounds=3, random_rounds=2))
     tune(CurveServer(((1, 100.0), (128, 100.0))), search, FREE, period_s=1.0, horizon_s=5.0)
-    assert search.holds
+    assert search.finished
 
 
 def test_until_stable_it_goes_on_past_the_random_rounds() -> None:
     settings = BayesianSettings(rounds=None, stable_rounds=1, stable_share=100.0, random_rounds=3, candidates=50)
     search = BayesianOptimisation(SPACE, FREE, settings)
     searched(search, 8.0)
-    assert (search.holds, search.rounds_done) == (True, 3)
+    assert (search.finished, search.rounds_done) == (True, 3)
 
 
 def test_defaults_are_those_of_autotikv() -> None:

@@ -171,11 +171,11 @@ def test_records_call_the_knobs_by_their_names() -> None:
 def test_windows_last_as_long_as_the_settings_say_and_settings_change_while_it_runs() -> None:
     server = opened()
     climbing = controller(server)
-    assert climbing.period_s == climbing.settings.hcm_period == SETTINGS.period_s
+    assert climbing.climber.period_s == climbing.settings.hcm_period == SETTINGS.period_s
     climbed(server, climbing, windows=30)
     climbing.adopt(ClimbSettings(period_s=0.5, price_of_thread=0.9))
     (step,) = tune(server, climbing, OBJECTIVE, period_s=SETTINGS.period_s, horizon_s=0.5).steps
-    assert step.duration_s == pytest.approx(climbing.period_s) == 0.5
+    assert step.duration_s == pytest.approx(climbing.climber.period_s) == 0.5
     assert climbing.reason == "the settings have changed"
     assert tune(server, climbing, OBJECTIVE, period_s=0.5, horizon_s=150.0).final_tuple.pool_size < 16
 

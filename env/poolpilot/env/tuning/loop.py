@@ -98,7 +98,8 @@ def tune(
 ) -> TuningTrace:
     """Runs a controller from the tuple in force: a trial is set and measured, until the horizon or its own end.
 
-    Nothing is dropped to settle, so that the controller sees what users see. At the end what it recommends is set.
+    The first window is of the tuple in force, whatever is suggested. Nothing is dropped to settle, so that the controller
+    sees what users see. At the end what it recommends is set.
 
     Args:
         server: The server under load.
@@ -119,7 +120,8 @@ def tune(
         window_s = trial.window_s or period_s
         if horizon_s is not None and end_s + 0.5 * window_s >= horizon_s:
             break
-        _set(server, trial.pool_tuple, in_force)
+        if steps:
+            _set(server, trial.pool_tuple, in_force)
         measured = observe(server, window_s)
         window = measured.window
         end_s += window.duration_s

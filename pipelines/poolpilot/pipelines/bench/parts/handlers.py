@@ -7,7 +7,7 @@ from poolpilot.native_pool.load_settings import LoadSettings
 from poolpilot.pipelines.bench.serving.bench_settings import PoolBenchSettings
 from poolpilot.pipelines.bench.serving.served import Served
 from poolpilot.pipelines.bench.serving.sliced import SlicedCell, slices_for
-from poolpilot.pipelines.bench.serving.trial import Trial
+from poolpilot.pipelines.bench.serving.trial import PoolTrial
 from poolpilot.pipelines.bench.serving.works import WORKS, closed_loop
 
 HANDLERS = ("per_connection", "pool", "hybrid")
@@ -54,7 +54,7 @@ def trial(
     connections: int,
     options: dict[str, Any],
     load_settings: LoadSettings | None = None,
-) -> Trial:
+) -> PoolTrial:
     """A fresh pool with some options under a load."""
     most = 2 * connections + SPARE_DESCRIPTORS if load_settings else connections + SPARE_DESCRIPTORS
     served = Served(
@@ -64,4 +64,4 @@ def trial(
         options={"max_connections": most, "class_names": [work], **options},
     )
     workload = closed_loop(work, connections)
-    return Trial(served, workload, settings.load_cpus, settings.settle_s, settings.window_s, load_settings)
+    return PoolTrial(served, workload, settings.load_cpus, settings.settle_s, settings.window_s, load_settings)

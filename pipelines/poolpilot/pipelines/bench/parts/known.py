@@ -13,7 +13,7 @@ from poolpilot.pipelines.bench.parts.handlers import SPARE_DESCRIPTORS
 from poolpilot.pipelines.bench.serving.bench_settings import PoolBenchSettings
 from poolpilot.pipelines.bench.serving.rounds import Cell
 from poolpilot.pipelines.bench.serving.served import Served
-from poolpilot.pipelines.bench.serving.trial import Measures, Trial
+from poolpilot.pipelines.bench.serving.trial import Measures, PoolTrial
 from poolpilot.pipelines.bench.serving.two_queues import weighted_queues
 from poolpilot.pipelines.bench.serving.works import WORKS
 
@@ -43,7 +43,7 @@ def measure(settings: PoolBenchSettings, workload: Workload, way: str) -> Measur
     )
     if way == "declared":
         workload = replace(workload, classes=tuple(declaring(one) for one in workload.classes))
-    return Trial(served, workload, settings.load_cpus, settings.settle_s, settings.window_s).run()
+    return PoolTrial(served, workload, settings.load_cpus, settings.settle_s, settings.window_s).run()
 
 
 def declaring(one: RequestClass) -> RequestClass:

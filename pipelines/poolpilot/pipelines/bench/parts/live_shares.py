@@ -8,7 +8,7 @@ from poolpilot.pipelines.bench.parts.handlers import SPARE_DESCRIPTORS
 from poolpilot.pipelines.bench.serving.bench_settings import PoolBenchSettings
 from poolpilot.pipelines.bench.serving.rounds import Cell
 from poolpilot.pipelines.bench.serving.served import Served
-from poolpilot.pipelines.bench.serving.trial import Measures, Trial
+from poolpilot.pipelines.bench.serving.trial import Measures, PoolTrial
 
 POOL = "pool"
 
@@ -28,7 +28,7 @@ def measure(settings: PoolBenchSettings, plan: SharePlan) -> Measures:
         descriptors=workload.connections + SPARE_DESCRIPTORS,
         options={"class_names": list(plan.classes), "pool_size": 1, **plan.options()},
     )
-    measures = Trial(served, workload, settings.load_cpus, settings.settle_s, settings.window_s).run()
+    measures = PoolTrial(served, workload, settings.load_cpus, settings.settle_s, settings.window_s).run()
     shares = plan.shares({name: measures[f"{name}_throughput_per_s"] for name in plan.classes})
     return {
         **measures,

@@ -13,7 +13,7 @@ from poolpilot.pipelines.bench.parts.mixes import MIXES, WEIGHTS, Mix
 from poolpilot.pipelines.bench.serving.bench_settings import PoolBenchSettings
 from poolpilot.pipelines.bench.serving.rounds import Cell
 from poolpilot.pipelines.bench.serving.served import Served
-from poolpilot.pipelines.bench.serving.trial import Measures, Trial
+from poolpilot.pipelines.bench.serving.trial import Measures, PoolTrial
 from poolpilot.pipelines.bench.serving.two_queues import Options, transactions_first, weighted_queues
 
 ORIGINAL = "original"
@@ -52,4 +52,4 @@ def measure(settings: PoolBenchSettings, mix: Mix, options: Options) -> Measures
         options={"class_names": list(mix.class_names), **options},
     )
     load = mix.closed_loop(settings.mix_connections)
-    return Trial(served, load, settings.load_cpus, settings.mix_settle_s, settings.mix_window_s).run()
+    return PoolTrial(served, load, settings.load_cpus, settings.mix_settle_s, settings.mix_window_s).run()

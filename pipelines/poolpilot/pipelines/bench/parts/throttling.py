@@ -14,7 +14,7 @@ from poolpilot.pipelines.bench.serving.bench_settings import PoolBenchSettings
 from poolpilot.pipelines.bench.serving.interval import Interval
 from poolpilot.pipelines.bench.serving.rounds import Cell
 from poolpilot.pipelines.bench.serving.served import Served
-from poolpilot.pipelines.bench.serving.trial import Measures, Trial
+from poolpilot.pipelines.bench.serving.trial import Measures, PoolTrial
 
 ALONE, LIMITED = "pool alone", "with the limit"
 
@@ -62,7 +62,7 @@ def measure(settings: PoolBenchSettings, connections: int, limit: int) -> Measur
         options={"max_connections": most, "class_names": [CONVOY.name], "admission_limit": limit},
     )
     settle_s = settings.settle_s * max(1.0, connections / SETTLED_AT_ONCE)
-    return Trial(served, convoy(connections), settings.load_cpus, settle_s, settings.window_s).run()
+    return PoolTrial(served, convoy(connections), settings.load_cpus, settle_s, settings.window_s).run()
 
 
 def of_peak(cells: Mapping[str, Mapping[str, Sequence[float]]]) -> dict[str, dict[str, Interval]]:

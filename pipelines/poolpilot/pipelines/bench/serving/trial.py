@@ -78,7 +78,7 @@ class RunningTrial:
 
 
 @dataclass(frozen=True)
-class Trial:
+class PoolTrial:
     """What a trial of the live pool opens and sends.
 
     Attributes:

@@ -43,15 +43,23 @@ def check_curve(knobs: tuple[str, ...]) -> None:
         )
 
 
+def ranges_text(knobs: tuple[str, ...], server: Tunable) -> str:
+    """The knobs with the values that a climb may try, such as "pool_size 1..128, oversubscribe 1..32".
+
+    Raises:
+        SettingError: A knob cannot be climbed on this server, or not from the value in force.
+    """
+    limits = climb_limits(knobs, server.knobs, server.tuple_in_force(), {})
+    return ", ".join(f"{name} {low}..{high}" for name, (low, high) in zip(knobs, limits, strict=True))
+
+
 def dry_run(server: Tunable, knobs: tuple[str, ...], seconds: float) -> str:
     """What a climb on a server in staging would do.
 
     Raises:
         SettingError: A knob cannot be climbed on this server, or not from the value in force.
     """
-    limits = climb_limits(knobs, server.knobs, server.tuple_in_force(), {})
-    ranges = ", ".join(f"{name} {low}..{high}" for name, (low, high) in zip(knobs, limits, strict=True))
     return (
-        f"Would climb for {seconds:g} s over {ranges} from {server.tuple_in_force()}, and restore it at the end unless "
-        "--keep; add --execute to do it. For staging: a climb makes waves."
+        f"Would climb for {seconds:g} s over {ranges_text(knobs, server)} from {server.tuple_in_force()}, and restore "
+        "it at the end unless --keep; add --execute to do it. For staging: a climb makes waves."
     )

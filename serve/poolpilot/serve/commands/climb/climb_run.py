@@ -46,6 +46,8 @@ class ClimbRun(TuningRun):
     @property
     def climber(self) -> SpectralClimber | KnobClimbController | None:
         """The climber, once it has begun."""
+        if self.before is None:
+            return None
         climbing = self.controller.climb if isinstance(self.controller, WarmStart) else self.controller
         if isinstance(climbing, ClimbController):
             assert isinstance(climbing.climber, SpectralClimber)
