@@ -1,4 +1,4 @@
-"""Pictures of throughput over the weight of a class, after the source's figures 6 to 8."""
+"""Pictures of throughput over the weight of a class, after Trub's figures 6 to 8 (Trub (priorities))."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,12 +23,12 @@ def curve(axes: Axes, of: str, label: str, points: Sequence[Interval], style: st
 
 
 def level(axes: Axes, of: str, value: float, label: str, style: str) -> None:
-    """A constant, as the source draws what has no weight."""
+    """A constant, as Trub draws what has no weight."""
     axes.axhline(value / 1e3, color=COLOURS[of], linestyle=style, linewidth=0.9, label=label)
 
 
 def draw_source(report: Mapping[str, Any], path: Path) -> None:
-    """The source's figures 6 to 8, simulated, with the numbers of its text."""
+    """Trub's figures 6 to 8, simulated, with the numbers of its text."""
     figure = Figure(figsize=(13.0, 4.6), layout="constrained")
     for column, (number, found) in enumerate(report["figures"].items()):
         axes = figure.add_subplot(1, len(report["figures"]), 1 + column)

@@ -1,7 +1,7 @@
-"""The source's figures 6 to 8 on the simulated pool: fitted to what its text says of some weights, others predicted.
+"""Figures 6 to 8 of Trub (priorities), simulated: fitted to what the text says of some weights, others predicted.
 
 How to run: `python benchmarks/priorities_source.py [--evaluations 50] [--seeds 5] [--json benchmarks/reports/
-priorities_source.json]` (ten minutes; the same numbers every time). Model, source and what its text says:
+priorities_source.json]` (ten minutes; the same numbers every time). Model and what Trub's text says:
 `pipelines/bench/parts/source_mixes.py`. Results to expect: figure 6 fitted within 15 % at the original pool and at
 0.8; the prediction for figure 8 within some per cent; that for the write-only class of figure 7 far off, as sysbench's
 composition alone does not say what holds writers up. Rows that they queue up for do, but with numbers fitted to that
@@ -56,7 +56,7 @@ def figure_rows(by_seed: dict[int, Rates], figure: int) -> dict[str, dict[str, A
 
 
 def told_rows(by_seed: dict[int, Rates], told: Sequence[Told]) -> list[dict[str, Any]]:
-    """What the source says, what is simulated, and the error relative to the source."""
+    """What Trub's text says, what is simulated, and the error relative to the text."""
     rows = []
     for one in told:
         found = [one.found(rates) for rates in by_seed.values()]

@@ -261,7 +261,7 @@ def training_section(evaluations: dict[str, dict[str, Any]]) -> str:
 
 
 def shapes_section(result: dict[str, Any]) -> str:
-    """Curves over the pool size, beside what the sources say."""
+    """Curves over the pool size, beside what was published."""
     sizes = list(result["curves"]["heavy load"])
     shown = [size for size in sizes if int(size) in (8, 24, 48, 72, 96, 144, 180, 288, 512)]
     lines = f"| requests a second by pool size | {' | '.join(shown)} | best size |\n"
@@ -273,8 +273,8 @@ def shapes_section(result: dict[str, Any]) -> str:
 
 
 def rw_section(result: dict[str, Any]) -> str:
-    """The gains of the seed on 72 processors."""
-    lines = "| connections | source | simulated | best size | |\n|---|---|---|---|---|\n"
+    """The gains on 72 processors beside those of Trub (adaptive pool)."""
+    lines = "| connections | Trub reports | simulated | best size | |\n|---|---|---|---|---|\n"
     for row in result["rows"]:
         used = "fitted" if row["fitted"] else "predicted"
         lines += (

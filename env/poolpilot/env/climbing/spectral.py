@@ -21,7 +21,7 @@ class ClimbSettings(BaseModel):
     samples_to_wave_period_ratio: int = Field(
         default=4,
         ge=2,
-        description="Periods of the wave in the history that decides; fewer than the seed's 8, whose precision is lost "
+        description="Periods of the wave in the history that decides; fewer than Trub's 8, whose precision is lost "
         "in what a pool still holds of earlier sizes.",
     )
     growth_periods: int = Field(
@@ -31,7 +31,7 @@ class ClimbSettings(BaseModel):
         default=18.0, gt=0.0, description="Smallest swing of the wave in threads, on a pool of 36 (hcm_reference_size)."
     )
     min_accepted_throughput: float = Field(
-        default=1.0, ge=0.0, description="Goodput a second under which the climber pauses; the seed's 300 suit 72 CPUs."
+        default=1.0, ge=0.0, description="Goodput a second under which the climber pauses; Trub's 300 suit 72 CPUs."
     )
     price_of_thread: float = Field(default=0.01, ge=0.0, description="Elasticity a further thread must earn.")
     quick_exit_samples: int = Field(

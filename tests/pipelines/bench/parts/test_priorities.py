@@ -1,4 +1,4 @@
-"""Priorities by weight: the live mixes, their twins and the source's own, small."""
+"""Priorities by weight: the live mixes, their twins and Trub's own, small."""
 
 import os
 

@@ -25,7 +25,7 @@ MakeClimber = Callable[[int, int], Climber]
 """Makes a climber from a start and the largest size."""
 
 ANCESTORS = (DOTNET, PROBING, ARTICLE)
-""".NET's climber, MongoDB's probing, and the seed's own settings: what ours must not fall behind."""
+""".NET's climber, MongoDB's probing, and Trub's own settings: what ours must not fall behind."""
 
 
 def ours(settings: SpectralSettings) -> MakeClimber:

@@ -1,8 +1,8 @@
-"""The source's three mixes as step programs: two classes of statements that share a pool of one processor.
+"""The three mixes of Trub (priorities) as step programs: two classes of statements that share a pool of one processor.
 
-Trub, "Simulation of workload prioritisation in a thread pool for a database server" (in Russian), runs sysbench's
-classes two by two, 1,024 connections each, and moves the weight of one of the two queues from 0 to 1. A program is one
-statement; which of them are part of a transaction, a pool of two levels is told by their class.
+Trub (priorities; docs/references.md) runs sysbench's classes two by two, 1,024 connections each, and moves the weight
+of one of the two queues from 0 to 1. A program is one statement; which of them are part of a transaction, a pool of two
+levels is told by their class.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
 WEIGHTS = tuple(step / 10 for step in range(11))
-"""Weights of a mix's second class, as in the source."""
+"""Weights of a mix's second class, as Trub has them."""
 
 ROWS = 4
 """Rows that those who write want, each held until its change is on the disk."""
@@ -68,4 +68,4 @@ class Mix:
 MIXES: Mapping[str, Mix] = {
     mix.name: mix for mix in (Mix(POINT_SELECT, READ_WRITE), Mix(READ_ONLY, WRITE_ONLY), Mix(POINT_SELECT, READ_ONLY))
 }
-"""By name, in the order of the source's figures 6 to 8."""
+"""By name, in the order of Trub's figures 6 to 8."""

@@ -1,7 +1,7 @@
-"""The source's mixes on a live pool whose classes have a queue each, by the weight of one of them.
+"""The mixes of Trub (priorities) on a live pool whose classes have a queue each, by the weight of one of them.
 
 The pools differ in their discipline alone: one FIFO queue, the two levels of MariaDB (statements of transactions
-go first, the source's "original"), or two queues by weight. Each has a listener that does nothing else, without which a
+go first, Trub's "original"), or two queues by weight. Each has a listener that does nothing else, without which a
 group serves batches and a weight orders no more than one poll has found (decision 21).
 """
 

@@ -1,8 +1,8 @@
-"""The source's own mixes on a machine of its size, simulated, and what its text says of them.
+"""The mixes of Trub (priorities) on a machine of that size, simulated, and what the text says of them.
 
-Trub, "Simulation of workload prioritisation in a thread pool for a database server" (in Russian). Of its figures 6 to 8
-only what the text says is known: `TOLD` has all of it. The number of processors is not told: of `PROCESSORS` the one is
-taken with which the fit comes nearest. The pool is stock, but for a listener that only listens.
+Trub (priorities) is in docs/references.md. Of its figures 6 to 8 only what the text says is known: `TOLD` has all of
+it. The number of processors is not told: of `PROCESSORS` the one is taken with which the fit comes nearest. The pool is
+stock, but for a listener that only listens.
 
 What a statement costs follows from few numbers (`Costs`): processor time of a statement of three classes, and how long
 one of the read-write class waits, which the pool is told of. The write-only class has no number of its own. By
@@ -49,12 +49,12 @@ FIGURES = {
 """Classes by figure; the weight is that of the second."""
 
 Place = tuple[int, float | None]
-"""A figure and a weight; None is the source's "original" pool, where statements of transactions go first."""
+"""A figure and a weight; None is Trub's "original" pool, where statements of transactions go first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the source's text says.
+    """What Trub's text says.
 
     Attributes:
         figure: Number of the figure.
@@ -63,7 +63,7 @@ class Told:
         value: Statements a second, or how many times those of the original pool.
         over_original: Which of the two.
         fitted: Whether the costs are fitted to it; else it is predicted.
-        words: How the source puts it.
+        words: How the text puts it.
     """
 
     figure: int
@@ -204,7 +204,7 @@ def rates_of(place: Place, classes: Mapping[str, RequestClass], cpus: int, seed:
 
 
 def alone(one: RequestClass, cpus: int, seed: int = 0) -> float:
-    """Simulated statements a second of a class that has the pool to itself: the source's "standalone"."""
+    """Simulated statements a second of a class that has the pool to itself: Trub's "standalone"."""
     load = Workload(one.name, "source", (one,), connections=CONNECTIONS, cpus=cpus, seed=seed)
     return simulated_window(load, {"dedicated_listener": True}, SETTLE_S, WINDOW_S, MACHINE).throughput_per_s
 
@@ -217,7 +217,7 @@ def distance(classes: Mapping[str, RequestClass], cpus: int, told: Sequence[Told
 
 
 def fitted_costs(cpus: int, evaluations: int) -> tuple[Costs, float]:
-    """The costs whose rates come nearest to what the source says of the even weights, and how near.
+    """The costs whose rates come nearest to what Trub says of the even weights, and how near.
 
     Args:
         cpus: Processors of the machine.
@@ -230,7 +230,7 @@ def fitted_costs(cpus: int, evaluations: int) -> tuple[Costs, float]:
 
 
 def fitted_rows(costs: Costs, cpus: int, evaluations: int) -> Rows:
-    """The rows with which figure 7 comes nearest to what the source says of it; nothing is predicted by that.
+    """The rows with which figure 7 comes nearest to what Trub says of it; nothing is predicted by that.
 
     Args:
         costs: What the statements cost.
