@@ -11,7 +11,7 @@ LATENCY_PREFIX = "latency_us/"
 """Histograms named LATENCY_PREFIX + class hold the latency of that class, from send to completion."""
 
 ServerKind = Literal["native", "simulated", "mariadb", "curve", "other"]
-"""What counted: the embedded pool, its simulator, a MariaDB server, a curve of throughputs, or a server of one's own."""
+"""What counted: the embedded pool, its simulator, a MariaDB server, a curve of throughputs, or one's own server."""
 
 SERVER_KINDS: tuple[ServerKind, ...] = get_args(ServerKind)
 

@@ -178,7 +178,8 @@ def check_version(version: object) -> None:
         untrusted.integer("schema_version", version, SCHEMA_VERSION, SCHEMA_VERSION)
     except FeatureError as error:
         raise FeatureError(
-            error.feature, f"{error}, the version of this release; measure again with it, or use the release that wrote it"
+            error.feature,
+            f"{error}, the version of this release; measure again with it, or use the release that wrote it",
         ) from error
 
 

@@ -1,6 +1,6 @@
 """The body of a prediction request: what `Predictor.predict` takes, as JSON.
 
-Files that commands write hold it under the key `request`, beside what else they have to say; the body is read there too.
+Files that commands write hold it under the key `request`, beside what else they have to say, and are read as a body.
 """
 
 from collections.abc import Mapping, Sequence
@@ -89,8 +89,11 @@ def _windows(values: list[object]) -> tuple[Window, ...]:
     windows = tuple(Window.from_dict(value) for value in values)
     kinds = sorted({window.server_kind for window in windows})
     if len(kinds) > 1:
-        raise FeatureError("server_kind", f"the windows come from servers of different kinds ({', '.join(kinds)}); "
-                           "a request holds the windows of one server")
+        raise FeatureError(
+            "server_kind",
+            f"the windows come from servers of different kinds ({', '.join(kinds)}); "
+            "a request holds the windows of one server",
+        )
     return windows
 
 

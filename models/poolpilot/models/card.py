@@ -13,7 +13,6 @@ from poolpilot.featurizer.schema import SCHEMA_VERSION, feature_table
 from poolpilot.models.architecture import Architecture
 from poolpilot.models.out_of_distribution import OutOfDistribution
 
-
 ModelKind = Literal["native", "mariadb"]
 """Kind of server that a model is for: the embedded pool, or MariaDB."""
 

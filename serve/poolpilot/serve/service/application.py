@@ -12,9 +12,9 @@ from starlette.requests import ClientDisconnect
 
 from poolpilot.errors import FeatureError, SettingError
 from poolpilot.featurizer.schema import SCHEMA_VERSION
+from poolpilot.models.prediction_request import RequestError, parse
 from poolpilot.models.predictor import Predictor
 from poolpilot.serve.service.body_limit import BodyLimit
-from poolpilot.models.prediction_request import RequestError, parse
 from poolpilot.serve.service.request_limit import RequestLimit
 from poolpilot.serve.service.service_settings import ServeSettings
 

@@ -33,13 +33,9 @@ class PredictorByKind:
             DamagedArtefactError: A file of one is missing, unreadable or not what was written.
             ArtefactError: One is missing, or does not fit this version.
         """
-        named = None if model is None else load_champion(model)
-        return cls(
-            {
-                kind: ScorePredictor(named if named is not None and named.card.kind == kind else load_champion(None, kind))
-                for kind in CHAMPIONS
-            }
-        )
+        artefacts = {} if model is None else {(named := load_champion(model)).card.kind: named}
+        artefacts |= {kind: load_champion(None, kind) for kind in CHAMPIONS if kind not in artefacts}
+        return cls({kind: ScorePredictor(artefact) for kind, artefact in artefacts.items()})
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`.

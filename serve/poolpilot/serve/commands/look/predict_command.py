@@ -9,9 +9,9 @@ from rich.table import Table
 from poolpilot.env.output import terminal, write_json
 from poolpilot.errors import FeatureError, SettingError
 from poolpilot.models.champion import load_for
+from poolpilot.models.prediction_request import RequestError, parse
 from poolpilot.models.predictor import Prediction, ScorePredictor
 from poolpilot.serve.commands.presentation.verdict import FIND_OUT, trials, verdict_rows
-from poolpilot.models.prediction_request import RequestError, parse
 
 
 def predict(
