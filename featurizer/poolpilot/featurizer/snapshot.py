@@ -2,12 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 LATENCY_PREFIX = "latency_us/"
 """Histograms named LATENCY_PREFIX + class hold the latency of that class, from send to completion."""
+
+ServerKind = Literal["native", "simulated", "mariadb", "curve", "other"]
+"""What counted: the embedded pool, its simulator, a MariaDB server, a curve of throughputs, or one's own server."""
+
+SERVER_KINDS: tuple[ServerKind, ...] = get_args(ServerKind)
+
+
+def server_kind_of(label: str) -> ServerKind:
+    """The kind that a label of a record names; `other` where it names none."""
+    return next((kind for kind in SERVER_KINDS if kind == label), "other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +34,7 @@ class Snapshot:
         counters: Monotonic counters by name; names ending in `_us` are integrals of time.
         gauges: Values at this instant (connections, cpus, threads, ...).
         histograms: Cumulative histograms by name, in microseconds unless the name says otherwise.
+        server_kind: What counted.
     """
 
     time_s: float
@@ -31,3 +43,4 @@ class Snapshot:
     counters: Mapping[str, float]
     gauges: Mapping[str, float]
     histograms: Mapping[str, Histogram]
+    server_kind: ServerKind = "native"

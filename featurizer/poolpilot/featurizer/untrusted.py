@@ -3,11 +3,13 @@
 import reprlib
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from poolpilot.errors import FeatureError
 from poolpilot.featurizer.histogram import BUCKETS, Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
+
+Choice = TypeVar("Choice", bound=str)
 
 LONGEST_NAME = 64
 """Field names from outside are cut to this many characters in a message."""
@@ -52,6 +54,18 @@ def integer(field: str, value: object, low: int, high: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         raise FeatureError(field, f"{field} is {shown(value)}; allowed is an integer from {low} to {high}")
     return value
+
+
+def one_of(field: str, value: object, allowed: Collection[Choice]) -> Choice:
+    """Returns one of some texts.
+
+    Raises:
+        FeatureError: It is none of them.
+    """
+    for choice in allowed:
+        if value == choice:
+            return choice
+    raise FeatureError(field, f"{field} is {shown(value)}; allowed is one of {', '.join(allowed)}")
 
 
 def mapping(field: str, value: object) -> Mapping[str, Any]:

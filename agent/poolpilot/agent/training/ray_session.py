@@ -1,4 +1,4 @@
-"""Ray for a training run: a local one, started and always shut down, or the one that RAY_ADDRESS names."""
+"""Ray for a training run: a local one, started and always shut down, or one that runs already at some address."""
 
 import functools
 import gc
@@ -26,6 +26,9 @@ KILLED_TIMEOUT_S = 60.0
 ADDRESS = "RAY_ADDRESS"
 """Ray's own variable for the address of one that already runs."""
 
+LOCAL = "local"
+"""The address by which Ray starts one of its own, whatever RAY_ADDRESS says."""
+
 FOUND = "auto"
 """The address by which Ray looks for one on this host itself."""
 
@@ -34,10 +37,15 @@ REACHED_WITHIN_S = 5.0
 
 
 class RaySettings(BaseModel):
-    """How large the local Ray may grow; one that is joined has its own size."""
+    """Which Ray is used, and how large a local one may grow; one that is joined has its own size."""
 
     model_config = ConfigDict(frozen=True)
 
+    address: str | None = Field(
+        default=None,
+        description="Address of a Ray to join, such as 10.0.0.5:6379, or auto for one on this host, or local to start "
+        "one; if not given RAY_ADDRESS, else a local one.",
+    )
     cpus: int = Field(default=2, ge=1, description="CPUs Ray may plan with; logical, it pins nothing.")
     object_store_bytes: int = Field(default=1_000_000_000, ge=100_000_000, description="Memory of the object store.")
 
@@ -113,16 +121,17 @@ def _shut_down() -> None:
         process.wait(KILLED_TIMEOUT_S)
 
 
-def _joined() -> str | None:
+def _joined(settings: RaySettings) -> str | None:
     """Address of the Ray to join; None to start one."""
-    address = os.environ.get(ADDRESS)
-    return address if address and address != "local" else None
+    address = settings.address or os.environ.get(ADDRESS)
+    return address if address and address != LOCAL else None
 
 
 def _start(settings: RaySettings, joined: str | None) -> None:
     quiet: dict[str, Any] = {"configure_logging": False, "log_to_driver": False, "logging_level": logging.ERROR}
     if joined is None:
         ray.init(
+            address=LOCAL,
             num_cpus=settings.cpus,
             include_dashboard=False,
             object_store_memory=settings.object_store_bytes,
@@ -132,11 +141,12 @@ def _start(settings: RaySettings, joined: str | None) -> None:
         return
     try:
         _reach(joined)
-        ray.init(**quiet)
+        ray.init(address=joined, **quiet)
     except (OSError, ValueError) as error:
+        named, remedy = ("the address of Ray", "give local") if settings.address else (ADDRESS, "unset the variable")
         raise SettingError(
-            f"{ADDRESS} is {joined}, but no Ray can be joined there ({error}); "
-            "start it, or unset the variable to train with a local one"
+            f"{named} is {joined}, but no Ray can be joined there ({error}); "
+            f"start it, or {remedy} to train with a local one"
         ) from error
 
 
@@ -154,21 +164,22 @@ def _reach(address: str) -> None:
 def ray_session(settings: RaySettings | None = None) -> Iterator[None]:
     """Runs Ray for the duration of the block; joins a Ray that already runs in this process.
 
-    It is a local one without dashboard, unless RAY_ADDRESS names another.
+    It is a local one without dashboard, unless the settings or RAY_ADDRESS name another.
 
     Args:
-        settings: Size of the local Ray; the defaults fit two cores.
+        settings: Address of the Ray to join, or size of the local one; the defaults fit two cores.
 
     Raises:
-        SettingError: No Ray answers at RAY_ADDRESS.
+        SettingError: No Ray answers at the address.
     """
     if ray.is_initialized():
         yield
         return
-    joined = _joined()
+    chosen = settings or RaySettings()
+    joined = _joined(chosen)
     with _environment(joined=joined is not None), _quiet(), _sigterm_as_before():
         try:
-            _start(settings or RaySettings(), joined)
+            _start(chosen, joined)
             yield
         finally:
             _shut_down()

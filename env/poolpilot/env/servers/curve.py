@@ -115,6 +115,7 @@ class CurveServer:
             {"completed": float(self._completed)},
             {"connections": float(self._connections), "cpus": float(self._knobs.cpus)},
             {LATENCY_PREFIX + CLASS_NAME: self._latency},
+            "curve",
         )
 
     def close(self) -> None:

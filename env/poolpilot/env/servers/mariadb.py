@@ -204,6 +204,7 @@ class MariadbServer:
             counters=counters | self._integrals,
             gauges=self._gauges(),
             histograms={f"{LATENCY_PREFIX}{name}": one for name, one in latencies.items()},
+            server_kind="mariadb",
         )
 
     def run_for(self, seconds: float) -> None:

@@ -134,7 +134,7 @@ class NativeServer:
             ServerError: The pool is closed.
         """
         with _told_apart():
-            return snapshot_of(self._pool.snapshot())
+            return snapshot_of(self._pool.snapshot(), "native")
 
     def run_for(self, seconds: float) -> None:
         """Sleeps while the pool serves.

@@ -4,11 +4,11 @@ from typing import Any
 
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.featurizer.snapshot import Snapshot
+from poolpilot.featurizer.snapshot import ServerKind, Snapshot
 
 
-def snapshot_of(raw: dict[str, Any]) -> Snapshot:
-    """Turns a pool's raw counters into a snapshot."""
+def snapshot_of(raw: dict[str, Any], server_kind: ServerKind) -> Snapshot:
+    """Turns the raw counters of a pool of this kind into a snapshot."""
     return Snapshot(
         raw["time_s"],
         raw["tuple_epoch"],
@@ -16,4 +16,5 @@ def snapshot_of(raw: dict[str, Any]) -> Snapshot:
         raw["counters"],
         raw["gauges"],
         {name: Histogram(*moments) for name, moments in raw["histograms"].items()},
+        server_kind,
     )

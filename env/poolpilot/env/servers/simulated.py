@@ -96,7 +96,7 @@ class SimulatedServer:
 
     def snapshot(self) -> Snapshot:
         """What the pool has counted since it started."""
-        return snapshot_of(self._pool.snapshot())
+        return snapshot_of(self._pool.snapshot(), "simulated")
 
     def run_for(self, seconds: float) -> None:
         """Simulates so many seconds.

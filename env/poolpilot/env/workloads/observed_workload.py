@@ -35,6 +35,9 @@ FEWEST_LATCH_WAITS = 0.02
 
 SPIN_US = 100
 
+SILENT_WAIT = "silent_wait_us_per_round"
+"""The feature that tells how long requests wait without telling the pool."""
+
 WAIT_KINDS: tuple[WaitKind, ...] = ("sleep", "disk_io", "row_lock", "net")
 
 
@@ -72,12 +75,32 @@ def observed_workload(window: Window, limits: KnobSpace, objective: Objective, m
         machine: The machine it is to be simulated on; its own costs are taken off the measured times.
 
     Raises:
-        FeatureError: A feature that is needed is missing, such as the processor time of a request.
+        FeatureError: A feature that is needed is missing, such as the processor time of a request; or neither the
+            server nor its clients tell how long requests wait.
     """
+    _check_waits_are_known(window)
     seen = _Seen(window, machine)
     if seen.latch_waits < FEWEST_LATCH_WAITS:
         return seen.workload(limits, objective, None)
     return _nearest([seen.workload(limits, objective, guess) for guess in GUESSES], seen, window, limits, machine)
+
+
+def assumptions(window: Window) -> tuple[str, ...]:
+    """What a window does not tell of its requests and a rebuilt workload takes for granted, as sentences."""
+    if window.profile.features[SILENT_WAIT] is not None:
+        return ()
+    return ("requests wait for nothing but the processor and the pool's queue: the server does not time its rounds",)
+
+
+def _check_waits_are_known(window: Window) -> None:
+    """Refuses a window from which a request would come out as pure processor time for want of anything else."""
+    if window.profile.features[SILENT_WAIT] is None and window.p99_ms is None:
+        raise FeatureError(
+            "classes",
+            f"the window of a {window.server_kind} server tells neither the latency of requests (classes) nor how long "
+            f"they wait ({SILENT_WAIT}), so they would be simulated as processor time alone; give a window with the "
+            "latencies of its clients (`poolpilot lab load --json`), or try tuples in staging (`poolpilot sweep`)",
+        )
 
 
 class _Seen:
@@ -91,7 +114,7 @@ class _Seen:
         self.latch_waits = self._or("latch_waits_per_request", 0.0)
         self.latch_wait_us = self._or("latch_wait_us_per_request", 0.0)
         rounds = self._or("active_rounds_mean", 1.0)
-        silent_us = self._or("silent_wait_us_per_round", 0.0) * rounds - self.latch_wait_us - machine.timer_slack_us
+        silent_us = self._or(SILENT_WAIT, 0.0) * rounds - self.latch_wait_us - machine.timer_slack_us
         self.silent_us = silent_us if silent_us >= SHORTEST_WAIT_US else 0.0
         self.waits = {kind: self._or(f"waits_{kind}_per_request", 0.0) for kind in WAIT_KINDS}
         self.wait_us = max(self._or("wait_round_us_mean", 0.0) - machine.timer_slack_us, 0.0)

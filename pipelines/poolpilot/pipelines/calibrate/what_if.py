@@ -1,6 +1,5 @@
 """What-if: goodput and p99 over the tuple, simulated for a recorded profile."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +15,11 @@ from rich.text import Text
 
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.servers.simulated_measurement import Columns, Scenario, simulate_batch
-from poolpilot.env.workloads.observed_workload import observed_workload
-from poolpilot.errors import FeatureError, SettingError
+from poolpilot.env.workloads.observed_workload import assumptions, observed_workload
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.models.body import Request, from_body
+from poolpilot.models.body import Request
+from poolpilot.models.prediction_request import RequestError, parse
 from poolpilot.native_pool.simulation import CALIBRATED
 from poolpilot.pipelines.calibrate.machine_file import read_machine
 
@@ -34,7 +34,8 @@ class SimulateSettings(ProgramSettings):
 
     profile: Path = Field(
         default=Path("profile.json"),
-        description="JSON file: the body of POST /v1/predict. Its last window is what is simulated.",
+        description="JSON file: the body of POST /v1/predict, or what climb, search or lab load wrote. Its last window "
+        "is what is simulated; a MariaDB server alone, without its clients' latencies, tells too little for that.",
     )
     machine: Path | None = Field(
         default=None, description="JSON file of a machine, as `poolpilot calibrate` writes it; none is the shipped one."
@@ -61,6 +62,7 @@ class WhatIf:
         measured_goodput_per_s: What was measured under it.
         simulated_goodput_per_s: What the simulation gives under it.
         columns: One row for each tuple of the grid; see `simulate_batch`.
+        assumed: What the profile does not tell and was taken for granted, as sentences.
     """
 
     scenario: Scenario
@@ -68,6 +70,7 @@ class WhatIf:
     measured_goodput_per_s: float
     simulated_goodput_per_s: float
     columns: Columns | None
+    assumed: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """The workload and the grid, fit for JSON."""
@@ -80,6 +83,7 @@ class WhatIf:
             "workload": self.scenario.workload.as_dict(),
             "machine": self.scenario.machine.model_dump(),
             "grid": columns,
+            "assumed": list(self.assumed),
         }
 
     def shown(self) -> Group:
@@ -94,6 +98,8 @@ class WhatIf:
         table.add_row("goodput, simulated", f"{self.simulated_goodput_per_s:,.0f}/s ({error:+.0%})")
         for one in self.scenario.workload.classes:
             table.add_row(f"a request of class {one.name}", _in_words(one))
+        for sentence in self.assumed:
+            table.add_row("assumed", sentence)
         return table
 
     def _grid_tables(self) -> list[Table]:
@@ -134,7 +140,7 @@ def what_if(settings: SimulateSettings) -> WhatIf:
 
     Raises:
         SettingError: The profile or the machine cannot be read, or the grid holds no tuple that the server allows.
-        FeatureError: The profile lacks what a workload is rebuilt from.
+        FeatureError: The profile lacks what a workload is rebuilt from; the text says what.
     """
     request = _read_profile(settings.profile)
     machine = CALIBRATED if settings.machine is None else read_machine(settings.machine)
@@ -148,6 +154,7 @@ def what_if(settings: SimulateSettings) -> WhatIf:
         objective.goodput_per_s(window),
         float(in_force["goodput_per_s"][0]),
         _grid(settings, scenario, request) if settings.grid else None,
+        assumptions(window),
     )
 
 
@@ -166,10 +173,10 @@ def _grid(settings: SimulateSettings, scenario: Scenario, request: Request) -> C
 
 def _read_profile(path: Path) -> Request:
     try:
-        return from_body(json.loads(path.read_text(encoding="utf-8")))
+        return parse(path.read_bytes())
     except OSError as error:
         raise SettingError(f"cannot read the profile {path}: {error.strerror}") from error
-    except (ValueError, FeatureError) as error:
+    except RequestError as error:
         raise SettingError(f"the profile {path} is no body of a prediction request: {error}") from error
 
 

@@ -1,6 +1,6 @@
 """The rivals, fitted on the training sweeps that the network learned from."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
@@ -19,6 +19,7 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.predictor import Prediction, Predictor, ScorePredictor
 from poolpilot.pipelines.evaluate.evaluation import SBS, EvaluationSettings, Methods
+from poolpilot.pipelines.progress_bars import NO_BARS, ProgressBars
 
 UNGUARDED = "unguarded"
 """The network's preference, however unsure: what abstaining costs or saves shows against it."""
@@ -59,20 +60,29 @@ class Unguarded:
         )
 
 
-def fit_rivals(training: Sequence[WorkloadSweep], ladder: Ladder, settings: RivalSettings) -> dict[str, Predictor]:
+def fit_rivals(
+    training: Sequence[WorkloadSweep], ladder: Ladder, settings: RivalSettings, bars: ProgressBars = NO_BARS
+) -> dict[str, Predictor]:
     """Fits every rival on the training sweeps.
+
+    Args:
+        training: The sweeps.
+        ladder: The tuples to choose from.
+        settings: How they are fitted.
+        bars: Show which is being fitted; the trees take a minute.
 
     Raises:
         StoreError: There is no training sweep.
     """
-    return {
-        "default": DefaultPredictor(),
-        SBS: SingleBestStatic.fit(training, settings.sbs, ladder),
-        "nearest": NearestWorkload.fit(training, settings.nearest, ladder),
-        "trees": BoostedTrees.fit(training, settings.trees, ladder),
-        "wait_ratio": WaitRatioFormula(ladder),
-        "little": LittleFormula(ladder),
+    fits: Mapping[str, Callable[[], Predictor]] = {
+        "default": DefaultPredictor,
+        SBS: lambda: SingleBestStatic.fit(training, settings.sbs, ladder),
+        "nearest": lambda: NearestWorkload.fit(training, settings.nearest, ladder),
+        "trees": lambda: BoostedTrees.fit(training, settings.trees, ladder),
+        "wait_ratio": lambda: WaitRatioFormula(ladder),
+        "little": lambda: LittleFormula(ladder),
     }
+    return {name: fits[name]() for name in bars.each("fitting baselines", list(fits), str)}
 
 
 def methods_of(

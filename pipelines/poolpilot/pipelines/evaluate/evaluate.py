@@ -7,8 +7,10 @@ import mlflow
 import pandas as pd
 from pydantic import Field, model_validator
 from pydantic_settings import SettingsConfigDict
+from rich.console import Console
 
 from poolpilot.env.observation import ENTRIES
+from poolpilot.env.output import terminal
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.errors import ArtefactError
 from poolpilot.models.artefact import Artefact
@@ -18,6 +20,7 @@ from poolpilot.pipelines.evaluate.baselines import UNGUARDED, RivalSettings, fit
 from poolpilot.pipelines.evaluate.evaluation import Evaluation, EvaluationSettings, evaluate_methods
 from poolpilot.pipelines.evaluate.evaluation_tables import regret_figure, risk_coverage_figure
 from poolpilot.pipelines.evaluate.mariadb_cell import LiveSettings
+from poolpilot.pipelines.progress_bars import progress_bars
 from poolpilot.pipelines.store.dataset import SweepDataset, read_dataset
 from poolpilot.pipelines.tracking import TrackedData, tracked_run
 
@@ -49,11 +52,15 @@ class EvaluateSettings(ProgramSettings):
         return self.with_defaults({"store": MARIADB_STORE} if self.server == "mariadb" else {})
 
 
-def evaluate(settings: EvaluateSettings) -> tuple[Evaluation, Artefact, SweepDataset]:
+def evaluate(settings: EvaluateSettings, console: Console | None = None) -> tuple[Evaluation, Artefact, SweepDataset]:
     """Compares a model with its rivals on one split and logs the result as an MLflow run.
 
     The rivals are fitted on the training split of the same store. Regrets are taken against the oracle's J as
     re-measured; see `Evaluation`.
+
+    Args:
+        settings: Which model, on which records.
+        console: Where progress is shown.
 
     Returns:
         The evaluation, the model and the data it was judged on.
@@ -67,9 +74,11 @@ def evaluate(settings: EvaluateSettings) -> tuple[Evaluation, Artefact, SweepDat
     check_ladder(artefact, dataset)
     with tracked_run("evaluate", settings, settings.tracking, tracked_data(dataset, settings.split)):
         mlflow.set_tag("artefact_digest", artefact.digest)
-        rivals = fit_rivals(dataset.of_split("train"), dataset.ladder, settings.rivals)
-        methods = methods_of(artefact, rivals, settings.decisions, settings.comparison)
-        evaluation = evaluate_methods(dataset.of_split(settings.split), methods, settings.comparison, settings.split)
+        with progress_bars(console or terminal()) as bars:
+            rivals = fit_rivals(dataset.of_split("train"), dataset.ladder, settings.rivals, bars)
+            methods = methods_of(artefact, rivals, settings.decisions, settings.comparison)
+            judged = dataset.of_split(settings.split)
+            evaluation = evaluate_methods(judged, methods, settings.comparison, settings.split, bars)
         log_evaluation(evaluation)
     return evaluation, artefact, dataset
 

@@ -26,6 +26,7 @@ from poolpilot.pipelines.evaluate.judgement import (
     same_advice,
     summary,
 )
+from poolpilot.pipelines.progress_bars import NO_BARS, ProgressBars
 
 ORACLE_AGAIN = "oracle_again"
 SBS = "sbs"
@@ -132,7 +133,11 @@ class Evaluation:
 
 
 def evaluate_methods(
-    sweeps: Sequence[WorkloadSweep], methods: Methods, settings: EvaluationSettings, split: str
+    sweeps: Sequence[WorkloadSweep],
+    methods: Methods,
+    settings: EvaluationSettings,
+    split: str,
+    bars: ProgressBars = NO_BARS,
 ) -> Evaluation:
     """Lets every method choose for every workload from every start.
 
@@ -141,6 +146,7 @@ def evaluate_methods(
         methods: What is compared.
         settings: How.
         split: Name of their split.
+        bars: Show which workload is judged.
 
     Raises:
         StoreError: There is no sweep, or one measured none of the starting tuples.
@@ -149,7 +155,8 @@ def evaluate_methods(
         raise StoreError(f"there is no workload of the split {split!r} to judge on; collect some first")
     outcomes: dict[str, list[Outcome]] = defaultdict(list)
     headrooms: dict[str, Headroom] = {}
-    for index, sweep in enumerate(sweeps):
+    judged = bars.each(f"evaluating, {split}", sweeps, lambda sweep: sweep.workload_id)
+    for index, sweep in enumerate(judged):
         for number, (start, pool_tuple) in enumerate(starts_of(sweep, settings).items()):
             seed = int(np.random.default_rng([settings.seed, index, number]).integers(2**31))
             for outcome in _play(sweep, start, pool_tuple, methods, settings, seed):

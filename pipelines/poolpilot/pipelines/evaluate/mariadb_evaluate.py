@@ -19,6 +19,7 @@ from poolpilot.pipelines.evaluate.evaluate import EvaluateSettings, check_ladder
 from poolpilot.pipelines.evaluate.lab_stage import lab_stage
 from poolpilot.pipelines.evaluate.mariadb_cell import LiveCell, LiveMethods, run_cell
 from poolpilot.pipelines.evaluate.mariadb_evaluation import PREDICTED, LiveEvaluation
+from poolpilot.pipelines.progress_bars import ProgressBars, progress_bars
 from poolpilot.pipelines.store.dataset import SweepDataset, read_dataset
 from poolpilot.pipelines.store.record_store import write_durably
 from poolpilot.pipelines.store.records import StagingStore
@@ -42,7 +43,8 @@ def evaluate_live(settings: EvaluateSettings, console: Console) -> LiveEvaluatio
     artefact = load_champion(settings.model, "mariadb")
     dataset = read_dataset(settings.store, "train", settings.split)
     check_ladder(artefact, dataset)
-    one_shot = _one_shot(ScorePredictor(artefact), dataset, settings)
+    with progress_bars(console) as bars:
+        one_shot = _one_shot(ScorePredictor(artefact), dataset, settings, bars)
     bold = ScorePredictor(artefact, artefact.card.settings.for_verified_use())
     with tracked_run("evaluate-mariadb", settings, settings.tracking, tracked_data(dataset, settings.split)):
         mlflow.set_tag("artefact_digest", artefact.digest)
@@ -62,9 +64,11 @@ def evaluate_live(settings: EvaluateSettings, console: Console) -> LiveEvaluatio
     return evaluation
 
 
-def _one_shot(predictor: ScorePredictor, dataset: SweepDataset, settings: EvaluateSettings) -> dict[str, Predictor]:
+def _one_shot(
+    predictor: ScorePredictor, dataset: SweepDataset, settings: EvaluateSettings, bars: ProgressBars
+) -> dict[str, Predictor]:
     training = [view for sweep in dataset.of_split("train") for view in (sweep, sweep.server_view())]
-    rivals = fit_rivals(training, dataset.ladder, settings.rivals)
+    rivals = fit_rivals(training, dataset.ladder, settings.rivals, bars)
     kept = {name: rival for name, rival in rivals.items() if name not in LEFT_OUT}
     return {PREDICTED: predictor, **kept, "static_16_3_10": StaticPredictor(HARDEST_STATIC)}
 

@@ -7,8 +7,10 @@ from typing import Self
 import mlflow
 from pydantic import Field, model_validator
 from pydantic_settings import SettingsConfigDict
+from rich.console import Console
 
 from poolpilot.env.observation import ENTRIES
+from poolpilot.env.output import terminal
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.errors import ArtefactError, DamagedArtefactError
 from poolpilot.models import artefact_folder
@@ -18,6 +20,7 @@ from poolpilot.pipelines.collect.collect_settings import MARIADB_STORE
 from poolpilot.pipelines.evaluate.baselines import RivalSettings, fit_rivals, methods_of
 from poolpilot.pipelines.evaluate.evaluate import check_ladder, log_evaluation, tracked_data
 from poolpilot.pipelines.evaluate.evaluation import SBS, Evaluation, EvaluationSettings, evaluate_methods
+from poolpilot.pipelines.progress_bars import progress_bars
 from poolpilot.pipelines.store.dataset import read_dataset
 from poolpilot.pipelines.tracking import tracked_run
 from poolpilot.pipelines.train.registry import crown, register, set_status
@@ -67,30 +70,36 @@ class Promotion:
     promoted: bool
 
 
-def promote(settings: PromoteSettings) -> Promotion:
+def promote(settings: PromoteSettings, console: Console | None = None) -> Promotion:
     """Judges a candidate on the validation split and, if it passes, makes it the champion.
 
     It passes when its mean regret is below that of the single best static tuple and at most `margin` above that of
     the champion, both measured now on the same windows. Then its files replace the champion's and, if that is the
     champion in use, the registry's alias `champion` moves to its version. The test split is not looked at.
 
+    Args:
+        settings: Which candidate, and what it must beat.
+        console: Where progress is shown.
+
     Raises:
         DamagedArtefactError: The candidate or the champion is damaged.
-        ArtefactError: There is no candidate of this version, or the champion's folder cannot be written.
+        ArtefactError: There is no candidate of this version, it is for another kind of server, or the champion's folder
+            cannot be written.
         StoreError: The store lacks the training or the validation split.
     """
-    candidate = load(settings.candidate)
+    candidate = _candidate(settings)
     folder = champion_folder(settings.champion, settings.server)
     champion = _champion(folder)
     dataset = read_dataset(settings.store, "train", "validation")
     check_ladder(candidate, dataset)
     validation = dataset.of_split("validation")
-    with tracked_run("promote", settings, settings.tracking, tracked_data(dataset, "validation")):
-        rivals = fit_rivals(dataset.of_split("train"), dataset.ladder, settings.rivals)
+    tracked = tracked_run("promote", settings, settings.tracking, tracked_data(dataset, "validation"))
+    with tracked, progress_bars(console or terminal()) as bars:
+        rivals = fit_rivals(dataset.of_split("train"), dataset.ladder, settings.rivals, bars)
 
         def judged(artefact: Artefact) -> Evaluation:
             methods = methods_of(artefact, rivals, settings.decisions, settings.comparison)
-            return evaluate_methods(validation, methods, settings.comparison, "validation")
+            return evaluate_methods(validation, methods, settings.comparison, "validation", bars)
 
         evaluation = judged(candidate)
         log_evaluation(evaluation)
@@ -109,6 +118,16 @@ def promote(settings: PromoteSettings) -> Promotion:
                 crown(version, CHAMPIONS[settings.server][0])
     before = None if champion is None else champion.digest
     return Promotion(candidate.digest, before, regrets, objections, promoted)
+
+
+def _candidate(settings: PromoteSettings) -> Artefact:
+    candidate = load(settings.candidate)
+    if candidate.card.kind != settings.server:
+        raise ArtefactError(
+            f"the model in {settings.candidate} is for the kind of server {candidate.card.kind!r} and cannot be the "
+            f"champion for {settings.server!r}: give --server {candidate.card.kind}, or another candidate"
+        )
+    return candidate
 
 
 def mean_regret(evaluation: Evaluation, method: str) -> float:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import mlflow
 from rich.console import Console
@@ -20,9 +21,11 @@ from poolpilot.models.out_of_distribution import OutOfDistribution
 from poolpilot.pipelines.evaluate.baselines import fit_rivals, methods_of
 from poolpilot.pipelines.evaluate.evaluate import flat_metrics, log_evaluation, tracked_data
 from poolpilot.pipelines.evaluate.evaluation import Evaluation, evaluate_methods
+from poolpilot.pipelines.progress_bars import progress_bars
 from poolpilot.pipelines.store.dataset import SweepDataset, read_dataset
 from poolpilot.pipelines.tracking import tracked_run
 from poolpilot.pipelines.train.registry import register
+from poolpilot.pipelines.train.stage_store import StageStore
 from poolpilot.pipelines.train.train_settings import TrainSettings
 from poolpilot.pipelines.train.training import ALL_ACTION, Trainer
 
@@ -55,6 +58,8 @@ class TrainReport:
 def train(settings: TrainSettings, console: Console | None = None) -> TrainReport:
     """Trains a model on the training split, chooses and judges it on the validation split; test stays sealed.
 
+    Stages that are finished when Ctrl-C comes are kept beside the output, and a second run goes on from them.
+
     Args:
         settings: What to train on, and how.
         console: Where progress is shown.
@@ -63,19 +68,22 @@ def train(settings: TrainSettings, console: Console | None = None) -> TrainRepor
         StoreError: The store lacks one of the two splits.
         ArtefactError: The artefact cannot be written.
     """
-    dataset = _read(settings)
+    dataset, shown = _read(settings), console or terminal()
     training, validation = dataset.of_split("train"), dataset.of_split("validation")
-    with tracked_run("train", settings, settings.tracking, tracked_data(dataset, "training")) as run:
-        trainer = Trainer(training, validation, dataset.ladder, settings, console or terminal())
+    stages = StageStore(settings.output, _data(settings, dataset))
+    tracked = tracked_run("train", settings, settings.tracking, tracked_data(dataset, "training"))
+    with stages.told(shown), tracked as run:
+        trainer = Trainer(training, validation, dataset.ladder, settings, shown, stages=stages)
         variant, network = trainer.run()
         if variant != ALL_ACTION:  # only the others move the scale of the gains
             mlflow.log_metric("gain_slope", calibrate_gain(network, validation, dataset.ladder))
         card = _card(settings, dataset, network)
-        evaluation = _judged(settings, dataset, Artefact(network.state_to_numpy(), card, UNSAVED))
+        evaluation = _judged(settings, dataset, Artefact(network.state_to_numpy(), card, UNSAVED), shown)
         log_evaluation(evaluation)
         card = card.model_copy(update={"metrics": flat_metrics(evaluation)})
         memory = Memory.of(as_reported(training)) if settings.server == "mariadb" else None
         artefact = save(settings.output, network.state_to_numpy(), card, memory)
+        stages.clear()
         mlflow.set_tag("artefact_digest", artefact.digest)
         version = register(settings.output, validation)
         return TrainReport(artefact, settings.output, variant, trainer.scores, evaluation, version, run.info.run_id)
@@ -88,6 +96,15 @@ def _read(settings: TrainSettings) -> SweepDataset:
     else:
         dataset = read_dataset(settings.store, "train", "validation")
     return dataset.with_server_views() if settings.server_views else dataset
+
+
+def _data(settings: TrainSettings, dataset: SweepDataset) -> dict[str, Any]:
+    """What all stages learn from."""
+    return {
+        "records": dataset.digest,
+        "server_views": settings.server_views,
+        "ladder": dataset.ladder.model_dump(mode="json"),
+    }
 
 
 def _card(settings: TrainSettings, dataset: SweepDataset, network: ScoreNetwork) -> ModelCard:
@@ -105,13 +122,15 @@ def _card(settings: TrainSettings, dataset: SweepDataset, network: ScoreNetwork)
         ),
         static_tuple=SingleBestStatic.fit(training, settings.rivals.sbs, dataset.ladder).pool_tuple.core,
         settings=settings.predictor,
+        server_kind=settings.server,
     )
 
 
-def _judged(settings: TrainSettings, dataset: SweepDataset, artefact: Artefact) -> Evaluation:
-    rivals = fit_rivals(dataset.of_split("train"), dataset.ladder, settings.rivals)
-    methods = methods_of(artefact, rivals, settings.decisions, settings.comparison)
-    return evaluate_methods(dataset.of_split("validation"), methods, settings.comparison, "validation")
+def _judged(settings: TrainSettings, dataset: SweepDataset, artefact: Artefact, console: Console) -> Evaluation:
+    with progress_bars(console) as bars:
+        rivals = fit_rivals(dataset.of_split("train"), dataset.ladder, settings.rivals, bars)
+        methods = methods_of(artefact, rivals, settings.decisions, settings.comparison)
+        return evaluate_methods(dataset.of_split("validation"), methods, settings.comparison, "validation", bars)
 
 
 def as_reported(sweeps: Sequence[WorkloadSweep]) -> list[WorkloadSweep]:

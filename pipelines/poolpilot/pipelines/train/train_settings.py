@@ -46,6 +46,11 @@ class TrainSettings(ProgramSettings):
     tracking: Path = Field(default=Path("tracking"), description="Folder of the local MLflow store.")
     use_ppo: bool = Field(default=True, description="Whether PPO refines the network on replayed sweeps.")
     use_marwil: bool = Field(default=True, description="Whether MARWIL trains a variant on logged decisions.")
+    ray_address: str | None = Field(
+        default=None,
+        description="Address of a Ray to join for PPO and MARWIL, such as 10.0.0.5:6379, auto for one on this host, or "
+        "local to start one; if not given RAY_ADDRESS, else a local one.",
+    )
     decisions: int = Field(default=3, ge=1, le=ENTRIES - 1, description="Tuples that the judged refiner may set.")
     all_action: AllActionSettings = AllActionSettings()
     ppo: PpoSettings = PpoSettings()
@@ -72,3 +77,13 @@ class TrainSettings(ProgramSettings):
             "predictor": PredictorSettings(min_gain=0.2, caution=0.5),
         }
         return self.with_defaults(mariadb if self.server == "mariadb" else {})
+
+    @model_validator(mode="after")
+    def _one_ray(self) -> Self:
+        """Both algorithms go to the Ray of `ray_address`, unless they have an address of their own."""
+        here = {"address": self.ray_address}
+        for name, algorithm in (("ppo", self.ppo), ("marwil", self.marwil)):
+            if self.ray_address is not None and algorithm.ray.address is None:
+                ray = algorithm.ray.model_copy(update=here)
+                object.__setattr__(self, name, algorithm.model_copy(update={"ray": ray}))
+        return self

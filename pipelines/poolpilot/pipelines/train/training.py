@@ -1,25 +1,31 @@
 """The stages of training: all-action initialisation, PPO, MARWIL, and the choice among their networks."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import mlflow
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress
 
 from poolpilot.agent.progress import Progress as Report
-from poolpilot.agent.training.all_action import train_all_action
-from poolpilot.agent.training.marwil import imitate
-from poolpilot.agent.training.ppo import refine
-from poolpilot.agent.training.validation import judge
+from poolpilot.agent.training.all_action import AllActionSettings, train_all_action
+from poolpilot.agent.training.marwil import MarwilSettings, imitate
+from poolpilot.agent.training.ppo import PpoSettings, refine
+from poolpilot.agent.training.rllib_module import rebuilt
+from poolpilot.agent.training.validation import Weights, judge
 from poolpilot.env.ladder import Ladder
 from poolpilot.env.measurement.sweep import WorkloadSweep
+from poolpilot.models.architecture import Architecture
 from poolpilot.models.artefact import load
 from poolpilot.models.network import ScoreNetwork
 from poolpilot.pipelines.evaluate.evaluation_tables import curve_figure
+from poolpilot.pipelines.progress_bars import new_progress
+from poolpilot.pipelines.train.stage_store import StageStore
 from poolpilot.pipelines.train.train_settings import TrainSettings
+
+StageSettings = AllActionSettings | PpoSettings | MarwilSettings
 
 ALL_ACTION = "all_action"
 """The variant that learned from the exact loss alone."""
@@ -35,6 +41,8 @@ class Trainer:
         ladder: The ladder of the actions.
         settings: Which stages run, and how.
         console: Where progress is shown.
+        scores: Validation score of every variant, the least wins.
+        stages: Keeps finished stages for a run that goes on; None keeps nothing.
     """
 
     training: Sequence[WorkloadSweep]
@@ -43,6 +51,7 @@ class Trainer:
     settings: TrainSettings
     console: Console
     scores: dict[str, float] = field(default_factory=dict)
+    stages: StageStore | None = None
 
     def run(self) -> tuple[str, ScoreNetwork]:
         """Trains all variants; returns the name and the network of the least validation score.
@@ -50,32 +59,62 @@ class Trainer:
         Raises:
             StoreError: There is no training or no validation sweep.
         """
-        with _progress(self.console) as progress:
+        with new_progress(self.console) as progress:
             return self._best(self._variants(progress))
 
     def _variants(self, progress: Progress) -> dict[str, ScoreNetwork]:
         settings = self.settings
-        with _stage(progress, "all_action", settings.all_action.epochs, "validation_regret_mean") as report:
-            initial = train_all_action(
-                self.training,
-                self.validation,
-                settings.all_action,
-                ladder=self.ladder,
-                initial=load(settings.initial).weights if settings.initial else None,
-                on_epoch=report,
-            )
-        variants = {ALL_ACTION: initial}
+        seen, held, ladder = self.training, self.validation, self.ladder
+        start = load(settings.initial).weights if settings.initial else None
+        initial = self._finished(
+            progress,
+            ALL_ACTION,
+            settings.all_action,
+            start,
+            lambda report: train_all_action(
+                seen, held, settings.all_action, ladder=ladder, initial=start, on_epoch=report
+            ),
+        )
+        variants, weights = {ALL_ACTION: initial}, initial.state_to_numpy()
         if settings.use_ppo:
-            with _stage(progress, "ppo", settings.ppo.pace.iterations, "validation_score") as report:
-                variants["ppo"] = refine(
-                    initial, self.training, self.validation, settings.ppo, ladder=self.ladder, on_iteration=report
-                )
+            variants["ppo"] = self._finished(
+                progress,
+                "ppo",
+                settings.ppo,
+                weights,
+                lambda report: refine(initial, seen, held, settings.ppo, ladder=ladder, on_iteration=report),
+            )
         if settings.use_marwil:
-            with _stage(progress, "marwil", settings.marwil.pace.iterations, "validation_score") as report:
-                variants["marwil"] = imitate(
-                    initial, self.training, self.validation, settings.marwil, ladder=self.ladder, on_iteration=report
-                )
+            variants["marwil"] = self._finished(
+                progress,
+                "marwil",
+                settings.marwil,
+                weights,
+                lambda report: imitate(initial, seen, held, settings.marwil, ladder=ladder, on_iteration=report),
+            )
         return variants
+
+    def _finished(
+        self,
+        progress: Progress,
+        stage: str,
+        settings: StageSettings,
+        initial: Weights | None,
+        train: Callable[[Report], ScoreNetwork],
+    ) -> ScoreNetwork:
+        """The network of a stage: the one kept by a run that was ended, or one trained now, which is kept then."""
+        kept = self.stages.load(stage, settings, initial) if self.stages else None
+        if kept is not None:
+            mlflow.set_tag(f"{stage}.kept", "from a run that was ended")
+            progress.add_task(stage, total=1, completed=1, shown="kept from the run before")
+            all_action = self.settings.all_action
+            shape = Architecture.of(self.ladder, members=all_action.members, hidden=all_action.hidden)
+            return rebuilt(shape, kept)
+        with _stage(progress, stage, settings) as report:
+            network = train(report)
+        if self.stages:
+            self.stages.save(stage, settings, initial, network.state_to_numpy())
+        return network
 
     def _best(self, variants: Mapping[str, ScoreNetwork]) -> tuple[str, ScoreNetwork]:
         for name, network in variants.items():
@@ -88,8 +127,13 @@ class Trainer:
 
 
 @contextmanager
-def _stage(progress: Progress, stage: str, total: int, watched: str) -> Iterator[Report]:
+def _stage(progress: Progress, stage: str, settings: StageSettings) -> Iterator[Report]:
     """Gives a callback that takes metrics to MLflow and the progress bar; afterwards plots the watched one."""
+    total, watched = (
+        (settings.epochs, "validation_regret_mean")
+        if isinstance(settings, AllActionSettings)
+        else (settings.pace.iterations, "validation_score")
+    )
     task = progress.add_task(stage, total=total, shown="")
     points: list[tuple[int, float]] = []
 
@@ -103,15 +147,3 @@ def _stage(progress: Progress, stage: str, total: int, watched: str) -> Iterator
     yield report
     progress.update(task, total=progress.tasks[task].completed)
     mlflow.log_figure(curve_figure(points, watched), f"{stage}.png")
-
-
-def _progress(console: Console) -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[shown]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-    )

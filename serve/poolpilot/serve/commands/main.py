@@ -1,5 +1,7 @@
 """The command `poolpilot`: its sub-commands in their groups, and what becomes of an error.
 
+The sub-commands are imported when the command runs, so that a missing native module is a sentence too.
+
 Exit codes: 0 done, 1 an error stated in one sentence, 2 wrong usage, 3 refused by a gate, 130 interrupted by Ctrl-C,
 SIGTERM or SIGHUP.
 """
@@ -11,29 +13,8 @@ from typing import Annotated
 import typer
 
 from poolpilot.errors import PoolPilotError
-from poolpilot.serve.commands.act import restore_command, serve_command, sweep_command
-from poolpilot.serve.commands.climb import climb_command
-from poolpilot.serve.commands.learn import (
-    calibrate_command,
-    collect_command,
-    evaluate_command,
-    lab_command,
-    promote_command,
-    train_command,
-)
-from poolpilot.serve.commands.look import (
-    advise_command,
-    bench_climbers_command,
-    bench_pool_command,
-    bench_simulator_command,
-    demo_command,
-    mariadb_command,
-    predict_command,
-    simulate_command,
-)
 from poolpilot.serve.commands.options.settings_command import add_settings_command
 from poolpilot.serve.commands.presentation.exit_codes import INTERRUPTED
-from poolpilot.serve.commands.search import search_command
 
 LOOK = "Look"
 """Commands that change and teach nothing."""
@@ -43,6 +24,9 @@ ACT = "Act"
 
 LEARN = "Learn"
 """Commands of staging."""
+
+NATIVE_MODULE = "poolpilot.native_pool._core"
+"""The compiled part, which a wheel for another Python or another machine lacks; nearly every command needs it."""
 
 BENCH_HELP = "Benchmarks, each with its peers in the same run."
 
@@ -63,6 +47,17 @@ def build() -> typer.Typer:
 
 
 def _add_look(app: typer.Typer) -> None:
+    from poolpilot.serve.commands.look import (
+        advise_command,
+        bench_climbers_command,
+        bench_pool_command,
+        bench_simulator_command,
+        demo_command,
+        mariadb_command,
+        predict_command,
+        simulate_command,
+    )
+
     add_settings_command(app, "demo", demo_command.HELP, demo_command.build_demo, LOOK)
     add_settings_command(app, "demo-mariadb", demo_command.MARIADB_HELP, demo_command.build_demo_mariadb, LOOK)
     app.command("advise", rich_help_panel=LOOK)(advise_command.advise)
@@ -78,6 +73,10 @@ def _add_look(app: typer.Typer) -> None:
 
 
 def _add_act(app: typer.Typer) -> None:
+    from poolpilot.serve.commands.act import restore_command, serve_command, sweep_command
+    from poolpilot.serve.commands.climb import climb_command
+    from poolpilot.serve.commands.search import search_command
+
     app.command("climb", rich_help_panel=ACT)(climb_command.climb)
     add_settings_command(app, "search", search_command.HELP, search_command.build, ACT)
     app.command("sweep", rich_help_panel=ACT)(sweep_command.sweep)
@@ -86,6 +85,15 @@ def _add_act(app: typer.Typer) -> None:
 
 
 def _add_learn(app: typer.Typer) -> None:
+    from poolpilot.serve.commands.learn import (
+        calibrate_command,
+        collect_command,
+        evaluate_command,
+        lab_command,
+        promote_command,
+        train_command,
+    )
+
     app.add_typer(lab_command.app, name="lab", rich_help_panel=LEARN)
     add_settings_command(app, "collect", collect_command.HELP, collect_command.build, LEARN)
     add_settings_command(app, "train", train_command.HELP, train_command.build, LEARN)
@@ -121,8 +129,14 @@ def main() -> None:
         _fail(str(error))
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] == "poolpilot":
+    except ImportError as error:
+        if error.name == NATIVE_MODULE:
+            _fail(
+                f"the native module {NATIVE_MODULE} cannot be loaded ({error.msg}): this installation is for another "
+                "Python or machine, or was not built; in a clone of PoolPilot: pip install ."
+            )
+        ours = error.name is None or error.name.partition(".")[0] == "poolpilot"
+        if ours or not isinstance(error, ModuleNotFoundError):
             raise
         _fail(
             f"this command needs {error.name!r}, which the base installation lacks; "

@@ -10,11 +10,11 @@ from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
-from poolpilot.errors import SettingError
+from poolpilot.errors import FeatureError, SettingError
 from poolpilot.featurizer.schema import SCHEMA_VERSION
+from poolpilot.models.prediction_request import RequestError, parse
 from poolpilot.models.predictor import Predictor
 from poolpilot.serve.service.body_limit import BodyLimit
-from poolpilot.serve.service.prediction_request import RequestError, parse
 from poolpilot.serve.service.request_limit import RequestLimit
 from poolpilot.serve.service.service_settings import ServeSettings
 
@@ -52,6 +52,8 @@ def create_app(predictor: Predictor, settings: ServeSettings | None = None) -> F
         asked = parse(await _json_body(request, limits.body_timeout_s))
         try:
             prediction = await run_in_threadpool(predictor.predict, *asked)
+        except FeatureError as error:
+            raise RequestError(("body", error.feature), str(error)) from error
         except SettingError as error:
             raise RequestError(("body", "limits"), str(error)) from error
         if not prediction.keeps:

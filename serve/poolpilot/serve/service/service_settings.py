@@ -16,7 +16,9 @@ class ServeSettings(ProgramSettings):
 
     host: str = Field(default="127.0.0.1", description="Loopback address to listen on.")
     port: int = Field(default=8750, ge=0, le=65_535, description="TCP port; 0 takes a free one.")
-    model: Path | None = Field(default=None, description="Folder of the model artefact; without it the champion.")
+    model: Path | None = Field(
+        default=None, description="Folder of a model artefact, in place of the champion for its kind of server."
+    )
     body_limit_bytes: int = Field(default=262_144, ge=1024, description="Largest request body accepted.")
     header_timeout_s: float = Field(
         default=5.0, gt=0.0, description="Time a client has to send the headers of a request, from its first moment on."

@@ -14,10 +14,9 @@ import uvicorn
 from fastapi import FastAPI
 
 from poolpilot.errors import ServerError
-from poolpilot.models.champion import load_champion
-from poolpilot.models.predictor import ScorePredictor
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.connection import connection_class
+from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 from poolpilot.serve.service.service_settings import ServeSettings
 
 DESCRIPTORS_BESIDE_CONNECTIONS = 64
@@ -30,16 +29,23 @@ BACKLOG = 128
 def serve(
     host: Annotated[str | None, typer.Option(help="Loopback address to listen on (default 127.0.0.1).")] = None,
     port: Annotated[int | None, typer.Option(help="TCP port; 0 takes a free one (default 8750).")] = None,
-    model: Annotated[Path | None, typer.Option(help="Folder of a model artefact instead of the champion.")] = None,
+    model: Annotated[
+        Path | None, typer.Option(help="Folder of a model artefact, in place of the champion for its kind of server.")
+    ] = None,
     config: Annotated[Path | None, typer.Option(help="TOML file of settings; flags and environment win.")] = None,
 ) -> None:
-    """Answer POST /v1/predict with the tuple to set, on loopback only."""
+    """Answer POST /v1/predict with the tuple to set, on loopback only.
+
+    The model is the one for the kind of server that the windows come from (their server_kind); windows without a kind
+    count as windows of the embedded pool. A file that a command has written with --json is a body as it stands; where
+    it is too large, its key "request" is enough.
+    """
     settings = ServeSettings.load(config, {"host": host, "port": port, "model": model})
     structlog.configure(
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
     )
-    application = create_app(ScorePredictor(load_champion(settings.model)), settings)
+    application = create_app(PredictorByKind.load(settings.model), settings)
     check_descriptors(settings.connection_limit + BACKLOG + DESCRIPTORS_BESIDE_CONNECTIONS)
     with listening_socket(settings.host, settings.port) as listener:
         address, bound_port = listener.getsockname()[:2]

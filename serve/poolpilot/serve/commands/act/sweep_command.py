@@ -21,6 +21,7 @@ from poolpilot.env.tuning.mariadb_target import mariadb_target
 from poolpilot.env.tuning.target import Target
 from poolpilot.env.tuning.way_back import restoring
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.models.body import REQUEST, outcome_body
 from poolpilot.models.reasons import percent
 from poolpilot.serve.commands.options.mariadb_options import DefaultsFile, DsnArgument, Procedure
 
@@ -111,7 +112,9 @@ def as_dict(swept: WorkloadSweep, first: PoolTuple) -> dict[str, Any]:
         }
         for core, entry in swept.entries.items()
     ]
+    before, after = swept.entries[first.core].windows[0], swept.entries[swept.oracle_tuple.core].windows[-1]
     return {
+        REQUEST: outcome_body(before, after, swept.limits, swept.objective),
         "server": swept.workload_id,
         "first": list(first.core),
         "best": list(swept.oracle_tuple.core),

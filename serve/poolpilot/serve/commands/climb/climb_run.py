@@ -13,6 +13,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.models.body import REQUEST, outcome_body
 from poolpilot.models.predictor import Prediction, ProbingPredictor
 from poolpilot.native_pool import SpectralClimber, SpectralSettings
 from poolpilot.serve.commands.climb.climb_knobs import SIZE_ALONE
@@ -68,7 +69,10 @@ class ClimbRun(TuningRun):
 
     def as_dict(self) -> dict[str, Any]:
         """Everything measured and decided so far, fit for JSON."""
+        before = None if self.before is None else self.before.window
+        after = self.steps[-1].measured.window if self.steps else None
         return {
+            REQUEST: outcome_body(before, after, self.target.server.knobs, self.objective),
             **self.target.origin,
             "knobs": self.knobs,
             "interrupted": self.interrupted,

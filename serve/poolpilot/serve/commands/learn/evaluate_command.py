@@ -22,10 +22,10 @@ def build() -> Callable[..., None]:
 
 def run(settings: "EvaluateSettings", json_path: Path | None) -> None:
     """Evaluates, on records or live, and shows the table of methods."""
+    console = terminal()
     if settings.server == "mariadb":
         from poolpilot.pipelines.evaluate.mariadb_evaluate import evaluate_live
 
-        console = terminal()
         live = evaluate_live(settings, console)
         console.print(live.table())
         write_json(json_path, live.as_dict())
@@ -33,7 +33,7 @@ def run(settings: "EvaluateSettings", json_path: Path | None) -> None:
     from poolpilot.pipelines.evaluate.evaluate import evaluate
     from poolpilot.pipelines.evaluate.evaluation_tables import evaluation_table
 
-    evaluation, artefact, dataset = evaluate(settings)
-    terminal().print(evaluation_table(evaluation))
+    evaluation, artefact, dataset = evaluate(settings, console)
+    console.print(evaluation_table(evaluation))
     digests = {"model_digest": artefact.digest, "dataset_digest": dataset.digest}
     write_json(json_path, {**digests, **evaluation.as_dict()})

@@ -5,17 +5,22 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 from rich.table import Table
 
 from poolpilot.env.lab import datasets
 from poolpilot.env.lab.host.os_account import ROOT, UNPRIVILEGED
 from poolpilot.env.lab.instance import Lab, LabSettings
+from poolpilot.env.lab.load_watch import LoadWatch
 from poolpilot.env.lab.sql_workload import SqlWorkload
 from poolpilot.env.lab.sysbench_families import FAMILIES, draw_workload, named_workload
 from poolpilot.env.lab.sysbench_load import SqlLoad
+from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.output import terminal, write_json
+from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.errors import ServerError, SettingError
 from poolpilot.featurizer.histogram import Histogram
+from poolpilot.models.body import REQUEST, outcome_body
 
 app = typer.Typer(no_args_is_help=True, help="A private MariaDB in a folder, with data sets and named loads.")
 
@@ -71,7 +76,10 @@ def load(
     seconds: Annotated[float, typer.Option(min=1.0, help="How long.")] = 60.0,
     json_path: Annotated[Path | None, typer.Option("--json", help="Write what was measured to this file.")] = None,
 ) -> None:
-    """Send a named workload through sysbench and print a line a second; Ctrl-C ends it cleanly."""
+    """Send a named workload through sysbench and print a line a second; Ctrl-C ends it cleanly.
+
+    What is written holds, under "request", what predict and simulate take: the window since the tuple last changed.
+    """
     lab = Lab.of(folder)
     if lab.running() is None:
         raise ServerError(f"the MariaDB in {folder} does not run; start it: poolpilot lab up --folder {folder}")
@@ -81,21 +89,37 @@ def load(
             f"workload {chosen.name} wants the data set {chosen.dataset!r}, {folder} holds {lab.dataset.name!r}"
         )
     console = terminal()
-    began_s = time.monotonic()
-    with SqlLoad(chosen, lab.load_file, lab.dataset) as running:
-        before = dict(running.histograms())
+    # Connected before the load: that may leave no thread for a login.
+    with (
+        MariadbServer(Dsn(defaults_file=lab.defaults_file).account()) as server,
+        SqlLoad(chosen, lab.load_file, lab.dataset) as running,
+    ):
+        server.clients = running
+        watch, began_s = LoadWatch(server), time.monotonic()
         try:
-            while (elapsed_s := time.monotonic() - began_s) < seconds:
-                time.sleep(min(1.0, seconds - elapsed_s))
-                after = dict(running.histograms())
-                console.print(line_of(time.monotonic() - began_s, before, after), highlight=False, soft_wrap=True)
-                before = after
+            send(running, watch, seconds, console)
         finally:
             totals = {sender.of_class.name: sender.ledger.histogram() for sender in running.senders}
             elapsed_s = time.monotonic() - began_s
             console.print(totals_table(chosen, totals, elapsed_s))
-            if json_path is not None:
-                write_json(json_path, totals_as_dict(chosen, totals, elapsed_s))
+            request = outcome_body(None, watch.window, server.knobs, chosen.objective)
+            write_json(json_path, {REQUEST: request, **totals_as_dict(chosen, totals, elapsed_s)})
+
+
+def send(running: SqlLoad, watch: LoadWatch, seconds: float, console: Console) -> None:
+    """Lets a load run and prints a line a second.
+
+    Raises:
+        ServerError: The server or a sysbench is gone.
+    """
+    began_s = time.monotonic()
+    before = dict(running.histograms())
+    while (elapsed_s := time.monotonic() - began_s) < seconds:
+        watch.server.run_for(min(1.0, seconds - elapsed_s))
+        after = dict(running.histograms())
+        watch.look()
+        console.print(line_of(time.monotonic() - began_s, before, after), highlight=False, soft_wrap=True)
+        before = after
 
 
 @app.command("disk")

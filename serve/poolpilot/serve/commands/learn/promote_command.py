@@ -29,8 +29,9 @@ def run(settings: "PromoteSettings", json_path: Path | None) -> None:
     """Promotes; the exit code is 3 when the gate refuses."""
     from poolpilot.pipelines.train.promote import promote
 
-    promotion = promote(settings)
-    terminal().print(promotion_table(promotion))
+    console = terminal()
+    promotion = promote(settings, console)
+    console.print(promotion_table(promotion))
     write_json(json_path, asdict(promotion))
     if promotion.objections:
         raise typer.Exit(REFUSED)

@@ -4,11 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.mariadb.actuator import in_order
 from poolpilot.env.mariadb.variables import KNOB_VARIABLES
+from poolpilot.env.objective import Objective
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.body import REQUEST, as_body
 from poolpilot.models.memory import Memory
 from poolpilot.models.predictor import Prediction
 from poolpilot.models.reasons import BUSY, QUEUEING, percentage
@@ -44,7 +47,8 @@ class Advice:
         statements: `SET GLOBAL` statements, capacity first; empty where nothing is to be set.
         fragment: The same for my.cnf, since a restart forgets them.
         after_restart: What only a restart could change, and would.
-        window: What was seen, as `poolpilot predict` takes it.
+        window: What was seen.
+        limits: The ranges of the server.
     """
 
     prediction: Prediction
@@ -57,6 +61,7 @@ class Advice:
     fragment: tuple[str, ...]
     after_restart: tuple[str, ...]
     window: Window
+    limits: KnobSpace
 
     def as_dict(self) -> dict[str, Any]:
         """The fields, fit for JSON."""
@@ -70,7 +75,7 @@ class Advice:
             "statements": list(self.statements),
             "fragment": list(self.fragment),
             "after_restart": list(self.after_restart),
-            "window": self.window.as_dict(),
+            REQUEST: as_body([self.window], self.limits, Objective()),
         }
 
 
@@ -99,6 +104,7 @@ def advice_of(
         fragment=() if prediction.keeps else _fragment(chosen),
         after_restart=_after_restart(server, window, chosen),
         window=window,
+        limits=server.knobs,
     )
 
 

@@ -13,7 +13,7 @@ from poolpilot.env.output import terminal, warn, write_json
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.errors import ServerError
-from poolpilot.models.champion import load_champion
+from poolpilot.models.champion import load_for
 from poolpilot.models.predictor import ScorePredictor
 from poolpilot.serve.commands.look.advice import Advice, advice_of
 from poolpilot.serve.commands.options.mariadb_options import DefaultsFile, DsnArgument
@@ -62,7 +62,7 @@ def look(server: MariadbServer, seconds: float, model: Path | None, named: str) 
         ServerError: The server stopped, or nobody sent it anything.
         ArtefactError: There is no model for MariaDB.
     """
-    artefact = load_champion(model, "mariadb")
+    artefact = load_for("mariadb", model)
     window = observe(server, seconds).window
     if window.throughput_per_s <= 0.0:
         raise ServerError(

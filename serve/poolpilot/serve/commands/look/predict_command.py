@@ -1,4 +1,4 @@
-"""`poolpilot predict`: which tuple the champion would set for given windows, and why."""
+"""`poolpilot predict`: which tuple the model for their server would set for given windows, and why."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,28 +7,43 @@ import typer
 from rich.table import Table
 
 from poolpilot.env.output import terminal, write_json
-from poolpilot.errors import SettingError
-from poolpilot.models.champion import load_champion
+from poolpilot.errors import FeatureError, SettingError
+from poolpilot.models.champion import load_for
+from poolpilot.models.prediction_request import RequestError, parse
 from poolpilot.models.predictor import Prediction, ScorePredictor
 from poolpilot.serve.commands.presentation.verdict import FIND_OUT, trials, verdict_rows
-from poolpilot.serve.service.prediction_request import RequestError, parse
 
 
 def predict(
     windows: Annotated[
-        Path, typer.Option(help="JSON file: the body of POST /v1/predict.", dir_okay=False, show_default=False)
+        Path,
+        typer.Option(
+            help="JSON file: the body of POST /v1/predict, or what advise, climb, search, sweep or lab load wrote.",
+            dir_okay=False,
+            show_default=False,
+        ),
     ],
-    model: Annotated[Path | None, typer.Option(help="Folder of a model artefact instead of the champion.")] = None,
+    model: Annotated[
+        Path | None, typer.Option(help="Folder of a model artefact, instead of the champion for the windows' server.")
+    ] = None,
     json_path: Annotated[Path | None, typer.Option("--json", help="Write the prediction to this file.")] = None,
 ) -> None:
-    """Say which tuple the model would set for given windows, and why."""
+    """Say which tuple the model would set for given windows, and why.
+
+    The model is the one for the kind of server that the windows come from (their server_kind); windows without a kind
+    count as windows of the embedded pool.
+    """
     try:
         request = parse(windows.read_bytes())
     except OSError as error:
         raise SettingError(f"cannot read {windows}: {error.strerror}") from error
     except RequestError as error:
         raise SettingError(f"{windows}: {error}") from error
-    prediction = ScorePredictor(load_champion(model)).predict(*request)
+    try:
+        artefact = load_for(request.windows[-1].server_kind, model)
+    except FeatureError as error:
+        raise SettingError(f"{windows}: {error}") from error
+    prediction = ScorePredictor(artefact).predict(*request)
     console = terminal()
     console.print(prediction_table(prediction))
     if prediction.verdict == "no advice":

@@ -12,6 +12,7 @@ from poolpilot.agent.search.knob_ranking import RankedKnob, rank_knobs
 from poolpilot.agent.search.observations import Goal, target_value
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.body import REQUEST, outcome_body
 from poolpilot.models.reasons import percent
 from poolpilot.serve.commands.search.knob_option import range_of
 from poolpilot.serve.commands.search.search_run import SearchRun
@@ -94,7 +95,9 @@ def ranking_table(run: SearchRun, ranking: Sequence[RankedKnob]) -> Table:
 def as_dict(run: SearchRun, ranking: Sequence[RankedKnob]) -> dict[str, Any]:
     """Everything asked for, measured and concluded so far, fit for JSON."""
     best, settings = run.best, run.plan.settings
+    before, again = (None if measured is None else measured.window for measured in (run.before, run.again))
     return {
+        REQUEST: outcome_body(before, again, run.target.server.knobs, run.target.objective),
         **run.target.origin,
         "interrupted": run.interrupted,
         "settings": settings.model_dump(mode="json"),

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from poolpilot.env.knobs import CORE_KNOBS
 from poolpilot.errors import FeatureError, PoolPilotError, SettingError
 from poolpilot.featurizer.untrusted import LONGEST_NAME, shown
-from poolpilot.models.body import Request, from_body
+from poolpilot.models.body import REQUEST, Request, from_body, place_of
 
 
 class RequestError(PoolPilotError):
@@ -55,30 +55,35 @@ class _Limits(_Strict):
 def parse(raw: bytes) -> Request:
     """Reads `{"windows": [...], "limits": {...}, "objective": {...}}`; the objective may be left out.
 
+    The same may stand under the key `request` of a larger object, as in the files that commands write.
+
     Raises:
         RequestError: A field is missing, unknown, of the wrong type or outside its range.
     """
-    body = _finite_json(raw)
+    found = _finite_json(raw)
+    place = place_of(found)
+    location = ("body", *place)
+    body = found[REQUEST] if place and isinstance(found, Mapping) else found
     if isinstance(body, Mapping) and "limits" in body:
-        _check_limits(body["limits"])
+        _check_limits(body["limits"], location)
     try:
-        request = from_body(body)
+        request = from_body(found)
+        _check_what_is_kept(request)
     except FeatureError as error:
-        raise RequestError(("body", error.feature), str(error)) from error
+        raise RequestError((*location, error.feature), str(error)) from error
     except SettingError as error:
-        raise RequestError(("body",), str(error)) from error
-    _check_what_is_kept(request)
+        raise RequestError(location, str(error)) from error
     return request
 
 
-def _check_limits(values: object) -> None:
+def _check_limits(values: object, location: tuple[str, ...]) -> None:
     """Refuses limits that a knob space, which trusts its callers, would take."""
     try:
         _Limits.model_validate(values)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         reason = first["msg"].removeprefix("Value error, ")
-        raise RequestError(("body", "limits", *first["loc"]), reason) from error
+        raise RequestError((*location, "limits", *first["loc"]), reason) from error
 
 
 def _check_what_is_kept(request: Request) -> None:
@@ -89,7 +94,7 @@ def _check_what_is_kept(request: Request) -> None:
             try:
                 knob.check(getattr(kept, name))
             except SettingError as error:
-                raise RequestError(("body", f"pool_tuple.{name}"), str(error)) from error
+                raise FeatureError(f"pool_tuple.{name}", str(error)) from error
 
 
 def _finite_json(raw: bytes) -> object:

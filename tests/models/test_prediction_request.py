@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from poolpilot.models.body import Request, as_body
-from poolpilot.serve.service.prediction_request import RequestError, parse
+from poolpilot.models.prediction_request import RequestError, parse
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
