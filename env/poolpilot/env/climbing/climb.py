@@ -8,6 +8,7 @@ from typing import Protocol
 from poolpilot.env.measurement.protocol import Measured, observe
 from poolpilot.env.objective import Objective, regret
 from poolpilot.env.server import AnyServer, Controller
+from poolpilot.errors import ServerError
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
@@ -55,7 +56,7 @@ class ClimbController:
         """The tuple to set next."""
         size = self._climber.update(
             self._objective.worth_per_s(window),
-            float(window.profile.features.get("connections") or 0),
+            connections_of(window),
             mean_latency_s(window),
             window.pool_tuple.pool_size,
             window.duration_s,
@@ -139,6 +140,20 @@ class ClimbTrace:
             elif start_s is None:
                 start_s = step.end_s - step.duration_s
         return start_s
+
+
+def connections_of(window: Window) -> float:
+    """Number of clients, which a climber divides by.
+
+    Raises:
+        ServerError: The server does not count them.
+    """
+    connections = window.profile.features.get("connections")
+    if connections is None:
+        raise ServerError(
+            "snapshots of this server lack the gauge 'connections', the number of clients: no climb moves"
+        )
+    return float(connections)
 
 
 def mean_latency_s(window: Window) -> float:
