@@ -16,10 +16,9 @@ from poolpilot.env.environments.ladder_env import LadderEnv
 from poolpilot.env.environments.live_pool import LivePoolEnv
 from poolpilot.env.environments.mariadb_pool import MariadbPoolEnv
 from poolpilot.env.environments.simulated_pool import SimulatedPoolEnv
-from poolpilot.env.lab.host import programs
 from poolpilot.env.lab.lab_server import LabPlace
 from poolpilot.env.ladder import DEFAULT_LADDER
-from poolpilot.errors import PoolPilotError, SettingError
+from poolpilot.errors import ServerError, SettingError
 
 INFO = ["workload", "pool_tuple", "objective", "goodput_per_s", "regret", "oracle", "action_mask"]
 
@@ -80,10 +79,9 @@ def test_live_pool_draws_its_workload_from_a_family() -> None:
 
 
 def test_mariadb_that_cannot_be_started_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(programs, "missing", lambda *_: ["mariadb-server"])
-    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("poolpilot.env.lab.host.programs.shutil.which", lambda *_, **__: None)
     env = MariadbPoolEnv(place=LabPlace(folder=tmp_path / "lab"))
-    with pytest.raises(PoolPilotError):
+    with pytest.raises(ServerError, match="is not installed"):
         env.reset(seed=0)
 
 

@@ -30,7 +30,6 @@ class Sized(Closed):
         self._knobs = KnobSpace.of(4, Knob("pool_size", 1, 64, 4, "workers"))
 
 class Uncounted(Closed):
-    gauge = "connections"
     def snapshot(self):
         taken = super().snapshot()
         return replace(taken, gauges={"cpus": 4.0})
@@ -77,7 +76,7 @@ def test_server_is_opened_with_its_objective_and_its_knobs() -> None:
         ("needy_pool:open_server", "'needy_pool' of --server needs 'a_module_nobody_has'"),
         ("own_pool:open_other", "has no 'open_other'"),
         ("own_pool:number", "is of type int and cannot be called"),
-        ("own_pool:open_number", r"has opened a int, which is no pool server: it lacks tuple_in_force\(\), apply\(\)"),
+        ("own_pool:open_number", r"of type int that lacks tuple_in_force\(\), apply\(\)"),
         ("own_pool:open_uncounted", "lack the gauge 'connections'"),
         ("own_pool:open_idle", "lack the counter 'completed'"),
     ],
@@ -108,7 +107,8 @@ def test_environment_serves_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("climb", "--seconds", "60"), ("search", "--knob", "pool_size", "--rounds", "6")]
+    "arguments",
+    [("climb", "--seconds", "60"), ("search", "--knob", "pool_size", "--method", "random", "--rounds", "6")],
 )
 def test_commands_tune_it(arguments: tuple[str, ...], invoke: Callable[..., tuple[int, str, str]]) -> None:
     code, out, err = invoke(*arguments, "--server", "own_pool:open_server")

@@ -116,7 +116,7 @@ def check_methods(named: str, server: Any) -> None:
     absent += [method for method in ("__enter__", "__exit__") if not hasattr(type(server), method)]
     if absent:
         kind = type(server).__name__
-        raise SettingError(f"{named} has opened a {kind}, which is no pool server: it lacks {', '.join(absent)}")
+        raise SettingError(f"{named} has opened something of type {kind} that lacks {', '.join(absent)}")
     knobs = getattr(server, "knobs", None)
     if not isinstance(knobs, KnobSpace) or "pool_size" not in knobs.knobs:
         raise SettingError(f"the server of {named} needs a property 'knobs': a KnobSpace in which there is a pool_size")
