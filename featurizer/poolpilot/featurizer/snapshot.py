@@ -25,7 +25,11 @@ def server_kind_of(label: str) -> ServerKind:
 class Snapshot:
     """Cumulative counters of a server; the difference of two is a window.
 
-    Names that a server cannot give are absent, never zero: absence is what the missing-mask is made of.
+    Names that a server cannot give are absent, never zero: absence is what the missing-mask is made of. The names that
+    features are computed from are listed in `poolpilot.featurizer.measures`. A climb or a search needs two of them: the
+    gauge `connections` (clients) and the requests answered since the start, either as the counter `completed` or as
+    histograms `latency_us/<class>`. The counter `in_system_us`, the time integral of the requests that run or wait, is
+    what a latency is computed from where there are no such histograms.
 
     Attributes:
         time_s: The server's monotonic clock.

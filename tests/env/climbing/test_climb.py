@@ -1,6 +1,7 @@
 """A climb moves the size as its climber says, and its trace tells what that cost."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -8,8 +9,9 @@ from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.objective import Objective, regret
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.tuning.loop import TuningStep, TuningTrace, tune
-from poolpilot.errors import SettingError
+from poolpilot.errors import ServerError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import Snapshot
 
 LINE = ((1, 100.0), (8, 800.0))
 FREE = Objective(price_of_thread=0.0)
@@ -89,3 +91,17 @@ def test_time_to_stay_counts_from_the_start_and_forgets_an_early_visit() -> None
 def test_proposal_out_of_range_is_refused() -> None:
     with pytest.raises(SettingError, match="pool_size is 1000"):
         climbed(Staircase(998, 1000), PoolTuple(2, 3, 500))
+
+
+class Uncounted(CurveServer):
+    """Does not say how many clients it has."""
+
+    def snapshot(self) -> Snapshot:
+        return replace(super().snapshot(), gauges={"cpus": 4.0})
+
+
+def test_server_that_does_not_count_its_clients_is_refused_by_name() -> None:
+    server, start = Uncounted(LINE), PoolTuple(2, 3, 500)
+    controller = ClimbController(Staircase(1, 8), start, FREE)
+    with pytest.raises(ServerError, match="lack the gauge 'connections'"):
+        tune(server, controller, FREE, period_s=1.0, horizon_s=8.0)

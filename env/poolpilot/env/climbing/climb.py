@@ -5,6 +5,7 @@ from typing import Protocol
 
 from poolpilot.env.controller import Controller, Trial
 from poolpilot.env.objective import Objective
+from poolpilot.errors import ServerError
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
@@ -53,13 +54,27 @@ class ClimbController(Controller):
         """Takes a window as one sample of the climber."""
         size = self.climber.update(
             self._objective.worth_per_s(window),
-            float(window.profile.features.get("connections") or 0),
+            connections_of(window),
             mean_latency_s(window),
             window.pool_tuple.pool_size,
             window.duration_s,
             mean_in_system(window),
         )
         self._next = window.pool_tuple.with_core((size, *self._rest))
+
+
+def connections_of(window: Window) -> float:
+    """Number of clients, which a climber divides by.
+
+    Raises:
+        ServerError: The server does not count them.
+    """
+    connections = window.profile.features.get("connections")
+    if connections is None:
+        raise ServerError(
+            "snapshots of this server lack the gauge 'connections', the number of clients: no climb moves"
+        )
+    return float(connections)
 
 
 def mean_latency_s(window: Window) -> float:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from poolpilot.env.climbing.climb import mean_in_system, mean_latency_s
+from poolpilot.env.climbing.climb import connections_of, mean_in_system, mean_latency_s
 from poolpilot.env.climbing.spectral import ClimbSettings, as_native
 from poolpilot.env.controller import Controller, Trial
 from poolpilot.env.knobs import CORE_KNOBS, WHOLE_KNOBS, KnobSpace
@@ -114,7 +114,7 @@ class KnobClimbController(Controller):
         in_force = [int(getattr(window.pool_tuple, name)) for name in self._names]
         values = self.climber.update(
             self._objective.worth_per_s(window),
-            float(window.profile.features.get("connections") or 0),
+            connections_of(window),
             mean_latency_s(window),
             in_force,
             window.duration_s,

@@ -13,6 +13,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer, Table
 from poolpilot.env.servers.native import NativeServer
 from poolpilot.env.servers.simulated import SimulatedServer
+from poolpilot.env.tuning.factory import own_target
 from poolpilot.env.tuning.target import Target
 from poolpilot.env.tuning.way_back import ApplyFirst
 from poolpilot.env.workloads.families import FAMILIES, draw_workload
@@ -42,6 +43,7 @@ class BackendChoice:
         workload: File of a workload instead.
         curve: File of a curve's points; the example if None.
         noise: Relative noise of a window on a curve.
+        server: One's own server instead of all these, as `module:factory`.
     """
 
     backend: Backend
@@ -50,6 +52,7 @@ class BackendChoice:
     workload: Path | None = None
     curve: Path | None = None
     noise: float = 0.0
+    server: str | None = None
 
     @contextmanager
     def opened(self) -> Iterator[Target]:
@@ -59,6 +62,10 @@ class BackendChoice:
             SettingError: A file or an option is wrong, or does not belong to the backend.
             ServerError: The server cannot be started.
         """
+        if self.server is not None:
+            with own_target(self.server) as target:
+                yield target
+            return
         if self.backend is Backend.CURVE:
             points = EXAMPLE_CURVE if self.curve is None else read_curve(self.curve)
             with CurveServer(points, noise=self.noise, seed=self.seed) as curve:
@@ -73,6 +80,18 @@ class BackendChoice:
         with SimulatedServer(workload) if simulated else NativeServer(workload) as server:
             objective = Objective.of_classes(workload.classes)
             yield Target(server, ApplyFirst(server), workload.name, objective, origin)
+
+
+def check_one_server(dsn: str | None, backend: Backend | None, server: str | None) -> None:
+    """Refuses to tune two servers at once.
+
+    Raises:
+        SettingError: More than one is named.
+    """
+    if dsn is not None and backend is not None:
+        raise SettingError(f"a DSN names a MariaDB server: leave out either it or --backend {backend}")
+    if server is not None and (dsn is not None or backend is not None):
+        raise SettingError(f"--server {server} is one's own server: leave out the DSN and --backend, or leave out it")
 
 
 def draw(family: str, seed: int) -> Workload:

@@ -98,8 +98,8 @@ def tune(
 ) -> TuningTrace:
     """Runs a controller from the tuple in force: a trial is set and measured, until the horizon or its own end.
 
-    The first window is of the tuple in force, whatever is suggested. Nothing is dropped to settle, so that the controller
-    sees what users see. At the end what it recommends is set.
+    The first window is of the tuple in force, whatever is suggested. Nothing is dropped to settle, so that the
+    controller sees what users see. At the end what it recommends is set.
 
     Args:
         server: The server under load.

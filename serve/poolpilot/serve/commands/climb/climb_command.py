@@ -7,9 +7,8 @@ from rich.console import Console
 
 from poolpilot.agent.controllers.warm_start import MARIADB_WARM_START, WarmStartSettings
 from poolpilot.env.output import check_folder, terminal, warn, write_json
-from poolpilot.env.tuning.backends import Backend, BackendChoice
+from poolpilot.env.tuning.backends import Backend, BackendChoice, check_one_server
 from poolpilot.env.tuning.mariadb_target import mariadb_target
-from poolpilot.errors import SettingError
 from poolpilot.models.champion import load_champion
 from poolpilot.models.predictor import ScorePredictor
 from poolpilot.serve.commands.climb.climb_knobs import check_curve, chosen_knobs, dry_run
@@ -25,6 +24,7 @@ from poolpilot.serve.commands.climb.climb_options import (
     ListSettings,
     Model,
     Noise,
+    OwnServer,
     Period,
     Seconds,
     Seed,
@@ -54,6 +54,7 @@ def climb(
     procedure: Procedure = None,
     execute: Execute = False,
     backend: BackendOption = None,
+    server: OwnServer = None,
     family: Family = "page_faults",
     seed: Seed = 1,
     workload: WorkloadFile = None,
@@ -85,9 +86,8 @@ def climb(
         return show_settings(sources, console, json_path)
     settings = sources.load()
     predictor = verified_predictor(model, dsn) if warm else None
-    choice = BackendChoice(backend or Backend.NATIVE, family, seed, workload, curve, noise)
-    if dsn is not None and backend is not None:
-        raise SettingError(f"a DSN names a MariaDB server: leave out either it or --backend {backend}")
+    choice = BackendChoice(backend or Backend.NATIVE, family, seed, workload, curve, noise, server)
+    check_one_server(dsn, backend, server)
     knobs = chosen_knobs(named_knobs or ())
     if choice.backend is Backend.CURVE:
         check_curve(knobs)

@@ -22,6 +22,15 @@ BackendOption = Annotated[
         show_default=False,
     ),
 ]
+OwnServer = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        metavar="MODULE:FACTORY",
+        help="One's own server: a function without arguments that opens a PoolServer under load.",
+        rich_help_panel=WITHOUT_DSN,
+    ),
+]
 Family = Annotated[str, typer.Option(help="Family to draw the workload from.", rich_help_panel=WITHOUT_DSN)]
 Seed = Annotated[int, typer.Option(help="Seed of that draw and of the noise of a curve.", rich_help_panel=WITHOUT_DSN)]
 WorkloadFile = Annotated[

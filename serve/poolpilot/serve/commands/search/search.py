@@ -77,8 +77,8 @@ def opened(settings: SearchRunSettings) -> AbstractContextManager[Target]:
     if settings.dsn is not None:
         return mariadb_target(settings.dsn, settings.defaults_file, settings.procedure)
     backend = settings.backend or Backend.NATIVE
-    choice = BackendChoice(backend, settings.family, settings.seed, settings.workload, settings.curve, settings.noise)
-    return choice.opened()
+    of_backend = (settings.family, settings.seed, settings.workload, settings.curve, settings.noise)
+    return BackendChoice(backend, *of_backend, settings.server).opened()
 
 
 def _plan(settings: SearchRunSettings, target: Target, console: Console) -> SearchPlan:

@@ -9,7 +9,7 @@ from pydantic_settings import SettingsConfigDict
 from poolpilot.agent.search.bayesian import BayesianSettings
 from poolpilot.agent.search.observations import Goal
 from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.env.tuning.backends import Backend
+from poolpilot.env.tuning.backends import Backend, check_one_server
 from poolpilot.errors import SettingError
 
 PERIOD_S = 0.25
@@ -37,6 +37,10 @@ class SearchRunSettings(ProgramSettings, BayesianSettings):
         default=None,
         description="native: the pool in this process under its own load, the default. simulated: the same in virtual "
         "time. curve: a table of throughputs.",
+    )
+    server: str | None = Field(
+        default=None,
+        description="One's own server, as module:factory: a function without arguments that opens a PoolServer.",
     )
     family: str = Field(default="page_faults", description="Family to draw the workload from.")
     workload: Path | None = Field(default=None, description="JSON file of a workload, instead of a family.")
@@ -101,8 +105,7 @@ class SearchRunSettings(ProgramSettings, BayesianSettings):
         Raises:
             SettingError: They do; the text says which.
         """
-        if self.dsn is not None and self.backend is not None:
-            raise SettingError(f"a DSN names a MariaDB server: leave out either it or --backend {self.backend}")
+        check_one_server(self.dsn, self.backend, self.server)
         if self.until_stable and "rounds" in self.model_fields_set:
             raise SettingError("a search ends after --rounds or goes on --until-stable: leave out one of them")
         if self.top is not None and self.stored is None:
@@ -111,7 +114,7 @@ class SearchRunSettings(ProgramSettings, BayesianSettings):
 
 PANELS = {
     "MariaDB": ("defaults_file", "procedure", "execute"),
-    "Without a DSN": ("backend", "family", "workload", "curve", "noise"),
+    "Without a DSN": ("backend", "server", "family", "workload", "curve", "noise"),
     "The search": ("method", "knob", "target", "stored", "top", "seed"),
     "Rounds": (
         *("rounds", "until_stable", "stable_rounds", "stable_share"),
