@@ -17,7 +17,7 @@ NATIVE := $(shell find native_pool -type f -not -path 'native_pool/python/*' -no
 PACKAGED := $(shell find $(ROOTS) -type f -path '*/poolpilot/*' -not -name '*.pyc' -not -name '*.so')
 CPP := $(shell find native_pool -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help setup demo demo-mariadb test lint bench bench-climbers bench-mariadb bench-pool bench-networks soak sanitize
+.PHONY: help setup demo demo-mariadb test lint docs bench bench-climbers bench-mariadb bench-pool bench-networks soak sanitize
 .PHONY: fuzz format clean
 
 help: ## show this list
@@ -36,7 +36,7 @@ test: $(FULL)/.ready $(BASE)/.ready system-lab ## C++ tests, then Python tests
 	export POOLPILOT_BASE_PYTHON=$(CURDIR)/$(BASE)/bin/python
 	$(FULL)/bin/pytest --numprocesses 2 --dist loadfile
 
-lint: $(FULL)/.ready ## style, formats, types, the committed stub against the extension, clang-tidy (a minute or two)
+lint: $(FULL)/.ready docs ## style, formats, types, the committed stub against the extension, the site, clang-tidy (minutes)
 	@set -x
 	$(FULL)/bin/ruff check .
 	$(FULL)/bin/ruff format --check .
@@ -48,6 +48,9 @@ lint: $(FULL)/.ready ## style, formats, types, the committed stub against the ex
 	    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON \
 	    $(WITH_EXTENSION) >/dev/null
 	printf '%s\n' $(filter %.cpp,$(CPP)) | xargs -P "$$(nproc)" -n 1 $(FULL)/bin/clang-tidy -p build/lint --quiet
+
+docs: $(FULL)/.ready ## build the documentation site into build/site; a broken link or name is an error
+	@$(FULL)/bin/mkdocs build --strict --quiet
 
 bench: $(FULL)/.ready ## measure for docs/results.md and rewrite it (an hour; wants a quiet machine; resumes)
 	@mkdir -p benchmarks/reports
@@ -145,7 +148,7 @@ define sanitized_extension
 echo "== the extension of $(1) in Python"
 ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
     $(FULL)/bin/python tests/with_extension.py $(1)/native_pool/_core.*.so -k 'not 1024' \
-    tests/native_pool/test_live_pool.py tests/env/test_native_backend.py
+    tests/native_pool/test_live_pool.py tests/env/servers/test_native.py
 endef
 
 # Recent kernels randomise addresses more than ThreadSanitizer's map bears: switched off where that is permitted.

@@ -17,9 +17,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from poolpilot.env.admission import LimitSample, control
-from poolpilot.env.backends.simulated import SimulatedServer
-from poolpilot.env.spectral import ClimbSettings
+from poolpilot.env.climbing.admission import LimitSample, control
+from poolpilot.env.climbing.spectral import ClimbSettings
+from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.native_pool import Climber, SpectralClimber
 from poolpilot.native_pool._core import (
     Gradient2Climber,

@@ -12,14 +12,15 @@ from pathlib import Path
 
 import numpy as np
 
-from poolpilot.env.climb import ClimbController, run_climb
-from poolpilot.env.families import workload_set
+from poolpilot.env.climbing.climb import ClimbController
+from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
 from poolpilot.env.objective import Objective
-from poolpilot.env.spectral import ClimbSettings, spectral_climber
+from poolpilot.env.tuning.loop import tune
+from poolpilot.env.workloads.families import workload_set
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.workload import Workload
-from poolpilot.pipelines.demo.timeline import mean_goodput
-from poolpilot.pipelines.servers import open_native
+from poolpilot.pipelines.collect.servers import open_native
+from poolpilot.pipelines.evaluate.timeline import mean_goodput
 
 PERIODS_S = (0.1, 0.2, 0.4)
 WAVES = (10.0, 18.0)
@@ -33,7 +34,8 @@ def climbed_goodput(workload: Workload, settings: ClimbSettings, horizon_s: floa
     with open_native(workload, default) as server:
         climber = spectral_climber(settings, server.knobs)
         controller = ClimbController(climber, server.tuple_in_force(), objective)
-        return mean_goodput(run_climb(server, controller, settings.period_s, horizon_s, objective).steps)
+        trace = tune(server, controller, objective, period_s=settings.period_s, horizon_s=horizon_s)
+        return mean_goodput(trace.steps)
 
 
 def main() -> None:

@@ -18,11 +18,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from poolpilot.env.backends.native import NativeServer
-from poolpilot.env.climb import ClimbController, ClimbStep, run_climb
-from poolpilot.env.measurement import MeasurementSettings, measure
+from poolpilot.env.climbing.climb import ClimbController
+from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
+from poolpilot.env.measurement.protocol import MeasurementSettings, measure
 from poolpilot.env.objective import Objective
-from poolpilot.env.spectral import ClimbSettings, spectral_climber
+from poolpilot.env.servers.native import NativeServer
+from poolpilot.env.tuning.loop import TuningStep, tune
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
@@ -91,18 +92,18 @@ def held(workload: Workload, size: int, hiccup_s: float, seconds: float, bursts:
         disturber = threading.Thread(target=disturb, args=(time.monotonic(),))
         disturber.start()
         try:
-            trace = run_climb(server, controller, PERIOD_S, seconds, objective)
+            trace = tune(server, controller, objective, period_s=PERIOD_S, horizon_s=seconds)
         finally:
             over.set()
             disturber.join()
     return judged(trace.steps, begun, size)
 
 
-def judged(steps: tuple[ClimbStep, ...], begun: list[float], size: int) -> dict[str, Any]:
+def judged(steps: tuple[TuningStep, ...], begun: list[float], size: int) -> dict[str, Any]:
     """Shares of poor windows, and whether the size came back after every burst."""
     wanted = median(step.goodput_per_s for step in steps if step.end_s <= QUIET_S)
 
-    def disturbed(step: ClimbStep) -> bool:
+    def disturbed(step: TuningStep) -> bool:
         return any(at - PERIOD_S < step.end_s <= at + BURST_S + 2 * PERIOD_S for at in begun)
 
     outside = [step for step in steps if not disturbed(step)]

@@ -18,14 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from poolpilot.env.backends.curve import CurveServer
-from poolpilot.env.backends.native import NativeServer
-from poolpilot.env.backends.simulated import SimulatedServer
-from poolpilot.env.climb import ClimbController, run_climb
-from poolpilot.env.measurement import MeasurementSettings, measure
+from poolpilot.env.climbing.climb import ClimbController
+from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
+from poolpilot.env.measurement.protocol import MeasurementSettings, measure
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
-from poolpilot.env.spectral import ClimbSettings, spectral_climber
+from poolpilot.env.servers.curve import CurveServer
+from poolpilot.env.servers.native import NativeServer
+from poolpilot.env.servers.simulated import SimulatedServer
+from poolpilot.env.tuning.loop import tune
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
@@ -55,7 +56,7 @@ def climbed_curve(points: Sequence[tuple[float, float]], noise: float, start: in
     server.apply(first)
     climber = spectral_climber(CLIMB, server.knobs, first.pool_size)
     controller = ClimbController(climber, first, Objective())
-    trace = run_climb(server, controller, PERIOD_S, SAMPLES * PERIOD_S, Objective())
+    trace = tune(server, controller, Objective(), period_s=PERIOD_S, horizon_s=SAMPLES * PERIOD_S)
     sizes, values = zip(*points, strict=True)
     at_end = np.interp(np.log(trace.final_tuple.pool_size), np.log(sizes), values)
     return float(at_end / max(values))
@@ -136,7 +137,7 @@ def climb_from_default(open_server: Open, workload: Workload) -> tuple[float, in
     with open_server(workload) as server:
         default = _tuple(workload.cpus)
         controller = ClimbController(spectral_climber(CLIMB, server.knobs), default, objective)
-        trace = run_climb(server, controller, PERIOD_S, CLIMB_S, objective)
+        trace = tune(server, controller, objective, period_s=PERIOD_S, horizon_s=CLIMB_S)
     last = [step.goodput_per_s for step in trace.steps if step.end_s > CLIMB_S - LAST_S]
     return fmean(last), trace.final_tuple.pool_size
 

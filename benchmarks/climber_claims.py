@@ -18,7 +18,7 @@ import numpy as np
 from poolpilot.native_pool import Climber, SpectralClimber, SpectralSettings
 from poolpilot.pipelines.bench.climbing.cells import Noise
 from poolpilot.pipelines.bench.climbing.play import play
-from poolpilot.pipelines.bench.climbing.rivals import RIVALS, SPECTRAL, ours
+from poolpilot.pipelines.bench.climbing.reference_controllers import RIVALS, SPECTRAL, ours
 from poolpilot.pipelines.bench.climbing.shapes import PER_THREAD_PER_S, Landscape
 
 NOISE = Noise(0.05)

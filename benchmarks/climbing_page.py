@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from poolpilot.native_pool import SpectralSettings
-from poolpilot.pipelines.bench.climbing.rivals import ANCESTORS
+from poolpilot.pipelines.bench.climbing.reference_controllers import ANCESTORS
 from results_page import replaced
 
 Report = Any
 
 NAMES = {
     "spectral": "**spectral (ours)**",
-    "article": "spectral, the seed's own settings",
+    "article": "spectral, Trub's own settings",
     "dotnet": ".NET's",
     "probing": "MongoDB's probing",
     "three_state": "three states (Timm)",
@@ -78,13 +78,13 @@ def _against_ancestors(summary: Mapping[str, Any]) -> str:
     better = percent(summary["better_than_best_ancestor_share"], 0)
     inferior = summary["not_non_inferior"]
     return (
-        f", less than the best of the three ancestors in {better}; in {inferior} it is not shown to be within 2 points "
-        "of one of them"
+        f", less than the best of the three reference controllers in {better}; in {inferior} it is not shown to be "
+        "within 2 points of one of them"
     )
 
 
 def grid_section(report: Report) -> str:
-    """Mean objective lost by shape and noise: ours beside the ancestors."""
+    """Mean objective lost by shape and noise: ours beside the reference controllers."""
     by_key: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for cell in report["cells"]:
         shift = "shifted" if cell["shift"] else "steady"
@@ -108,11 +108,11 @@ def _ours_beside(cells: Sequence[Mapping[str, Any]]) -> str:
 
 
 def losing_section(report: Report) -> str:
-    """Cells in which ours loses to an ancestor, by reason, with the worst of each."""
+    """Cells in which ours loses to a reference controller, by reason, with the worst of each."""
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for row in report["losing"]:
         groups.setdefault(reason_of(row), []).append(row)
-    lines = ["| comparisons | reason | worst: cell, ancestor | points lost |", "|---|---|---|---|"]
+    lines = ["| comparisons | reason | worst: cell, reference controller | points lost |", "|---|---|---|---|"]
     for reason, rows in sorted(groups.items(), key=lambda item: -len(item[1])):
         worst = max(rows, key=lambda row: float(row["difference"]))
         low, mean, high = (100.0 * worst[key] for key in ("low", "difference", "high"))
@@ -127,14 +127,14 @@ def reason_of(row: Mapping[str, Any]) -> str:
     """Why ours loses a cell, by what sets the cell apart."""
     cell, scale = row["cell"], int(row["cell"].split(" of ")[1].split(",")[0])
     if cell.endswith("to more threads"):
-        return "the ancestor had drifted to too many threads before the shift asked for more of them"
+        return "the reference controller had drifted to too many threads before the shift asked for more of them"
     if cell.endswith("from optimum") or (cell.startswith("flat") and cell.endswith("from one")):
         return "the run begins at the optimum: looking round costs more than standing still"
     if scale <= 32:
-        return "a small pool, which the seed's wave of ten threads crosses at once"
+        return "a small pool, which Trub's wave of ten threads crosses at once"
     if cell.endswith("from largest"):
         return "begun at the largest size: the noise hides how little the last threads are worth"
-    return "steps of at most a factor of three; the seed's wave of ten threads is larger where sizes are small"
+    return "steps of at most a factor of three; Trub's wave of ten threads is larger where sizes are small"
 
 
 def claims_section(report: Report) -> str:
@@ -215,7 +215,7 @@ def rw_section(report: Report) -> str:
     """Share of the possible gain captured in the first ten minutes."""
     seed = {256: 0.93, 512: 0.89, 1024: 0.64}
     lines = [
-        "| connections | possible gain | seed's report | its settings here | ours, cold | ours, warm |",
+        "| connections | possible gain | Trub's report | its settings here | ours, cold | ours, warm |",
         "|---|---|---|---|---|---|",
     ]
     for connections, reported in seed.items():

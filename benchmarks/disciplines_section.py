@@ -5,8 +5,8 @@ from typing import Any
 
 from poolpilot.pipelines.bench.disciplines.share_plan import LIVE_PLANS
 from poolpilot.pipelines.bench.disciplines.shares import farthest
+from poolpilot.pipelines.bench.parts.live_shares import POOL
 from poolpilot.pipelines.bench.serving.interval import Interval
-from poolpilot.pipelines.bench.serving.shares import POOL
 
 Row = dict[str, Any]
 

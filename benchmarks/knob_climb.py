@@ -19,11 +19,11 @@ import numpy as np
 
 from knob_climb_live import LIVE_FAMILIES, LiveTimes, compare_live
 from knob_contest import CONTENDERS, line_of, row_of, summary_of
-from poolpilot.env.backends.simulated import SimulatedServer
+from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.env.objective import Objective
-from poolpilot.env.simulated_families import SIMULATED_FAMILIES, draw_scenario
-from poolpilot.env.simulation import Scenario, SimulatedMeasurement, simulate_batch
-from poolpilot.env.spectral import ClimbSettings
+from poolpilot.env.servers.simulated import SimulatedServer
+from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, simulate_batch
+from poolpilot.env.workloads.simulated_families import SIMULATED_FAMILIES, draw_scenario
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 FAMILIES = (

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from knob_contest import CONTENDERS, row_of
-from poolpilot.env.backends.native import NativeServer
-from poolpilot.env.families import FAMILIES, draw_workload
-from poolpilot.env.measurement import MeasurementSettings, measure, sweep
+from poolpilot.env.climbing.spectral import ClimbSettings
+from poolpilot.env.measurement.protocol import MeasurementSettings, measure, sweep
+from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
-from poolpilot.env.spectral import ClimbSettings
-from poolpilot.env.sweep import WorkloadSweep
+from poolpilot.env.servers.native import NativeServer
+from poolpilot.env.workloads.families import FAMILIES, draw_workload
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.workload import Workload
 

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from poolpilot.agent.bayesian import BayesianOptimisation, BayesianSettings
-from poolpilot.env.climb import ClimbController, ClimbStep, run_climb
-from poolpilot.env.knob_climb import KnobClimbController
+from poolpilot.agent.search.bayesian import BayesianOptimisation, BayesianSettings
+from poolpilot.env.climbing.climb import ClimbController
+from poolpilot.env.climbing.knob_climb import KnobClimbController
+from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
-from poolpilot.env.spectral import ClimbSettings, spectral_climber
+from poolpilot.env.tuning.loop import TuningStep, tune
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool import KnobClimber, SpectralClimber
-from poolpilot.pipelines.searching.knob_option import KnobOption, space_of
+from poolpilot.serve.commands.search.knob_option import KnobOption, space_of
 
 SEARCHED = ("pool_size", "oversubscribe=1..32", "timer_interval_ms=1..1000")
 """What the search varies: the ranges that a climb of the three keeps to."""
@@ -56,10 +57,11 @@ def climb(
         climber = spectral_climber(settings, server.knobs, start.pool_size)
         controller = ClimbController(climber, start, objective)
 
-    def note(_: ClimbStep) -> None:
+    def note(_: TuningStep) -> None:
         modes.append(climber.mode)
 
-    trace = run_climb(server, controller, settings.period_s, most_samples * settings.period_s, objective, note)
+    horizon_s = most_samples * settings.period_s
+    trace = tune(server, controller, objective, period_s=settings.period_s, horizon_s=horizon_s, on_step=note)
     holds = (at for at, mode in enumerate(modes) if mode == "OPTIMIZED")
     held = next((at for at in holds if set(modes[at : at + JUDGED_SAMPLES]) == {"OPTIMIZED"}), None)
     if held is None:
@@ -81,7 +83,7 @@ def search(server: PoolServer, objective: Objective, settings: ClimbSettings) ->
     rounds = BayesianSettings(rounds=ROUNDS, samples_per_round=2, settle_windows=1, seed=1, threads=1)
     controller = BayesianOptimisation(space, objective, rounds)
     most = 3 * ROUNDS + 1
-    trace = run_climb(server, controller, settings.period_s, most * settings.period_s, objective)
+    trace = tune(server, controller, objective, period_s=settings.period_s, horizon_s=most * settings.period_s)
     return Climbed(len(trace.steps), server.tuple_in_force())
 
 

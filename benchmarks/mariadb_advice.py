@@ -14,15 +14,15 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from poolpilot.env.lab.families import named_workload
-from poolpilot.env.lab.server import LabPlace, LabServer
-from poolpilot.env.measurement import observe
+from poolpilot.env.lab.lab_server import LabPlace, LabServer
+from poolpilot.env.lab.sysbench_families import named_workload
+from poolpilot.env.measurement.protocol import observe
+from poolpilot.env.measurement.sweep import Core
 from poolpilot.env.objective import Objective
-from poolpilot.env.sweep import Core
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.champion import load_champion
 from poolpilot.models.predictor import ScorePredictor
-from poolpilot.pipelines.mariadb.cell import LiveSettings, compared
+from poolpilot.pipelines.evaluate.mariadb_cell import LiveSettings, compared
 
 WORKLOADS = ("joins_beside-9-0", "joins_beside-9-1", "hot_transfer-9-0", "cached_ranges-9-0", "sleeping-9-0")
 STARTS = {

@@ -15,11 +15,11 @@ import numpy as np
 from rich.console import Console
 from scipy.stats import bootstrap
 
-from poolpilot.env.backends.mariadb import MariadbServer
-from poolpilot.env.lab.families import named_workload
 from poolpilot.env.lab.instance import Lab, LabSettings
-from poolpilot.env.lab.load import SqlLoad
+from poolpilot.env.lab.sysbench_families import named_workload
+from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.env.mariadb.dsn import Dsn
+from poolpilot.env.servers.mariadb import MariadbServer
 
 LOOKS = 300
 PAIRS = 200

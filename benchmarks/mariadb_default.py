@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from poolpilot.env.lab.families import named_workload
-from poolpilot.env.lab.server import LabPlace, LabServer
-from poolpilot.env.measurement import observe
-from poolpilot.pipelines.mariadb.cell import DEFAULT, core_of
-from poolpilot.pipelines.mariadb.evaluation import PREDICTED, holm, inferiority_p_value
+from poolpilot.env.lab.lab_server import LabPlace, LabServer
+from poolpilot.env.lab.sysbench_families import named_workload
+from poolpilot.env.measurement.protocol import observe
+from poolpilot.pipelines.evaluate.mariadb_cell import DEFAULT, core_of
+from poolpilot.pipelines.evaluate.mariadb_evaluation import PREDICTED, holm, inferiority_p_value
 
 ROUNDS = 12
 SETTLE_S = 3.0

@@ -18,15 +18,15 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from poolpilot.agent.all_action import AllActionSettings, train_all_action
+from poolpilot.agent.training.all_action import AllActionSettings, train_all_action
 from poolpilot.env.ladder import Ladder
+from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.observation import encode
-from poolpilot.env.sweep import WorkloadSweep
 from poolpilot.models.artefact import load
 from poolpilot.models.champion import champion_folder
 from poolpilot.models.forward import Weights, forward
-from poolpilot.pipelines.dataset import read_dataset
-from poolpilot.pipelines.train_settings import TrainSettings
+from poolpilot.pipelines.store.dataset import read_dataset
+from poolpilot.pipelines.train.train_settings import TrainSettings
 
 STARTS = ((2, 3, 500), (16, 3, 10), (64, 3, 10), (1, 1, 500), (8, 1, 500), (4, 3, 10))
 WINDOWS_A_START = 2

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from poolpilot.pipelines.mariadb.cell import LiveCell, core_of
-from poolpilot.pipelines.mariadb.evaluation import LiveEvaluation
+from poolpilot.pipelines.evaluate.mariadb_cell import LiveCell, core_of
+from poolpilot.pipelines.evaluate.mariadb_evaluation import LiveEvaluation
 from results_page import replaced
 
 SHOWN_METHODS = ("default", "sbs", "static_16_3_10", "predicted", "refined", "cold", "nearest", "trees")

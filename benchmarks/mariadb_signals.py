@@ -15,11 +15,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from poolpilot.env.lab.families import named_workload
-from poolpilot.env.lab.server import LabPlace, LabServer
-from poolpilot.env.lab.workload import SqlWorkload
-from poolpilot.env.mariadb.protocol import MARIADB_RACING
-from poolpilot.env.measurement import measure
+from poolpilot.env.lab.lab_server import LabPlace, LabServer
+from poolpilot.env.lab.sql_workload import SqlWorkload
+from poolpilot.env.lab.sysbench_families import named_workload
+from poolpilot.env.measurement.protocol import MARIADB_RACING, measure
 from poolpilot.featurizer.window import Window
 
 WORKLOADS = (

@@ -1,4 +1,4 @@
-"""Writes the tables of docs/simulator.md on queueing networks, Cimba and the queueing seed.
+"""Writes the tables of docs/simulator.md on queueing networks, Cimba and the queues and latches of Wang (book).
 
 How to run: `make bench-networks`, or `python benchmarks/networks_page.py [--reports benchmarks/reports]
 [--page docs/simulator.md]` after `networks.py`, `mm1.py` and `queueing_seed.py` with `--json`. Results to expect: the
@@ -78,7 +78,7 @@ def mm1_section(report: Mapping[str, Any]) -> str:
 
 
 def seed_section(report: Mapping[str, Any]) -> str:
-    """The numbers of the queueing seed beside ours."""
+    """The numbers of Wang (book) beside ours."""
     rows = [
         (
             f"network of 10 ms, {connections} connections: transactions a second; latency, ms",
@@ -94,7 +94,8 @@ def seed_section(report: Mapping[str, Any]) -> str:
     for cores, one in report["response"].items():
         rows.append((f"{cores} processors: knee", "near 60 %", between(one["knee"], ".0%")))
         rows.append((f"{cores} processors: response at 96 %, ms", "over 13", between(one["worst_ms"])))
-    lines = [*heading("what", "source", f"ours ({report['seeds']} seeds, 95 %)"), *(line(*row) for row in rows), ""]
+    ours = f"ours ({report['seeds']} seeds, 95 %)"
+    lines = [*heading("what", "Wang (book)", ours), *(line(*row) for row in rows), ""]
     return "\n".join([*lines, *coupled_lines(report["coupled"]), "", *response_lines(report["response"])]) + "\n"
 
 

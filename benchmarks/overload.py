@@ -2,7 +2,7 @@
 
 How to run: `python benchmarks/overload.py [--seeds 5] [--json benchmarks/reports/overload.json]` (a minute; the same
 numbers every time). Workload and pools are those of `poolpilot bench pool --parts overload`
-(`pipelines/bench/serving/overload.py`). Results to expect: each means alone fails at something (priorities leave
+(`pipelines/bench/parts/overload.py`). Results to expect: each means alone fails at something (priorities leave
 processors idle, the size lets the transactions get into each other's way, admission makes the urgent ones wait in
 line); with all three, the urgent class exempt from the limit and the others refused beyond a short queue, it keeps its
 goodput.
@@ -13,9 +13,9 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from poolpilot.pipelines.bench.parts.overload import CONTENDERS, REFERENCE
+from poolpilot.pipelines.bench.parts.overload_simulated import measure
 from poolpilot.pipelines.bench.serving.interval import Interval
-from poolpilot.pipelines.bench.serving.overload import CONTENDERS, REFERENCE
-from poolpilot.pipelines.bench.serving.overload_simulated import measure
 from poolpilot.pipelines.bench.serving.trial import Measures
 
 KEPT = "high_goodput_per_s"

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 from disciplines_section import disciplines_section
 from faults_section import faults_section
-from poolpilot.pipelines.bench.serving.handlers import HANDLERS
+from poolpilot.pipelines.bench.parts.handlers import HANDLERS
 from poolpilot.pipelines.bench.serving.works import WORKS
 from results_page import replaced
 from throttling_section import draw_throttling, throttling_section

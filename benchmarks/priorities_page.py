@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from poolpilot.pipelines.bench.serving.mixes import MIXES
-from poolpilot.pipelines.bench.serving.priorities import ORIGINAL, weight_name
-from poolpilot.pipelines.bench.serving.source_mixes import FIGURES, TOLD, Told
+from poolpilot.pipelines.bench.parts.mixes import MIXES
+from poolpilot.pipelines.bench.parts.priorities import ORIGINAL, weight_name
+from poolpilot.pipelines.bench.parts.source_mixes import FIGURES, TOLD, Told
 from priorities_picture import draw_live, draw_source
 from results_page import replaced
 
@@ -33,7 +33,7 @@ def interval(found: Mapping[str, float], form: str = ".2f") -> str:
 
 
 def told_line(row: Found, used: str) -> str:
-    """One number of the source beside the simulated one."""
+    """One number of Trub's text beside the simulated one."""
     form = ".2f" if row["over_original"] else ",.0f"
     place = ORIGINAL if row["weight"] is None else f"{row['weight']:g}"
     verdict = "yes" if abs(row["error"]) <= WITHIN else "**no**"
@@ -45,9 +45,9 @@ def told_line(row: Found, used: str) -> str:
 
 
 def source_section(report: Found) -> str:
-    """All numbers of the source's text beside the simulated ones."""
+    """All numbers of Trub's text beside the simulated ones."""
     lines = [
-        "| figure | weight | class | the source's text | simulated (95 %) | error | | within 15 % |",
+        "| figure | weight | class | Trub's text | simulated (95 %) | error | | within 15 % |",
         "|---" * 8 + "|",
         *(told_line(row, "fitted" if row["fitted"] else "predicted") for row in report["told"]),
         *(told_line(row, "fitted, with rows") for row in report["explained"]["told"]),
@@ -62,7 +62,7 @@ def source_section(report: Found) -> str:
         + f"; with rows, each held for {report['explained']['rows']['hold_us']:,.0f} us and dearer by "
         f"{report['explained']['rows']['waiter_cost_us']:,.1f} us for each who waits for it.",
         "",
-        "![The source's figures 6 to 8, simulated](images/priorities_source.png)",
+        "![Trub's figures 6 to 8, simulated](images/priorities_source.png)",
     ]
     return "\n".join(lines) + "\n"
 
@@ -86,7 +86,7 @@ def ratio_of(cell: Found | None, one: Told) -> Mapping[str, float] | None:
 
 
 def as_ratio(one: Told) -> float:
-    """What the source says, relative to its original pool."""
+    """What Trub's text says, relative to its original pool."""
     if one.over_original:
         return one.value
     original = next(other for other in TOLD if (other.figure, other.weight, other.of) == (one.figure, None, one.of))
@@ -94,7 +94,7 @@ def as_ratio(one: Told) -> float:
 
 
 def sign(source: float, found: Mapping[str, float] | None) -> str:
-    """Whether what is found lies on the side of 1 that the source says."""
+    """Whether what is found lies on the side of 1 that Trub's text says."""
     if found is None:
         return "-"
     if abs(source - 1.0) < 1e-9:
@@ -105,11 +105,11 @@ def sign(source: float, found: Mapping[str, float] | None) -> str:
 
 
 def mixes_section(twin: Found, live: Found | None) -> str:
-    """Class by class at the weights that the source speaks of: source, live, simulated, all over the original pool."""
+    """Class by class at the weights that Trub speaks of: his text, live, simulated, all over the original pool."""
     simulated = by_name(twin["cells"])
     measured = by_name(live["cells"]) if live else {}
     lines = [
-        "| mix | weight | class | source | live (95 %) | sign | simulated (95 %) | sign |",
+        "| mix | weight | class | Trub | live (95 %) | sign | simulated (95 %) | sign |",
         "|---" * 8 + "|",
     ]
     for one in (*TOLD, NOT_LOWER):

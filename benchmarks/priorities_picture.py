@@ -1,4 +1,4 @@
-"""Pictures of throughput over the weight of a class, after the source's figures 6 to 8."""
+"""Pictures of throughput over the weight of a class, after Trub's figures 6 to 8 (Trub (priorities))."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,9 +7,9 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from poolpilot.pipelines.bench.serving.mixes import MIXES, WEIGHTS
-from poolpilot.pipelines.bench.serving.priorities import ORIGINAL, weight_name
-from poolpilot.pipelines.bench.serving.source_mixes import TOLD
+from poolpilot.pipelines.bench.parts.mixes import MIXES, WEIGHTS
+from poolpilot.pipelines.bench.parts.priorities import ORIGINAL, weight_name
+from poolpilot.pipelines.bench.parts.source_mixes import TOLD
 
 COLOURS = {"first": "#2980b9", "second": "#c0392b", "total": "#2c3e50"}
 Interval = Mapping[str, float]
@@ -23,12 +23,12 @@ def curve(axes: Axes, of: str, label: str, points: Sequence[Interval], style: st
 
 
 def level(axes: Axes, of: str, value: float, label: str, style: str) -> None:
-    """A constant, as the source draws what has no weight."""
+    """A constant, as Trub draws what has no weight."""
     axes.axhline(value / 1e3, color=COLOURS[of], linestyle=style, linewidth=0.9, label=label)
 
 
 def draw_source(report: Mapping[str, Any], path: Path) -> None:
-    """The source's figures 6 to 8, simulated, with the numbers of its text."""
+    """Trub's figures 6 to 8, simulated, with the numbers of its text."""
     figure = Figure(figsize=(13.0, 4.6), layout="constrained")
     for column, (number, found) in enumerate(report["figures"].items()):
         axes = figure.add_subplot(1, len(report["figures"]), 1 + column)

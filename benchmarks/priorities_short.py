@@ -2,7 +2,7 @@
 
 How to run: `python benchmarks/priorities_short.py [--workloads 8] [--seeds 3] [--json benchmarks/reports/
 priorities_short.json]` (some minutes; the same numbers every time). Families, arrangements and how the best is chosen:
-`pipelines/bench/serving/short_beside_long.py`. Results to expect: a discipline saves the short ones about as much as
+`pipelines/bench/parts/short_beside_long.py`. Results to expect: a discipline saves the short ones about as much as
 the best tuple does or more, at the price of some of the long ones' throughput.
 """
 
@@ -15,18 +15,18 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from poolpilot.env.simulation import Scenario
-from poolpilot.pipelines.bench.serving.interval import Interval
-from poolpilot.pipelines.bench.serving.short_beside_long import (
+from poolpilot.env.servers.simulated_measurement import Scenario
+from poolpilot.pipelines.bench.parts.short_beside_long import (
     ARRANGEMENTS,
     SIMULATED,
     STAGED,
     Arrangement,
-    Outcome,
+    MixOutcome,
     chosen,
     run,
     scenarios,
 )
+from poolpilot.pipelines.bench.serving.interval import Interval
 
 SET_SEED = 5
 CHOICE_SEED = 101
@@ -34,24 +34,24 @@ LEAST = 1e-6
 """Stands for none where a ratio is taken."""
 
 
-def judged(scenario: Scenario, arrangements: Mapping[str, Arrangement], seeds: int) -> dict[str, Outcome]:
+def judged(scenario: Scenario, arrangements: Mapping[str, Arrangement], seeds: int) -> dict[str, MixOutcome]:
     """Each arrangement in runs it was not chosen by, means over the seeds."""
     found = {}
     for name, one in arrangements.items():
         outcomes = [run(scenario, one, CHOICE_SEED + seed) for seed in range(1, seeds + 1)]
-        fields = Outcome.__dataclass_fields__
-        found[name] = Outcome(**{field: fmean(getattr(outcome, field) for outcome in outcomes) for field in fields})
+        fields = MixOutcome.__dataclass_fields__
+        found[name] = MixOutcome(**{field: fmean(getattr(outcome, field) for outcome in outcomes) for field in fields})
     return found
 
 
-def family_rows(outcomes: Sequence[Mapping[str, Outcome]]) -> dict[str, dict[str, Any]]:
+def family_rows(outcomes: Sequence[Mapping[str, MixOutcome]]) -> dict[str, dict[str, Any]]:
     """Of each arrangement, over the workloads: in time, and what it gives relative to the default one."""
     rows: dict[str, dict[str, Any]] = {}
     default = [one[ARRANGEMENTS[0]] for one in outcomes]
     for name in ARRANGEMENTS:
         these = [one[name] for one in outcomes]
 
-        def over_default(field: str, these: Sequence[Outcome] = these) -> dict[str, float]:
+        def over_default(field: str, these: Sequence[MixOutcome] = these) -> dict[str, float]:
             ours, theirs = ([max(getattr(one, field), LEAST) for one in side] for side in (these, default))
             return Interval.of_ratio(ours, theirs).as_dict()
 
@@ -70,7 +70,7 @@ def family_rows(outcomes: Sequence[Mapping[str, Outcome]]) -> dict[str, dict[str
 
 def of_family(family: str, workloads: int, seeds: int) -> dict[str, Any]:
     """Rows of a family, and how often each discipline was the best at the default tuple and at any."""
-    outcomes: list[dict[str, Outcome]] = []
+    outcomes: list[dict[str, MixOutcome]] = []
     choices = {name: Counter[str]() for name in ARRANGEMENTS[2:]}
     for scenario in scenarios(family, SET_SEED, workloads):
         arrangements = chosen(scenario, CHOICE_SEED)

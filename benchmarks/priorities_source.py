@@ -1,8 +1,8 @@
-"""The source's figures 6 to 8 on the simulated pool: fitted to what its text says of some weights, others predicted.
+"""Figures 6 to 8 of Trub (priorities), simulated: fitted to what the text says of some weights, others predicted.
 
 How to run: `python benchmarks/priorities_source.py [--evaluations 50] [--seeds 5] [--json benchmarks/reports/
-priorities_source.json]` (ten minutes; the same numbers every time). Model, source and what its text says:
-`pipelines/bench/serving/source_mixes.py`. Results to expect: figure 6 fitted within 15 % at the original pool and at
+priorities_source.json]` (ten minutes; the same numbers every time). Model and what Trub's text says:
+`pipelines/bench/parts/source_mixes.py`. Results to expect: figure 6 fitted within 15 % at the original pool and at
 0.8; the prediction for figure 8 within some per cent; that for the write-only class of figure 7 far off, as sysbench's
 composition alone does not say what holds writers up. Rows that they queue up for do, but with numbers fitted to that
 very figure.
@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 
 from poolpilot.native_pool.workload import RequestClass
-from poolpilot.pipelines.bench.serving.interval import Interval
-from poolpilot.pipelines.bench.serving.mixes import WEIGHTS
-from poolpilot.pipelines.bench.serving.source_mixes import (
+from poolpilot.pipelines.bench.parts.mixes import WEIGHTS
+from poolpilot.pipelines.bench.parts.source_mixes import (
     FIGURES,
     PROCESSORS,
     TOLD,
@@ -32,6 +31,7 @@ from poolpilot.pipelines.bench.serving.source_mixes import (
     fitted_rows,
     rates_of,
 )
+from poolpilot.pipelines.bench.serving.interval import Interval
 
 ORIGINAL = "original"
 EXPLAINED = 7
@@ -56,7 +56,7 @@ def figure_rows(by_seed: dict[int, Rates], figure: int) -> dict[str, dict[str, A
 
 
 def told_rows(by_seed: dict[int, Rates], told: Sequence[Told]) -> list[dict[str, Any]]:
-    """What the source says, what is simulated, and the error relative to the source."""
+    """What Trub's text says, what is simulated, and the error relative to the text."""
     rows = []
     for one in told:
         found = [one.found(rates) for rates in by_seed.values()]

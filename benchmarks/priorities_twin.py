@@ -11,10 +11,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from poolpilot.pipelines.bench.parts.mixes import MIXES, Mix
+from poolpilot.pipelines.bench.parts.priorities import disciplines
+from poolpilot.pipelines.bench.parts.simulated_trial import simulated_window
 from poolpilot.pipelines.bench.pool import row_of
-from poolpilot.pipelines.bench.serving.mixes import MIXES, Mix
-from poolpilot.pipelines.bench.serving.priorities import disciplines
-from poolpilot.pipelines.bench.serving.simulated import simulated_window
 from poolpilot.pipelines.bench.serving.trial import Measures
 from poolpilot.pipelines.bench.serving.two_queues import Options
 

@@ -1,11 +1,10 @@
-"""The queueing seed in the simulated pool: one queue over a network, latches that collapse and couple, the knee.
+"""Queues of Wang (book) in the simulated pool: one queue over a network, latches that collapse and couple, the knee.
 
 How to run: `python benchmarks/queueing_seed.py [--seeds 5] [--json PATH]` (virtual time: some minutes, the same numbers
-every time). Source: Bin Wang, "The Art of Problem-Solving in Software Engineering: How to Make MySQL Better", sections
-4.6.1 to 4.6.4.
+every time). After Wang (book; docs/references.md), sections 4.6.1 to 4.6.4.
 
 Results to expect: over a network of 10 ms that one transaction crosses at a time, 100 transactions a second whatever
-the concurrency. Latches alone pass as many as the source says, because hold and price of a waiter are fitted to these
+the concurrency. Latches alone pass as many as the book says, because hold and price of a waiter are fitted to these
 numbers; together they show what is not fitted. At 100 threads a hiccup of the second and third latch heals, and so it
 does at 500 as long as the first is the bottleneck; once that is repaired, they stay collapsed at 25 and 30 a second.
 Where everybody goes on to one of the two, the repair of the first lowers the total. Response time bends near 60 % of
@@ -23,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from poolpilot.env.backends.simulated import SimulatedServer
+from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.simulation import LoadChange, Machine
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
@@ -34,7 +33,7 @@ MAX_POOL_SIZE = 1024
 
 NETWORK_MS = 10.0
 NEW_ORDERS = 0.45
-"""The source's share of all TPC-C transactions that tpmC counts."""
+"""The book's share of all TPC-C transactions that tpmC counts."""
 
 NUMA = Machine(overhead_us=1.0, waiter_growth=3.0)
 NUMA_CORES = 72
@@ -61,7 +60,7 @@ class LatchCost:
 
 FIRST, REPAIRED = LatchCost(276.0, 0.4357), LatchCost(276.0, 0.0668)
 SECOND, THIRD = LatchCost(400.0, 275.0), LatchCost(933.0, 225.0)
-"""Each fitted to what the source says of it alone: at 100 and 500 threads the first, at 10 and 50 the others."""
+"""Each fitted to what the book says of it alone: at 100 and 500 threads the first, at 10 and 50 the others."""
 
 
 @dataclass(frozen=True)
@@ -207,11 +206,11 @@ ALONE = (
     ("third", THIRD, 10, 300),
     ("third", THIRD, 50, 30),
 )
-"""Latch, its cost, threads, and the passes a second that the source says."""
+"""Latch, its cost, threads, and the passes a second that the book says."""
 
 
 def latches(seeds: int) -> list[dict[str, Any]]:
-    """Every latch alone beside the source."""
+    """Every latch alone beside the book."""
     return [
         {
             "latch": name,
@@ -234,7 +233,7 @@ TOGETHER = (
 )
 """State of the first latch, its cost, clients, seconds of the hiccup.
 
-With 473, 62 and 65 clients 500 are at the first latch and 50 at each of the others, as in the source, where these have
+With 473, 62 and 65 clients 500 are at the first latch and 50 at each of the others, as in the book, where these have
 collapsed; 96, 12 and 12 are a fifth of them."""
 
 

@@ -19,8 +19,8 @@ from typing import Any
 
 from rich.console import Console
 
-from poolpilot.pipelines.demo.report import story_of, workload_table
-from poolpilot.pipelines.demo.settings import DemoSettings
+from poolpilot.pipelines.demo.demo_report import story_of, workload_table
+from poolpilot.pipelines.demo.demo_settings import DemoSettings
 
 MATTERS = 0.2
 LITTLE = 0.1
@@ -261,7 +261,7 @@ def training_section(evaluations: dict[str, dict[str, Any]]) -> str:
 
 
 def shapes_section(result: dict[str, Any]) -> str:
-    """Curves over the pool size, beside what the sources say."""
+    """Curves over the pool size, beside what was published."""
     sizes = list(result["curves"]["heavy load"])
     shown = [size for size in sizes if int(size) in (8, 24, 48, 72, 96, 144, 180, 288, 512)]
     lines = f"| requests a second by pool size | {' | '.join(shown)} | best size |\n"
@@ -273,8 +273,8 @@ def shapes_section(result: dict[str, Any]) -> str:
 
 
 def rw_section(result: dict[str, Any]) -> str:
-    """The gains of the seed on 72 processors."""
-    lines = "| connections | source | simulated | best size | |\n|---|---|---|---|---|\n"
+    """The gains on 72 processors beside those of Trub (adaptive pool)."""
+    lines = "| connections | Trub reports | simulated | best size | |\n|---|---|---|---|---|\n"
     for row in result["rows"]:
         used = "fitted" if row["fitted"] else "predicted"
         lines += (

@@ -1,12 +1,12 @@
-"""The first ten minutes of a climb on the seed's 72 processors, simulated: how much of the possible gain is captured.
+"""The first ten minutes of a climb on 72 processors, simulated: how much of the possible gain is captured.
 
 How to run: `python benchmarks/rw_climb.py [--json benchmarks/reports/rw_climb.json]` (a quarter of an hour on two
-processors). The workload is the read-write one that `simulator_rw.py` fitted to the seed's gains. Every climb starts at
-one group a processor; its mean throughput over ten minutes, less that of the start, over the gain of the best size is
-what it captured. The seed reports 93, 89 and 64 % at 256, 512 and 1,024 connections. Cold: our climber. Article: the
-seed's own settings, a sample every two seconds. Warm: a second's look, the advice of boosted trees that learned from
-sweeps at other numbers of connections, a climb from there. Results to expect: cold at least 95, 95 and 90 %, warm at
-least 98 %.
+processors). The workload is the read-write one that `simulator_rw.py` fitted to the gains of Trub (adaptive pool).
+Every climb starts at one group a processor; its mean throughput over ten minutes, less that of the start, over the gain
+of the best size is what it captured. Trub reports 93, 89 and 64 % at 256, 512 and 1,024 connections. Cold: our climber.
+Article: Trub's own settings, a sample every two seconds. Warm: a window of a second, the advice of boosted trees that
+learned from sweeps at other numbers of connections, a climb from there. Results to expect: cold at least 95, 95 and 90
+%, warm at least 98 %.
 """
 
 import argparse
@@ -19,21 +19,22 @@ from typing import Any
 
 import numpy as np
 
-from poolpilot.agent.trees import BoostedTrees, TreesSettings
-from poolpilot.env.backends.simulated import SimulatedServer
-from poolpilot.env.climb import ClimbController, ClimbTrace, run_climb
+from poolpilot.agent.baselines.trees import BoostedTrees, TreesSettings
+from poolpilot.env.climbing.climb import ClimbController
+from poolpilot.env.climbing.spectral import ClimbSettings, native_settings, spectral_climber
 from poolpilot.env.ladder import Ladder
-from poolpilot.env.measurement import MeasurementSettings, observe, sweep
+from poolpilot.env.measurement.protocol import MeasurementSettings, observe, sweep
+from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
-from poolpilot.env.spectral import ClimbSettings, native_settings, spectral_climber
-from poolpilot.env.sweep import WorkloadSweep
+from poolpilot.env.servers.simulated import SimulatedServer
+from poolpilot.env.tuning.loop import TuningTrace, tune
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool import SpectralSettings
 from simulator_rw import CORES, FOUND, SIZES, scenario
 
 SOURCE = {256: 0.93, 512: 0.89, 1024: 0.64}
 STAGED = (96, 128, 192, 384, 768, 1536)
-"""Connections that staging has swept; those of the source are held out."""
+"""Connections that staging has swept; those of Trub's report are held out."""
 
 LADDER = Ladder(sizes=SIZES, oversubscribes=(3,), timer_intervals_ms=(500,))
 HORIZON_S = 600.0
@@ -51,7 +52,7 @@ def cold(server: SimulatedServer) -> list[tuple[float, float, int]]:
 
 
 def article(server: SimulatedServer) -> list[tuple[float, float, int]]:
-    """The seed's own settings."""
+    """Trub's own settings."""
     settings = native_settings(SpectralSettings.article(), hcm_hillclimbing_enabled=True)
     return _climbed(server, settings, HORIZON_S, warm=False)
 
@@ -74,7 +75,7 @@ def _climbed(
 ) -> list[tuple[float, float, int]]:
     climber = spectral_climber(settings, server.knobs, server.tuple_in_force().pool_size, warm=warm)
     controller = ClimbController(climber, server.tuple_in_force(), OBJECTIVE)
-    trace: ClimbTrace = run_climb(server, controller, PERIOD_S, horizon_s, OBJECTIVE)
+    trace: TuningTrace = tune(server, controller, OBJECTIVE, period_s=PERIOD_S, horizon_s=horizon_s)
     return [(step.duration_s, step.measured.window.throughput_per_s, step.pool_tuple.pool_size) for step in trace.steps]
 
 
@@ -127,7 +128,7 @@ def measure(task: tuple[int, str]) -> dict[str, Any]:
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
     """The rows as people read them."""
-    lines = ["connections  possible gain  seed's own  article here   cold   warm"]
+    lines = ["connections  possible gain  Trub's own  article here   cold   warm"]
     for connections, source in SOURCE.items():
         of = {row["climb"]: row for row in rows if row["connections"] == connections}
         lines.append(

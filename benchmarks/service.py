@@ -29,10 +29,10 @@ import structlog
 from poolpilot.models.body import as_body
 from poolpilot.models.champion import load_champion
 from poolpilot.models.predictor import ScorePredictor
-from poolpilot.pipelines.dataset import read_dataset
-from poolpilot.serve.application import create_app
-from poolpilot.serve.serve_command import http_server, listening_socket
-from poolpilot.serve.settings import ServeSettings
+from poolpilot.pipelines.store.dataset import read_dataset
+from poolpilot.serve.commands.act.serve_command import http_server, listening_socket
+from poolpilot.serve.service.application import create_app
+from poolpilot.serve.service.service_settings import ServeSettings
 
 REQUESTS = {"without": 30, "with": 400}
 """Requests in a run, by variant: each takes a second or two."""

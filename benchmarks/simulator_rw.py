@@ -1,9 +1,9 @@
-"""The gains of the climbing seed on 72 processors: fitted to three numbers of connections, predicted for two others.
+"""The gains of Trub (adaptive pool) on 72 processors: fitted to three numbers of connections, predicted for two others.
 
-How to run: `python benchmarks/simulator_rw.py [--json benchmarks/reports/rw.json]` (some minutes). The seed reports how
+How to run: `python benchmarks/simulator_rw.py [--json benchmarks/reports/rw.json]` (some minutes). Trub reports how
 much throughput sysbench's read-write load gains at its best pool size over a pool as large as the processors. Results
-to expect: the gains at 128 and 512 connections within 8 points of the source's, though only those at 96, 256 and 1,024
-were fitted.
+to expect: the gains at 128 and 512 connections within 8 points of Trub's, though only those at 96, 256 and 1,024 were
+fitted.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from poolpilot.env.simulation import Scenario, SimulatedMeasurement, simulate_batch
+from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, simulate_batch
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.simulation import Machine
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
@@ -65,7 +65,7 @@ def gains(connections: Sequence[int], parameters: dict[str, float], requests: in
 
 
 def fit(requests: int, evaluations: int) -> dict[str, float]:
-    """The parameters whose gains come nearest to the source's at three numbers of connections."""
+    """The parameters whose gains come nearest to Trub's at three numbers of connections."""
     names = list(PARAMETERS)
 
     def loss(logs: NDArray[np.float64]) -> float:

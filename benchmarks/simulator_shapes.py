@@ -1,8 +1,8 @@
-"""Shapes of the sources, from the simulator: rise and fall, plateau, 72 cores.
+"""Shapes of published curves, from the simulator: rise and fall, plateau, 72 cores.
 
 How to run: `python benchmarks/simulator_shapes.py [--json PATH]` (a minute). Results to expect: heavy load rises and
-falls and light load stays on its plateau (figures 1 and 2 of the climbing seed); on 72 cores the best size of a
-CPU-bound load is about the cores and of an IO-bound one far above (source: 72 and about 180).
+falls and light load stays on its plateau (figures 1 and 2 of Trub (adaptive pool)); on 72 cores the best size of a
+CPU-bound load is about the cores and of an IO-bound one far above (Trub: 72 and about 180).
 """
 
 import argparse
@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from poolpilot.env.simulation import Scenario, SimulatedMeasurement, simulate_batch
+from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, simulate_batch
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.simulation import Machine
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
@@ -41,7 +41,7 @@ def best_of(points: dict[int, float]) -> int:
 
 
 def main() -> None:
-    """Prints what to compare with the sources and writes the JSON."""
+    """Prints what to compare with what was published and writes the JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()

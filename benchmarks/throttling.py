@@ -8,12 +8,12 @@ The first part is the live benchmark's load on the calibrated machine: 16 to 2,0
 whose holder pays for every waiter, with one limit for all of them and without. Results to expect: with the limit
 throughput stays near the peak at every number of connections, without it falls.
 
-The second part has the source's shape (Bin Wang, The Art of Problem-Solving in Software Engineering, 4.6.5): thousands
-of connections and a limit of 256, TPC-C on a machine that it does not describe. 64 processors, the steps of a
-transaction and its latch are chosen so that 256 transactions are what the machine bears. One number is fitted, what a
-waiter costs the latch's holder: to the gain at 8,000 connections (29 %), to that at 10,000 (17 %), or to both by least
-squares; each fit predicts what it was not fitted to. Results to expect: the gain at 8,000 can be had to a tenth of a
-point, but no price gives both, since the source's pool alone does better at 10,000 connections than at 8,000.
+The second part has the shape of Wang (book; docs/references.md), section 4.6.5: thousands of connections and a limit of
+256, TPC-C on a machine that the book does not describe. 64 processors, the steps of a transaction and its latch chosen
+so that 256 transactions are what the machine bears. One number is fitted, what a waiter costs the latch's holder: to
+the gain at 8,000 connections (29 %), to that at 10,000 (17 %), or to both by least squares; each fit predicts what it
+was not fitted to. Results to expect: the gain at 8,000 can be had to a tenth of a point, but no price gives both, since
+the book's pool alone does better at 10,000 connections than at 8,000.
 """
 
 import argparse
@@ -26,13 +26,13 @@ from typing import Any
 from rich.progress import track
 from scipy.optimize import brentq, minimize_scalar
 
-from poolpilot.env.backends.simulated import SimulatedServer
+from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.simulation import CALIBRATED, Machine
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
+from poolpilot.pipelines.bench.parts.throttling import ALONE, LIMITED, convoy, of_peak
+from poolpilot.pipelines.bench.serving.bench_settings import PoolBenchSettings
 from poolpilot.pipelines.bench.serving.interval import Interval
-from poolpilot.pipelines.bench.serving.settings import PoolBenchSettings
-from poolpilot.pipelines.bench.serving.throttling import ALONE, LIMITED, convoy, of_peak
 
 Measures = dict[str, float]
 
@@ -41,7 +41,7 @@ CROWDS = (64, 256, 1000, 2000, 4000, 8000, 10_000)
 CROWD_CPUS, CROWD_LIMIT = 64, 256
 CROWD_S = 1.0
 SOURCE = {8000: 1.29, 10_000: 1.17}
-"""Throughput with a limit of 256 over the pool alone, by connections, read off the source's figures."""
+"""Throughput with a limit of 256 over the pool alone, by connections, read off the book's figures."""
 
 CHEAPEST_US, DEAREST_US = 1e-4, 1e-3
 """Between these prices of a waiter every fit lies."""
@@ -71,7 +71,7 @@ def convoy_run(connections: int, limit: int, seed: int) -> Measures:
 
 @cache
 def crowd_run(waiter_cost_us: float, connections: int, limit: int, seed: int) -> Measures:
-    """Transactions of the source's kind on many processors."""
+    """Transactions of the book's kind on many processors."""
     steps = (
         Step("begin"),
         Step("cpu", us=400.0, variation=0.5),
@@ -89,7 +89,7 @@ def crowd_run(waiter_cost_us: float, connections: int, limit: int, seed: int) ->
 
 
 def gain(waiter_cost_us: float, connections: int, seed: int = 1) -> float:
-    """Throughput with the source's limit over the pool alone."""
+    """Throughput with the book's limit over the pool alone."""
     limited, alone = (
         crowd_run(waiter_cost_us, connections, limit, seed)["throughput_per_s"] for limit in (CROWD_LIMIT, 0)
     )
@@ -97,7 +97,7 @@ def gain(waiter_cost_us: float, connections: int, seed: int = 1) -> float:
 
 
 def misses(waiter_cost_us: float) -> float:
-    """Squared distance from both numbers of the source."""
+    """Squared distance from both numbers of the book."""
     return sum((gain(waiter_cost_us, connections) - wanted) ** 2 for connections, wanted in SOURCE.items())
 
 
@@ -152,7 +152,7 @@ def in_intervals(columns: Mapping[str, Sequence[float]]) -> dict[str, dict[str, 
 
 
 def crowds(waiter_cost_us: float, seeds: int) -> list[dict[str, Any]]:
-    """Throughput of the source's shape, by number of connections."""
+    """Throughput of the book's shape, by number of connections."""
     return [
         {
             "connections": number,
@@ -166,7 +166,7 @@ def crowds(waiter_cost_us: float, seeds: int) -> list[dict[str, Any]]:
 
 
 def gains(waiter_cost_us: float, seeds: int) -> dict[str, dict[str, float]]:
-    """What the limit brings at the source's numbers of connections, with intervals."""
+    """What the limit brings at the book's numbers of connections, with intervals."""
     return {
         str(number): Interval.of([gain(waiter_cost_us, number, seed) for seed in range(1, seeds + 1)]).as_dict()
         for number in SOURCE

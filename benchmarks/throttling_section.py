@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from poolpilot.pipelines.bench.serving.throttling import ALONE, LIMITED
+from poolpilot.pipelines.bench.parts.throttling import ALONE, LIMITED
 
 Row = dict[str, Any]
 CONTENDERS = (ALONE, LIMITED)
@@ -41,7 +41,7 @@ def percents(interval: Mapping[str, float] | None, less: float = 0.0) -> str:
 
 
 def throttling_section(cells: Sequence[Row], report: Mapping[str, Any]) -> str:
-    """Throughput and 99th percentile with the limit and without, live and simulated, then the source's shape."""
+    """Throughput and 99th percentile with the limit and without, live and simulated, then those of Wang (book)."""
     live = by_connections(cells)
     simulated = {row["connections"]: row["contenders"] for row in report["convoy"]}
     return "\n".join(
@@ -93,7 +93,7 @@ def kept(live: Mapping[int, Any], simulated: Mapping[int, Any]) -> str:
 
 
 def crowd_lines(report: Mapping[str, Any]) -> list[str]:
-    """The source's shape: the curve of the fit to 8,000 connections, and what each fit says."""
+    """The shape of Wang (book): the curve of the fit to 8,000 connections, and what each fit says."""
     lines = ["| connections | pool alone, requests/s | limit of 256 | gain |", "|---" * 4 + "|"]
     for row in report["crowd"]:
         alone, limited = (row["contenders"][name]["throughput_per_s"]["mean"] for name in CONTENDERS)
@@ -102,7 +102,7 @@ def crowd_lines(report: Mapping[str, Any]) -> list[str]:
     heads = " | ".join(f"gain at {int(number):,} (95 %)" for number in numbers)
     lines += ["", f"| a waiter's price is fitted to | price, ns | {heads} |", "|---" * (2 + len(numbers)) + "|"]
     source = " | ".join(f"{report['source'][number] - 1.0:+.0%}" for number in numbers)
-    lines.append(f"| the source says | | {source} |")
+    lines.append(f"| Wang (book) says | | {source} |")
     for fit in report["fits"]:
         told = " | ".join(percents(fit["gains"][number], 1.0) for number in numbers)
         name = "both, least squares" if fit["fitted_to"] == "both" else f"{int(fit['fitted_to']):,} connections"
@@ -111,7 +111,7 @@ def crowd_lines(report: Mapping[str, Any]) -> list[str]:
 
 
 def draw_throttling(cells: Sequence[Row], report: Mapping[str, Any], path: Path) -> None:
-    """Throughput and 99th percentile of the convoy, live and simulated, and the throughput of the source's shape."""
+    """Throughput and 99th percentile of the convoy, live and simulated, and the shape of Wang (book)."""
     figure = Figure(figsize=(10.0, 3.4), layout="constrained")
     live = by_connections(cells)
     simulated = {row["connections"]: row["contenders"] for row in report["convoy"]}
@@ -126,7 +126,7 @@ def draw_throttling(cells: Sequence[Row], report: Mapping[str, Any], path: Path)
         axes.set_yscale("log") if measure == "p99_ms" else axes.set_ylim(bottom=0.0)
         axes.set_ylabel(label)
         axes.set_xlabel("connections")
-        axes.set_title("one latch, one processor" if column < 2 else "the source's shape", fontsize="medium")
+        axes.set_title("one latch, one processor" if column < 2 else "the shape of Wang (book)", fontsize="medium")
         axes.legend(fontsize="x-small")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)

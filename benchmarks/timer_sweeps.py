@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from poolpilot.env.backends.native import NativeServer
-from poolpilot.env.measurement import MeasurementSettings, measure, observe
-from poolpilot.env.sweep import Core, WorkloadSweep
+from poolpilot.env.measurement.protocol import MeasurementSettings, measure, observe
+from poolpilot.env.measurement.sweep import Core, WorkloadSweep
+from poolpilot.env.servers.native import NativeServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.workload import Workload
-from poolpilot.pipelines.dataset import Row, read_swept_rows, sweep_of
+from poolpilot.pipelines.store.dataset import Row, read_swept_rows, sweep_of
 
 STORE = Path("pipelines/records")
 REPEATS = 2

@@ -11,12 +11,12 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-from poolpilot.env.families import FAMILIES, PlannedWorkload, draw_workload
 from poolpilot.env.ladder import Ladder
-from poolpilot.env.measurement import MeasurementSettings
-from poolpilot.env.targets.report import terminal
-from poolpilot.pipelines.collect import Staging, collect
-from poolpilot.pipelines.collect_settings import CollectSettings
+from poolpilot.env.measurement.protocol import MeasurementSettings
+from poolpilot.env.output import terminal
+from poolpilot.env.workloads.families import FAMILIES, PlannedWorkload, draw_workload
+from poolpilot.pipelines.collect.collect import Staging, collect
+from poolpilot.pipelines.collect.collect_settings import CollectSettings
 
 LADDER = Ladder(sizes=(1, 2, 4, 8, 16, 64), oversubscribes=(3,), timer_intervals_ms=(10, 500))
 

@@ -11,14 +11,17 @@ from typing import Any, NamedTuple
 import pytest
 import structlog
 
-from poolpilot.env.backends.curve import CurveServer
+from poolpilot.env.controller import Controller
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.lab import programs
+from poolpilot.env.lab.host import programs
 from poolpilot.env.lab.instance import Lab, LabSettings
-from poolpilot.env.targets import backends
+from poolpilot.env.servers.curve import CurveServer
+from poolpilot.env.tuning import backends
 from poolpilot.featurizer.catalogue import FEATURES
+from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.schema import SCHEMA_VERSION
-from poolpilot.serve.command import main
+from poolpilot.featurizer.window import Window
+from poolpilot.serve.commands.main import main
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -31,6 +34,12 @@ def _interrupts_reach_python() -> Iterator[None]:
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
+
+
+def answer_of(controller: Controller, window: Window) -> PoolTuple:
+    """What a controller suggests once it has seen a window; the tuple in force where it leaves that alone."""
+    controller.observe(window)
+    return controller.suggest().pool_tuple or window.pool_tuple
 
 
 @pytest.fixture(autouse=True)
@@ -112,6 +121,7 @@ def window_values() -> dict[str, Any]:
     """A valid window as the JSON of a request; every feature lies a tenth into its range."""
     return {
         "schema_version": SCHEMA_VERSION,
+        "server_kind": "native",
         "pool_tuple": {
             "pool_size": 2,
             "oversubscribe": 3,
@@ -122,6 +132,7 @@ def window_values() -> dict[str, Any]:
         "duration_s": 1.5,
         "features": {feature.name: feature.low + 0.1 * (feature.high - feature.low) for feature in FEATURES},
         "classes": {"read": {"throughput_per_s": 120.0, "latency": [[40, 100], [44, 80]]}},
+        "in_system": None,
     }
 
 

@@ -2,7 +2,8 @@
 
 import ast
 import tomllib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -10,23 +11,28 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 FLOORS = {
+    "errors": 0,
     "featurizer": 1,
     "native_pool": 1,
     "env": 2,
     "models": 3,
     "agent": 4,
     "pipelines": 5,
-    "serve": 5,
+    "serve": 6,
 }
 
 LONGEST_FILE = 600
 LONGEST_FUNCTION = 60
+LARGEST_FOLDER = 14
 NAMELESS = {"common", "helper", "helpers", "manager", "misc", "util", "utils"}
 
 
+SOURCE_ROOTS = {"native_pool": "native_pool/python", "errors": "featurizer"}
+"""Where a package is not in the folder of its name."""
+
+
 def package_of(folder: str) -> Path:
-    source_root = ROOT / folder / "python" if folder == "native_pool" else ROOT / folder
-    return source_root / "poolpilot" / folder
+    return ROOT / SOURCE_ROOTS.get(folder, folder) / "poolpilot" / folder
 
 
 def modules_of(folder: str) -> list[Path]:
@@ -65,8 +71,8 @@ def test_folder_imports_only_from_itself_and_lower_floors(folder: str) -> None:
 @pytest.mark.parametrize("folder", FLOORS)
 def test_folder_is_a_source_root_of_one_typed_package(folder: str) -> None:
     package = package_of(folder)
-    packages = [path.name for path in package.parent.iterdir() if path.name != "__pycache__"]
-    assert packages == [folder]
+    packages = sorted(path.name for path in package.parent.iterdir() if path.name != "__pycache__")
+    assert packages == sorted(name for name in FLOORS if package_of(name).parent == package.parent)
     assert (package / "__init__.py").is_file()
     assert (package / "py.typed").is_file()
     assert not (package.parent / "__init__.py").exists(), "poolpilot is a namespace: this file would break it"
@@ -97,3 +103,71 @@ def test_no_python_function_is_too_long() -> None:
 
 def test_no_file_has_a_name_that_says_nothing() -> None:
     assert [str(path) for path in sources() if path.stem in NAMELESS] == []
+
+
+def name_of(module: Path) -> str:
+    """What a module of ours is imported as."""
+    *_, inside = module.relative_to(ROOT).with_suffix("").as_posix().partition("poolpilot/")
+    return f"poolpilot.{inside.replace('/', '.').removesuffix('.__init__')}"
+
+
+MODULES = {name_of(module): module for folder in FLOORS for module in modules_of(folder)}
+
+
+def imports_of(module: Path) -> set[str]:
+    """The modules of ours that a module names in its imports."""
+    imported = [
+        (f"{node.module}.{alias.name}", node.module)
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module is not None
+        for alias in node.names
+    ]
+    return {inner if inner in MODULES else outer for inner, outer in imported if outer.startswith("poolpilot.")}
+
+
+def package_name(module: str) -> str:
+    """The package that a module stands in; of a package, itself."""
+    is_package = module in MODULES and MODULES[module].name == "__init__.py"
+    return module if is_package else module.rpartition(".")[0]
+
+
+def in_circles(graph: Mapping[str, set[str]]) -> set[str]:
+    """Nodes of a graph that lie on a circle: what is left when leaves and roots are taken away again and again."""
+    left = {node: set(targets) for node, targets in graph.items()}
+    while True:
+        aimed_at = {target for targets in left.values() for target in targets}
+        inner = {node: targets & left.keys() for node, targets in left.items() if targets & left.keys()}
+        inner = {node: targets for node, targets in inner.items() if node in aimed_at}
+        if inner == left:
+            return set(left)
+        left = inner
+
+
+def test_no_circle_of_modules_or_packages() -> None:
+    modules = {name: imports_of(path) - {name} for name, path in MODULES.items()}
+    packages: dict[str, set[str]] = {}
+    for name, imported in modules.items():
+        own = package_name(name)
+        packages.setdefault(own, set()).update({package_name(other) for other in imported} - {own})
+    assert in_circles({"a": {"b"}, "b": {"a"}, "c": {"a"}}) == {"a", "b"}
+    assert (in_circles(modules), in_circles(packages)) == (set(), set())
+
+
+def test_no_folder_is_too_large() -> None:
+    sizes = Counter(module.parent for module in MODULES.values())
+    assert [f"{folder}: {files}" for folder, files in sizes.items() if files > LARGEST_FOLDER] == []
+
+
+def test_no_two_modules_of_one_name() -> None:
+    stems = Counter(module.stem for module in MODULES.values() if module.name != "__init__.py")
+    assert [stem for stem, modules in stems.items() if modules > 1] == []
+
+
+def test_no_two_classes_of_one_name() -> None:
+    classes = Counter(
+        node.name
+        for module in MODULES.values()
+        for node in ast.parse(module.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, places in classes.items() if places > 1] == []

@@ -14,7 +14,7 @@ import pytest
 import typer.main
 from typer.core import TyperGroup
 
-from poolpilot.serve.command import build
+from poolpilot.serve.commands.main import build
 
 ROOT = Path(__file__).parent.parent
 
@@ -62,7 +62,7 @@ sys.addaudithook(lambda event, _: unpickled.append(event) if event.startswith("p
 import httpx, structlog
 from poolpilot.models.champion import load_champion
 from poolpilot.models.predictor import ScorePredictor
-from poolpilot.serve.application import create_app
+from poolpilot.serve.service.application import create_app
 structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
 
 async def ask():
@@ -76,7 +76,7 @@ print(asyncio.run(ask()).status_code, len(unpickled))
 
 EXPLAIN = """
 import sys
-from poolpilot.serve.command import build
+from poolpilot.serve.commands.main import build
 command = build()
 for name in sys.argv[1:]:
     try:

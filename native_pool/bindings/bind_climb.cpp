@@ -134,9 +134,9 @@ void bind_climb(py::module_& module) {
       .def_property_readonly("period_s", &Climber::period_s);
 
   bind_settings<SpectralSettings>(module, "SpectralSettings",
-                                  "Settings of the spectral climber, named as in the adaptive "
-                                  "thread pool article.")
-      .def_static("article", &SpectralSettings::article, "The article's own method.");
+                                  "Settings of the spectral climber, named as in Trub's "
+                                  "adaptive thread pool.")
+      .def_static("article", &SpectralSettings::article, "Trub's own method.");
 
   py::class_<SpectralClimber, Climber>(module, "SpectralClimber",
                                        "Hill climbing on the pool size by a wave and its echo.")

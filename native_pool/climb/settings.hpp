@@ -1,5 +1,5 @@
-// Settings of the spectral climber, under the names and defaults of the adaptive pool article where
-// it gives them. What each one means stands once, in settings.cpp.
+// Settings of the spectral climber, under the names and defaults of Trub (adaptive pool;
+// docs/references.md) where these exist. What each one means stands once, in settings.cpp.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 namespace poolpilot {
 
 struct SpectralSettings {
-  // The article's.
+  // Trub's.
   bool hcm_hillclimbing_enabled = false;
   bool hcm_log_enabled = false;
   int wave_period = 4;
@@ -105,7 +105,7 @@ struct SpectralSettings {
     return *this;
   }
 
-  // The article's own method: absolute waves and steps, a fixed interval, every wave believed, no
+  // Trub's own method: absolute waves and steps, a fixed interval, every wave believed, no
   // price, what was learnt kept when somebody else changes the size.
   static SpectralSettings article();
 

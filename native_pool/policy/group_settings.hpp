@@ -11,7 +11,7 @@
 namespace poolpilot {
 
 // What happens to the creation of a thread above wake_top_limit: it is throttled, as in MariaDB, or
-// there is none, as Trub describes in "An adaptive thread pool" of the HWSQL blog.
+// there is none, as in Trub (adaptive pool; docs/references.md).
 enum class AboveWakeTop : std::uint8_t { kThrottled, kForbidden };
 inline constexpr std::array kAboveWakeTopNames{"throttled", "forbidden"};
 

@@ -2,8 +2,8 @@
 //
 // A discipline is a combination of five rules that may also be chosen one by one: which queue a
 // request goes to (rules), whether queues are kept apart, the order within one, which queue is
-// served next, and which one instead where that is empty. The object design is that of Trub,
-// "Simulation of workload prioritisation in a thread pool for a database server" (in Russian).
+// served next, and which one instead where that is empty. The object design is that of Trub
+// (priorities; docs/references.md).
 #pragma once
 
 #include <array>

@@ -11,7 +11,7 @@ constexpr const char* kMicroseconds = "microseconds";
 constexpr Field kFields[] = {
     choice_field<S, &S::law>(S::kLawNames, "law",
                              "How processors are shared: evenly at the cost of switches and cold "
-                             "caches, evenly by the seed's law, or in slices."),
+                             "caches, evenly by Trub's law, or in slices."),
     {&S::switch_us, "switch_us", kMicroseconds, 0, 1e6,
      "Processor time lost at a switch between two threads that could run."},
     {&S::quantum_us, "quantum_us", kMicroseconds, 1, 1e7,
@@ -21,7 +21,7 @@ constexpr Field kFields[] = {
     {&S::cache_loss, "cache_loss", "share", 0, 100,
      "Slow-down with far more threads than processors, as a share of the work."},
     {&S::seed_loss, "seed_loss", "share", 0, 1,
-     "`a` of the seed's law: n threads on C processors each progress at C/n - a."}};
+     "`a` of Trub's law: n threads on C processors each progress at C/n - a."}};
 
 }  // namespace
 

@@ -14,7 +14,7 @@ namespace poolpilot::sim {
 struct Contention {
   enum class Law {
     kCost,    // C/n, less the share of a quantum that a switch takes, less what cold caches cost
-    kSeed,    // C/n - a: the law of the seed's authors
+    kSeed,    // C/n - a: the law of Trub (simulation; docs/references.md)
     kSlices,  // a thread has a processor for a quantum or none; a switch costs switch_us
   };
 

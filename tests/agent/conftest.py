@@ -9,8 +9,8 @@ import torch
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.ladder import Ladder
+from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
-from poolpilot.env.sweep import WorkloadSweep
 from poolpilot.featurizer.histogram import Histogram, bucket_of
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.profile import WorkloadProfile

@@ -8,9 +8,9 @@ import pytest
 
 from poolpilot.agent.encoded_sweeps import INFEASIBLE_PENALTY, EncodedSweeps, draw_sets
 from poolpilot.env.ladder import Ladder
+from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.observation import encode
-from poolpilot.env.sweep import WorkloadSweep
-from poolpilot.featurizer.errors import StoreError
+from poolpilot.errors import StoreError
 
 
 def test_observations_are_those_of_production(training: Sequence[WorkloadSweep], ladder: Ladder) -> None:

@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pytest
 
-from poolpilot.env.backends.curve import CurveServer
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
-from poolpilot.env.measurement import MeasurementSettings, sweep
+from poolpilot.env.measurement.protocol import MeasurementSettings, sweep
+from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
-from poolpilot.env.sweep import WorkloadSweep
+from poolpilot.env.servers.curve import CurveServer
 from poolpilot.featurizer.histogram import Histogram, bucket_of
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import LATENCY_PREFIX, Snapshot

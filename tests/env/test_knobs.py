@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poolpilot.env.knobs import STOCK_MAX_POOL_SIZE, KnobSpace
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.env.knobs import STOCK_MAX_POOL_SIZE, Knob, KnobSpace
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool import LivePool
 
@@ -91,3 +91,13 @@ def test_range_that_is_no_number_is_refused(stock: KnobSpace, value: object) -> 
     values["knobs"][0]["high"] = value
     with pytest.raises(SettingError, match=r"high of knob pool_size is .* must be a finite number"):
         KnobSpace.from_dict(values)
+
+
+def test_own_server_needs_no_more_than_a_pool_size() -> None:
+    space = KnobSpace.of(2, Knob("pool_size", 1, 32, 6, "workers"))
+    assert space.default_tuple().pool_size == 6
+    assert not space.allows(PoolTuple(33, 3, 10))
+    with pytest.raises(SettingError, match="needs the knob pool_size; there are oversubscribe"):
+        KnobSpace.of(2, Knob("oversubscribe", 1, 8, 3, "threads a group"))
+    with pytest.raises(SettingError, match=r"pool_size is 64, outside the allowed range 1\.\.32"):
+        KnobSpace.of(2, Knob("pool_size", 1, 32, 64, "workers"))

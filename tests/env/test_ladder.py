@@ -7,7 +7,7 @@ import pytest
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 

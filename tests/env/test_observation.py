@@ -10,7 +10,7 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.ladder import DEFAULT_LADDER
 from poolpilot.env.objective import Objective
 from poolpilot.env.observation import BOUND, ENTRIES, TUPLE_INPUTS, encode, observation_shapes, tuple_inputs
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 

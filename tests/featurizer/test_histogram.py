@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.histogram import BUCKETS, LOWER_BOUNDS, Histogram, bucket_lower_bounds, bucket_of
 
 WIDEST = float(LOWER_BOUNDS[-1])
@@ -112,3 +113,21 @@ def test_moments_not_given_are_those_of_the_buckets_middles(values: list[float])
 def test_a_histogram_differs_from_other_moments_and_other_things() -> None:
     assert histogram_of([1.0]) != Histogram(histogram_of([1.0]).counts, 2.0, 4.0)
     assert histogram_of([1.0]) != "a histogram"
+
+
+def test_values_are_counted_with_exact_moments() -> None:
+    histogram = Histogram.of_values([3.0, 250.0, 1e6])
+    assert (histogram.count, histogram.total, histogram.total_squares) == (3, 1000253.0, 9.0 + 62500.0 + 1e12)
+    assert histogram.counts[bucket_of(250.0)] == 1
+
+
+def test_adding_leaves_the_histogram_as_it_was() -> None:
+    before = Histogram.of_values([10.0])
+    assert before.add(10.0, 20.0) == Histogram.of_values([10.0, 10.0, 20.0])
+    assert before.count == 1
+
+
+@pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf")])
+def test_value_that_no_time_has_is_refused(value: float) -> None:
+    with pytest.raises(SettingError, match="finite values of at least 0"):
+        Histogram.of_values([value])

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from poolpilot.featurizer.errors import ServerError
+from poolpilot.errors import ServerError
 from poolpilot.featurizer.measures import MEASURE_NAMES, measure_tier, measures_between
 from poolpilot.featurizer.snapshot import Snapshot
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from poolpilot.featurizer.errors import FeatureError, StoreError
+from poolpilot.errors import FeatureError, StoreError
 from poolpilot.featurizer.measures import MEASURE_NAMES, measures_between
 from poolpilot.featurizer.record import RECORD_FIELDS, RecordContext, RecordValue, measures_of, record_row, window_of
 from poolpilot.featurizer.snapshot import Snapshot

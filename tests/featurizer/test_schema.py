@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from poolpilot.featurizer.errors import FeatureError
+from poolpilot.errors import FeatureError
 from poolpilot.featurizer.measures import GAUGES, MEASURE_NAMES, Measures, measures_between
 from poolpilot.featurizer.operand import needed
 from poolpilot.featurizer.profile import WorkloadProfile, checked_features

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from poolpilot.featurizer.errors import FeatureError, ServerError
+from poolpilot.errors import FeatureError, ServerError
 from poolpilot.featurizer.histogram import BUCKETS, bucket_of
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import LATENCY_PREFIX, Snapshot
@@ -64,7 +64,8 @@ def test_missing_values_survive_json(before: Snapshot, after: Snapshot) -> None:
 
 def test_the_body_has_the_documented_shape(window: Window) -> None:
     body = window.as_dict()
-    assert list(body) == ["schema_version", "pool_tuple", "duration_s", "features", "classes"]
+    fields = ["schema_version", "server_kind", "pool_tuple", "duration_s", "features", "classes", "in_system"]
+    assert list(body) == fields
     pairs = [[bucket_of(8_000.0), 1], [bucket_of(9_000.0), 1]]
     assert body["classes"]["write"] == {"throughput_per_s": 1.0, "latency": pairs}
 

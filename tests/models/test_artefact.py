@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 from safetensors.numpy import save as save_tensors
 
-from poolpilot.featurizer.errors import ArtefactError, DamagedArtefactError
+from poolpilot.errors import ArtefactError, DamagedArtefactError
 from poolpilot.featurizer.schema import FEATURES
 from poolpilot.models import artefact_folder
 from poolpilot.models.artefact import Artefact, load, save

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from poolpilot.featurizer.errors import ArtefactError, DamagedArtefactError
+from poolpilot.errors import ArtefactError, DamagedArtefactError
 from poolpilot.models.artefact_folder import (
     CARD_FILE,
     INCOMING,

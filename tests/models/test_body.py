@@ -8,7 +8,7 @@ import pytest
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
-from poolpilot.featurizer.errors import FeatureError, PoolPilotError
+from poolpilot.errors import FeatureError, PoolPilotError
 from poolpilot.featurizer.window import Window
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.body import MOST_WINDOWS, as_body, from_body

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from poolpilot.featurizer.errors import ArtefactError, DamagedArtefactError
+from poolpilot.errors import ArtefactError, DamagedArtefactError
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.champion import CHAMPIONS, champion_folder, load_champion
 

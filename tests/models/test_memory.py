@@ -7,9 +7,9 @@ import pytest
 from tests.models.conftest import make_window
 
 from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
-from poolpilot.env.sweep import WorkloadSweep
-from poolpilot.featurizer.errors import ArtefactError
+from poolpilot.errors import ArtefactError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.memory import Memory

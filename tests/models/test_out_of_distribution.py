@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.schema import FEATURES, feature_names
 from poolpilot.featurizer.window import Window
 from poolpilot.models.out_of_distribution import DistributionSettings, OutOfDistribution, vector_of

@@ -9,7 +9,7 @@ import pytest
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.ladder import DEFAULT_LADDER
 from poolpilot.env.objective import Objective
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.artefact import Artefact

@@ -17,9 +17,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from poolpilot.errors import LoadError
 from poolpilot.native_pool import LoadGenerator
 from poolpilot.native_pool.load import Load
-from poolpilot.native_pool.load_handle import CHILD, LoadError
+from poolpilot.native_pool.load_handle import CHILD
 from poolpilot.native_pool.load_report import LoadReport
 from poolpilot.native_pool.load_settings import LoadSettings
 from poolpilot.native_pool.workload import RequestClass, Step, Workload

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from poolpilot.errors import LoadError
 from poolpilot.native_pool import LivePool
 from poolpilot.native_pool.load import CONNECTIONS_A_PROCESS, Load, number_of_processes
-from poolpilot.native_pool.load_handle import LoadError
 from poolpilot.native_pool.load_report import LoadReport
 from poolpilot.native_pool.load_settings import LoadSettings
 from poolpilot.native_pool.workload import RequestClass, Step, Workload

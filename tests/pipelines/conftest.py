@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from poolpilot.env.backends.curve import CurveServer
-from poolpilot.env.families import PlannedWorkload, Split
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.ladder import Ladder
-from poolpilot.env.measurement import MeasurementSettings
+from poolpilot.env.measurement.protocol import MeasurementSettings
+from poolpilot.env.servers.curve import CurveServer
+from poolpilot.env.workloads.families import PlannedWorkload, Split
 from poolpilot.featurizer.snapshot import Snapshot
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
-from poolpilot.pipelines.collect import Staging, collect
-from poolpilot.pipelines.collect_settings import CollectSettings
+from poolpilot.pipelines.collect.collect import Staging, collect
+from poolpilot.pipelines.collect.collect_settings import CollectSettings
 
 LADDER = Ladder(sizes=(1, 2, 4, 8, 16, 32), oversubscribes=(1, 3), timer_intervals_ms=(10, 500))
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolpilot.env.ladder import Ladder
+from poolpilot.env.measurement.sweep import SweepEntry, WorkloadSweep
 from poolpilot.env.observation import BOUND, ENTRIES, EncodedWindow, Observation, encode_window
-from poolpilot.env.sweep import SweepEntry, WorkloadSweep
-from poolpilot.featurizer.errors import StoreError
+from poolpilot.errors import StoreError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 Floats = NDArray[np.float32]

@@ -3,9 +3,10 @@
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from types import MappingProxyType
 from typing import Any, Self
 
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 STOCK_MAX_POOL_SIZE = 128
@@ -16,6 +17,9 @@ CORE_KNOBS = ("pool_size", "oversubscribe", "timer_interval_ms")
 
 WHOLE_KNOBS = (*CORE_KNOBS, "create_thread_on_wait")
 """Knobs whose values are whole numbers."""
+
+NOT_VARIED: Mapping[str, int] = MappingProxyType({"oversubscribe": 3, "timer_interval_ms": 10})
+"""Values of core knobs that a server lacks; the timer is short, so that no window is made to span its ticks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +103,30 @@ class KnobSpace:
         )
         return cls(cpus, {knob.name: knob for knob in knobs})
 
+    @classmethod
+    def of(cls, cpus: int, *knobs: Knob) -> Self:
+        """The knobs of one's own server; those of `PoolTuple` that it lacks are never varied.
+
+        Args:
+            cpus: Processors the server may use.
+            *knobs: Its knobs, `pool_size` among them.
+
+        Raises:
+            SettingError: There is no `pool_size`, or a default lies outside its range.
+
+        Examples:
+            >>> KnobSpace.of(2, Knob("pool_size", 1, 32, 4, "workers")).default_tuple().pool_size
+            4
+        """
+        space = cls(cpus, {knob.name: knob for knob in knobs})
+        if "pool_size" not in space.knobs:
+            raise SettingError(f"a pool needs the knob pool_size; there are {', '.join(space.knobs) or 'none'}")
+        space.check(space.default_tuple())
+        return space
+
     def default_tuple(self) -> PoolTuple:
         """The tuple of an untouched server."""
-        values: dict[str, Any] = {
+        values: dict[str, Any] = {**NOT_VARIED} | {
             name: int(knob.default) if name in WHOLE_KNOBS else knob.default for name, knob in self.knobs.items()
         }
         if "create_thread_on_wait" in values:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 

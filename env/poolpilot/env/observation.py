@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.ladder import Ladder
 from poolpilot.env.objective import Objective
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.schema import feature_names
 from poolpilot.featurizer.window import Window
@@ -52,6 +52,7 @@ class EncodedWindow:
         value: J.
         within_target: Share of the weighted completions that met their target, 0..1.
         context: Scaled logarithms of processors and connections, shape (2,).
+        goodput_per_s: Goodput, which the agent does not see.
     """
 
     features: NDArray[np.float32]
@@ -60,6 +61,7 @@ class EncodedWindow:
     value: float
     within_target: float
     context: NDArray[np.float32]
+    goodput_per_s: float
 
 
 def scaled_log(value: float) -> float:
@@ -80,6 +82,7 @@ def encode_window(window: Window, limits: KnobSpace, objective: Objective) -> En
         value=objective.value(window),
         within_target=objective.share_within_target(window),
         context=np.array([scaled_log(limits.cpus), scaled_log(connections)], dtype=np.float32),
+        goodput_per_s=objective.goodput_per_s(window),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.errors import SettingError
 
 
 class ProgramSettings(BaseSettings):

@@ -16,7 +16,7 @@ LIVE = {
 """Real threads in real time; no seed repeats them."""
 
 EITHER = {
-    "poolpilot/Pool-v0": "poolpilot.env.environments.pool:PoolEnv",
+    "poolpilot/Pool-v0": "poolpilot.env.environments.pool_env:PoolEnv",
     "poolpilot/WarmStartClimb-v0": "poolpilot.env.environments.warm_start_climb:WarmStartClimbEnv",
 }
 """As deterministic as the server they are given."""

@@ -1,4 +1,4 @@
-"""What a pool server, a source of recorded windows and a controller must be able to do."""
+"""What a pool server and a source of recorded windows must be able to do."""
 
 from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
@@ -67,10 +67,3 @@ class WindowSource(Tunable, Protocol):
 
 
 AnyServer = PoolServer | WindowSource
-
-
-class Controller(Protocol):
-    """Anything that looks at a window and says which tuple should come next."""
-
-    def propose(self, window: Window) -> PoolTuple:
-        """The tuple to set next; the one in force to leave things alone."""

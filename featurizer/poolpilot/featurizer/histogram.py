@@ -1,10 +1,13 @@
 """A mergeable log-linear histogram: the same buckets in the live server, the load generator and here."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from poolpilot.errors import SettingError
 
 SUB_BUCKET_BITS = 4
 """Each octave is cut into 2**SUB_BUCKET_BITS linear buckets: a bucket is at most 6.25 % wide."""
@@ -92,6 +95,21 @@ class Histogram:
         within = np.clip((limit - low) / (high - low), 0.0, 1.0)
         return float(self.counts[:index].sum() + within * self.counts[index])
 
+    def add(self, *values: float) -> Self:
+        """The histogram with further observations; this one stays as it is.
+
+        Args:
+            *values: What was observed, at least 0, in microseconds for times.
+
+        Raises:
+            SettingError: A value is negative or not finite.
+
+        Examples:
+            >>> Histogram().add(250.0).add(250.0, 1000.0).count
+            3
+        """
+        return self + self.of_values(values)
+
     def __eq__(self, other: object) -> bool:
         """Tells whether counts and moments are the same."""
         if not isinstance(other, Histogram):
@@ -110,6 +128,28 @@ class Histogram:
         return type(self)(
             self.counts - other.counts, self.total - other.total, self.total_squares - other.total_squares
         )
+
+    @classmethod
+    def of_values(cls, values: Iterable[float]) -> Self:
+        """The histogram of some observations, with exact moments.
+
+        Args:
+            values: What was observed, at least 0, in microseconds for times.
+
+        Raises:
+            SettingError: A value is negative or not finite.
+
+        Examples:
+            >>> latency = Histogram.of_values([200.0, 400.0])
+            >>> latency.count, latency.mean
+            (2, 300.0)
+        """
+        observed = np.fromiter(values, dtype=np.float64)
+        if not (np.isfinite(observed) & (observed >= 0.0)).all():
+            raise SettingError("a histogram takes finite values of at least 0; measure times by a monotonic clock")
+        counts = np.zeros(BUCKETS, dtype=np.int64)
+        np.add.at(counts, [bucket_of(value) for value in observed], 1)
+        return cls(counts, float(observed.sum()), float(np.square(observed).sum()))
 
     def to_sparse(self) -> list[tuple[int, int]]:
         """Non-empty buckets as (index, count) pairs, fit for JSON and Parquet."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from poolpilot.featurizer.errors import LostServerError
+from poolpilot.errors import LostServerError
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.snapshot import Snapshot
 

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self
 
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.errors import SettingError
 
 
 @dataclass(frozen=True, slots=True, order=True)

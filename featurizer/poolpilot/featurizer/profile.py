@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from poolpilot.featurizer import refusal
+from poolpilot.featurizer import untrusted
 from poolpilot.featurizer.measures import Measures
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.schema import FEATURES, SCHEMA_VERSION, feature_names, features_of, scaled
@@ -53,12 +53,12 @@ def checked_features(values: object) -> dict[str, float | None]:
     Raises:
         FeatureError: A feature is missing, unknown, no number, not finite or out of its range.
     """
-    given = refusal.named("features", values, feature_names())
+    given = untrusted.named("features", values, feature_names())
     features: dict[str, float | None] = {}
     for feature in FEATURES:
         value = given[feature.name]
         present = value is not None
         unit = "" if feature.unit == "1" else feature.unit
-        checked = refusal.number(feature.name, value, feature.low, feature.high, unit) if present else None
+        checked = untrusted.number(feature.name, value, feature.low, feature.high, unit) if present else None
         features[feature.name] = checked
     return features

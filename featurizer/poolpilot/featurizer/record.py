@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
-from poolpilot.featurizer.errors import StoreError
+from poolpilot.errors import StoreError
 from poolpilot.featurizer.measures import HISTOGRAMS, MEASURE_NAMES, Measures
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.profile import WorkloadProfile
 from poolpilot.featurizer.schema import SCHEMA_VERSION
+from poolpilot.featurizer.snapshot import server_kind_of
 from poolpilot.featurizer.window import Window, checked_classes
 
 RecordValue = int | float | str | bool | None
@@ -173,4 +174,5 @@ def window_of(row: Mapping[str, Any]) -> Window:
     pool_tuple = PoolTuple.from_dict({field.name: row[field.name] for field in fields(PoolTuple)})
     profile = WorkloadProfile.from_measures(pool_tuple, measures)
     classes = checked_classes(json.loads(row["classes"]))
-    return Window(SCHEMA_VERSION, pool_tuple, float(row["duration_s"]), profile, classes)
+    kind = server_kind_of(row["server"])
+    return Window(SCHEMA_VERSION, pool_tuple, float(row["duration_s"]), profile, classes, server_kind=kind)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -9,12 +10,26 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 LATENCY_PREFIX = "latency_us/"
 """Histograms named LATENCY_PREFIX + class hold the latency of that class, from send to completion."""
 
+ServerKind = Literal["native", "simulated", "mariadb", "curve", "other"]
+"""What counted: the embedded pool, its simulator, a MariaDB server, a curve of throughputs, or one's own server."""
+
+SERVER_KINDS: tuple[ServerKind, ...] = get_args(ServerKind)
+
+
+def server_kind_of(label: str) -> ServerKind:
+    """The kind that a label of a record names; `other` where it names none."""
+    return next((kind for kind in SERVER_KINDS if kind == label), "other")
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """Cumulative counters of a server; the difference of two is a window.
 
-    Names that a server cannot give are absent, never zero: absence is what the missing-mask is made of.
+    Names that a server cannot give are absent, never zero: absence is what the missing-mask is made of. The names that
+    features are computed from are listed in `poolpilot.featurizer.measures`. A climb or a search needs two of them: the
+    gauge `connections` (clients) and the requests answered since the start, either as the counter `completed` or as
+    histograms `latency_us/<class>`. The counter `in_system_us`, the time integral of the requests that run or wait, is
+    what a latency is computed from where there are no such histograms.
 
     Attributes:
         time_s: The server's monotonic clock.
@@ -23,6 +38,7 @@ class Snapshot:
         counters: Monotonic counters by name; names ending in `_us` are integrals of time.
         gauges: Values at this instant (connections, cpus, threads, ...).
         histograms: Cumulative histograms by name, in microseconds unless the name says otherwise.
+        server_kind: What counted.
     """
 
     time_s: float
@@ -31,3 +47,4 @@ class Snapshot:
     counters: Mapping[str, float]
     gauges: Mapping[str, float]
     histograms: Mapping[str, Histogram]
+    server_kind: ServerKind = "native"

@@ -1,11 +1,20 @@
-"""Histograms and pool tuples from outside: checked before anything is built from them."""
+"""Checks of untrusted JSON values; a refusal names the field, what came and what is allowed."""
 
+import reprlib
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Any, TypeVar
 
-from poolpilot.featurizer import refusal
-from poolpilot.featurizer.errors import FeatureError
+from poolpilot.errors import FeatureError
 from poolpilot.featurizer.histogram import BUCKETS, Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
+
+Choice = TypeVar("Choice", bound=str)
+
+LONGEST_NAME = 64
+"""Field names from outside are cut to this many characters in a message."""
+
+WIDEST_INT = 2**63
 
 MOST_IN_BUCKET = 2**53
 CORE_RANGES = {
@@ -17,6 +26,76 @@ OPTIONAL_FIELDS = ("create_thread_on_wait", "idle_timeout_s")
 IDLE_TIMEOUT_RANGE_S = (1e-3, float(2**32 - 1))
 
 
+def shown(value: object) -> str:
+    """A value from outside, short enough for a message whatever came."""
+    if isinstance(value, int) and abs(value) >= WIDEST_INT:
+        return f"an integer of {value.bit_length()} bits"
+    return reprlib.repr(value) if isinstance(value, int | float | str | None) else f"a {type(value).__name__}"
+
+
+def number(field: str, value: object, low: float, high: float, unit: str = "") -> float:
+    """Returns a finite number within a range.
+
+    Raises:
+        FeatureError: It is no number, not finite or outside low..high.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        suffix = f" {unit}" if unit else ""
+        raise FeatureError(field, f"{field} is {shown(value)}; allowed is a number from {low:g} to {high:g}{suffix}")
+    return float(value)
+
+
+def integer(field: str, value: object, low: int, high: int) -> int:
+    """Returns an integer within a range.
+
+    Raises:
+        FeatureError: It is no integer or outside low..high.
+    """
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise FeatureError(field, f"{field} is {shown(value)}; allowed is an integer from {low} to {high}")
+    return value
+
+
+def one_of(field: str, value: object, allowed: Collection[Choice]) -> Choice:
+    """Returns one of some texts.
+
+    Raises:
+        FeatureError: It is none of them.
+    """
+    for choice in allowed:
+        if value == choice:
+            return choice
+    raise FeatureError(field, f"{field} is {shown(value)}; allowed is one of {', '.join(allowed)}")
+
+
+def mapping(field: str, value: object) -> Mapping[str, Any]:
+    """Returns a JSON object, whatever its names.
+
+    Raises:
+        FeatureError: It is no object.
+    """
+    if not isinstance(value, Mapping):
+        raise FeatureError(field, f"{field} is {shown(value)}; allowed is an object")
+    return value
+
+
+def named(field: str, value: object, names: Collection[str], optional: Collection[str] = ()) -> Mapping[str, Any]:
+    """Returns a JSON object that has all of `names` and nothing but these and `optional`.
+
+    Raises:
+        FeatureError: It is no object, or a name is missing or unknown.
+    """
+    value = mapping(field, value)
+    for name in value:
+        if name not in names and name not in optional:
+            where = str(name)[:LONGEST_NAME]
+            raise FeatureError(where, f"{field} has an unknown field {where!r}; remove it")
+    for name in names:
+        if name not in value:
+            raise FeatureError(name, f"{field} lacks the field {name!r}; add it")
+    return value
+
+
 def latency(field: str, value: object) -> Histogram:
     """Checks and builds a histogram from [bucket, count] pairs in rising order of bucket.
 
@@ -24,15 +103,15 @@ def latency(field: str, value: object) -> Histogram:
         FeatureError: It is no list, or a pair is malformed, out of range or out of order.
     """
     if not isinstance(value, list) or len(value) > BUCKETS:
-        text = f"{field} is {refusal.shown(value)}; allowed is a list of at most {BUCKETS} [bucket, count] pairs"
+        text = f"{field} is {shown(value)}; allowed is a list of at most {BUCKETS} [bucket, count] pairs"
         raise FeatureError(field, text)
     pairs: list[tuple[int, int]] = []
     for pair in value:
         if not isinstance(pair, list) or len(pair) != 2:
-            raise FeatureError(field, f"{field} holds {refusal.shown(pair)}; allowed are [bucket, count] pairs")
+            raise FeatureError(field, f"{field} holds {shown(pair)}; allowed are [bucket, count] pairs")
         least = pairs[-1][0] + 1 if pairs else 0
-        bucket = refusal.integer(f"{field}.bucket", pair[0], least, BUCKETS - 1)
-        pairs.append((bucket, refusal.integer(f"{field}.count", pair[1], 1, MOST_IN_BUCKET)))
+        bucket = integer(f"{field}.bucket", pair[0], least, BUCKETS - 1)
+        pairs.append((bucket, integer(f"{field}.count", pair[1], 1, MOST_IN_BUCKET)))
     return Histogram.from_sparse(pairs)
 
 
@@ -44,13 +123,13 @@ def pool_tuple(value: object) -> PoolTuple:
     Raises:
         FeatureError: A field is missing, unknown, of another type or out of its range.
     """
-    given = refusal.named("pool_tuple", value, tuple(CORE_RANGES), OPTIONAL_FIELDS)
-    core = {name: refusal.integer(f"pool_tuple.{name}", given[name], *CORE_RANGES[name]) for name in CORE_RANGES}
+    given = named("pool_tuple", value, tuple(CORE_RANGES), OPTIONAL_FIELDS)
+    core = {name: integer(f"pool_tuple.{name}", given[name], *CORE_RANGES[name]) for name in CORE_RANGES}
     default = PoolTuple.from_dict(core)
     flag = given.get("create_thread_on_wait", default.create_thread_on_wait)
     if not isinstance(flag, bool):
         field = "pool_tuple.create_thread_on_wait"
-        raise FeatureError(field, f"{field} is {refusal.shown(flag)}; allowed is true or false")
+        raise FeatureError(field, f"{field} is {shown(flag)}; allowed is true or false")
     idle = given.get("idle_timeout_s", default.idle_timeout_s)
-    idle_timeout_s = refusal.number("pool_tuple.idle_timeout_s", idle, *IDLE_TIMEOUT_RANGE_S, "s")
+    idle_timeout_s = number("pool_tuple.idle_timeout_s", idle, *IDLE_TIMEOUT_RANGE_S, "s")
     return replace(default, create_thread_on_wait=flag, idle_timeout_s=idle_timeout_s)

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, Self
 
-from poolpilot.featurizer import refusal, untrusted
-from poolpilot.featurizer.errors import FeatureError, ServerError, TupleChangedError
+from poolpilot.errors import FeatureError, ServerError, TupleChangedError
+from poolpilot.featurizer import untrusted
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.measures import histogram_rise, measures_between
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.profile import WorkloadProfile, checked_features
 from poolpilot.featurizer.schema import SCHEMA_VERSION
-from poolpilot.featurizer.snapshot import LATENCY_PREFIX, Snapshot
+from poolpilot.featurizer.snapshot import LATENCY_PREFIX, SERVER_KINDS, ServerKind, Snapshot
 
 IN_SYSTEM = "in_system_us"
 """Counter that integrates the number of requests in the system over time, where a server has one."""
@@ -22,6 +22,11 @@ LONGEST_CLASS_NAME = 64
 LONGEST_DURATION_S = 86_400.0
 SHORTEST_DURATION_S = 1e-6
 MOST_PER_S = 1e9
+MOST_IN_SYSTEM = 1e9
+
+REQUIRED_FIELDS = ("schema_version", "pool_tuple", "duration_s", "features", "classes")
+OPTIONAL_FIELDS = ("server_kind", "in_system")
+"""Fields that older bodies lack: without a kind a window is one of the embedded pool, which those were about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +57,8 @@ class ClassWindow:
             FeatureError: A field is missing, unknown or out of its range.
         """
         field = f"classes.{name}"
-        given = refusal.named(field, values, ("throughput_per_s", "latency"))
-        throughput = refusal.number(f"{field}.throughput_per_s", given["throughput_per_s"], 0.0, MOST_PER_S, "1/s")
+        given = untrusted.named(field, values, ("throughput_per_s", "latency"))
+        throughput = untrusted.number(f"{field}.throughput_per_s", given["throughput_per_s"], 0.0, MOST_PER_S, "1/s")
         return cls(throughput, untrusted.latency(f"{field}.latency", given["latency"]))
 
 
@@ -67,8 +72,9 @@ class Window:
         duration_s: Length of the window.
         profile: What the window says about the workload.
         classes: Request classes by name; empty where no client reported to the server.
-        in_system: Mean number of requests that ran, waited or were queued, where the server tells; it is no part of
-            a request body or a record.
+        in_system: Mean number of requests that ran, waited or were queued, where the server counts them; no part of
+            a record. (The feature of this name is derived, and missing where the server does not time its rounds.)
+        server_kind: What it was measured on.
     """
 
     schema_version: int
@@ -77,6 +83,7 @@ class Window:
     profile: WorkloadProfile
     classes: Mapping[str, ClassWindow]
     in_system: float | None = None
+    server_kind: ServerKind = "native"
 
     @property
     def time_in_system_s(self) -> float | None:
@@ -126,16 +133,18 @@ class Window:
         in_system = None
         if IN_SYSTEM in before.counters and IN_SYSTEM in after.counters:
             in_system = (after.counters[IN_SYSTEM] - before.counters[IN_SYSTEM]) / duration_s / 1e6
-        return cls(SCHEMA_VERSION, after.pool_tuple, duration_s, profile, classes, in_system)
+        return cls(SCHEMA_VERSION, after.pool_tuple, duration_s, profile, classes, in_system, after.server_kind)
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the window fit for JSON: the body of a prediction request."""
         return {
             "schema_version": self.schema_version,
+            "server_kind": self.server_kind,
             "pool_tuple": self.pool_tuple.as_dict(),
             "duration_s": self.duration_s,
             "features": dict(self.profile.features),
             "classes": {name: window.as_dict() for name, window in self.classes.items()},
+            "in_system": self.in_system,
         }
 
     @classmethod
@@ -146,13 +155,32 @@ class Window:
             FeatureError: The version differs, or a field is missing, unknown or out of its range; the error
                 names the field and the sentence its range.
         """
-        names = ("schema_version", "pool_tuple", "duration_s", "features", "classes")
-        given = refusal.named("window", values, names)
-        refusal.integer("schema_version", given["schema_version"], SCHEMA_VERSION, SCHEMA_VERSION)
+        given = untrusted.named("window", values, REQUIRED_FIELDS, OPTIONAL_FIELDS)
+        check_version(given["schema_version"])
         pool_tuple = untrusted.pool_tuple(given["pool_tuple"])
         profile = WorkloadProfile(SCHEMA_VERSION, pool_tuple, checked_features(given["features"]))
-        duration_s = refusal.number("duration_s", given["duration_s"], SHORTEST_DURATION_S, LONGEST_DURATION_S, "s")
-        return cls(SCHEMA_VERSION, pool_tuple, duration_s, profile, checked_classes(given["classes"]))
+        duration_s = untrusted.number("duration_s", given["duration_s"], SHORTEST_DURATION_S, LONGEST_DURATION_S, "s")
+        classes = checked_classes(given["classes"])
+        in_system = given.get("in_system")
+        if in_system is not None:
+            in_system = untrusted.number("in_system", in_system, 0.0, MOST_IN_SYSTEM, "requests")
+        server_kind = untrusted.one_of("server_kind", given.get("server_kind", "native"), SERVER_KINDS)
+        return cls(SCHEMA_VERSION, pool_tuple, duration_s, profile, classes, in_system, server_kind)
+
+
+def check_version(version: object) -> None:
+    """Refuses a window of another version of the feature schema.
+
+    Raises:
+        FeatureError: It is of another one, or no version.
+    """
+    try:
+        untrusted.integer("schema_version", version, SCHEMA_VERSION, SCHEMA_VERSION)
+    except FeatureError as error:
+        raise FeatureError(
+            error.feature,
+            f"{error}, the version of this release; measure again with it, or use the release that wrote it",
+        ) from error
 
 
 def classes_between(before: Snapshot, after: Snapshot, duration_s: float) -> dict[str, ClassWindow]:
@@ -171,11 +199,11 @@ def checked_classes(values: object) -> dict[str, ClassWindow]:
     Raises:
         FeatureError: There are too many, or a field of one is missing, unknown or out of its range.
     """
-    given = refusal.mapping("classes", values)
+    given = untrusted.mapping("classes", values)
     if len(given) > MOST_CLASSES:
         raise FeatureError("classes", f"classes has {len(given)} entries; allowed are at most {MOST_CLASSES}")
     for name in given:
         if not 1 <= len(name) <= LONGEST_CLASS_NAME or not name.isprintable():
-            text = f"a class is named {refusal.shown(name)}; allowed are 1 to {LONGEST_CLASS_NAME} printable characters"
-            raise FeatureError("classes", text)
+            allowed = f"1 to {LONGEST_CLASS_NAME} printable characters"
+            raise FeatureError("classes", f"a class is named {untrusted.shown(name)}; allowed are {allowed}")
     return {name: ClassWindow.from_dict(name, window) for name, window in given.items()}

@@ -13,7 +13,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
-from poolpilot.featurizer.errors import ArtefactError, DamagedArtefactError
+from poolpilot.errors import ArtefactError, DamagedArtefactError
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.models.architecture import Architecture, ladder_coordinates
 from poolpilot.models.artefact_folder import CARD_FILE, MEMORY_FILE, REMEDY, WEIGHTS_FILE, model_digest, read, write

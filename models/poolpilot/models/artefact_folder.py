@@ -22,7 +22,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from poolpilot.featurizer.errors import ArtefactError, DamagedArtefactError
+from poolpilot.errors import ArtefactError, DamagedArtefactError
 
 WEIGHTS_FILE = "model.safetensors"
 CARD_FILE = "model.json"

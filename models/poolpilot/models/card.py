@@ -3,7 +3,7 @@
 import json
 import math
 from importlib.metadata import PackageNotFoundError, version
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -12,6 +12,12 @@ from poolpilot.env.objective import Objective
 from poolpilot.featurizer.schema import SCHEMA_VERSION, feature_table
 from poolpilot.models.architecture import Architecture
 from poolpilot.models.out_of_distribution import OutOfDistribution
+
+ModelKind = Literal["native", "mariadb"]
+"""Kind of server that a model is for: the embedded pool, or MariaDB."""
+
+TIMED_ROUNDS = "active_round_us_mean"
+"""A feature that the embedded pool always has and no MariaDB ever: it does not time its rounds."""
 
 
 def program() -> str:
@@ -106,6 +112,18 @@ class ModelCard(BaseModel):
     )
     out_of_distribution: OutOfDistribution = Field(description="Statistics that tell unfamiliar windows.")
     settings: PredictorSettings = Field(default=PredictorSettings(), description="When it speaks up.")
+    server_kind: ModelKind | None = Field(
+        default=None, description="Kind of server that it is for; cards of older models do not say."
+    )
+
+    @property
+    def kind(self) -> ModelKind:
+        """Kind of server that it is for; where the card does not say, by whether it has seen rounds that were timed."""
+        if self.server_kind is not None:
+            return self.server_kind
+        names = [row.name for row in self.features]
+        timed = TIMED_ROUNDS in names and self.out_of_distribution.low[names.index(TIMED_ROUNDS)] is not None
+        return "native" if timed else "mariadb"
 
     @model_validator(mode="after")
     def _parts_agree(self) -> Self:

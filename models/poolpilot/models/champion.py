@@ -4,19 +4,23 @@ import os
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
 
-from poolpilot.featurizer.errors import ArtefactError
+from poolpilot.errors import ArtefactError, FeatureError
+from poolpilot.featurizer.snapshot import ServerKind
 from poolpilot.models.artefact import Artefact, load
 from poolpilot.models.artefact_folder import holds_artefact
+from poolpilot.models.card import ModelKind
 
-Kind = Literal["native", "mariadb"]
+Kind = ModelKind
 
 CHAMPIONS: Mapping[Kind, tuple[str, str]] = {
     "native": ("champion", "POOLPILOT_CHAMPION"),
     "mariadb": ("champion_mariadb", "POOLPILOT_MARIADB_CHAMPION"),
 }
 """Kind of server to the folder in the package and the environment variable that names another one."""
+
+MODEL_FOR: Mapping[ServerKind, Kind] = {"native": "native", "simulated": "native", "mariadb": "mariadb"}
+"""Kind of server that a window comes from to the model that knows it; the simulator is one of the embedded pool."""
 
 
 def champion_folder(path: Path | None = None, kind: Kind = "native") -> Path:
@@ -42,3 +46,40 @@ def load_champion(path: Path | None = None, kind: Kind = "native") -> Artefact:
             f"name another folder with {CHAMPIONS[kind][1]}, or reinstall poolpilot"
         )
     return load(folder)
+
+
+def model_for(server_kind: ServerKind) -> Kind:
+    """Which model knows the windows of a kind of server.
+
+    Raises:
+        FeatureError: None does.
+    """
+    if server_kind not in MODEL_FOR:
+        raise FeatureError(
+            "server_kind",
+            f"server_kind is {server_kind!r}, and no model has learned from such servers; there are models for windows "
+            f"of {', '.join(MODEL_FOR)}. A sweep or a climb needs no model",
+        )
+    return MODEL_FOR[server_kind]
+
+
+def load_for(server_kind: ServerKind, path: Path | None = None) -> Artefact:
+    """Loads the model that knows the windows of a kind of server.
+
+    Args:
+        server_kind: What the windows were measured on.
+        path: Folder of a model to take instead of the champion of that kind.
+
+    Raises:
+        FeatureError: No model knows such windows.
+        DamagedArtefactError: A file of it is missing, unreadable or not what was written.
+        ArtefactError: There is none, it does not fit this version, or it is for another kind of server.
+    """
+    kind = model_for(server_kind)
+    artefact = load_champion(path, kind)
+    if artefact.card.kind != kind:
+        raise ArtefactError(
+            f"the model in {champion_folder(path, kind)} is for the kind of server {artefact.card.kind!r}, but the "
+            f"window comes from {server_kind!r}: name a model for {kind!r}, or none for the champion of that kind"
+        )
+    return artefact

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from poolpilot.env.ladder import log_core
-from poolpilot.env.sweep import Core, WorkloadSweep
-from poolpilot.featurizer.errors import ArtefactError
+from poolpilot.env.measurement.sweep import Core, WorkloadSweep
+from poolpilot.errors import ArtefactError
 from poolpilot.featurizer.schema import FEATURES, feature_names, scaled
 from poolpilot.featurizer.window import Window
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.schema import FEATURES
 from poolpilot.featurizer.window import Window
 
@@ -39,7 +39,7 @@ class DistributionSettings(BaseModel):
     seed: int = Field(default=0, description="Seed of the choice of stored windows.")
 
 
-class Judgement(NamedTuple):
+class Familiarity(NamedTuple):
     """What the statistics say of a window.
 
     Attributes:
@@ -108,7 +108,7 @@ class OutOfDistribution(BaseModel):
         )
         return unjudged._calibrated(held_out, chosen.quantile)
 
-    def judge(self, window: Window, cpus: int, tolerance: float = 1.0) -> Judgement:
+    def judge(self, window: Window, cpus: int, tolerance: float = 1.0) -> Familiarity:
         """Compares a window of a server with `cpus` processors with the training windows.
 
         Args:
@@ -133,7 +133,7 @@ class OutOfDistribution(BaseModel):
             )
         if len(outside) > tolerance * self.outside_threshold:
             reasons.append(_outside_sentence(window, outside, self.outside_threshold))
-        return Judgement(distance, self.distance_threshold, tuple(reasons))
+        return Familiarity(distance, self.distance_threshold, tuple(reasons))
 
     def distance(self, vector: NDArray[np.float64]) -> float:
         """Mean over the nearest stored windows of the root mean square difference, in spreads.

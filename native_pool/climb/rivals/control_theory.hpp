@@ -25,10 +25,10 @@ struct ControlTheorySettings {
 };
 
 // Stochastic approximation as Microsoft's researchers tried it before the signal-processing pool,
-// restated from the adaptive thread pool article (section "Control Theory"):
+// restated from Trub (adaptive pool; docs/references.md, section "Control Theory"):
 //   x' = x + sign(D) ceil(a |D|),  D = change of throughput / change of size,
 //   a = exp(-s) g / sqrt(k + 1),   s = standard error of the mean throughput at x.
-// The article leaves the units open, but a thousand requests a second more would make every step
+// Trub leaves the units open, but a thousand requests a second more would make every step
 // absurd, and one thread means little to a pool of 1024 and everything to one of 2. Throughput
 // therefore counts in shares of the mean of the two averages compared, size in shares of the size,
 // as `throughput_unit` and `size_unit` say; a step is rounded up to whole threads. With the

@@ -1,4 +1,4 @@
-// The article's names and defaults, the table, and what is refused.
+// Trub's names and defaults, the table, and what is refused.
 #include <gtest/gtest.h>
 
 #include <set>

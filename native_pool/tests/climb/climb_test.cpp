@@ -102,7 +102,7 @@ TEST(SpectralClimber, InNoiseNineOfTenEndWithinTenPercentOfTheOptimum) {
   }
 }
 
-// Every switch off and every pair of the article's sizes: it still ends, and inside the limits.
+// Every switch off and every pair of Trub's sizes: it still ends, and inside the limits.
 TEST(SpectralClimber, EachImprovementCanBeSwitchedOff) {
   for (const auto off :
        {&SpectralSettings::relative_gain, &SpectralSettings::wave_follows_noise,

@@ -135,8 +135,8 @@ TEST(Disciplines, ImpatientRequestsWaitAtMostTheirDeadlinesAndTheQueueAbove) {
   EXPECT_LE(waited_ms, 15 + 3);
 }
 
-// The third figure of Trub's paper: after a request of the second class, all of its class that came
-// in the meantime go first, then those of the highest class.
+// The third figure of Trub (priorities): after a request of the second class, all of its class that
+// came in the meantime go first, then those of the highest class.
 TEST(Disciplines, AlternatingPriorityStaysWithAClassWhileItHasRequests) {
   TestQueues queues(by_class(Discipline::kAlternating, {{}, {}, {}}), 0);
   put(queues, 10, 1);

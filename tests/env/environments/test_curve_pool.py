@@ -6,7 +6,8 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import poolpilot.env.registration  # noqa: F401 - registers the environments
-from poolpilot.env.environments.curve_pool import RISE_AND_FALL, CurvePoolEnv
+from poolpilot.env.environments.curve_pool import CurvePoolEnv
+from poolpilot.env.environments.pool_env import RISE_AND_FALL
 from poolpilot.env.ladder import DEFAULT_LADDER
 from poolpilot.featurizer.pool_tuple import PoolTuple
 

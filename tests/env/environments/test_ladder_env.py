@@ -9,8 +9,8 @@ import pytest
 from poolpilot.env.environments import CurvePoolEnv, RecordedPoolEnv
 from poolpilot.env.environments.ladder_env import LadderEnv
 from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
-from poolpilot.env.sweep import WorkloadSweep
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.env.measurement.sweep import WorkloadSweep
+from poolpilot.errors import SettingError
 
 MakeSweep = Callable[..., WorkloadSweep]
 

@@ -10,9 +10,9 @@ from gymnasium.utils.env_checker import check_env
 import poolpilot.env.registration  # noqa: F401 - registers the environments
 from poolpilot.env.environments import RecordedPoolEnv
 from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
+from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
-from poolpilot.env.sweep import WorkloadSweep
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 MakeSweep = Callable[..., WorkloadSweep]

@@ -12,8 +12,8 @@ import poolpilot.env.registration  # noqa: F401 - registers the ids
 from poolpilot.env.environments.simulated_pool import SimulatedPoolEnv
 from poolpilot.env.environments.simulated_vector import SimulatedPoolVectorEnv
 from poolpilot.env.ladder import DEFAULT_LADDER
-from poolpilot.env.simulation import Scenario, SimulatedMeasurement
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 

@@ -8,12 +8,12 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import poolpilot.env.registration  # noqa: F401 - registers the environments
-from poolpilot.env.climb import ClimbController
+from poolpilot.env.climbing.climb import ClimbController
+from poolpilot.env.controller import Controller
 from poolpilot.env.environments import OpenProblem, Problem, WarmStartClimbEnv, recorded_problems
 from poolpilot.env.ladder import DEFAULT_LADDER
-from poolpilot.env.server import Controller
-from poolpilot.env.sweep import WorkloadSweep
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.env.measurement.sweep import WorkloadSweep
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 MakeSweep = Callable[..., WorkloadSweep]

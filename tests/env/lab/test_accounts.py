@@ -13,12 +13,12 @@ import pymysql
 import pytest
 from pymysql.constants import ER
 
+from poolpilot.env.lab.host.programs import program
 from poolpilot.env.lab.instance import Lab, LabSettings
-from poolpilot.env.lab.programs import program
 from poolpilot.env.lab.running import Running
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.mariadb.session import Session
-from poolpilot.featurizer.errors import ServerError
+from poolpilot.errors import ServerError
 
 EMPTY = LabSettings(dataset="empty")
 IS_ROOT = os.geteuid() == 0

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from poolpilot.env.lab import datasets, programs
+from poolpilot.env.lab import datasets
 from poolpilot.env.lab.datasets import check_space, dataset
+from poolpilot.env.lab.host import programs
 from poolpilot.env.lab.instance import Lab, LabSettings
 from poolpilot.env.mariadb.session import Session
-from poolpilot.featurizer.errors import ServerError, SettingError
+from poolpilot.errors import ServerError, SettingError
 
 EMPTY = LabSettings(dataset="empty")
 

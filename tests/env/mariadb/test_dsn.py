@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from poolpilot.env.mariadb.dsn import Dsn
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.errors import SettingError
 
 
 @pytest.fixture(autouse=True)

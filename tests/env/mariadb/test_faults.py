@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from poolpilot.env.backends.mariadb import MariadbServer
 from poolpilot.env.lab.instance import Lab, LabSettings
 from poolpilot.env.mariadb import session as session_module
 from poolpilot.env.mariadb.dsn import Account, Dsn
 from poolpilot.env.mariadb.session import Session
-from poolpilot.featurizer.errors import LostServerError, ServerError, SettingError
+from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.errors import LostServerError, ServerError, SettingError
 from poolpilot.featurizer.window import Window
 
 EMPTY = LabSettings(dataset="empty")

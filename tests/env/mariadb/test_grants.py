@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from poolpilot.env.backends.mariadb import MariadbServer
+from poolpilot.env.lab.host.programs import program
 from poolpilot.env.lab.instance import Lab
-from poolpilot.env.lab.programs import program
 from poolpilot.env.mariadb.actuator import CallProcedure
 from poolpilot.env.mariadb.dsn import Account, Dsn
 from poolpilot.env.mariadb.grants import grants
 from poolpilot.env.mariadb.session import Session
-from poolpilot.featurizer.errors import ServerError
+from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.errors import ServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 PASSWORD = "chosen-by-the-dba"

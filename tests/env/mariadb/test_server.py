@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from poolpilot.env.backends.mariadb import MariadbServer, WatchSettings
 from poolpilot.env.lab.instance import Lab
 from poolpilot.env.mariadb.actuator import SetGlobal
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.mariadb.session import Session
-from poolpilot.env.measurement import observe
-from poolpilot.featurizer.errors import ServerError, SettingError, TupleChangedError
+from poolpilot.env.measurement.protocol import observe
+from poolpilot.env.servers.mariadb import MariadbServer, WatchSettings
+from poolpilot.errors import ServerError, SettingError, TupleChangedError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 

@@ -3,7 +3,7 @@
 import pytest
 
 from poolpilot.env.mariadb.variables import PoolVariable, check_version, knob_space
-from poolpilot.featurizer.errors import ServerError
+from poolpilot.errors import ServerError
 
 
 def variable(name: str, value: int, default: int, origin: str = "COMPILE-TIME", high: int = 100_000) -> PoolVariable:

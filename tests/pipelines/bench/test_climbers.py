@@ -18,9 +18,9 @@ from poolpilot.pipelines.bench.climbers import (
 )
 from poolpilot.pipelines.bench.climbing.arena import Arena, Run
 from poolpilot.pipelines.bench.climbing.curve_arena import ABLATIONS, CurveArena
-from poolpilot.pipelines.bench.climbing.rivals import RIVALS, SPECTRAL
+from poolpilot.pipelines.bench.climbing.reference_controllers import RIVALS, SPECTRAL
 from poolpilot.pipelines.bench.climbing.server_arena import NativeArena, SimulatedArena
-from poolpilot.pipelines.commands import run_bench_climbers
+from poolpilot.serve.commands.look.bench_climbers_command import run
 
 TINY: dict[str, Any] = {
     "shapes": ("arch",),
@@ -35,7 +35,7 @@ TINY: dict[str, Any] = {
 
 def test_command_shows_the_table_and_writes_it_for_machines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     settings = ClimbersBenchSettings(**TINY, plots=tmp_path / "plots")
-    run_bench_climbers(settings, tmp_path / "climbers.json")
+    run(settings, tmp_path / "climbers.json")
     shown = capsys.readouterr().out
     assert all(name in shown for name in (SPECTRAL, *RIVALS))
     values = json.loads((tmp_path / "climbers.json").read_text())
@@ -48,7 +48,7 @@ def test_command_shows_the_table_and_writes_it_for_machines(tmp_path: Path, caps
 
 
 def test_ablations_name_each_variant(capsys: pytest.CaptureFixture[str]) -> None:
-    run_bench_climbers(ClimbersBenchSettings(**TINY, ablations=True, starts=("one",)), None)
+    run(ClimbersBenchSettings(**TINY, ablations=True, starts=("one",)), None)
     shown = " ".join(capsys.readouterr().out.split())
     assert all(name in shown for name in ABLATIONS)
 

@@ -42,7 +42,7 @@ def is_running(pid: int) -> bool:
 @contextmanager
 def comparison(kept: Path) -> Iterator["subprocess.Popen[bytes]"]:
     """A comparison on two processes that would take minutes, once it has kept runs."""
-    script = "from poolpilot.serve.command import main; main()"
+    script = "from poolpilot.serve.commands.main import main; main()"
     command = [sys.executable, "-c", script, "bench", "climbers", *SETTINGS, "--processes", "2", "--runs", str(kept)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         try:

@@ -7,7 +7,7 @@ import pytest
 
 from poolpilot.pipelines.bench.simpy_models import run_mmc
 from poolpilot.pipelines.bench.simulator import SimulatorBenchSettings, bench_simulator
-from poolpilot.pipelines.commands import run_bench_simulator
+from poolpilot.serve.commands.look.bench_simulator_command import run
 
 QUICK = SimulatorBenchSettings(
     repeats=2, services=5000, requests=5000, simpy_share=0.1, env_steps=10, window_requests=50
@@ -34,7 +34,7 @@ def test_every_rate_is_given_with_its_repeats_and_ratios() -> None:
 
 
 def test_table_is_written_for_machines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run_bench_simulator(QUICK, tmp_path / "bench.json")
+    run(QUICK, tmp_path / "bench.json")
     assert "SimPy" in capsys.readouterr().out
     assert json.loads((tmp_path / "bench.json").read_text())["events_over_simpy_least"] > 0.0
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from poolpilot.env.measurement import MeasurementSettings
-from poolpilot.featurizer.errors import ArtefactError
-from poolpilot.pipelines.demo.command import demo
-from poolpilot.pipelines.demo.report import foreign_story
-from poolpilot.pipelines.demo.settings import DemoSettings
+from poolpilot.env.measurement.protocol import MeasurementSettings
+from poolpilot.errors import ArtefactError
+from poolpilot.pipelines.demo.demo_report import foreign_story
+from poolpilot.pipelines.demo.demo_settings import DemoSettings
+from poolpilot.serve.commands.look.demo_command import demo
 
 QUICK = MeasurementSettings(
     settle_s=0.0, max_settle_s=0.0, window_s=0.05, window_ticks=0.0, keep_shares=(0.2,), oracle_repeats=0

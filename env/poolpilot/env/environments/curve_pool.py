@@ -1,17 +1,14 @@
 """The environment of curves: deterministic, instant, with a known best size."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 
-from poolpilot.env.backends.curve import CurveServer, Table
-from poolpilot.env.environments.pool import PoolEnv, Problem
+from poolpilot.env.environments.pool_env import RISE_AND_FALL, PoolEnv, PoolOptions, Problem
 from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
 from poolpilot.env.objective import Objective
-
-RISE_AND_FALL: Table = ((1, 100), (2, 190), (4, 350), (8, 560), (16, 700), (32, 610), (64, 400), (128, 220))
-"""Throughput that contention takes back beyond 16 groups."""
+from poolpilot.env.servers.curve import CurveServer, Table
 
 RISE_AND_PLATEAU: Table = ((1, 100), (2, 195), (4, 370), (8, 620), (16, 800), (32, 830), (64, 835), (128, 835))
 """Throughput that more groups neither raise nor lower."""
@@ -27,9 +24,17 @@ class CurvePoolEnv(PoolEnv):
         noise: Standard deviation of the logarithm of the throughput of a window.
         cpus: Processors the server pretends to have.
         connections: Connections of its closed loop.
-        ladder: The tuples to choose from.
-        horizon: Decisions of an episode.
-        render_mode: None or "ansi".
+        **options: Further arguments of `PoolEnv`: settings, ladder, horizon, render_mode.
+
+    Examples:
+        >>> import gymnasium
+        >>> env = gymnasium.make("poolpilot.env.environments:poolpilot/CurvePool-v0")
+        >>> observation, info = env.reset(seed=0)
+        >>> info["workload"], info["pool_tuple"]["pool_size"], round(info["regret"], 2)
+        ('curve 1', 4, 0.53)
+        >>> observation, reward, terminated, truncated, info = env.step(14)
+        >>> info["pool_tuple"]["pool_size"], round(reward, 2) == -round(info["regret"], 2)
+        (8, True)
     """
 
     def __init__(
@@ -40,24 +45,24 @@ class CurvePoolEnv(PoolEnv):
         noise: float = 0.0,
         cpus: int = 4,
         connections: int = 64,
-        ladder: Ladder = DEFAULT_LADDER,
-        horizon: int = 3,
-        render_mode: str | None = None,
+        **options: Unpack[PoolOptions],
     ) -> None:
+        ladder = options.get("ladder", DEFAULT_LADDER)
         wanted = Objective() if objective is None else objective
 
         def open_problem(rng: np.random.Generator) -> Problem:
+            drawn = int(rng.integers(len(curves)))
             server = CurveServer(
-                curves[int(rng.integers(len(curves)))],
+                curves[drawn],
                 interpolation=interpolation,
                 noise=noise,
                 seed=int(rng.integers(2**31)),
                 cpus=cpus,
                 connections=connections,
             )
-            return Problem(server, wanted, best_value(server, wanted, ladder))
+            return Problem(server, wanted, best_value(server, wanted, ladder), f"curve {drawn}")
 
-        super().__init__(open_problem, ladder=ladder, horizon=horizon, render_mode=render_mode)
+        super().__init__(open_problem, **options)
 
 
 def best_value(server: CurveServer, objective: Objective, ladder: Ladder) -> float:

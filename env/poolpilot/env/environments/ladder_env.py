@@ -10,8 +10,9 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
+from poolpilot.env.objective import regret
 from poolpilot.env.observation import BOUND, EncodedWindow, Observation, assemble, observation_shapes
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 UNIT_INTERVAL = ("feature_mask", "within_target", "present", "action_mask")
@@ -32,6 +33,11 @@ class LadderEnv(gymnasium.Env[Observation, np.int64]):
 
     An action is an index into `ladder.tuples`; `action_mask`, in the observation (float32) and in the info (int8, as
     `action_space.sample(mask)` wants it), says which the server allows. Episodes terminate after `horizon` decisions.
+
+    The info of `reset` and `step` has the same keys in every environment: `workload` (its name), `pool_tuple` (that
+    of the last window, by knob), `objective` (J of that window), `goodput_per_s`, `regret` (share of the oracle's worth
+    that is lost), `oracle` (greatest J there is) and `action_mask`. `regret` and `oracle` are None where nobody knows
+    the best tuple.
 
     Args:
         ladder: The tuples to choose from.
@@ -105,6 +111,10 @@ class LadderEnv(gymnasium.Env[Observation, np.int64]):
         self._tuples.append(chosen)
         return self._observation(), reward, len(self._entries) > self.horizon, False, self._info()
 
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Which actions are allowed, shape (len(ladder),): what sb3-contrib's MaskablePPO asks for."""
+        return self._mask.copy()
+
     def render(self) -> str | None:  # type: ignore[override]
         """The response set as a table in "ansi" mode, else None."""
         if self.render_mode != "ansi":
@@ -123,6 +133,21 @@ class LadderEnv(gymnasium.Env[Observation, np.int64]):
     def _choose(self, pool_tuple: PoolTuple) -> tuple[EncodedWindow, float]:
         """Sets a tuple; returns its window and the reward."""
 
+    @property
+    @abstractmethod
+    def workload(self) -> str:
+        """Name of the episode's workload; empty before there is one."""
+
+    @property
+    @abstractmethod
+    def oracle_value(self) -> float | None:
+        """Greatest J there is on that workload; None where it is not known."""
+
+    def _regret(self) -> float | None:
+        """Regret of the last window."""
+        oracle_value = self.oracle_value
+        return None if oracle_value is None else regret(self._entries[-1].value, oracle_value)
+
     def _tuple_of(self, action: int, mask: NDArray[np.bool_]) -> PoolTuple:
         if not 0 <= action < len(self.ladder):
             raise SettingError(f"action {action} is outside 0..{len(self.ladder) - 1}")
@@ -135,4 +160,13 @@ class LadderEnv(gymnasium.Env[Observation, np.int64]):
         return assemble(self._entries, self._mask_seen)
 
     def _info(self) -> dict[str, Any]:
-        return {"action_mask": self._mask.astype(np.int8), "pool_tuple": self._tuples[-1].as_dict()}
+        entry = self._entries[-1]
+        return {
+            "workload": self.workload,
+            "pool_tuple": self._tuples[-1].as_dict(),
+            "objective": entry.value,
+            "goodput_per_s": entry.goodput_per_s,
+            "regret": self._regret(),
+            "oracle": self.oracle_value,
+            "action_mask": self._mask.astype(np.int8),
+        }

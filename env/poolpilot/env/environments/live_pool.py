@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from poolpilot.env.backends.native import NativeServer
-from poolpilot.env.environments.pool import PoolEnv, Problem
+from poolpilot.env.environments.drawn_workloads import given_or_drawn
+from poolpilot.env.environments.pool_env import PoolEnv, Problem
 from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
-from poolpilot.env.measurement import MeasurementSettings
+from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.objective import Objective
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.env.servers.native import NativeServer
+from poolpilot.errors import SettingError
 from poolpilot.native_pool.workload import Workload
 
 
@@ -18,31 +19,37 @@ class LivePoolEnv(PoolEnv):
     """Each episode starts a live pool under one of the workloads.
 
     Args:
-        workloads: The workloads to draw from.
+        workloads: The workloads to draw from; one of every training family if None.
         settings: How long a tuple is measured.
         ladder: The tuples to choose from.
         horizon: Decisions of an episode.
         render_mode: None or "ansi".
-        server_options: Further arguments of `NativeServer`.
+        family: Family to draw a workload from instead.
+        seed: Seed of that draw.
+        **server_options: Further arguments of `NativeServer`.
 
     Raises:
-        SettingError: There is no workload.
+        SettingError: There is no workload or no such family, or both are given.
     """
 
     def __init__(
         self,
-        workloads: Sequence[Workload],
+        workloads: Sequence[Workload] | None = None,
         settings: MeasurementSettings | None = None,
         ladder: Ladder = DEFAULT_LADDER,
         horizon: int = 3,
         render_mode: str | None = None,
+        family: str | None = None,
+        seed: int = 1,
         **server_options: Any,
     ) -> None:
-        if not workloads:
+        drawn = given_or_drawn(workloads, family, seed, lambda workload: workload)
+        if not drawn:
             raise SettingError("the live pool needs at least one workload to serve")
 
         def open_problem(rng: np.random.Generator) -> Problem:
-            workload = workloads[int(rng.integers(len(workloads)))]
-            return Problem(NativeServer(workload, **server_options), Objective.of_classes(workload.classes))
+            workload = drawn[int(rng.integers(len(drawn)))]
+            server = NativeServer(workload, **server_options)
+            return Problem(server, Objective.of_classes(workload.classes), workload=workload.name)
 
         super().__init__(open_problem, settings, ladder, horizon, render_mode)

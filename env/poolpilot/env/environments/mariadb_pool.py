@@ -1,48 +1,52 @@
 """The environment on a laboratory's MariaDB: every episode on a freshly started server under sysbench."""
 
 from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 
-from poolpilot.env.environments.pool import PoolEnv, Problem
-from poolpilot.env.lab.server import LabPlace, LabServer
-from poolpilot.env.lab.workload import SqlWorkload
-from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
-from poolpilot.env.mariadb.protocol import MARIADB_RACING
-from poolpilot.env.measurement import MeasurementSettings
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.env.environments.pool_env import PoolEnv, PoolOptions, Problem
+from poolpilot.env.lab.lab_server import LabPlace, LabServer
+from poolpilot.env.lab.sql_workload import SqlWorkload
+from poolpilot.env.lab.sysbench_families import named_workload
+from poolpilot.env.measurement.protocol import MARIADB_RACING
+from poolpilot.errors import SettingError
+
+FAMILY = "hot_transfer"
+"""Family of the workload that is sent unless another is named."""
 
 
 class MariadbPoolEnv(PoolEnv):
     """Each episode starts the laboratory's server under one of the workloads.
 
     Args:
-        workloads: The workloads to draw from.
+        workloads: The workloads to draw from; the one that is named if None.
         place: Where the laboratory lies.
-        settings: How long a tuple is measured; as in sweeps of MariaDB if None.
-        ladder: The tuples to choose from.
-        horizon: Decisions of an episode.
-        render_mode: None or "ansi".
+        family: Name of a workload: a family such as "cached_ranges", or `family-seed-number`; "hot_transfer" if None.
+        **options: Further arguments of `PoolEnv`: settings, those of sweeps of MariaDB if not given; ladder, horizon,
+            render_mode.
 
     Raises:
-        SettingError: There is no workload.
+        SettingError: There is no workload or none of that name, or both are given.
     """
 
     def __init__(
         self,
-        workloads: Sequence[SqlWorkload],
+        workloads: Sequence[SqlWorkload] | None = None,
         place: LabPlace | None = None,
-        settings: MeasurementSettings | None = None,
-        ladder: Ladder = DEFAULT_LADDER,
-        horizon: int = 3,
-        render_mode: str | None = None,
+        family: str | None = None,
+        **options: Unpack[PoolOptions],
     ) -> None:
-        if not workloads:
+        if workloads is not None and family is not None:
+            raise SettingError("give either workloads or the name of one, not both")
+        drawn = [named_workload(family or FAMILY)] if workloads is None else list(workloads)
+        if not drawn:
             raise SettingError("the laboratory needs at least one workload to send")
         where = place or LabPlace()
 
         def open_problem(rng: np.random.Generator) -> Problem:
-            workload = workloads[int(rng.integers(len(workloads)))]
-            return Problem(LabServer(workload, where), workload.objective)
+            workload = drawn[int(rng.integers(len(drawn)))]
+            return Problem(LabServer(workload, where), workload.objective, workload=workload.name)
 
-        super().__init__(open_problem, settings or MARIADB_RACING, ladder, horizon, render_mode)
+        options["settings"] = options.get("settings") or MARIADB_RACING
+        super().__init__(open_problem, **options)

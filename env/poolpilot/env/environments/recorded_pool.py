@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from poolpilot.env.environments.ladder_env import LadderEnv
 from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
+from poolpilot.env.measurement.sample_sweeps import sample_sweeps
+from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.observation import EncodedWindow, encode_window
-from poolpilot.env.sweep import WorkloadSweep
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 REWARD_OF_INFEASIBLE = -1.0
@@ -25,6 +26,8 @@ class _Encoded:
     workload_id: str
     windows: Mapping[PoolTuple, tuple[EncodedWindow, ...]]
     rewards: Mapping[PoolTuple, float]
+    regrets: Mapping[PoolTuple, float]
+    oracle_value: float
     mask: NDArray[np.bool_]
     default_start: PoolTuple
 
@@ -36,25 +39,35 @@ class RecordedPoolEnv(LadderEnv):
     so the noise of the replayed window is in the observation alone.
 
     Args:
-        sweeps: The stored sweeps.
+        sweeps: The stored sweeps; those that come with the package if None.
         ladder: The tuples to choose from.
         horizon: Decisions of an episode.
         start: Episodes start under the default tuple (the nearest one measured) or under a random one.
         render_mode: None or "ansi".
+        family: Family of the sweep that comes with the package; all training families if None.
 
     Raises:
-        SettingError: There is no sweep, or one has no tuple of the ladder.
+        SettingError: There is no sweep, or one has no tuple of the ladder; or both sweeps and a family are given.
+
+    Examples:
+        >>> import gymnasium
+        >>> env = gymnasium.make("poolpilot.env.environments:poolpilot/RecordedPool-v0", family="page_faults")
+        >>> observation, info = env.reset(seed=0)
+        >>> info["workload"], info["pool_tuple"]["pool_size"], round(info["regret"], 2)
+        ('page_faults-1-1', 2, 0.93)
     """
 
     def __init__(
         self,
-        sweeps: Sequence[WorkloadSweep],
+        sweeps: Sequence[WorkloadSweep] | None = None,
         ladder: Ladder = DEFAULT_LADDER,
         horizon: int = 3,
         start: Literal["default", "random"] = "default",
         render_mode: str | None = None,
+        family: str | None = None,
     ) -> None:
         super().__init__(ladder, horizon, render_mode)
+        sweeps = given_or_sampled(sweeps, family)
         if not sweeps:
             raise SettingError("the recorded pool needs at least one sweep; collect some first")
         if start not in ("default", "random"):
@@ -62,6 +75,20 @@ class RecordedPoolEnv(LadderEnv):
         self._sweeps = [_encode(sweep, ladder) for sweep in sweeps]
         self._start = start
         self._sweep = self._sweeps[0]
+
+    @property
+    def workload(self) -> str:
+        """Name of the workload whose sweep is replayed."""
+        return self._sweep.workload_id
+
+    @property
+    def oracle_value(self) -> float:
+        """Mean J of the best tuple of that sweep."""
+        return self._sweep.oracle_value
+
+    def _regret(self) -> float:
+        """Regret of the last tuple by its mean J, as the reward has it."""
+        return self._sweep.regrets[self._tuples[-1]]
 
     def _begin(self, options: Mapping[str, Any]) -> tuple[PoolTuple, EncodedWindow, NDArray[np.bool_]]:
         """Draws a sweep; option "workload" takes the one at that position of the sweeps instead."""
@@ -97,5 +124,19 @@ def _encode(sweep: WorkloadSweep, ladder: Ladder) -> _Encoded:
         one: tuple(encode_window(window, sweep.limits, sweep.objective) for window in entry.windows)
         for one, entry in entries.items()
     }
-    rewards = {one: -sweep.regret(one) if entry.feasible else REWARD_OF_INFEASIBLE for one, entry in entries.items()}
-    return _Encoded(sweep.workload_id, windows, rewards, mask, start)
+    regrets = {one: sweep.regret(one) for one in entries}
+    rewards = {one: -regrets[one] if entry.feasible else REWARD_OF_INFEASIBLE for one, entry in entries.items()}
+    return _Encoded(sweep.workload_id, windows, rewards, regrets, sweep.oracle_value, mask, start)
+
+
+def given_or_sampled(sweeps: Sequence[WorkloadSweep] | None, family: str | None) -> Sequence[WorkloadSweep]:
+    """The sweeps given or, without any, those that come with the package.
+
+    Raises:
+        SettingError: Both sweeps and a family are given, or no sweep of the family comes with the package.
+    """
+    if sweeps is None:
+        return sample_sweeps(family)
+    if family is not None:
+        raise SettingError("give either sweeps or the family of those that come with the package, not both")
+    return sweeps

@@ -8,12 +8,13 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from poolpilot.env.backends.simulated import SimulatedServer
+from poolpilot.env.environments.drawn_workloads import given_or_drawn
 from poolpilot.env.environments.ladder_env import LadderEnv
 from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
 from poolpilot.env.observation import EncodedWindow, Observation, encode_window
-from poolpilot.env.simulation import Scenario, SimulatedMeasurement, measure_all
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.env.servers.simulated import SimulatedServer
+from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, measure_all
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 
@@ -24,28 +25,32 @@ class SimulatedPoolEnv(LadderEnv):
     """Each episode draws a scenario and a seed, and simulates a pool from time 0; the reward is the change of J.
 
     Args:
-        scenarios: The scenarios to draw from.
+        scenarios: The scenarios to draw from; workloads of the families if None.
         settings: How long a tuple is simulated.
         ladder: The tuples to choose from.
         horizon: Decisions of an episode.
         render_mode: None or "ansi".
+        family: Family to draw a workload from instead of scenarios; one of every training family if None.
+        seed: Seed of that draw, as in `poolpilot climb --seed`; an episode's own seed is that of `reset`.
 
     Raises:
-        SettingError: There is no scenario.
+        SettingError: There is no scenario or no such family, or both are given.
     """
 
     def __init__(
         self,
-        scenarios: Sequence[Scenario],
+        scenarios: Sequence[Scenario] | None = None,
         settings: SimulatedMeasurement | None = None,
         ladder: Ladder = DEFAULT_LADDER,
         horizon: int = 3,
         render_mode: str | None = None,
+        family: str | None = None,
+        seed: int = 1,
     ) -> None:
         super().__init__(ladder, horizon, render_mode)
-        if not scenarios:
+        self._scenarios = given_or_drawn(scenarios, family, seed, Scenario)
+        if not self._scenarios:
             raise SettingError("the simulated pool needs at least one scenario to simulate")
-        self._scenarios = list(scenarios)
         self._settings = settings or SimulatedMeasurement()
         self._scenario = self._scenarios[0]
         self._server: SimulatedServer | None = None
@@ -60,6 +65,16 @@ class SimulatedPoolEnv(LadderEnv):
         if self._server is None:
             raise gymnasium.error.ResetNeeded("no episode has begun: call reset() first")
         return self._server
+
+    @property
+    def workload(self) -> str:
+        """Name of the episode's workload."""
+        return self._scenario.workload.name
+
+    @property
+    def oracle_value(self) -> None:
+        """None: nobody has simulated every tuple."""
+        return None
 
     def prepare_reset(self, options: Mapping[str, Any], seed: int | None = None) -> PoolTuple:
         """The first half of a reset, for a vector: draws a scenario, opens its server, names the starting tuple.

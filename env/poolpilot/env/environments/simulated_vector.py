@@ -1,7 +1,7 @@
 """A vector of simulated pools: one call steps them all, on all processors, outside the interpreter."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -9,12 +9,21 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from poolpilot.env.environments.simulated_pool import SimulatedPoolEnv
-from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
+from poolpilot.env.ladder import Ladder
 from poolpilot.env.observation import Observation
-from poolpilot.env.simulation import Scenario, SimulatedMeasurement, measure_all
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, measure_all
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+
+
+class SimulatedOptions(TypedDict, total=False):
+    """Arguments of `SimulatedPoolEnv` that its vector hands on."""
+
+    ladder: Ladder
+    horizon: int
+    family: str | None
+    seed: int
 
 
 class SimulatedPoolVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
@@ -25,11 +34,10 @@ class SimulatedPoolVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[A
 
     Args:
         num_envs: Environments.
-        scenarios: The scenarios to draw from.
+        scenarios: The scenarios to draw from; workloads of the families if None.
         settings: How long a tuple is simulated.
-        ladder: The tuples to choose from.
-        horizon: Decisions of an episode.
         threads: Threads to run on; as many as this process may use processors if None.
+        **options: Further arguments of `SimulatedPoolEnv`: ladder, horizon, family, seed.
 
     Raises:
         SettingError: There is no environment or no scenario.
@@ -40,18 +48,17 @@ class SimulatedPoolVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[A
     def __init__(
         self,
         num_envs: int,
-        scenarios: Sequence[Scenario],
+        scenarios: Sequence[Scenario] | None = None,
         settings: SimulatedMeasurement | None = None,
-        ladder: Ladder = DEFAULT_LADDER,
-        horizon: int = 3,
         threads: int | None = None,
+        **options: Unpack[SimulatedOptions],
     ) -> None:
         self._envs: list[SimulatedPoolEnv] = []  # first of all: gymnasium closes what could not be made, too
         if num_envs < 1:
             raise SettingError(f"num_envs is {num_envs}; a vector needs at least 1 environment")
         self._settings = settings or SimulatedMeasurement()
         self._threads = threads
-        self._envs = [SimulatedPoolEnv(scenarios, self._settings, ladder, horizon) for _ in range(num_envs)]
+        self._envs = [SimulatedPoolEnv(scenarios, self._settings, **options) for _ in range(num_envs)]
         self._observations: list[Observation] = [{} for _ in self._envs]
         self._infos: list[dict[str, Any]] = [{} for _ in self._envs]
         self._ended: NDArray[np.bool_] = np.zeros(num_envs, dtype=np.bool_)
@@ -95,6 +102,10 @@ class SimulatedPoolVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[A
         observation, infos = self._stacked()
         return observation, rewards, ended, np.zeros_like(ended), infos
 
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Which actions each environment allows, shape (num_envs, len(ladder))."""
+        return np.stack([env.action_masks() for env in self._envs])
+
     def close_extras(self, **_: Any) -> None:
         """Forgets the servers."""
         for env in self._envs:
@@ -111,5 +122,7 @@ class SimulatedPoolVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[A
     def _stacked(self) -> tuple[Observation, dict[str, Any]]:
         names = self._observations[0].keys()
         observation = {name: np.stack([one[name] for one in self._observations]) for name in names}
-        infos = {"action_mask": np.stack([one["action_mask"] for one in self._infos])}
-        return observation, infos | {"pool_tuple": [one["pool_tuple"] for one in self._infos]}
+        infos: dict[str, Any] = {}
+        for i, one in enumerate(self._infos):
+            infos = self._add_info(infos, one, i)
+        return observation, infos

@@ -1,18 +1,19 @@
 """The environment of warm starts: one decision, then a whole climb from it."""
 
 from collections.abc import Callable
+from typing import Unpack
 
 import numpy as np
 
-from poolpilot.env.backends.recorded import RecordedServer
-from poolpilot.env.climb import ClimbTrace, run_climb
-from poolpilot.env.environments.pool import OpenProblem, PoolEnv, Problem
-from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
-from poolpilot.env.measurement import MeasurementSettings
+from poolpilot.env.climbing.climb import ClimbController
+from poolpilot.env.controller import Controller
+from poolpilot.env.environments.pool_env import OpenProblem, PoolEnv, PoolOptions, Problem
+from poolpilot.env.measurement.sample_sweeps import sample_sweeps
+from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.observation import EncodedWindow, encode_window
-from poolpilot.env.server import Controller
-from poolpilot.env.sweep import WorkloadSweep
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.env.servers.recorded import RecordedServer
+from poolpilot.env.tuning.loop import TuningTrace, tune
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 OpenController = Callable[[PoolTuple, Problem], Controller]
@@ -26,42 +27,47 @@ class WarmStartClimbEnv(PoolEnv):
     window of the climb itself. The last observation holds the last window of the climb; `trace` all of them.
 
     Args:
-        open_problem: Opens the server of an episode; the environment closes it.
-        open_controller: Makes the controller.
+        open_problem: Opens the server of an episode; the environment closes it. The sweeps that come with the package
+            are replayed if None.
+        open_controller: Makes the controller; a warm spectral climber if None.
         period_s: Length of a window of the climb in seconds.
         climb_s: Length of the climb in seconds.
-        settings: How long the starting tuple is measured.
-        ladder: The tuples to choose from.
-        render_mode: None or "ansi".
+        family: Family of the sweep that comes with the package; all training families if None.
+        **options: Further arguments of `PoolEnv`: settings (of the starting tuple), ladder, render_mode.
 
     Raises:
-        SettingError: The climb is shorter than one window.
+        SettingError: The climb is shorter than one window, or both a problem and a family are given.
     """
 
     def __init__(
         self,
-        open_problem: OpenProblem,
-        open_controller: OpenController,
+        open_problem: OpenProblem | None = None,
+        open_controller: OpenController | None = None,
         period_s: float = 0.25,
         climb_s: float = 20.0,
-        settings: MeasurementSettings | None = None,
-        ladder: Ladder = DEFAULT_LADDER,
-        render_mode: str | None = None,
+        family: str | None = None,
+        **options: Unpack[PoolOptions],
     ) -> None:
-        super().__init__(open_problem, settings, ladder, 1, render_mode)
+        if open_problem is not None and family is not None:
+            raise SettingError(
+                "give either open_problem or the family of a sweep that comes with the package, not both"
+            )
+        problems = recorded_problems(sample_sweeps(family)) if open_problem is None else open_problem
+        options["horizon"] = 1
+        super().__init__(problems, **options)
         if not 0.0 < period_s <= climb_s:
             raise SettingError(f"period_s is {period_s}, but must be above 0 and at most climb_s ({climb_s})")
-        self._open_controller = open_controller
+        self._open_controller = open_controller or warm_climb
         self._period_s = period_s
         self._climb_s = climb_s
-        self.trace: ClimbTrace | None = None
+        self.trace: TuningTrace | None = None
 
     def _choose(self, pool_tuple: PoolTuple) -> tuple[EncodedWindow, float]:
         problem = self._held
         server, objective = problem.server, problem.objective
         server.apply(pool_tuple)
         controller = self._open_controller(pool_tuple, problem)
-        self.trace = run_climb(server, controller, self._period_s, self._climb_s, objective)
+        self.trace = tune(server, controller, objective, period_s=self._period_s, horizon_s=self._climb_s)
         oracle_value = self.trace.best_value if problem.oracle_value is None else problem.oracle_value
         last = self.trace.steps[-1].measured.window
         return encode_window(last, server.knobs, objective), -self.trace.mean_regret(oracle_value)
@@ -73,6 +79,15 @@ def recorded_problems(sweeps: list[WorkloadSweep]) -> OpenProblem:
     def open_problem(rng: np.random.Generator) -> Problem:
         sweep = sweeps[int(rng.integers(len(sweeps)))]
         server = RecordedServer(sweep, seed=int(rng.integers(2**31)))
-        return Problem(server, sweep.objective, sweep.oracle_value)
+        return Problem(server, sweep.objective, sweep.oracle_value, sweep.workload_id)
 
     return open_problem
+
+
+def warm_climb(pool_tuple: PoolTuple, problem: Problem) -> Controller:
+    """A spectral climber that holds the tuple it starts from until what it sees changes."""
+    # Here, so that the other environments do not need the native module.
+    from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
+
+    climber = spectral_climber(ClimbSettings(), problem.server.knobs, pool_tuple.pool_size, warm=True)
+    return ClimbController(climber, pool_tuple, problem.objective)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from poolpilot.env.lab.folder import LabFolder
-from poolpilot.env.lab.private_file import write_private
+from poolpilot.env.lab.host.folder import LabFolder
+from poolpilot.env.lab.host.private_file import write_private
 
 ROOT, TUNER, LOAD = "root", "poolpilot", "poolpilot_load"
 

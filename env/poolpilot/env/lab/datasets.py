@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from poolpilot.env.lab.programs import program
-from poolpilot.env.lab.workload import DatasetName, Script
+from poolpilot.env.lab.host.programs import program
+from poolpilot.env.lab.sql_workload import DatasetName, Script
 from poolpilot.env.mariadb.session import Session
-from poolpilot.featurizer.errors import ServerError, SettingError
+from poolpilot.errors import ServerError, SettingError
 
 BYTES_PER_ROW = 260
 """Bytes that a row of sbtest takes on disk, index included, as measured."""

@@ -13,17 +13,17 @@ from pydantic import BaseModel, ConfigDict, Field
 from poolpilot.env.lab import datasets, mariadbd
 from poolpilot.env.lab.accounts import Accounts
 from poolpilot.env.lab.datasets import Dataset
-from poolpilot.env.lab.folder import LabFolder
-from poolpilot.env.lab.os_account import OsAccount, server_account
-from poolpilot.env.lab.ports import free_or_checked
-from poolpilot.env.lab.private_file import write_private
-from poolpilot.env.lab.programs import program
+from poolpilot.env.lab.host.folder import LabFolder
+from poolpilot.env.lab.host.os_account import OsAccount, server_account
+from poolpilot.env.lab.host.ports import free_or_checked
+from poolpilot.env.lab.host.private_file import write_private
+from poolpilot.env.lab.host.programs import program
+from poolpilot.env.lab.host.slow_disk import SlowDisk
 from poolpilot.env.lab.running import POLL_S, Running
-from poolpilot.env.lab.slow_disk import SlowDisk
-from poolpilot.env.lab.workload import DatasetName
+from poolpilot.env.lab.sql_workload import DatasetName
 from poolpilot.env.mariadb.dsn import Account, Dsn
 from poolpilot.env.mariadb.session import Session
-from poolpilot.featurizer.errors import ServerError, SettingError
+from poolpilot.errors import ServerError, SettingError
 
 
 class LabSettings(BaseModel):

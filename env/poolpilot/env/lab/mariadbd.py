@@ -5,11 +5,11 @@ import shutil
 from collections.abc import Mapping, Sequence
 
 from poolpilot.env.lab.accounts import Accounts
-from poolpilot.env.lab.folder import LabFolder
-from poolpilot.env.lab.os_account import ROOT_ID, OsAccount
-from poolpilot.env.lab.private_file import write_private
-from poolpilot.env.lab.programs import program
-from poolpilot.featurizer.errors import ServerError
+from poolpilot.env.lab.host.folder import LabFolder
+from poolpilot.env.lab.host.os_account import ROOT_ID, OsAccount
+from poolpilot.env.lab.host.private_file import write_private
+from poolpilot.env.lab.host.programs import program
+from poolpilot.errors import ServerError
 
 
 def environment(folder: LabFolder) -> Mapping[str, str]:

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.mariadb.variables import KNOB_VARIABLES
-from poolpilot.featurizer.errors import ServerError
+from poolpilot.errors import ServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 PROCEDURE = "poolpilot.apply_pool"

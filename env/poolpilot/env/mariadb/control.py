@@ -5,7 +5,7 @@ from typing import Self
 
 from poolpilot.env.mariadb.dsn import Account
 from poolpilot.env.mariadb.session import Session
-from poolpilot.featurizer.errors import ServerError
+from poolpilot.errors import ServerError
 
 NO_EXTRA_PORT = (
     "the server has no extra_port: where its pool runs out of threads this connection waits like any other, and a bad "

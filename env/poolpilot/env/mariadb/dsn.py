@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.errors import SettingError
 
 PARTS = {
     "h": "host",

@@ -12,7 +12,7 @@ from pymysql.constants import CR, ER
 
 from poolpilot.env.interrupts import held
 from poolpilot.env.mariadb.dsn import Account
-from poolpilot.featurizer.errors import LostServerError, ServerError
+from poolpilot.errors import LostServerError, ServerError
 
 ANSWER_WITHIN_S = 10.0
 """A statement of ours takes a millisecond; one that takes longer has met a pool without a free thread."""

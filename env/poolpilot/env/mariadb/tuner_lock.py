@@ -1,7 +1,7 @@
 """One tuner at a time on a server: a lock in the database, which ends with its connection, however that ends."""
 
 from poolpilot.env.mariadb.session import Session
-from poolpilot.featurizer.errors import ServerError
+from poolpilot.errors import ServerError
 
 LOCK = "poolpilot"
 """Name of the lock; locks of this kind need no privilege and belong to no database."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from poolpilot.env.knobs import STOCK_MAX_POOL_SIZE, Knob, KnobSpace
 from poolpilot.env.mariadb.session import Session
-from poolpilot.featurizer.errors import ServerError
+from poolpilot.errors import ServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 OLDEST_VERSION = (10, 5, 2)

@@ -10,7 +10,8 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-from poolpilot.native_pool.load_handle import LoadError, LoadProcess
+from poolpilot.errors import LoadError
+from poolpilot.native_pool.load_handle import LoadProcess
 from poolpilot.native_pool.load_report import LoadReport
 from poolpilot.native_pool.load_settings import LoadSettings
 from poolpilot.native_pool.load_warning import warning_of

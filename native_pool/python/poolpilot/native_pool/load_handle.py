@@ -7,11 +7,9 @@ import sys
 import time
 from typing import Any
 
+from poolpilot.errors import LoadError
+
 CHILD = [sys.executable, "-P", "-m", "poolpilot.native_pool.load_process"]
-
-
-class LoadError(RuntimeError):
-    """The load cannot be started, changed or measured; the text is one sentence fit to print."""
 
 
 class LoadProcess:

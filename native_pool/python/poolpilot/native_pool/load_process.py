@@ -27,7 +27,7 @@ def main() -> int:
         reply({"error": f"{error}"})
         return 1
     reply({"connected": True})
-    running = Running(generator)
+    running = RunningLoad(generator)
     for line in sys.stdin:
         answer = answer_to(line, running)
         if answer is None:
@@ -38,7 +38,7 @@ def main() -> int:
     return 1 if running.failure else 0
 
 
-class Running:
+class RunningLoad:
     """A generator, the thread that drives it once it has begun, and what went wrong in it.
 
     Args:
@@ -111,7 +111,7 @@ def native_class(one: RequestClass) -> LoadClass:
     return LoadClass(name=one.name, steps=steps, share=one.share, think_ms=one.think_ms)
 
 
-def answer_to(line: str, running: Running) -> dict[str, Any] | None:
+def answer_to(line: str, running: RunningLoad) -> dict[str, Any] | None:
     """The reply to one command; None for a stop."""
     try:
         command = json.loads(line)

@@ -9,16 +9,16 @@ from pydantic_settings import SettingsConfigDict
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from poolpilot.env.families import FAMILIES
+from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.env.simulated_families import SIMULATED_FAMILIES
-from poolpilot.env.spectral import ClimbSettings
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.env.workloads.families import FAMILIES
+from poolpilot.env.workloads.simulated_families import SIMULATED_FAMILIES
+from poolpilot.errors import SettingError
 from poolpilot.pipelines.bench.climbing.arena import Arena
 from poolpilot.pipelines.bench.climbing.cells import STARTS, Noise
 from poolpilot.pipelines.bench.climbing.contest import contest
 from poolpilot.pipelines.bench.climbing.curve_arena import ABLATIONS, CurveArena
-from poolpilot.pipelines.bench.climbing.rivals import RIVALS, SPECTRAL
+from poolpilot.pipelines.bench.climbing.reference_controllers import RIVALS, SPECTRAL
 from poolpilot.pipelines.bench.climbing.server_arena import STARTS as SERVER_STARTS
 from poolpilot.pipelines.bench.climbing.server_arena import NativeArena, ServerArena, SimulatedArena
 from poolpilot.pipelines.bench.climbing.shapes import SHAPES

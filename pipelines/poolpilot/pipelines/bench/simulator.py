@@ -15,7 +15,7 @@ from rich.table import Table
 
 from poolpilot.env.environments.simulated_vector import SimulatedPoolVectorEnv
 from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.env.simulation import Scenario, SimulatedMeasurement
+from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool._core import SimulatedNetwork, SimulatedStation
 from poolpilot.native_pool.workload import RequestClass, Step, Workload

@@ -6,18 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from poolpilot.agent.warm_start import WarmStart
-from poolpilot.env.climb import ClimbController, ClimbStep, ClimbTrace, run_climb
-from poolpilot.env.measurement import Measured, measure, sweep
+from poolpilot.agent.controllers.warm_start import WarmStart, size_climb
+from poolpilot.env.climbing.climb import ClimbController
+from poolpilot.env.climbing.spectral import spectral_climber
+from poolpilot.env.measurement.protocol import Measured, measure, sweep
+from poolpilot.env.measurement.sweep import Core, WorkloadSweep
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
-from poolpilot.env.spectral import spectral_climber
-from poolpilot.env.sweep import Core, WorkloadSweep
+from poolpilot.env.tuning.loop import TuningStep, TuningTrace, tune
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction, ScorePredictor
-from poolpilot.pipelines.demo.settings import DemoSettings
-from poolpilot.pipelines.demo.stage import Stage
+from poolpilot.pipelines.demo.demo_settings import DemoSettings
+from poolpilot.pipelines.evaluate.stage import Stage
 
 
 class Watcher:
@@ -26,7 +27,7 @@ class Watcher:
     def phase(self, workload: str, name: str) -> None:
         """A phase of a workload begins."""
 
-    def step(self, step: ClimbStep) -> None:
+    def step(self, step: TuningStep) -> None:
         """A window of a climb was measured."""
 
     def measured(self, one: Measured) -> None:
@@ -34,7 +35,7 @@ class Watcher:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkloadRun:
+class DemoRun:
     """What was measured of one workload.
 
     Attributes:
@@ -51,8 +52,8 @@ class WorkloadRun:
     swept: WorkloadSweep
     default: PoolTuple
     predictions: tuple[Prediction, ...]
-    predicted: ClimbTrace
-    cold: ClimbTrace
+    predicted: TuningTrace
+    cold: TuningTrace
     judged: dict[Core, list[Window]]
 
     @property
@@ -84,7 +85,7 @@ class WorkloadDemo:
     static_tuple: Core
     watcher: Watcher
 
-    def run(self) -> WorkloadRun:
+    def run(self) -> DemoRun:
         """Runs all phases.
 
         Raises:
@@ -104,31 +105,26 @@ class WorkloadDemo:
                 cold.final_tuple.core,
             )
             judged = self._judge(server, [default.with_core(core) for core in dict.fromkeys(compared)])
-        return WorkloadRun(self.stage, swept, default, predictions, predicted, cold, judged)
+        return DemoRun(self.stage, swept, default, predictions, predicted, cold, judged)
 
-    def _predicted(self, objective: Objective) -> tuple[tuple[Prediction, ...], ClimbTrace]:
+    def _predicted(self, objective: Objective) -> tuple[tuple[Prediction, ...], TuningTrace]:
         with self._server("prediction and warm climb") as server:
-            run = WarmStart(
-                server,
-                self.predictor,
-                objective,
-                self.settings.warm_start,
-                self.settings.climb,
-                self.watcher.step,
-            )
-            trace = run.run(self.settings.horizon_s)
-        return tuple(run.predictions), trace
+            climb = size_climb(self.settings.climb, server.knobs, objective)
+            warm_start = WarmStart(self.predictor, server.knobs, objective, climb, self.settings.warm_start)
+            horizon_s, on_step = self.settings.horizon_s, self.watcher.step
+            trace = tune(server, warm_start, objective, horizon_s=horizon_s, on_step=on_step)
+        return tuple(warm_start.predictions), trace
 
-    def _cold(self, objective: Objective) -> ClimbTrace:
+    def _cold(self, objective: Objective) -> TuningTrace:
         with self._server("cold climb") as server:
             climber = spectral_climber(self.settings.climb, server.knobs)
-            return run_climb(
+            return tune(
                 server,
                 ClimbController(climber, server.tuple_in_force(), objective),
-                self.settings.climb.period_s,
-                self.settings.horizon_s,
                 objective,
-                self.watcher.step,
+                period_s=self.settings.climb.period_s,
+                horizon_s=self.settings.horizon_s,
+                on_step=self.watcher.step,
             )
 
     def _sweep(self, server: PoolServer, objective: Objective) -> WorkloadSweep:

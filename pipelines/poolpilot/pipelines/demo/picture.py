@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from poolpilot.env.climb import ClimbTrace
-from poolpilot.pipelines.demo.phases import WorkloadRun
-from poolpilot.pipelines.demo.report import goodput_of
+from poolpilot.env.tuning.loop import TuningTrace
+from poolpilot.pipelines.demo.demo_report import goodput_of
+from poolpilot.pipelines.demo.phases import DemoRun
 
 
-def draw_picture(run: WorkloadRun, path: Path) -> None:
+def draw_picture(run: DemoRun, path: Path) -> None:
     """Writes the PNG of one workload."""
     from matplotlib.figure import Figure
 
@@ -27,7 +27,7 @@ def draw_picture(run: WorkloadRun, path: Path) -> None:
     figure.savefig(path, dpi=120)
 
 
-def _series(trace: ClimbTrace) -> tuple[list[float], list[float], list[int]]:
+def _series(trace: TuningTrace) -> tuple[list[float], list[float], list[int]]:
     """Edges of the windows (n + 1) with their goodput and pool size (n)."""
     edges = [trace.steps[0].end_s - trace.steps[0].duration_s, *(step.end_s for step in trace.steps)]
     return edges, [step.goodput_per_s for step in trace.steps], [step.pool_tuple.pool_size for step in trace.steps]

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from poolpilot.pipelines.bench.climbing.cells import SHIFTS, STARTS, Cell, Noise, grid, shifted
+from poolpilot.pipelines.bench.climbing.cells import SHIFTS, STARTS, CurveCell, Noise, grid, shifted
 from poolpilot.pipelines.bench.climbing.shapes import SHAPES, Landscape
 
 NOISES = (Noise(0.0), Noise(0.02), Noise(0.05), Noise(0.05, 0.9))
@@ -52,18 +52,18 @@ def test_flat_curve_is_not_shifted() -> None:
 
 @pytest.mark.parametrize(("start", "size"), [("one", 1), ("root", 11), ("optimum", 40), ("largest", 128)])
 def test_start_is_a_size(start: str, size: int) -> None:
-    assert Cell("arch", 128, Noise(0.0), start).start_size(40) == size
+    assert CurveCell("arch", 128, Noise(0.0), start).start_size(40) == size
 
 
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("scale", [1, 2, 3])
 def test_start_of_the_smallest_scales_is_within_them(scale: int, start: str) -> None:
     optimum = Landscape.of("arch", scale, 0.02).optimum
-    assert 1 <= Cell("arch", scale, Noise(0.0), start).start_size(optimum) <= scale
+    assert 1 <= CurveCell("arch", scale, Noise(0.0), start).start_size(optimum) <= scale
 
 
 def test_cell_is_fit_for_json() -> None:
-    cell = Cell("arch", 32, Noise(0.05, 0.9), "optimum", "to more threads")
+    cell = CurveCell("arch", 32, Noise(0.05, 0.9), "optimum", "to more threads")
     expected = {"shape": "arch", "scale": 32, "noise": 0.05, "correlation": 0.9}
     assert json.loads(json.dumps(cell.as_dict())) == {**expected, "start": "optimum", "shift": "to more threads"}
 

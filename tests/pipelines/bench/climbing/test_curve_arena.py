@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from poolpilot.featurizer.errors import SettingError
+from poolpilot.errors import SettingError
 from poolpilot.pipelines.bench.climbing import curve_arena
 from poolpilot.pipelines.bench.climbing.arena import Task
 from poolpilot.pipelines.bench.climbing.cells import Noise
 from poolpilot.pipelines.bench.climbing.curve_arena import ABLATIONS, CurveArena
-from poolpilot.pipelines.bench.climbing.rivals import RIVALS, SPECTRAL
+from poolpilot.pipelines.bench.climbing.reference_controllers import RIVALS, SPECTRAL
 from poolpilot.pipelines.bench.climbing.shapes import Landscape
 
 SMALL = CurveArena(

@@ -8,7 +8,7 @@ import pytest
 from poolpilot.native_pool import Climber, SpectralSettings
 from poolpilot.pipelines.bench.climbing.cells import Noise
 from poolpilot.pipelines.bench.climbing.play import CONNECTIONS_PER_SIZE, play
-from poolpilot.pipelines.bench.climbing.rivals import RIVALS, ours
+from poolpilot.pipelines.bench.climbing.reference_controllers import RIVALS, ours
 from poolpilot.pipelines.bench.climbing.shapes import Landscape
 
 ARCH = Landscape.of("arch", 32, 0.02)

@@ -8,7 +8,7 @@ from poolpilot.pipelines.bench.climbing.cells import Noise
 from poolpilot.pipelines.bench.climbing.contest import contest
 from poolpilot.pipelines.bench.climbing.curve_arena import CurveArena
 from poolpilot.pipelines.bench.climbing.plots import draw
-from poolpilot.pipelines.bench.climbing.rivals import RIVALS, SPECTRAL
+from poolpilot.pipelines.bench.climbing.reference_controllers import RIVALS, SPECTRAL
 from poolpilot.pipelines.bench.climbing.summary import Comparison
 
 

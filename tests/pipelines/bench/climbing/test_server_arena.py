@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import pytest
 
-from poolpilot.env.backends.curve import CurveServer
+from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.env.server import PoolServer
-from poolpilot.env.spectral import ClimbSettings
+from poolpilot.env.servers.curve import CurveServer
 from poolpilot.pipelines.bench.climbing.arena import Task
 from poolpilot.pipelines.bench.climbing.server_arena import OBJECTIVE, SIZES, NativeArena, SimulatedArena
 

@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 from tests.conftest import short_folder
 
-from poolpilot.featurizer.errors import ServerError, SettingError
+from poolpilot.errors import ServerError, SettingError
 from poolpilot.pipelines.bench.disciplines.share_plan import SharePlan
+from poolpilot.pipelines.bench.parts.handlers import HANDLERS
+from poolpilot.pipelines.bench.parts.known import NAMES, UNASKED, WAYS
+from poolpilot.pipelines.bench.parts.nulls import ECHO
+from poolpilot.pipelines.bench.parts.throttling import ALONE, LIMITED, of_peak
 from poolpilot.pipelines.bench.pool import bench_pool, reference_of, row_of
+from poolpilot.pipelines.bench.serving.bench_settings import PoolBenchSettings
 from poolpilot.pipelines.bench.serving.foreign import Foreign, mariadb, redis
-from poolpilot.pipelines.bench.serving.handlers import HANDLERS
-from poolpilot.pipelines.bench.serving.known import NAMES, UNASKED, WAYS
-from poolpilot.pipelines.bench.serving.nulls import ECHO
-from poolpilot.pipelines.bench.serving.settings import PoolBenchSettings
-from poolpilot.pipelines.bench.serving.throttling import ALONE, LIMITED, of_peak
 from poolpilot.pipelines.bench.serving.works import WORKS
-from poolpilot.pipelines.commands import run_bench_pool
+from poolpilot.serve.commands.look.bench_pool_command import run
 
 CPUS = tuple(os.sched_getaffinity(0))
 SHORT: dict[str, Any] = {
@@ -103,7 +103,7 @@ def test_shares_of_the_live_pool_are_near_the_weights(monkeypatch: pytest.Monkey
         SharePlan("weighted_round_robin", "requests", (0.75, 0.25)),
         SharePlan("cbwfq_llq", "time", (0.0, 0.5, 0.5)),
     )
-    monkeypatch.setattr("poolpilot.pipelines.bench.serving.shares.LIVE_PLANS", plans)
+    monkeypatch.setattr("poolpilot.pipelines.bench.parts.live_shares.LIVE_PLANS", plans)
     cells = cells_of(parts=("shares",), repeats=1, settle_s=0.3, window_s=0.5)
     assert set(cells) == {plan.name for plan in plans}
     for plan in plans:
@@ -117,7 +117,7 @@ def test_shares_of_the_live_pool_are_near_the_weights(monkeypatch: pytest.Monkey
 def test_servers_that_are_not_installed_are_told_and_ours_measured(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("poolpilot.env.lab.programs.shutil.which", lambda *_, **__: None)
+    monkeypatch.setattr("poolpilot.env.lab.host.programs.shutil.which", lambda *_, **__: None)
     row = cells_of(parts=("null",), null_connections=(4,), lab=tmp_path)["4 connections"]
     assert set(row["contenders"]) == {*HANDLERS, ECHO}
     assert "redis-server is not installed" in row["refused"]["Redis PING"]
@@ -152,12 +152,12 @@ def answers_more(server: Foreign) -> None:
 
 def test_table_is_written_for_machines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     settings = PoolBenchSettings(parts=("reconnect",), reconnecting=(2,), runs=tmp_path / "runs", **SHORT)
-    run_bench_pool(settings, tmp_path / "pool.json")
+    run(settings, tmp_path / "pool.json")
     assert "hybrid, at once" in capsys.readouterr().out
     (row,) = json.loads((tmp_path / "pool.json").read_text())["cells"]
     kept = (tmp_path / "runs").read_text()
     assert len(kept.splitlines()) == 2 * len(row["contenders"])
-    run_bench_pool(settings, None)
+    run(settings, None)
     assert (tmp_path / "runs").read_text() == kept
 
 

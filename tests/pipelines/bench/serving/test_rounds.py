@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from poolpilot.featurizer.errors import ServerError
+from poolpilot.errors import ServerError
 from poolpilot.pipelines.bench.serving.rounds import Cell, in_turn, rounds
 
 

@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from poolpilot.featurizer.errors import ServerError
+from poolpilot.errors import ServerError
 from poolpilot.native_pool.load import Load
-from poolpilot.pipelines.bench.serving.served import Served, ServerProcess
+from poolpilot.pipelines.bench.serving.served import PoolProcess, Served
 from poolpilot.pipelines.bench.serving.works import closed_loop
 
 CPUS = tuple(os.sched_getaffinity(0))
@@ -14,7 +14,7 @@ CPUS = tuple(os.sched_getaffinity(0))
 
 def test_pool_serves_and_tells_what_it_counts() -> None:
     served = Served("pool", CPUS, options={"handler": "hybrid", "class_names": ["null"]})
-    with ServerProcess(served) as server:
+    with PoolProcess(served) as server:
         with Load(server.address, closed_loop("null", 4)) as load:
             load.run_for(0.1)
             report = load.stop()
@@ -25,7 +25,7 @@ def test_pool_serves_and_tells_what_it_counts() -> None:
 
 
 def test_echo_loop_answers() -> None:
-    with ServerProcess(Served("echo", CPUS)) as server, Load(server.address, closed_loop("null", 4)) as load:
+    with PoolProcess(Served("echo", CPUS)) as server, Load(server.address, closed_loop("null", 4)) as load:
         load.run_for(0.1)
         report = load.stop()
         assert report.completed == report.sent > 0
@@ -33,11 +33,11 @@ def test_echo_loop_answers() -> None:
 
 def test_what_cannot_be_opened_is_refused_in_a_sentence() -> None:
     with pytest.raises(ServerError, match="handler is 'oracle', but must be one of"):
-        ServerProcess(Served("pool", CPUS, options={"handler": "oracle"}))
+        PoolProcess(Served("pool", CPUS, options={"handler": "oracle"}))
 
 
 def test_process_ends_with_its_server() -> None:
-    server = ServerProcess(Served("echo", CPUS))
+    server = PoolProcess(Served("echo", CPUS))
     pid = server.pid
     server.close()
     with pytest.raises(ProcessLookupError):
@@ -45,7 +45,7 @@ def test_process_ends_with_its_server() -> None:
 
 
 def test_a_process_that_has_died_is_told() -> None:
-    server = ServerProcess(Served("echo", CPUS))
+    server = PoolProcess(Served("echo", CPUS))
     os.kill(server.pid, 9)
     with pytest.raises(ServerError, match="has ended"):
         server.call("snapshot")

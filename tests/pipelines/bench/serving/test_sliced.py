@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from poolpilot.featurizer.errors import ServerError
+from poolpilot.errors import ServerError
 from poolpilot.pipelines.bench.serving.rounds import rounds
 from poolpilot.pipelines.bench.serving.sliced import MOST_SLICES, SlicedCell, slices_for
 

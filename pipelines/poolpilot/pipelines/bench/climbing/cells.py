@@ -58,7 +58,7 @@ class Noise:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CurveCell:
     """One cell of the grid.
 
     Attributes:
@@ -96,12 +96,14 @@ class Cell:
         }
 
 
-def grid(shapes: Sequence[str], scales: Sequence[int], noises: Sequence[Noise], starts: Sequence[str]) -> list[Cell]:
+def grid(
+    shapes: Sequence[str], scales: Sequence[int], noises: Sequence[Noise], starts: Sequence[str]
+) -> list[CurveCell]:
     """Every combination."""
-    return [Cell(*values) for values in itertools.product(shapes, scales, noises, starts)]
+    return [CurveCell(*values) for values in itertools.product(shapes, scales, noises, starts)]
 
 
-def shifted(shapes: Sequence[str], scales: Sequence[int], noises: Sequence[Noise]) -> list[Cell]:
+def shifted(shapes: Sequence[str], scales: Sequence[int], noises: Sequence[Noise]) -> list[CurveCell]:
     """Every combination with a shift in mid-run, from the optimum before it."""
     moving = [shape for shape in shapes if shape != "flat"]
-    return [Cell(*values) for values in itertools.product(moving, scales, noises, ("optimum",), SHIFTS)]
+    return [CurveCell(*values) for values in itertools.product(moving, scales, noises, ("optimum",), SHIFTS)]

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from poolpilot.env.spectral import native_settings
+from poolpilot.env.climbing.spectral import native_settings
 from poolpilot.native_pool import SpectralSettings
 from poolpilot.pipelines.bench.climbing.arena import Task
-from poolpilot.pipelines.bench.climbing.cells import SHIFTS, Cell, Noise, grid, shifted
+from poolpilot.pipelines.bench.climbing.cells import SHIFTS, CurveCell, Noise, grid, shifted
 from poolpilot.pipelines.bench.climbing.play import play
-from poolpilot.pipelines.bench.climbing.rivals import RIVALS, SPECTRAL, MakeClimber, ours
+from poolpilot.pipelines.bench.climbing.reference_controllers import RIVALS, SPECTRAL, MakeClimber, ours
 from poolpilot.pipelines.bench.climbing.score import Score, score
 from poolpilot.pipelines.bench.climbing.shapes import Landscape
 
@@ -45,7 +45,7 @@ class CurveArena:
     variants: dict[str, dict[str, float]]
 
     @cached_property
-    def _cells(self) -> dict[str, Cell]:
+    def _cells(self) -> dict[str, CurveCell]:
         cells = grid(self.shapes, self.scales, self.noises, self.starts)
         return {str(cell): cell for cell in (*cells, *shifted(self.shapes, self.shift_scales, self.noises))}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from poolpilot.pipelines.bench.climbing.rivals import SPECTRAL
+from poolpilot.pipelines.bench.climbing.reference_controllers import SPECTRAL
 from poolpilot.pipelines.bench.climbing.summary import Comparison
 
 OURS, OTHERS = "#c0392b", ("#2c3e50", "#2980b9", "#16a085", "#8e44ad", "#7f8c8d", "#d68910", "#95a5a6")

@@ -8,21 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from poolpilot.env.climb import run_climb
-from poolpilot.env.families import FAMILIES, draw_workload
-from poolpilot.env.measurement import MeasurementSettings, sweep
+from poolpilot.env.climbing.spectral import ClimbSettings
+from poolpilot.env.controller import Controller, Trial
+from poolpilot.env.measurement.protocol import MeasurementSettings, sweep
+from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
-from poolpilot.env.simulated_families import SIMULATED_FAMILIES, draw_scenario
-from poolpilot.env.simulation import Scenario, SimulatedMeasurement, simulate_batch
-from poolpilot.env.spectral import ClimbSettings
-from poolpilot.env.sweep import WorkloadSweep
+from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, simulate_batch
+from poolpilot.env.tuning.loop import tune
+from poolpilot.env.workloads.families import FAMILIES, draw_workload
+from poolpilot.env.workloads.simulated_families import SIMULATED_FAMILIES, draw_scenario
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
 from poolpilot.pipelines.bench.climbing.arena import Task
 from poolpilot.pipelines.bench.climbing.score import Score, score
-from poolpilot.pipelines.bench.climbing.server_rivals import SIZE_LADDER, MakeController, controllers
+from poolpilot.pipelines.bench.climbing.server_controllers import SIZE_LADDER, MakeController, controllers
 from poolpilot.pipelines.bench.climbing.shapes import Landscape
-from poolpilot.pipelines.servers import open_native
+from poolpilot.pipelines.collect.servers import open_native
 
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 """Sizes whose throughput is measured; between them it is interpolated in the logarithm of the size."""
@@ -76,7 +78,8 @@ class ServerArena(ABC):
             server.apply(_started(server, start))
             controller = _controllers(self)[task.controller](server, OBJECTIVE, task.seed)
             period_s = self.climb.period_s
-            trace = run_climb(server, _Fixed(controller), period_s, self.samples * period_s, OBJECTIVE)
+            horizon_s = self.samples * period_s
+            trace = tune(server, _Fixed(controller), OBJECTIVE, period_s=period_s, horizon_s=horizon_s)
         return score(np.array([step.pool_tuple.pool_size for step in trace.steps]), landscape)
 
     def describe(self, cell: str) -> dict[str, Any]:
@@ -142,16 +145,17 @@ class NativeArena(ServerArena):
         return {size: float(np.mean(found)) for size, found in rates.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class _Fixed:
+class _Fixed(Controller):
     """A controller whose own wish for the length of a window is not heard: all see the same windows."""
 
-    controller: Any
-    period_s: float = 0.0
+    def __init__(self, controller: Controller) -> None:
+        self._controller = controller
 
-    def propose(self, window: Any) -> PoolTuple:
-        tuple_: PoolTuple = self.controller.propose(window)
-        return tuple_
+    def suggest(self) -> Trial:
+        return Trial(self._controller.suggest().pool_tuple)
+
+    def observe(self, window: Window) -> None:
+        self._controller.observe(window)
 
 
 def _started(server: PoolServer, start: str) -> PoolTuple:

@@ -7,9 +7,9 @@ from statistics import fmean, median
 from typing import Any
 
 from poolpilot.pipelines.bench.climbing.arena import Arena, Run
-from poolpilot.pipelines.bench.climbing.rivals import ANCESTORS, SPECTRAL
+from poolpilot.pipelines.bench.climbing.paired_test import Verdict, compare, tally
+from poolpilot.pipelines.bench.climbing.reference_controllers import ANCESTORS, SPECTRAL
 from poolpilot.pipelines.bench.climbing.score import Score
-from poolpilot.pipelines.bench.climbing.verdict import Verdict, compare, tally
 
 Scores = Mapping[str, Mapping[str, Sequence[Score]]]
 """Scores by cell, controller and seed."""

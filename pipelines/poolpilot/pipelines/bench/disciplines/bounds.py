@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from poolpilot.env.backends.simulated import SimulatedServer
+from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.featurizer.histogram import LOWER_BOUNDS, Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.simulation import Machine

@@ -144,7 +144,7 @@ def figure_3_orders() -> Iterator[tuple[str, ...]]:
 
 
 def order_rows(sequences: int) -> list[dict[str, Any]]:
-    """Each oracle, and the source's third figure."""
+    """Each oracle, and the third figure of Trub (priorities)."""
     rows = [
         {"discipline": name, "promise": f"random requests, {ORACLES[name].__name__}", "sequences": sequences,
          "alike": alike(name, sequences)}
@@ -154,5 +154,5 @@ def order_rows(sequences: int) -> list[dict[str, Any]]:
     same = sum(figure_3(arrivals) == FIGURE_3 for arrivals in orders)
     return [
         *rows,
-        {"discipline": "alternating", "promise": "the source's third figure", "sequences": len(orders), "alike": same},
+        {"discipline": "alternating", "promise": "Trub's third figure", "sequences": len(orders), "alike": same},
     ]

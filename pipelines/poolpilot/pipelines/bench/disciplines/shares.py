@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from poolpilot.env.backends.simulated import SimulatedServer
+from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.native_pool.simulation import Machine
 from poolpilot.pipelines.bench.disciplines.share_plan import SharePlan
 from poolpilot.pipelines.bench.serving.interval import Interval

@@ -10,11 +10,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
+from poolpilot.env.lab.host.ports import free_or_checked
+from poolpilot.env.lab.host.programs import program
 from poolpilot.env.lab.instance import Lab, LabSettings
-from poolpilot.env.lab.ports import free_or_checked
-from poolpilot.env.lab.programs import program
 from poolpilot.env.mariadb.session import Session
-from poolpilot.featurizer.errors import ServerError
+from poolpilot.errors import ServerError
 
 START_WITHIN_S = 10.0
 POLL_S = 0.05

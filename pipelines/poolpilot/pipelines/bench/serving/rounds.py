@@ -10,8 +10,7 @@ from typing import Protocol, TextIO
 
 from rich.progress import Progress
 
-from poolpilot.featurizer.errors import ServerError
-from poolpilot.native_pool.load_handle import LoadError
+from poolpilot.errors import ServerError
 from poolpilot.pipelines.bench.serving.trial import Measures
 
 Contender = Callable[[], Measures]
@@ -60,7 +59,7 @@ class Cell:
         for name in names:
             try:
                 yield name, self.contenders[name]()
-            except (ServerError, LoadError) as error:
+            except ServerError as error:
                 yield name, f"{error}"
 
 

@@ -8,8 +8,8 @@ from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any, Literal, Protocol, Self
 
-from poolpilot.env.backends.native import reserve_descriptors
-from poolpilot.featurizer.errors import ServerError
+from poolpilot.env.servers.native import reserve_descriptors
+from poolpilot.errors import ServerError
 from poolpilot.native_pool import LivePool
 from poolpilot.native_pool._core import EchoLoop, QueueRule, QueueSpec
 
@@ -63,7 +63,7 @@ def native_options(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: [made[name](**one) for one in value] if name in made else value for name, value in options.items()}
 
 
-class ServerProcess:
+class PoolProcess:
     """A process that serves until this is closed; also a context manager.
 
     Args:

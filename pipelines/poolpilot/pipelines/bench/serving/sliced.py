@@ -9,8 +9,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from typing import Protocol
 
-from poolpilot.featurizer.errors import ServerError
-from poolpilot.native_pool.load_handle import LoadError
+from poolpilot.errors import ServerError
 from poolpilot.pipelines.bench.serving.rounds import Outcome, in_turn
 from poolpilot.pipelines.bench.serving.trial import Measures
 
@@ -19,7 +18,7 @@ SLICED_CONNECTIONS = 8192
 """What stops and goes on has to answer each connection once: the more there are, the fewer and longer the slices."""
 
 
-class Running(Protocol):
+class RunningContender(Protocol):
     """A server under its load, which stands still at first."""
 
     def measure(self, seconds: float) -> None:
@@ -29,7 +28,7 @@ class Running(Protocol):
         """What was measured, all slices together."""
 
 
-Opening = Callable[[], AbstractContextManager[Running]]
+Opening = Callable[[], AbstractContextManager[RunningContender]]
 """Opens a contender."""
 
 
@@ -54,17 +53,17 @@ class SlicedCell:
     def measured(self, names: Sequence[str]) -> Iterator[Outcome]:
         """Measures some contenders side by side, or tells why one cannot be."""
         with ExitStack() as opened:
-            running: dict[str, Running] = {}
+            running: dict[str, RunningContender] = {}
             for name in names:
                 try:
                     running[name] = opened.enter_context(self.contenders[name]())
-                except (ServerError, LoadError) as error:
+                except ServerError as error:
                     yield name, f"{error}"
             for number in range(self.slices):
                 for name in in_turn(running, number):
                     try:
                         running[name].measure(self.window_s / self.slices)
-                    except (ServerError, LoadError) as error:
+                    except ServerError as error:
                         del running[name]
                         yield name, f"{error}"
             yield from [(name, one.measures()) for name, one in running.items()]

@@ -12,7 +12,7 @@ from poolpilot.native_pool.load_report import LoadReport
 from poolpilot.native_pool.load_settings import LoadSettings
 from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.bench.serving.load_switch import LoadSwitch
-from poolpilot.pipelines.bench.serving.served import Served, ServerProcess
+from poolpilot.pipelines.bench.serving.served import PoolProcess, Served
 from poolpilot.pipelines.bench.serving.usage import ProcessUsage
 
 Measures = dict[str, float]
@@ -35,7 +35,7 @@ class RunningTrial:
         usages: What the server had used at the beginning and at the end of each.
     """
 
-    server: ServerProcess
+    server: PoolProcess
     load: Load
     switch: LoadSwitch
     alone: ProcessUsage
@@ -78,7 +78,7 @@ class RunningTrial:
 
 
 @dataclass(frozen=True)
-class Trial:
+class PoolTrial:
     """What a trial of the live pool opens and sends.
 
     Attributes:
@@ -125,7 +125,7 @@ class Trial:
 
     @contextmanager
     def _begun(self) -> Iterator[RunningTrial]:
-        with ServerProcess(self.served) as server:
+        with PoolProcess(self.served) as server:
             alone = ProcessUsage.of(server.pid)
             with Load(server.address, self.workload, cpus=self.load_cpus, settings=self.load_settings) as load:
                 load.run_for(self.settle_s)

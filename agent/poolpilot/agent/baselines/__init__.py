@@ -1,0 +1,1 @@
+"""What a learned predictor is measured against: constants, formulas, neighbours and trees."""

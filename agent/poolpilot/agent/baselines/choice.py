@@ -1,0 +1,58 @@
+"""How a rival turns its choice into a prediction."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.ladder import Ladder
+from poolpilot.errors import SettingError
+from poolpilot.featurizer.window import Window
+from poolpilot.models.predictor import Prediction
+
+
+def best_allowed(scores: NDArray[np.floating], ladder: Ladder, limits: KnobSpace) -> int:
+    """Action of the highest score among those that the limits allow.
+
+    Args:
+        scores: Higher is better; NaN counts as unknown and is never chosen, (A,).
+        ladder: The ladder of the actions.
+        limits: The knobs of the server and their ranges.
+
+    Raises:
+        SettingError: No allowed tuple has a score.
+    """
+    usable = np.where(ladder.mask(limits) & ~np.isnan(scores), scores, -np.inf)
+    best = int(np.argmax(usable))
+    if not np.isfinite(usable[best]):
+        raise SettingError("none of the tuples that this server allows has been measured; collect on such a server")
+    return best
+
+
+def advise(
+    windows: Sequence[Window], core: tuple[int, int, int], reason: str, source: str, expected_gain: float | None = None
+) -> Prediction:
+    """Makes the prediction of a rival, which never abstains.
+
+    Args:
+        windows: The windows it saw, oldest first.
+        core: Core of the tuple it names.
+        reason: Why, as a sentence.
+        source: Name of the rival.
+        expected_gain: J of the tuple minus J of the first window's, where the rival estimates it.
+
+    Raises:
+        SettingError: There is no window.
+    """
+    if not windows:
+        raise SettingError("a prediction needs at least one window; measure the tuple in force first")
+    in_force = windows[-1].pool_tuple
+    return Prediction(
+        pool_tuple=in_force.with_core(core),
+        in_force=in_force,
+        abstained=False,
+        reasons=(reason,),
+        model_digest=source,
+        expected_gain=expected_gain,
+    )

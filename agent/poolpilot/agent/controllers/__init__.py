@@ -1,0 +1,1 @@
+"""A prediction in action: refined by further windows, verified by a climb."""

@@ -1,0 +1,71 @@
+"""Every predictor as a controller: one look, one answer, which is held."""
+
+from poolpilot.env.controller import Controller, Trial
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.objective import Objective
+from poolpilot.errors import SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+from poolpilot.models.predictor import Prediction, Predictor
+
+
+class PredictorController(Controller):
+    """Asks a predictor after a few windows and holds what it names until somebody else sets another tuple.
+
+    Where the predictor abstains, or names a tuple outside the ranges, the tuple in force is held.
+
+    Args:
+        predictor: What is asked.
+        knobs: The knobs of the server and their ranges.
+        objective: What counts.
+        looks: Windows of one tuple that it is shown.
+
+    Raises:
+        SettingError: `looks` is less than 1.
+    """
+
+    def __init__(self, predictor: Predictor, knobs: KnobSpace, objective: Objective, looks: int = 1) -> None:
+        if looks < 1:
+            raise SettingError(f"looks is {looks}, but a predictor needs at least 1 window to look at")
+        self._predictor = predictor
+        self._knobs = knobs
+        self._objective = objective
+        self._looks = looks
+        self._windows: list[Window] = []
+        self._held: PoolTuple | None = None
+        self.prediction: Prediction | None = None
+        """The latest answer; None before the first."""
+
+    def suggest(self) -> Trial:
+        """What was predicted, once that is known; until then the tuple in force."""
+        return Trial(self._held)
+
+    def observe(self, window: Window) -> None:
+        """Takes a window to look at; asks once there are enough of them.
+
+        Raises:
+            SettingError: The limits allow no tuple, or the predictor cannot answer on this server.
+        """
+        in_force = window.pool_tuple
+        if self._held is not None and in_force == self._held:
+            return
+        self._held = None
+        if self._windows and self._windows[-1].pool_tuple != in_force:
+            self._windows = []
+        self._windows.append(window)
+        if len(self._windows) < self._looks:
+            self.reason = f"{in_force} is looked at: {len(self._windows)} of {self._looks} windows"
+            return
+        self._held = self._named(in_force)
+        self._windows = []
+
+    def _named(self, in_force: PoolTuple) -> PoolTuple:
+        prediction = self._predictor.predict(self._windows, self._knobs, self._objective)
+        self.prediction = prediction
+        self.reason = prediction.reasons[0] if prediction.reasons else f"{prediction.pool_tuple} was predicted"
+        if prediction.abstained:
+            return in_force
+        if not self._knobs.allows(prediction.pool_tuple):
+            self.reason = f"{prediction.pool_tuple} was predicted, but is outside the ranges of this server"
+            return in_force
+        return prediction.pool_tuple

@@ -1,0 +1,36 @@
+"""Random search: tuples drawn blindly, the best of them held."""
+
+import numpy as np
+
+from poolpilot.agent.search.search_controller import Restart, SearchController, SearchSettings
+from poolpilot.agent.search.search_space import SearchSpace
+from poolpilot.env.objective import Objective
+from poolpilot.featurizer.pool_tuple import PoolTuple
+
+
+class RandomSearch(SearchController):
+    """Draws every tuple at random; hard to beat where few knobs matter (Bergstra and Bengio, 2012).
+
+    Args:
+        space: The knobs that vary.
+        objective: What counts.
+        settings: What is maximised and when it ends.
+        restart: Restarts the server under a new tuple, where a knob that varies takes that.
+
+    Raises:
+        SettingError: A knob that varies takes a restart, and there is nothing that restarts the server.
+    """
+
+    def __init__(
+        self,
+        space: SearchSpace,
+        objective: Objective,
+        settings: SearchSettings | None = None,
+        restart: Restart | None = None,
+    ) -> None:
+        chosen = settings or SearchSettings()
+        super().__init__(space, objective, chosen, restart)
+        self._rng = np.random.default_rng(chosen.seed)
+
+    def _choose(self) -> tuple[PoolTuple, str]:
+        return self.space.draw(self._rng), "was drawn at random"

@@ -1,0 +1,123 @@
+"""The space of tuples to search: the knobs that vary, and the reasons why others asked for do not."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poolpilot.agent.search.search_knob import SearchKnob
+from poolpilot.env.knobs import WHOLE_KNOBS, Knob, KnobSpace
+from poolpilot.errors import SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+
+NEEDS_RESTART = "needs a restart"
+OF_SESSIONS = "each session holds its own value"
+
+
+@dataclass(frozen=True)
+class SearchSpace:
+    """Tuples as points of the unit cube, one axis for each knob that varies.
+
+    Attributes:
+        knobs: The knobs that vary, in the order of the axes.
+        in_force: Tuple whose other knobs are kept.
+        held: Why a knob that was asked for does not vary, by name.
+        restart_knobs: Knobs that vary and take a restart.
+    """
+
+    knobs: tuple[SearchKnob, ...]
+    in_force: PoolTuple
+    held: Mapping[str, str]
+    restart_knobs: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        knobs: KnobSpace,
+        names: Sequence[str],
+        choices: Mapping[str, Sequence[float]] | None,
+        in_force: PoolTuple,
+        *,
+        allow_restart: bool = False,
+    ) -> Self:
+        """Chooses knobs of a server.
+
+        Args:
+            knobs: The knobs of the server and their ranges.
+            names: Knobs to vary.
+            choices: Values to choose from, by knob; the whole range of those not named.
+            in_force: The tuple in force.
+            allow_restart: Whether knobs may vary that take a restart.
+
+        Raises:
+            SettingError: A name is unknown or twice there, a choice is outside its range, or no knob is left to vary.
+        """
+        listed = dict(choices or {})
+        for name in (*names, *listed):
+            if name not in knobs.knobs:
+                raise SettingError(f"this server has no knob {name!r}; it has {', '.join(knobs.knobs)}")
+        if len(set(names)) < len(names) or not set(listed) <= set(names):
+            raise SettingError("name every knob to vary once, and list values only for knobs that vary")
+        asked = [knobs.knobs[name] for name in names]
+        held = {one.name: reason for one in asked if (reason := _why_held(one, allow_restart)) is not None}
+        varied = [one for one in asked if one.name not in held]
+        if not varied:
+            shown = "; ".join(f"{name} {reason}" for name, reason in held.items()) or "none was named"
+            raise SettingError(f"there is no knob to vary: {shown}")
+        restart_knobs = tuple(one.name for one in varied if one.restart_only)
+        return cls(tuple(SearchKnob.of(one, listed.get(one.name)) for one in varied), in_force, held, restart_knobs)
+
+    def __len__(self) -> int:
+        return len(self.knobs)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the knobs that vary, in the order of the axes."""
+        return tuple(knob.name for knob in self.knobs)
+
+    def encode(self, pool_tuple: PoolTuple) -> NDArray[np.float64]:
+        """The point of a tuple, (d,); what does not vary is not seen."""
+        return np.array([knob.encode(getattr(pool_tuple, knob.name)) for knob in self.knobs])
+
+    def encode_all(self, tuples: Sequence[PoolTuple]) -> NDArray[np.float64]:
+        """The points of many tuples, (n, d)."""
+        return np.array([self.encode(one) for one in tuples]).reshape(len(tuples), len(self))
+
+    def decode(self, point: NDArray[np.float64]) -> PoolTuple:
+        """The tuple at a point (d,), with whole numbers and enumerated values snapped."""
+        values: dict[str, Any] = {
+            knob.name: _typed(knob.name, knob.decode(float(position)))
+            for knob, position in zip(self.knobs, point, strict=True)
+        }
+        return replace(self.in_force, **values)
+
+    def draw(self, rng: np.random.Generator) -> PoolTuple:
+        """A tuple drawn at random, uniform over the unit cube."""
+        return self.decode(rng.random(len(self)))
+
+    def contains(self, pool_tuple: PoolTuple) -> bool:
+        """Whether every knob that varies has a value to choose from."""
+        return all(knob.contains(getattr(pool_tuple, knob.name)) for knob in self.knobs)
+
+    def with_held(self, pool_tuple: PoolTuple, in_force: PoolTuple) -> PoolTuple:
+        """A tuple in the knobs that vary, `in_force` in all others."""
+        varied: dict[str, Any] = {name: getattr(pool_tuple, name) for name in self.names}
+        return replace(in_force, **varied)
+
+    def needs_restart(self, old: PoolTuple, new: PoolTuple) -> bool:
+        """Whether the server must be restarted to go from one tuple to the other."""
+        return any(getattr(old, name) != getattr(new, name) for name in self.restart_knobs)
+
+
+def _why_held(knob: Knob, allow_restart: bool) -> str | None:
+    if knob.per_session:
+        return OF_SESSIONS
+    return NEEDS_RESTART if knob.restart_only and not allow_restart else None
+
+
+def _typed(name: str, value: float) -> bool | int | float:
+    if name == "create_thread_on_wait":
+        return bool(value)
+    return int(value) if name in WHOLE_KNOBS else value

@@ -1,0 +1,109 @@
+"""Which weights are kept: those whose decisions cost least on validation sweeps, the initial ones included."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+from poolpilot.agent.controllers.refiner import Refiner, RefinerSettings, refine_recorded
+from poolpilot.agent.training.judging import regret_metrics
+from poolpilot.agent.training.policy import GreedyPolicy
+from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
+from poolpilot.env.measurement.sweep import WorkloadSweep
+from poolpilot.env.observation import ENTRIES
+from poolpilot.errors import StoreError
+
+Weights = Mapping[str, NDArray[np.float32]]
+"""Arrays of the score network by name, as `ScoreNetwork.state_to_numpy` gives them."""
+
+
+class ValidationSettings(BaseModel):
+    """What weights are put through."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    starts: int = Field(default=4, ge=1, description="Starting tuples of every sweep.")
+    decisions: int = Field(default=3, ge=1, le=ENTRIES - 1, description="Decisions of the refiner.")
+    seed: int = Field(default=0, ge=0, description="Seed of the starts and of the replay.")
+
+
+@dataclass(frozen=True)
+class ValidationResult:
+    """Regrets on validation sweeps, one per sweep and starting tuple.
+
+    Attributes:
+        one_shot: Of the first decision, (N,).
+        refined: Of the tuple the refiner ends on, (N,).
+    """
+
+    one_shot: NDArray[np.float64]
+    refined: NDArray[np.float64]
+
+    @property
+    def score(self) -> float:
+        """What the kept weights minimise; neither the first decision nor the last may pay for the other."""
+        return float(self.one_shot.mean() + self.refined.mean()) / 2.0
+
+    def metrics(self) -> dict[str, float]:
+        """Median, 90th percentile and mean of both."""
+        return {
+            **regret_metrics("validation_one_shot", self.one_shot),
+            **regret_metrics("validation_refined", self.refined),
+            "validation_score": self.score,
+        }
+
+
+def judge(
+    weights: Weights,
+    sweeps: Sequence[WorkloadSweep],
+    settings: ValidationSettings | None = None,
+    ladder: Ladder = DEFAULT_LADDER,
+) -> ValidationResult:
+    """Plays the greedy policy on replayed sweeps; starts and replays are the same for all weights."""
+    chosen = settings or ValidationSettings()
+    refiner = Refiner(GreedyPolicy(weights, ladder), RefinerSettings(decisions=chosen.decisions))
+    one_shot, refined = [], []
+    for index, sweep in enumerate(sweeps):
+        measured = [one for one in ladder.tuples if one.core in sweep.entries and sweep.limits.allows(one)]
+        rng = np.random.default_rng((chosen.seed, index))
+        for start in rng.choice(len(measured), size=min(chosen.starts, len(measured)), replace=False):
+            done = refine_recorded(refiner, sweep, measured[int(start)], int(rng.integers(2**31)))
+            one_shot.append(sweep.regret(done.one_shot))
+            refined.append(sweep.regret(done.pool_tuple))
+    return ValidationResult(np.array(one_shot), np.array(refined))
+
+
+class Contest:
+    """Keeps the best of the weights offered; the initial ones are the first offer.
+
+    Where training gains nothing the initial weights stay the best, and `gain_over_initial` stays 0.
+
+    Args:
+        initial: Weights that training starts from.
+        sweeps: Validation sweeps.
+        settings: What weights are put through.
+        ladder: The ladder of the actions.
+
+    Raises:
+        StoreError: There is no validation sweep.
+    """
+
+    def __init__(
+        self, initial: Weights, sweeps: Sequence[WorkloadSweep], settings: ValidationSettings, ladder: Ladder
+    ) -> None:
+        if not sweeps:
+            raise StoreError("there is no validation workload to choose weights by; collect some first")
+        self._sweeps, self._settings, self._ladder = sweeps, settings, ladder
+        judged = judge(initial, sweeps, settings, ladder)
+        self.best = initial
+        self._initial = self._lowest = judged.score
+        self.initial_metrics = {**judged.metrics(), "gain_over_initial": 0.0}
+
+    def offer(self, weights: Weights) -> dict[str, float]:
+        """Judges weights, keeps them if they are the best so far, and returns the metrics."""
+        judged = judge(weights, self._sweeps, self._settings, self._ladder)
+        if judged.score < self._lowest:
+            self.best, self._lowest = weights, judged.score
+        return {**judged.metrics(), "gain_over_initial": self._initial - self._lowest}

@@ -1,0 +1,90 @@
+"""A climber of the pool size as a controller."""
+
+from functools import reduce
+from typing import Protocol
+
+from poolpilot.env.controller import Controller, Trial
+from poolpilot.env.objective import Objective
+from poolpilot.errors import ServerError
+from poolpilot.featurizer.histogram import Histogram
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+
+
+class Climber(Protocol):
+    """A hill climber on the pool size, such as `native_pool.SpectralClimber`."""
+
+    @property
+    def period_s(self) -> float:
+        """Seconds the next sample should last; 0 leaves that to the caller."""
+
+    def update(
+        self,
+        throughput: float,
+        connections: float,
+        latency_s: float,
+        size: int,
+        duration_s: float,
+        in_system: float | None,
+    ) -> int:
+        """Takes one sample and returns the size to set next."""
+
+
+class ClimbController(Controller):
+    """Lets a climber move the pool size and keeps the rest of a tuple.
+
+    Args:
+        climber: The climber.
+        pool_tuple: Tuple to start from, whose other knobs are kept.
+        objective: What the climber climbs on: the goodput, or the slope towards it.
+    """
+
+    def __init__(self, climber: Climber, pool_tuple: PoolTuple, objective: Objective) -> None:
+        self.climber = climber
+        """What is climbed with."""
+        self._rest = pool_tuple.core[1:]
+        self._objective = objective
+        self._next = pool_tuple
+
+    def suggest(self) -> Trial:
+        """The size that the climber has asked for, for as long as it wants to see it."""
+        return Trial(self._next, self.climber.period_s or None)
+
+    def observe(self, window: Window) -> None:
+        """Takes a window as one sample of the climber."""
+        size = self.climber.update(
+            self._objective.worth_per_s(window),
+            connections_of(window),
+            mean_latency_s(window),
+            window.pool_tuple.pool_size,
+            window.duration_s,
+            mean_in_system(window),
+        )
+        self._next = window.pool_tuple.with_core((size, *self._rest))
+
+
+def connections_of(window: Window) -> float:
+    """Number of clients, which a climber divides by.
+
+    Raises:
+        ServerError: The server does not count them.
+    """
+    connections = window.profile.features.get("connections")
+    if connections is None:
+        raise ServerError(
+            "snapshots of this server lack the gauge 'connections', the number of clients: no climb moves"
+        )
+    return float(connections)
+
+
+def mean_latency_s(window: Window) -> float:
+    """Mean latency of all classes in seconds; 0 when nothing completed."""
+    merged = reduce(lambda left, right: left + right, (one.latency for one in window.classes.values()), Histogram())
+    return merged.mean / 1e6
+
+
+def mean_in_system(window: Window) -> float | None:
+    """Mean number of requests that ran or waited, as the server tells or by Little's law; None when nobody knows it."""
+    if window.in_system is not None:
+        return window.in_system
+    return window.throughput_per_s * mean_latency_s(window) if window.classes else None

@@ -1,0 +1,1 @@
+"""What the laboratory needs of its host: folders, accounts, ports, programs and a slow disk."""

@@ -1,0 +1,103 @@
+"""A laboratory under a workload as a pool server: the private MariaDB, its load and its tuner's connection."""
+
+import os
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from poolpilot.env.lab.instance import Lab, LabSettings
+from poolpilot.env.lab.sql_workload import SqlWorkload
+from poolpilot.env.lab.sysbench_load import SqlLoad
+from poolpilot.env.mariadb.counters import read_population
+from poolpilot.env.mariadb.dsn import Dsn
+from poolpilot.env.servers.mariadb import MariadbServer, WatchSettings
+from poolpilot.errors import ServerError, SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+
+POLL_S = 0.1
+
+
+class LabPlace(BaseModel):
+    """Where laboratories lie, one for every data set, and how their servers are started and watched."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    folder: Path = Field(default=Path("lab"), description="Folder of the laboratories; made where it is missing.")
+    server: LabSettings = Field(
+        default=LabSettings(), description="What the servers share; data set and disk are those of a workload."
+    )
+    watch: WatchSettings = WatchSettings()
+    connect_within_s: float = Field(
+        default=30.0, gt=0.0, description="Seconds in which a load must have opened its connections."
+    )
+    run_up_s: float = Field(default=1.0, ge=0.0, description="Seconds that a load runs before anything is measured.")
+
+    def lab(self, workload: SqlWorkload) -> Lab:
+        """The laboratory that a workload runs in."""
+        slow = workload.slow_disk_us is not None
+        settings = self.server.model_copy(update={"dataset": workload.dataset, "slow_disk": slow})
+        return Lab(self.folder / workload.dataset, settings)
+
+
+class LabServer(MariadbServer):
+    """A freshly started server under load; `close` ends both.
+
+    Args:
+        workload: What is sent.
+        place: Where its laboratory lies.
+        initial: Tuple in force at first; the default one if None.
+
+    Raises:
+        ServerError: A program or disk space is missing, or server or load do not come up.
+        SettingError: The initial tuple is outside the ranges, or the workload wants more processors than there are.
+    """
+
+    def __init__(self, workload: SqlWorkload, place: LabPlace, initial: PoolTuple | None = None) -> None:
+        self.workload = workload
+        self.lab = place.lab(workload)
+        cpus, others = split_cpus(workload.cpus)
+        with ExitStack() as opened:
+            opened.enter_context(self.lab.restarted(cpus if others else None))
+            if workload.slow_disk_us is not None and self.lab.slow_disk is not None:
+                self.lab.slow_disk.set(*workload.slow_disk_us)
+            account = Dsn(defaults_file=self.lab.defaults_file).account()
+            # Opened before the load: a load may leave no thread for a login on the normal port.
+            super().__init__(account, watch=place.watch)
+            opened.callback(MariadbServer.close, self)
+            if initial is not None:
+                self.apply(initial)
+            load = opened.enter_context(SqlLoad(workload, self.lab.load_file, self.lab.dataset, others or None))
+            self.clients = load
+            self._await_connections(workload, place)
+            self._lab_opened = opened.pop_all()
+
+    def close(self) -> None:
+        """Ends the load and the server; a second call does nothing."""
+        self._lab_opened.close()
+
+    def _await_connections(self, workload: SqlWorkload, place: LabPlace) -> None:
+        ends_s = time.monotonic() + place.connect_within_s
+        while read_population(self.session).connections < workload.connections:
+            assert self.clients is not None
+            self.clients.histograms()
+            if time.monotonic() > ends_s:
+                raise ServerError(
+                    f"the load of {workload.name} has not opened its {workload.connections} connections within "
+                    f"{place.connect_within_s:g} s"
+                )
+            time.sleep(POLL_S)
+        self.run_for(place.run_up_s)
+
+
+def split_cpus(server_cpus: int) -> tuple[list[int], list[int]]:
+    """The first processors for the server and the others for the load; without others both share all.
+
+    Raises:
+        SettingError: There are fewer than the server wants.
+    """
+    allowed = sorted(os.sched_getaffinity(0))
+    if not 1 <= server_cpus <= len(allowed):
+        raise SettingError(f"the workload wants {server_cpus} processors, but 1..{len(allowed)} may be used here")
+    return allowed[:server_cpus], allowed[server_cpus:]

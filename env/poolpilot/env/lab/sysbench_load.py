@@ -1,0 +1,157 @@
+"""The load on a server: one sysbench a class, each with its ledger, all ended together."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import Self
+
+from poolpilot.env.lab.datasets import Dataset
+from poolpilot.env.lab.host.programs import program
+from poolpilot.env.lab.ledger import Ledger
+from poolpilot.env.lab.sql_workload import SqlClass, SqlWorkload
+from poolpilot.errors import ServerError
+from poolpilot.featurizer.histogram import Histogram
+
+SCRIPTS = Path(__file__).with_name("lua")
+STOCK_PREFIX = "oltp_"
+STOP_WITHIN_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """A running sysbench.
+
+    Attributes:
+        of_class: The class it sends.
+        process: The process.
+        ledger: What its threads have seen.
+        log: What it prints.
+    """
+
+    of_class: SqlClass
+    process: "subprocess.Popen[bytes]"
+    ledger: Ledger
+    log: Path
+
+    def check(self) -> None:
+        """Names what ended it.
+
+        Raises:
+            ServerError: It has ended.
+        """
+        code = self.process.poll()
+        if code is not None:
+            said = [line for line in self.log.read_text(errors="replace").splitlines() if "FATAL" in line]
+            reason = said[0].strip() if said else f"it ended with code {code}"
+            raise ServerError(f"sysbench of class {self.of_class.name!r} has stopped in mid-run: {reason}")
+
+
+class SqlLoad:
+    """The load of a workload; its processes end with `stop`, or with this process, however that ends.
+
+    Args:
+        workload: What is sent.
+        load_file: File that tells sysbench where the server is and who asks; a command line would show the password.
+        dataset: Data that it holds.
+        cpus: Processor numbers the load is pinned to; not pinned if None.
+
+    Raises:
+        ServerError: sysbench is missing.
+    """
+
+    def __init__(
+        self, workload: SqlWorkload, load_file: Path, dataset: Dataset, cpus: Sequence[int] | None = None
+    ) -> None:
+        self.workload = workload
+        with ExitStack() as opened:
+            folder = Path(opened.enter_context(TemporaryDirectory(prefix="poolpilot-load-")))
+            self.senders: list[Sender] = []
+            opened.callback(self._end)
+            for number, one in enumerate(workload.classes):
+                self.senders.append(_start(one, number, workload.seed, load_file, dataset, cpus, folder))
+            self._opened = opened.pop_all()
+
+    def histograms(self) -> Mapping[str, Histogram]:
+        """Cumulative latency of every class in microseconds, from the moment a request was due.
+
+        Raises:
+            ServerError: A sysbench has ended.
+        """
+        for sender in self.senders:
+            sender.check()
+        return {sender.of_class.name: sender.ledger.histogram() for sender in self.senders}
+
+    def stop(self) -> None:
+        """Ends every sysbench; a second call does nothing."""
+        self._opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _end(self) -> None:
+        for sender in self.senders:
+            sender.process.terminate()
+        for sender in self.senders:
+            try:
+                sender.process.wait(STOP_WITHIN_S)
+            except subprocess.TimeoutExpired:
+                sender.process.kill()
+                sender.process.wait()
+
+
+def _start(
+    one: SqlClass, number: int, seed: int, load_file: Path, dataset: Dataset, cpus: Sequence[int] | None, folder: Path
+) -> Sender:
+    ledger = Ledger(folder / f"{number}.ledger", one.connections)
+    log = folder / f"{number}.log"
+    stock = one.script.startswith(STOCK_PREFIX)
+    options: dict[str, object] = {
+        "threads": one.connections,
+        "time": 0,
+        "events": 0,
+        "rand-seed": 1 + seed + number,
+        "ledger": ledger.path,
+        "think_ms": one.think_ms,
+        "rate_per_s": one.rate_per_s,
+        "burst_period_s": one.burst_period_s,
+        "burst_share": one.burst_share,
+        **dataset.options_for(one.script),
+        **one.options,
+    }
+    command = [
+        *_wrapped(cpus),
+        program("sysbench"),
+        f"--config-file={load_file}",
+        "stock.lua" if stock else f"{one.script}.lua",
+        *(f"--{name}={value}" for name, value in options.items()),
+        "run",
+    ]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=SCRIPTS,
+            env={**os.environ, "POOLPILOT_SCRIPT": one.script},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    return Sender(one, process, ledger, log)
+
+
+def _wrapped(cpus: Sequence[int] | None) -> list[str]:
+    """A prefix that ends the program with its parent, and pins it."""
+    found = shutil.which("setpriv")
+    pinned = ["taskset", "--cpu-list", ",".join(map(str, cpus))] if cpus else []
+    return [*([found, "--pdeathsig", "KILL"] if found else []), *pinned]

@@ -1,0 +1,1 @@
+"""How a server is measured: settling, windows, races of tuples, and what they showed."""

@@ -1,0 +1,268 @@
+"""The one place that times and judges: settle, measure, race, repeat, re-measure."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from pydantic import Field
+
+from poolpilot.env.measurement.settling import SettleSettings, settle
+from poolpilot.env.measurement.steal import StealMeter
+from poolpilot.env.measurement.sweep import AGAIN_ROUND, Core, SweepEntry, entry_of
+from poolpilot.env.objective import Objective
+from poolpilot.env.server import AnyServer, VirtualTime, WindowSource
+from poolpilot.errors import SettingError
+from poolpilot.featurizer.measures import Measures, measures_between
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+
+
+class MeasurementSettings(SettleSettings):
+    """How long and how often a tuple is measured."""
+
+    window_s: float = Field(default=0.3, gt=0.0, description="Seconds of a window; more where the timer ticks slowly.")
+    window_requests: int | None = Field(
+        default=None, ge=1, description="In virtual time a window ends after so many requests; none is no limit."
+    )
+    rest_s: float = Field(default=0.0, ge=0.0, description="Seconds between two measurements under the old tuple.")
+    most_steal: float = Field(
+        default=1.0,
+        ge=0.0,
+        le=1.0,
+        description="A window in which the hypervisor took a larger share of the processors is measured again.",
+    )
+    steal_repeats: int = Field(default=4, ge=0, description="How often at most; then the least disturbed one is kept.")
+    keep_shares: tuple[float, ...] = Field(
+        default=(0.32, 0.4),
+        min_length=1,
+        description="Share of the tuples that survives each racing round; its length is the rounds.",
+    )
+    finalists: int = Field(default=3, ge=1, description="Tuples that are repeated after the race.")
+    final_repeats: int = Field(default=1, ge=0, description="Further windows of each finalist at most.")
+    wanted_error: float = Field(
+        default=0.0, ge=0.0, description="Standard error of mean J under which the finalists need no further windows."
+    )
+    oracle_repeats: int = Field(default=3, ge=0, description="Windows by which the best tuple is measured afresh.")
+
+    def window_for(self, pool_tuple: PoolTuple) -> float:
+        """Seconds of a window under this tuple."""
+        return max(self.window_s, self.least_window_s(pool_tuple))
+
+    def longest_s(self, pool_tuple: PoolTuple) -> float:
+        """Seconds that one measurement of this tuple takes at most."""
+        return self.rest_s + self.longest_settle_s(pool_tuple) + self.window_for(pool_tuple)
+
+    def survivors(self, tuples: int, round_number: int) -> int:
+        """How many of the tuples measured in a racing round go on."""
+        return min(max(round(self.keep_shares[round_number] * tuples), self.finalists), tuples)
+
+    def most_windows(self, tuples: int) -> int:
+        """Windows of a sweep over so many tuples at most; a wanted error may save some."""
+        race, left = 0, tuples
+        for number in range(len(self.keep_shares)):
+            race, left = race + left, self.survivors(left, number)
+        return race + min(left, self.finalists) * self.final_repeats + self.oracle_repeats
+
+
+MARIADB_RACING = MeasurementSettings(settle_s=0.4, window_s=0.8, final_repeats=2)
+"""Windows of a sweep on MariaDB, which settles in half a second where the embedded pool takes a tenth of one: by then
+connections have moved to their new groups and throughput has answered (0.1 to 0.5 s)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One measured window with what a record needs to know about its making.
+
+    Attributes:
+        window: The window.
+        measures: Raw measures by name; empty on a server that replays windows.
+        steal_share: Share of processor time the hypervisor took during the window; None if unknown, or if the
+            server does not run in real time.
+        settle_s: Seconds dropped before it.
+        time_unix_s: Unix time at its end.
+        round: Round of a sweep; `AGAIN_ROUND` when the best tuple is measured afresh.
+    """
+
+    window: Window
+    measures: Measures
+    steal_share: float | None
+    settle_s: float
+    time_unix_s: float
+    round: int = 0
+
+    @property
+    def core(self) -> Core:
+        """Core of the tuple it was measured under."""
+        return self.window.pool_tuple.core
+
+    @property
+    def stolen(self) -> float:
+        """Share of processor time that the hypervisor took, 0 where that is unknown."""
+        return self.steal_share or 0.0
+
+
+def observe(
+    server: AnyServer,
+    window_s: float,
+    *,
+    requests: int | None = None,
+    least_s: float = 0.0,
+    settle_s: float = 0.0,
+    round_number: int = 0,
+) -> Measured:
+    """Measures one window under the tuple in force.
+
+    Args:
+        server: The server.
+        window_s: Length of the window in seconds.
+        requests: In virtual time, requests after which it ends.
+        least_s: In virtual time, seconds before which it does not.
+        settle_s: Seconds that were dropped before, for the record.
+        round_number: Round of a sweep, for the record.
+
+    Raises:
+        ServerError: The tuple changed meanwhile, or the server stopped.
+    """
+    steal = StealMeter()
+    measures: Measures = {}
+    if isinstance(server, WindowSource):
+        window = server.observe(window_s)
+    else:
+        before = server.snapshot()
+        if requests is not None and isinstance(server, VirtualTime):
+            server.run_requests(requests, window_s, least_s)
+        else:
+            server.run_for(window_s)
+        after = server.snapshot()
+        window = Window.between(before, after)
+        measures = measures_between(before, after)
+    # What runs in virtual time, or is replayed, loses nothing to other machines.
+    stolen = None if isinstance(server, VirtualTime | WindowSource) else steal.share()
+    return Measured(window, measures, stolen, settle_s, time.time(), round_number)
+
+
+def measure(server: AnyServer, pool_tuple: PoolTuple, settings: MeasurementSettings, round_number: int = 0) -> Measured:
+    """Rests, sets a tuple, drops what settles, and measures one window.
+
+    Raises:
+        SettingError: The tuple is outside the server's ranges.
+        ServerError: The server did not take it, or stopped.
+    """
+    server.run_for(settings.rest_s)
+    in_force = server.apply(pool_tuple)
+    settle_s = settle(server, in_force, settings)
+    found: list[Measured] = []
+    while len(found) <= settings.steal_repeats and all(one.stolen > settings.most_steal for one in found):
+        found.append(
+            observe(
+                server,
+                settings.window_for(in_force),
+                requests=settings.window_requests,
+                least_s=settings.least_window_s(in_force),
+                settle_s=settle_s + sum(one.window.duration_s for one in found),
+                round_number=round_number,
+            )
+        )
+    return min(found, key=lambda one: one.stolen)
+
+
+def sweep(
+    server: AnyServer,
+    tuples: Sequence[PoolTuple],
+    objective: Objective,
+    settings: MeasurementSettings,
+    rng: np.random.Generator,
+    *,
+    on_measured: Callable[[Measured], None] | None = None,
+    done: Iterable[Measured] = (),
+) -> list[Measured]:
+    """Races tuples under one workload and measures the best of them afresh.
+
+    Every racing round measures the surviving tuples once in random order and drops the losers (successive halving,
+    Karnin et al. 2013); the finalists are repeated in interleaved order; the best is measured again, since the
+    best of many noisy values is too good.
+
+    Args:
+        server: The server under load.
+        tuples: The tuples to compare; with `min_share` constraints the default tuple must be one of them.
+        objective: What the windows are judged by.
+        settings: How long and how often.
+        rng: Source of the order.
+        on_measured: Called with every new window, for progress and records.
+        done: Windows of an earlier, interrupted call, which are not measured again.
+
+    Returns:
+        All windows, those done before first; pass them to `WorkloadSweep.build`.
+
+    Raises:
+        SettingError: There is no tuple, or one is outside the server's ranges.
+        ServerError: The server stopped.
+    """
+    race = _Race(server, tuples, objective, settings, rng, on_measured, list(done))
+    race.run()
+    return race.results
+
+
+@dataclass
+class _Race:
+    """The state of one sweep; what is measured next follows from the results alone, so that it can be resumed."""
+
+    server: AnyServer
+    tuples: Sequence[PoolTuple]
+    objective: Objective
+    settings: MeasurementSettings
+    rng: np.random.Generator
+    on_measured: Callable[[Measured], None] | None
+    results: list[Measured]
+
+    def run(self) -> None:
+        self._check()
+        kept = list(self.tuples)
+        rounds = len(self.settings.keep_shares)
+        for number in range(rounds):
+            self._measure_each(kept, number)
+            kept = self._ranked(kept)[: self.settings.survivors(len(kept), number)]
+        finalists = kept[: self.settings.finalists]
+        for number in range(rounds, rounds + self.settings.final_repeats):
+            if max(self._error(one) for one in finalists) >= self.settings.wanted_error:
+                self._measure_each(finalists, number)
+        best = self._ranked(finalists)[0]
+        while sum(one.round == AGAIN_ROUND for one in self.results) < self.settings.oracle_repeats:
+            self._measure(best, AGAIN_ROUND)
+
+    def _check(self) -> None:
+        if not self.tuples:
+            raise SettingError("a sweep needs at least one tuple")
+        for pool_tuple in self.tuples:
+            self.server.knobs.check(pool_tuple)
+        default = self.server.knobs.default_tuple()
+        if self.objective.min_share and default.core not in {one.core for one in self.tuples}:
+            raise SettingError(f"with min_share constraints a sweep must hold the default tuple {default}; add it")
+
+    def _measure_each(self, tuples: Sequence[PoolTuple], number: int) -> None:
+        measured = {one.core for one in self.results if one.round == number}
+        for index in self.rng.permutation(len(tuples)):
+            if tuples[index].core not in measured:
+                self._measure(tuples[index], number)
+
+    def _measure(self, pool_tuple: PoolTuple, number: int) -> None:
+        measured = measure(self.server, pool_tuple, self.settings, number)
+        self.results.append(measured)
+        if self.on_measured is not None:
+            self.on_measured(measured)
+
+    def _windows(self, core: Core) -> list[Window]:
+        return [one.window for one in self.results if one.core == core and one.round != AGAIN_ROUND]
+
+    def _entry(self, pool_tuple: PoolTuple) -> SweepEntry:
+        reference = next(iter(self._windows(self.server.knobs.default_tuple().core)), None)
+        return entry_of(self._windows(pool_tuple.core), self.objective, reference)
+
+    def _ranked(self, tuples: Sequence[PoolTuple]) -> list[PoolTuple]:
+        entries = {one: self._entry(one) for one in tuples}
+        return sorted(tuples, key=lambda one: (entries[one].feasible, entries[one].value), reverse=True)
+
+    def _error(self, pool_tuple: PoolTuple) -> float:
+        values = self._entry(pool_tuple).values
+        return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.inf

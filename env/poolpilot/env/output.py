@@ -1,0 +1,64 @@
+"""What every command prints and writes alike: the terminal, warnings, and tables for machines."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from poolpilot.errors import SettingError
+
+
+def terminal() -> Console:
+    """The console that every command prints on.
+
+    What is printed are sentences and data of servers, files and users: `[mariadb]` in them is no markup, `:key:` no
+    picture. What is to stand out is a `rich.text.Text`.
+    """
+    return Console(markup=False, emoji=False)
+
+
+def warn(warnings: Sequence[str], console: Console) -> None:
+    """Prints what to know before anything is set."""
+    for warning in warnings:
+        console.print(Text.assemble(("Warning:", "bold"), " ", warning), soft_wrap=True)
+
+
+def check_folder(path: Path | None) -> None:
+    """Refuses a file that could not be written at the end, before there is anything to lose.
+
+    Raises:
+        SettingError: There is no such folder.
+    """
+    if path is not None and not path.absolute().parent.is_dir():
+        raise SettingError(f"cannot write {path}: there is no such folder")
+
+
+def write_json(path: Path | None, values: Mapping[str, Any]) -> None:
+    """Writes what a table shows for a program to read, where that is asked for; what is not finite becomes null.
+
+    Args:
+        path: The file; None writes nothing.
+        values: What it holds.
+
+    Raises:
+        SettingError: The file cannot be written.
+    """
+    if path is None:
+        return
+    try:
+        path.write_text(json.dumps(_finite(values), indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise SettingError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _finite(value: Any) -> Any:
+    """The same with None for every number that strict readers of JSON refuse."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {name: _finite(inner) for name, inner in value.items()}
+    return [_finite(inner) for inner in value] if isinstance(value, list | tuple) else value

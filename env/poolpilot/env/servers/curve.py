@@ -1,0 +1,134 @@
+"""A server whose throughput is a curve over the pool size: instant, in virtual time, with noise if wanted."""
+
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Literal, Self
+
+import numpy as np
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.ladder import log_core
+from poolpilot.env.servers.interpolation import Curve
+from poolpilot.errors import SettingError
+from poolpilot.featurizer.histogram import Histogram, bucket_of
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import LATENCY_PREFIX, Snapshot
+
+Table = Sequence[tuple[float, float]]
+"""(pool size, completions a second) points."""
+
+CLASS_NAME = "all"
+"""The one request class of a curve."""
+
+
+class CurveServer:
+    """Completes requests at a rate that the pool size decides; a closed loop gives their latency by Little's law.
+
+    Args:
+        tables: One table, or one for each (oversubscribe, timer_interval_ms); other pairs use the nearest of these.
+        interpolation: "linear", or "spline", which is smooth and keeps every rise and fall of the table.
+        noise: Standard deviation of the logarithm of the throughput of one `run_for`.
+        seed: Seed of the noise.
+        cpus: Processors the server pretends to have.
+        connections: Connections of the closed loop.
+        initial: Tuple in force at first; the default one if None.
+
+    Raises:
+        SettingError: A table has no points, a size twice, or a throughput that is not positive.
+    """
+
+    def __init__(
+        self,
+        tables: Table | Mapping[tuple[int, int], Table],
+        *,
+        interpolation: Literal["linear", "spline"] = "linear",
+        noise: float = 0.0,
+        seed: int = 0,
+        cpus: int = 4,
+        connections: int = 64,
+        initial: PoolTuple | None = None,
+    ) -> None:
+        self._knobs = KnobSpace.stock(cpus)
+        named = tables if isinstance(tables, Mapping) else {self._knobs.default_tuple().core[1:]: tables}
+        self._curves = {rest: Curve(table, interpolation) for rest, table in named.items()}
+        self._noise = noise
+        self._rng = np.random.default_rng(seed)
+        self._connections = connections
+        self._tuple = self._knobs.default_tuple() if initial is None else initial
+        self._knobs.check(self._tuple)
+        self._epoch = 0
+        self._time_s = 0.0
+        self._owed = 0.0
+        self._completed = 0
+        self._latency = Histogram()
+
+    @property
+    def knobs(self) -> KnobSpace:
+        """The knobs of a stock server."""
+        return self._knobs
+
+    def tuple_in_force(self) -> PoolTuple:
+        """The tuple in force."""
+        return self._tuple
+
+    def apply(self, pool_tuple: PoolTuple) -> PoolTuple:
+        """Sets a tuple.
+
+        Raises:
+            SettingError: The tuple is outside the ranges.
+        """
+        self._knobs.check(pool_tuple)
+        if pool_tuple != self._tuple:
+            self._tuple = pool_tuple
+            self._epoch += 1
+        return self._tuple
+
+    def throughput_per_s(self, pool_tuple: PoolTuple) -> float:
+        """Completions a second under a tuple, without noise."""
+        pairs = np.array([(1, *rest) for rest in self._curves])
+        wanted = log_core(np.array((1, *pool_tuple.core[1:])))
+        nearest = int(np.argmin(np.square(log_core(pairs) - wanted).sum(axis=1)))
+        return list(self._curves.values())[nearest].at(pool_tuple.pool_size)
+
+    def run_for(self, seconds: float) -> None:
+        """Completes what is due in `seconds` of virtual time.
+
+        Raises:
+            SettingError: The time is negative.
+        """
+        if seconds < 0.0:
+            raise SettingError(f"a server cannot run for {seconds} s; the time must be at least 0")
+        rate_per_s = self.throughput_per_s(self._tuple) * float(np.exp(self._noise * self._rng.standard_normal()))
+        due = self._owed + rate_per_s * seconds
+        completed = int(due)
+        self._owed = due - completed
+        self._completed += completed
+        self._time_s += seconds
+        self._latency += _repeated(self._connections / rate_per_s * 1e6, completed)
+
+    def snapshot(self) -> Snapshot:
+        """What has been completed since the start."""
+        return Snapshot(
+            self._time_s,
+            self._epoch,
+            self._tuple,
+            {"completed": float(self._completed)},
+            {"connections": float(self._connections), "cpus": float(self._knobs.cpus)},
+            {LATENCY_PREFIX + CLASS_NAME: self._latency},
+            "curve",
+        )
+
+    def close(self) -> None:
+        """Does nothing: a curve holds neither threads nor sockets."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _repeated(value: float, times: int) -> Histogram:
+    return Histogram.from_sparse([(bucket_of(value), times)], value * times, value * value * times)

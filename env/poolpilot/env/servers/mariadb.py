@@ -1,0 +1,272 @@
+"""A MariaDB server as a pool server: its own counters and, where clients report, their latencies."""
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from types import TracebackType
+from typing import Protocol, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from poolpilot.env.interrupts import held
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.mariadb.actuator import Actuator, SetGlobal
+from poolpilot.env.mariadb.control import Control, open_control
+from poolpilot.env.mariadb.counters import read_counters, read_population, read_tuple_values
+from poolpilot.env.mariadb.dsn import Account
+from poolpilot.env.mariadb.process import ServerProcess
+from poolpilot.env.mariadb.session import Session
+from poolpilot.env.mariadb.variables import PoolVariable, knob_space, read_variables, tuple_of
+from poolpilot.errors import LostServerError, ServerError, SettingError, TupleChangedError
+from poolpilot.featurizer.histogram import Histogram
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import LATENCY_PREFIX, Snapshot
+from poolpilot.featurizer.window import IN_SYSTEM
+
+INTEGRALS = {
+    "thread_us": "threads",
+    "active_thread_us": "active",
+    "queue_length_us": "queued",
+    IN_SYSTEM: "in_system",
+}
+"""Counter that integrates a number of the population over time."""
+
+
+class ClientReports(Protocol):
+    """Clients that report what they see, such as the load generators of a laboratory."""
+
+    def histograms(self) -> Mapping[str, Histogram]:
+        """Cumulative latency of every class in microseconds.
+
+        Raises:
+            ServerError: A client has died.
+        """
+
+
+class WatchSettings(BaseModel):
+    """How a server is looked at, and what must be left to it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sample_every_s: float = Field(
+        default=0.2, gt=0.0, description="Seconds from one look at the groups to the next while a window runs."
+    )
+    spare_threads: int = Field(
+        default=16, ge=0, description="Threads that thread_pool_max_threads must leave above what a tuple can ask for."
+    )
+
+
+class MariadbServer:
+    """A running server behind one permanent connection, on its extra port where it has one.
+
+    Integrals of threads and queue lengths are sums over samples that `run_for` takes, since the server gives instants
+    only; everything else is counted by the server.
+
+    Args:
+        account: Where it is and who asks.
+        actuator: How tuples get in; `SET GLOBAL` if None.
+        watch: How it is looked at.
+        clients: Clients that report latencies by class; None where nobody does, as in production.
+
+    Attributes:
+        announce: Called with a tuple before it is set, so that the way back outlives this process; None for nobody.
+
+    Raises:
+        ServerError: It cannot be reached, refuses the account, is too old, or has no pool.
+    """
+
+    def __init__(
+        self,
+        account: Account,
+        actuator: Actuator | None = None,
+        watch: WatchSettings | None = None,
+        clients: ClientReports | None = None,
+    ) -> None:
+        self.account = account
+        self.actuator = actuator or SetGlobal()
+        self.watch = watch or WatchSettings()
+        self.clients = clients
+        self.announce: Callable[[PoolTuple], None] | None = None
+        with ExitStack() as opened:
+            self.control: Control = open_control(account)
+            opened.callback(lambda: self.control.close())
+            self.session = self.control.session
+            self.variables: Mapping[str, PoolVariable] = read_variables(self.session)
+            self.process = ServerProcess.of(self.control.first, account) if self.control.first else None
+            self.process = self.process or ServerProcess.of(self.session, account)
+            self._opened = opened.pop_all()
+        self.control.drop_first()
+        self._knobs = knob_space(self.variables, self.process.cpus() if self.process else None)
+        self._tuple = tuple_of(read_tuple_values(self.session))
+        self._ours: PoolTuple | None = None  # what was set here last, while nobody else is known to have set a tuple
+        self._epoch = 0
+        self._integrals = dict.fromkeys(INTEGRALS, 0.0)
+        self.population = read_population(self.session)
+        self._sampled_s = time.monotonic()
+
+    @property
+    def knobs(self) -> KnobSpace:
+        """The ranges that the running server takes, and its processors."""
+        return self._knobs
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a DBA should know before anything is set, as sentences."""
+        return self.control.warnings
+
+    def tuple_in_force(self) -> PoolTuple:
+        """The tuple as read from the server."""
+        read = tuple_of(read_tuple_values(self.session))
+        if read != self._tuple:
+            self._tuple, self._epoch = read, self._epoch + 1
+        return read
+
+    def apply(self, pool_tuple: PoolTuple) -> PoolTuple:
+        """Sets a tuple, capacity first, and reads back what is in force; on an error half way the old one returns.
+
+        Raises:
+            SettingError: The tuple is outside the ranges, or `thread_pool_max_threads` leaves too few threads for it.
+            TupleChangedError: Somebody else has set a tuple since the last look.
+            ServerError: The server did not take it.
+        """
+        self._knobs.check(pool_tuple)
+        self._check_threads(pool_tuple)
+        with held():
+            before = self._ours or self._tuple
+            self._check_unchanged_since(before)
+            if self.announce is not None and pool_tuple != before:
+                self.announce(pool_tuple)
+            try:
+                self.actuator.set(self.session, before, pool_tuple)
+                if (read := self.tuple_in_force()) != pool_tuple:
+                    raise _not_taken(read, before, pool_tuple)
+            except TupleChangedError:
+                self._ours = None
+                raise
+            except LostServerError:
+                raise
+            except ServerError:
+                self.put_back(before)
+                raise
+            self._ours = read
+            return read
+
+    def put_back(self, pool_tuple: PoolTuple) -> None:
+        """Brings an earlier tuple back from wherever the server is now, without the checks of `apply`: it was there.
+
+        Raises:
+            ServerError: The server did not take it.
+        """
+        with held():
+            self.actuator.set(self.session, self.tuple_in_force(), pool_tuple)
+            if (read := self.tuple_in_force()) != pool_tuple:
+                raise ServerError(f"the server has {read} in force after {pool_tuple} was to be brought back")
+            self._ours = read
+
+    def reopen(self) -> None:
+        """Opens the connection once more after it was lost, on the extra port first where it is known.
+
+        Raises:
+            ServerError: The server cannot be reached.
+        """
+        self.control.close()
+        account = replace(self.account, extra_port=self.control.extra_port or self.account.extra_port)
+        try:
+            control = open_control(account)
+        except ServerError:
+            if account.extra_port is None:
+                raise
+            control = Control(Session(self.account), None, (), account.extra_port)
+        control.drop_first()
+        self.control, self.session = control, control.session
+
+    def snapshot(self) -> Snapshot:
+        """What it has counted since it started.
+
+        Raises:
+            LostServerError: It is gone, or was restarted.
+            TupleChangedError: Somebody else has set a tuple since one was set here; told once.
+        """
+        counters = read_counters(self.session)
+        self._sample()
+        cpu_us = self.process.cpu_us() if self.process else None
+        if cpu_us is not None:
+            counters["process_cpu_us"] = cpu_us
+        if self._ours is not None:
+            self._check_unchanged_since(self._ours)
+        in_force = self.tuple_in_force()
+        latencies = self.clients.histograms() if self.clients else {}
+        return Snapshot(
+            time_s=self._sampled_s,
+            tuple_epoch=self._epoch,
+            pool_tuple=in_force,
+            counters=counters | self._integrals,
+            gauges=self._gauges(),
+            histograms={f"{LATENCY_PREFIX}{name}": one for name, one in latencies.items()},
+            server_kind="mariadb",
+        )
+
+    def run_for(self, seconds: float) -> None:
+        """Waits while the server serves, with a look at its groups now and then.
+
+        Raises:
+            LostServerError: The server is gone.
+        """
+        ends_s = time.monotonic() + seconds
+        while (left_s := ends_s - time.monotonic()) > 0.0:
+            time.sleep(min(left_s, self.watch.sample_every_s))
+            if left_s > self.watch.sample_every_s:
+                self._sample()
+
+    def close(self) -> None:
+        """Closes the connection; the tuple stays as it is. A second call does nothing."""
+        self._opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _check_unchanged_since(self, before: PoolTuple) -> None:
+        if (read := self.tuple_in_force()) != before:
+            self._ours = None
+            raise TupleChangedError(f"somebody else has set {read} where {before} was in force")
+
+    def _sample(self) -> None:
+        """Takes one look at the groups and adds it to the integrals, by trapezoids."""
+        population, now_s = read_population(self.session), time.monotonic()
+        for counter, name in INTEGRALS.items():
+            mean = (getattr(self.population, name) + getattr(population, name)) / 2.0
+            self._integrals[counter] += mean * (now_s - self._sampled_s) * 1e6
+        self.population, self._sampled_s = population, now_s
+
+    def _gauges(self) -> dict[str, float]:
+        population = self.population
+        return {
+            "connections": float(population.connections),
+            "cpus": float(self._knobs.cpus),
+            "threads": float(population.threads),
+            "active_threads": float(population.active),
+            "queue_length": float(population.queued),
+        }
+
+    def _check_threads(self, pool_tuple: PoolTuple) -> None:
+        most = int(self.variables["thread_pool_max_threads"].value)
+        wanted = pool_tuple.pool_size * (1 + pool_tuple.oversubscribe) + self.watch.spare_threads
+        if wanted > most:
+            raise SettingError(
+                f"{pool_tuple} may ask for {wanted} threads, those in reserve included, but thread_pool_max_threads "
+                f"is {most}: choose a smaller tuple, or raise it in my.cnf"
+            )
+
+
+def _not_taken(read: PoolTuple, before: PoolTuple, wanted: PoolTuple) -> ServerError:
+    """Why `read` is in force: what is neither of before nor wanted, somebody else has set in the same moment."""
+    now = read.as_dict()
+    if any(now[name] not in (value, wanted.as_dict()[name]) for name, value in before.as_dict().items()):
+        return TupleChangedError(f"somebody else has set {read} while {wanted} was set")
+    return ServerError(f"the server has {read} in force after {wanted} was set")

@@ -1,0 +1,152 @@
+"""One's own server, named as `module:factory`: a function without arguments that opens a `PoolServer` under load.
+
+The server may have an attribute `objective`, an `Objective`; without it throughput counts. Modules are looked for in
+the current folder first, as `python -m` does.
+"""
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.objective import Objective
+from poolpilot.env.server import PoolServer
+from poolpilot.env.tuning.target import Target
+from poolpilot.env.tuning.way_back import ApplyFirst
+from poolpilot.errors import SettingError
+from poolpilot.featurizer.snapshot import LATENCY_PREFIX, Snapshot
+
+METHODS = ("tuple_in_force", "apply", "run_for", "snapshot", "close")
+"""What a `PoolServer` must be able to do, besides naming its knobs and being a context manager."""
+
+
+@contextmanager
+def own_target(named: str) -> Iterator[Target]:
+    """Opens one's own server for the duration of the block.
+
+    Args:
+        named: `module:factory`.
+
+    Raises:
+        SettingError: The factory cannot be found, or what it opens is no pool server.
+        ServerError: The server cannot be started.
+    """
+    with open_server(named) as server:
+        origin = {"backend": "own", "server": named}
+        yield Target(server, ApplyFirst(server), named, objective_of(server), origin)
+
+
+def open_server(named: str) -> PoolServer:
+    """Opens a server and makes sure that it can be tuned.
+
+    Args:
+        named: `module:factory`.
+
+    Raises:
+        SettingError: The factory cannot be found, or what it opens is no pool server.
+        ServerError: The server cannot be started.
+    """
+    server: Any = load_factory(named)()
+    check_methods(named, server)
+    try:
+        check_counts(named, server.snapshot())
+    except BaseException:
+        server.close()
+        raise
+    opened: PoolServer = server
+    return opened
+
+
+def load_factory(named: str) -> Callable[[], Any]:
+    """Finds a factory.
+
+    Args:
+        named: `module:factory`.
+
+    Raises:
+        SettingError: There is no such module or attribute, or it cannot be called.
+
+    Examples:
+        >>> load_factory("os:getcwd").__name__
+        'getcwd'
+    """
+    module_name, colon, attribute = named.partition(":")
+    if not (module_name and colon and attribute):
+        raise SettingError(f"a server is named as module:factory, such as my_pool:open_server; this is {named!r}")
+    module = _imported(module_name)
+    factory = getattr(module, attribute, None)
+    if factory is None:
+        raise SettingError(f"the module {module_name!r} ({module.__file__}) has no {attribute!r}")
+    if not callable(factory):
+        kind = type(factory).__name__
+        raise SettingError(f"{named} is of type {kind} and cannot be called; name a function that opens a server")
+    found: Callable[[], Any] = factory
+    return found
+
+
+def _imported(name: str) -> Any:
+    """Imports a module, looking in the current folder first."""
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise SettingError(
+                f"the module {name!r} of --server needs {error.name!r}, which is not installed"
+            ) from error
+        raise SettingError(f"there is no module {name!r}, neither in {here} nor among those installed") from error
+    finally:
+        sys.path.remove(here)
+
+
+def check_methods(named: str, server: Any) -> None:
+    """Refuses what is no pool server.
+
+    Args:
+        named: What it is called in the error.
+        server: What the factory returned.
+
+    Raises:
+        SettingError: A method is missing, or the knobs are not a `KnobSpace` with a pool size.
+    """
+    absent = [f"{method}()" for method in METHODS if not callable(getattr(server, method, None))]
+    absent += [method for method in ("__enter__", "__exit__") if not hasattr(type(server), method)]
+    if absent:
+        kind = type(server).__name__
+        raise SettingError(f"{named} has opened something of type {kind} that lacks {', '.join(absent)}")
+    knobs = getattr(server, "knobs", None)
+    if not isinstance(knobs, KnobSpace) or "pool_size" not in knobs.knobs:
+        raise SettingError(f"the server of {named} needs a property 'knobs': a KnobSpace in which there is a pool_size")
+
+
+def check_counts(named: str, snapshot: Snapshot) -> None:
+    """Refuses a server that does not count what a climb goes by.
+
+    Args:
+        named: What the server is called in the error.
+        snapshot: A snapshot of it.
+
+    Raises:
+        SettingError: A counter or gauge is missing; the text names it.
+    """
+    if "connections" not in snapshot.gauges:
+        raise SettingError(
+            f"snapshots of {named} lack the gauge 'connections', the number of clients: without it no climb moves"
+        )
+    if "completed" not in snapshot.counters and not any(
+        name.startswith(LATENCY_PREFIX) for name in snapshot.histograms
+    ):
+        raise SettingError(
+            f"snapshots of {named} lack the counter 'completed', the requests answered since the start, and a "
+            f"histogram '{LATENCY_PREFIX}<class>' in its place: without one of them nothing tells which size is good"
+        )
+
+
+def objective_of(server: PoolServer) -> Objective:
+    """What counts on one's own server: its attribute `objective`, else throughput at a small price of threads."""
+    objective = getattr(server, "objective", None)
+    return objective if isinstance(objective, Objective) else Objective()

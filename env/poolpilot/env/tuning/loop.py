@@ -1,0 +1,139 @@
+"""The loop that every controller is run by: a trial, a window, what the controller makes of it, until the end."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from poolpilot.env.controller import Controller
+from poolpilot.env.measurement.protocol import Measured, observe
+from poolpilot.env.objective import Objective, regret
+from poolpilot.env.server import AnyServer
+from poolpilot.featurizer.pool_tuple import PoolTuple
+
+
+@dataclass(frozen=True, slots=True)
+class TuningStep:
+    """One window of a run.
+
+    Attributes:
+        end_s: Seconds from the start of the run to the end of the window.
+        measured: The window.
+        goodput_per_s: Its goodput.
+        value: Its J.
+    """
+
+    end_s: float
+    measured: Measured
+    goodput_per_s: float
+    value: float
+
+    @property
+    def pool_tuple(self) -> PoolTuple:
+        """The tuple it was measured under."""
+        return self.measured.window.pool_tuple
+
+    @property
+    def duration_s(self) -> float:
+        """Length of the window in seconds."""
+        return self.measured.window.duration_s
+
+
+@dataclass(frozen=True, slots=True)
+class TuningTrace:
+    """All windows of a run, in order.
+
+    Attributes:
+        steps: The windows.
+    """
+
+    steps: tuple[TuningStep, ...]
+
+    @property
+    def duration_s(self) -> float:
+        """Length of the run in seconds."""
+        return sum(step.duration_s for step in self.steps)
+
+    @property
+    def final_tuple(self) -> PoolTuple:
+        """The tuple of the last window."""
+        return self.steps[-1].pool_tuple
+
+    @property
+    def best_value(self) -> float:
+        """Greatest J seen."""
+        return max(step.value for step in self.steps)
+
+    def lost(self, oracle_goodput_per_s: float) -> float:
+        """Goodput lost on the way: requests the oracle would have completed in time and the run did not."""
+        return sum((oracle_goodput_per_s - step.goodput_per_s) * step.duration_s for step in self.steps)
+
+    def mean_regret(self, oracle_value: float) -> float:
+        """Regret averaged over time: the area lost, as a share."""
+        area = sum(regret(step.value, oracle_value) * step.duration_s for step in self.steps)
+        return area / self.duration_s
+
+    def time_to_stay_within(self, regret_limit: float, regret_at: Callable[[TuningStep], float]) -> float | None:
+        """Seconds until the regret falls under a limit and stays there to the end; None if it never does.
+
+        Args:
+            regret_limit: The limit, such as 0.05.
+            regret_at: Regret of a step, by its tuple where a sweep knows it, else by its value.
+        """
+        start_s: float | None = None
+        for step in self.steps:
+            if regret_at(step) > regret_limit:
+                start_s = None
+            elif start_s is None:
+                start_s = step.end_s - step.duration_s
+        return start_s
+
+
+def tune(
+    server: AnyServer,
+    controller: Controller,
+    objective: Objective,
+    *,
+    period_s: float = 0.1,
+    horizon_s: float | None = None,
+    on_step: Callable[[TuningStep], None] | None = None,
+) -> TuningTrace:
+    """Runs a controller from the tuple in force: a trial is set and measured, until the horizon or its own end.
+
+    The first window is of the tuple in force, whatever is suggested. Nothing is dropped to settle, so that the
+    controller sees what users see. At the end what it recommends is set.
+
+    Args:
+        server: The server under load.
+        controller: What suggests the tuples.
+        objective: What the windows are judged by.
+        period_s: Seconds of a window where the controller asks for no other length.
+        horizon_s: Seconds of the run; None is until the controller is finished.
+        on_step: Called after every window, before the controller sees it: for a live screen and for records.
+
+    Raises:
+        SettingError: The controller suggested a tuple outside the ranges, or cannot go by the server's windows.
+        ServerError: The server stopped.
+    """
+    steps: list[TuningStep] = []
+    end_s, in_force = 0.0, server.tuple_in_force()
+    while horizon_s is not None or not controller.finished:
+        trial = controller.suggest()
+        window_s = trial.window_s or period_s
+        if horizon_s is not None and end_s + 0.5 * window_s >= horizon_s:
+            break
+        if steps:
+            _set(server, trial.pool_tuple, in_force)
+        measured = observe(server, window_s)
+        window = measured.window
+        end_s += window.duration_s
+        in_force = window.pool_tuple
+        steps.append(TuningStep(end_s, measured, objective.goodput_per_s(window), objective.value(window)))
+        if on_step is not None:
+            on_step(steps[-1])
+        controller.observe(window)
+    _set(server, controller.recommend(), in_force)
+    return TuningTrace(tuple(steps))
+
+
+def _set(server: AnyServer, wanted: PoolTuple | None, in_force: PoolTuple) -> None:
+    if wanted is not None and wanted != in_force:
+        server.apply(wanted)

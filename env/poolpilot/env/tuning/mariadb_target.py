@@ -1,0 +1,54 @@
+"""A MariaDB server as what a command tunes."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from poolpilot.env.mariadb.actuator import Actuator, CallProcedure, SetGlobal
+from poolpilot.env.mariadb.dsn import Dsn
+from poolpilot.env.objective import Objective
+from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
+from poolpilot.env.tuning.target import Target
+
+
+def connect(dsn: str, defaults_file: Path | None, procedure: str | None = None) -> MariadbServer:
+    """Connects to the server of a DSN.
+
+    Args:
+        dsn: Where the server is.
+        defaults_file: File to read [client] from; that of the DSN, else ~/.my.cnf if None.
+        procedure: Procedure that sets a tuple; `SET GLOBAL` if None.
+
+    Raises:
+        SettingError: The DSN or the defaults file is wrong.
+        ServerError: The server cannot be reached, or cannot be tuned.
+    """
+    parts = Dsn.parse(dsn)
+    if defaults_file is not None:
+        parts = replace(parts, defaults_file=defaults_file)
+    actuator: Actuator = CallProcedure(procedure) if procedure else SetGlobal()
+    return MariadbServer(parts.account(), actuator)
+
+
+@contextmanager
+def mariadb_target(dsn: str, defaults_file: Path | None, procedure: str | None) -> Iterator[Target]:
+    """Connects for the duration of the block; clients do not report, so times are judged.
+
+    Raises:
+        SettingError: The DSN or the defaults file is wrong.
+        ServerError: The server cannot be reached, or cannot be tuned.
+    """
+    with connect(dsn, defaults_file, procedure) as server:
+        where = server.session.where
+        way_back = MariadbWayBack(server)
+        yield Target(
+            server,
+            way_back,
+            where,
+            Objective(signal="time_in_system"),
+            {"backend": "mariadb", "server": where},
+            "requests/s in system",
+            (*server.warnings, *way_back.warnings()),
+        )

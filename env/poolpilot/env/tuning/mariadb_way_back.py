@@ -1,0 +1,192 @@
+"""The way back on a MariaDB server, which other people use and which outlives the command.
+
+One tuner at a time holds a lock in the database. Before each change the tuple is noted in a journal on this host. At
+the end the pool's variables go back to where they were, one by one: those that somebody else has set meanwhile stay. A
+lost connection is opened again for that. A journal that is still there at the next start is of a command that could not
+go back: its way is gone first, so that what it left is never taken for the beginning.
+"""
+
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from poolpilot.env.mariadb.actuator import in_order
+from poolpilot.env.mariadb.identity import ServerIdentity
+from poolpilot.env.mariadb.tuner_lock import holder_of, lock, unlock
+from poolpilot.env.mariadb.variables import KNOB_VARIABLES
+from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.tuning.journal import Journal, Leftover, journal_folder, path_of
+from poolpilot.env.tuning.way_back import Say
+from poolpilot.errors import JournalError, LostServerError, ServerError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+
+REOPEN_WITHIN_S = 30.0
+"""A server that restarts or stands still for a while answers again within this, or a person must look at it."""
+
+POLL_S = 0.5
+
+OLD_CONNECTION_GONE_WITHIN_S = 2.0
+"""The lock of a connection that is lost to us is free once the server has noticed it too."""
+
+
+class MariadbWayBack:
+    """See the head of this file.
+
+    Args:
+        server: The server.
+        folder: Folder of the journals; see `journal_folder` for None.
+        reopen_within_s: How long a lost connection is tried again.
+    """
+
+    def __init__(
+        self, server: MariadbServer, folder: Path | None = None, reopen_within_s: float = REOPEN_WITHIN_S
+    ) -> None:
+        self._server = server
+        self._folder = journal_folder(folder)
+        self._reopen_within_s = reopen_within_s
+        self._connection_id = server.session.connection_id
+        self._journal: Journal | None = None
+
+    def warnings(self) -> tuple[str, ...]:
+        """What an earlier command has left here, as sentences; nothing is set."""
+        server = self._server
+        if (holder := holder_of(server.session)) is not None:
+            return (f"another tuner is at work: {holder}",)
+        try:
+            journal = Journal.find(self._folder, ServerIdentity.read(server.session), server.knobs)
+        except JournalError as error:
+            return (str(error),)
+        if journal is None:
+            return ()
+        return (
+            f"{journal} has ended without its way back: {server.tuple_in_force()} is in force, {journal.first} was at "
+            "the beginning; `poolpilot restore` with this DSN and --execute brings it back",
+        )
+
+    def begin(self, command: str, say: Say) -> PoolTuple:
+        """See `WayBack.begin`.
+
+        Raises:
+            ServerError: Another tuner is at work.
+            JournalError: The journal cannot be written, or an earlier one cannot be gone by.
+        """
+        say(self.resume())
+        server = self._server
+        first = server.tuple_in_force()
+        identity = ServerIdentity.read(server.session)
+        self._journal = Journal.begin(self._folder, identity, first, server.knobs, command)
+        server.announce = self._journal.announce
+        return first
+
+    def resume(self) -> str:
+        """Takes the server's lock and goes the way back that an earlier command has left; what it did, if anything.
+
+        Raises:
+            ServerError: Another tuner is at work, or the server refuses.
+            JournalError: The journal cannot be gone by.
+        """
+        server = self._server
+        lock(server.session)
+        journal = Journal.find(self._folder, ServerIdentity.read(server.session), server.knobs)
+        if journal is None:
+            return ""
+        return f"{_upper(journal)} has ended without its way back. {self._gone_back(journal)}"
+
+    def forget(self) -> str:
+        """Takes the server's lock and leaves everything as it is: an earlier journal is removed, readable or not.
+
+        Raises:
+            ServerError: Another tuner is at work.
+        """
+        lock(self._server.session)
+        path = path_of(self._folder, ServerIdentity.read(self._server.session))
+        if not path.exists():
+            return ""
+        path.unlink()
+        return f"{path} is removed. In force now, and the beginning from now on: {self._server.tuple_in_force()}."
+
+    def bring_back(self, say: Say) -> str:
+        """See `WayBack.bring_back`."""
+        if self._journal is None:
+            return ""
+        ends_s = time.monotonic() + self._reopen_within_s
+        try:
+            while True:
+                try:
+                    return self._gone_back(self._journal)
+                except LostServerError:
+                    say(f"The connection to {self._server.session.where} is lost; it is opened again.")
+                    self._reopen(self._journal, ends_s)
+        except ServerError as error:
+            raise ServerError(by_hand(self._journal, error)) from error
+
+    def keep(self) -> str:
+        """See `WayBack.keep`."""
+        if self._journal is not None:
+            self._journal.end()
+        return f"In force now: {self._server.tuple_in_force()}."
+
+    def close(self) -> None:
+        """See `WayBack.close`."""
+        self._server.announce = None
+        with suppress(ServerError):
+            unlock(self._server.session)
+
+    def _gone_back(self, journal: Journal) -> str:
+        in_force = self._server.tuple_in_force()
+        if ServerIdentity.read(self._server.session).restarted_since(journal.server):
+            journal.end()
+            return f"The server was restarted since, and its my.cnf holds. In force now: {in_force}."
+        left = journal.left_over(in_force)
+        if left.wanted != in_force:
+            self._server.put_back(left.wanted)
+        journal.end()
+        return f"{_left_alone(left)}In force now: {left.wanted}."
+
+    def _reopen(self, journal: Journal, ends_s: float) -> None:
+        while True:
+            try:
+                self._server.reopen()
+                self._lock_again(journal)
+            except ServerError:
+                if time.monotonic() >= ends_s:
+                    raise
+                time.sleep(POLL_S)
+            else:
+                return
+
+    def _lock_again(self, journal: Journal) -> None:
+        session = self._server.session
+        if not ServerIdentity.read(session).restarted_since(journal.server):  # else the number may be another's by now
+            with suppress(ServerError):
+                session.execute(f"KILL {self._connection_id}")
+        lock(session, OLD_CONNECTION_GONE_WITHIN_S)
+        self._connection_id = session.connection_id
+
+
+def by_hand(journal: Journal, error: Exception) -> str:
+    """Why the way back could not be gone, what is in force, and the statements that bring the first tuple back."""
+    unless = "unless the server was restarted"
+    if not journal.announced:
+        return f"{error}; nothing was set: {journal.first} is in force {unless}"
+    names = dict.fromkeys(name for one in journal.announced for name in in_order(one, journal.first))
+    lines = (f"SET GLOBAL {KNOB_VARIABLES[name][0].lower()} = {int(getattr(journal.first, name))};" for name in names)
+    return (
+        f"the tuple at the beginning, {journal.first}, could not be brought back: {error}. "
+        f"Last set, and in force {unless}: {journal.announced[-1]}. Once the server answers, "
+        "`poolpilot restore` with the same DSN and --execute brings it back, as does the next command that sets "
+        "anything, or by hand:\n" + "\n".join(lines)
+    )
+
+
+def _upper(journal: Journal) -> str:
+    """The command of a journal, as a sentence begins."""
+    text = str(journal)
+    return text[0].upper() + text[1:]
+
+
+def _left_alone(left: Leftover) -> str:
+    if not left.theirs:
+        return ""
+    named = ", ".join(f"{KNOB_VARIABLES[name][0].lower()} = {int(getattr(left.wanted, name))}" for name in left.theirs)
+    return f"Somebody else has set {named} meanwhile, which is left alone. "

@@ -1,0 +1,110 @@
+"""What a command found on a server comes back when the command is done, however that ends."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Protocol
+
+from rich.console import Console
+
+from poolpilot.env.interrupts import Interrupts, held
+from poolpilot.env.server import Tunable
+from poolpilot.errors import ServerError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+
+Say = Callable[[str], None]
+"""Shows a sentence to the user."""
+
+
+class WayBack(Protocol):
+    """How a server gets back to where it was."""
+
+    def begin(self, command: str, say: Say) -> PoolTuple:
+        """Takes note of the tuple in force, before anything is set, and returns it.
+
+        Args:
+            command: Which command asks, such as "climb".
+            say: Shows what an earlier command has left.
+
+        Raises:
+            PoolPilotError: Nothing may be set; the text says why.
+        """
+
+    def bring_back(self, say: Say) -> str:
+        """Brings that tuple back, and returns what is in force, in a sentence; none where nothing had begun.
+
+        Raises:
+            ServerError: It could not be done; the text says what is in force and how to bring it back by hand.
+        """
+
+    def keep(self) -> str:
+        """Leaves what is in force, and returns it, in a sentence."""
+
+    def close(self) -> None:
+        """Lets others at the server."""
+
+
+@contextmanager
+def restoring(way_back: WayBack, command: str, console: Console, *, keep: bool = False) -> Iterator[PoolTuple]:
+    """Gives the tuple at the beginning, and brings it back at the end: a good one, an error, or a signal.
+
+    Ctrl-C, SIGTERM and SIGHUP end the block between two statements; while the tuple is brought back they wait.
+
+    Args:
+        way_back: How the server gets back.
+        command: Which command asks, such as "climb".
+        console: Where it is said what is in force at the end.
+        keep: Whether what is in force at a good end stays; after an error the first tuple returns all the same.
+
+    Raises:
+        PoolPilotError: Nothing may be set, or the way back could not be gone; the text says what is in force.
+    """
+
+    def say(sentence: str) -> None:
+        with suppress(OSError):  # a terminal that is gone must not keep the server from going back
+            if sentence:
+                console.print(sentence, soft_wrap=True, markup=False, highlight=False)
+
+    try:
+        with Interrupts(patient=False):
+            try:
+                yield way_back.begin(command, say)
+            except BaseException:
+                with held():
+                    say(way_back.bring_back(say))
+                raise
+            with held():
+                say(way_back.keep() if keep else way_back.bring_back(say))
+    finally:
+        way_back.close()
+
+
+class ApplyFirst:
+    """The way back of a server in this process, which ends with it: nothing outlives it, and nobody else is there.
+
+    Args:
+        server: The server.
+    """
+
+    def __init__(self, server: Tunable) -> None:
+        self._server = server
+        self._first = server.tuple_in_force()
+
+    def begin(self, command: str, say: Say) -> PoolTuple:  # noqa: ARG002
+        """See `WayBack.begin`."""
+        self._first = self._server.tuple_in_force()
+        return self._first
+
+    def bring_back(self, say: Say) -> str:  # noqa: ARG002
+        """See `WayBack.bring_back`."""
+        try:
+            self._server.apply(self._first)
+        except ServerError as error:
+            raise ServerError(f"the tuple at the start, {self._first}, could not be brought back: {error}") from error
+        return self.keep()
+
+    def keep(self) -> str:
+        """See `WayBack.keep`."""
+        return f"In force now: {self._server.tuple_in_force()}."
+
+    def close(self) -> None:
+        """See `WayBack.close`."""

@@ -1,0 +1,55 @@
+"""The exceptions of PoolPilot: one small tree, so that a caller can catch all of it or one branch."""
+
+
+class PoolPilotError(Exception):
+    """Base of every error a user can cause or meet; its text is one sentence fit to print."""
+
+
+class SettingError(PoolPilotError):
+    """A setting, tuple or option lies outside its range; the text names the range."""
+
+
+class FeatureError(PoolPilotError):
+    """A window does not fit the feature schema; `feature` names the field."""
+
+    def __init__(self, feature: str, message: str) -> None:
+        """Names the field and explains.
+
+        Args:
+            feature: Name of the offending field.
+            message: The sentence to print.
+        """
+        super().__init__(message)
+        self.feature = feature
+
+
+class ServerError(PoolPilotError):
+    """A pool server, or the load on it, cannot be started, reached or set."""
+
+
+class LoadError(ServerError):
+    """The load on a server cannot be started, changed or measured."""
+
+
+class LostServerError(ServerError):
+    """The connection to a server broke, or the server was restarted."""
+
+
+class TupleChangedError(ServerError):
+    """Somebody else set the tuple while it was being measured."""
+
+
+class JournalError(PoolPilotError):
+    """What a command noted before it changed a server cannot be read, or is not of that server."""
+
+
+class StoreError(PoolPilotError):
+    """Stored records are missing, torn or of another schema."""
+
+
+class ArtefactError(PoolPilotError):
+    """A model artefact is missing, damaged or does not fit this version."""
+
+
+class DamagedArtefactError(ArtefactError):
+    """A file of a model artefact is gone, cannot be read or is not what was written."""

@@ -1,0 +1,125 @@
+"""The request of a prediction as bytes from outside: one checked reading for the service and the command alike."""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from poolpilot.env.knobs import CORE_KNOBS
+from poolpilot.errors import FeatureError, PoolPilotError, SettingError
+from poolpilot.featurizer.untrusted import LONGEST_NAME, shown
+from poolpilot.models.body import REQUEST, Request, from_body, place_of
+
+
+class RequestError(PoolPilotError):
+    """A request is refused.
+
+    Args:
+        location: Path from `body` to the offending field.
+        message: The sentence to print.
+    """
+
+    def __init__(self, location: tuple[str | int, ...], message: str) -> None:
+        super().__init__(f"{'.'.join(map(str, location))}: {message}")
+        self.location = location
+        self.message = message
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class _Knob(_Strict):
+    name: Literal["pool_size", "oversubscribe", "timer_interval_ms", "create_thread_on_wait", "idle_timeout_s"]
+    low: Annotated[int | float, Field(ge=0)]
+    high: Annotated[int | float, Field(le=2**32)]
+    default: int | float
+    unit: Annotated[str, Field(max_length=64)]
+    restart_only: bool = False
+    per_session: bool = False
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if not self.low <= self.default <= self.high:
+            raise ValueError(f"{self.name} must have low <= default <= high")
+        return self
+
+
+class _Limits(_Strict):
+    cpus: Annotated[int, Field(ge=1, le=65_536)]
+    knobs: Annotated[list[_Knob], Field(max_length=5)]
+
+
+def parse(raw: bytes) -> Request:
+    """Reads `{"windows": [...], "limits": {...}, "objective": {...}}`; the objective may be left out.
+
+    The same may stand under the key `request` of a larger object, as in the files that commands write.
+
+    Raises:
+        RequestError: A field is missing, unknown, of the wrong type or outside its range.
+    """
+    found = _finite_json(raw)
+    place = place_of(found)
+    location = ("body", *place)
+    body = found[REQUEST] if place and isinstance(found, Mapping) else found
+    if isinstance(body, Mapping) and "limits" in body:
+        _check_limits(body["limits"], location)
+    try:
+        request = from_body(found)
+        _check_what_is_kept(request)
+    except FeatureError as error:
+        raise RequestError((*location, error.feature), str(error)) from error
+    except SettingError as error:
+        raise RequestError(location, str(error)) from error
+    return request
+
+
+def _check_limits(values: object, location: tuple[str, ...]) -> None:
+    """Refuses limits that a knob space, which trusts its callers, would take."""
+    try:
+        _Limits.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        reason = first["msg"].removeprefix("Value error, ")
+        raise RequestError((*location, "limits", *first["loc"]), reason) from error
+
+
+def _check_what_is_kept(request: Request) -> None:
+    """Refuses a tuple in force whose fields beside the core, which every prediction keeps, are outside the limits."""
+    kept = request.windows[-1].pool_tuple
+    for name, knob in request.limits.knobs.items():
+        if name not in CORE_KNOBS:
+            try:
+                knob.check(getattr(kept, name))
+            except SettingError as error:
+                raise FeatureError(f"pool_tuple.{name}", str(error)) from error
+
+
+def _finite_json(raw: bytes) -> object:
+    try:
+        return json.loads(raw, parse_constant=_finite, parse_float=_finite, object_pairs_hook=_unambiguous)
+    except (ValueError, RecursionError) as error:
+        raise RequestError(("body",), f"not JSON with finite numbers: {error}") from error
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{shown(text)} is not a finite number")
+    return number
+
+
+def _unambiguous(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Builds a JSON object whose names are all different and short enough to be repeated in a refusal."""
+    found: dict[str, object] = {}
+    for name, value in pairs:
+        if len(name) > LONGEST_NAME:
+            beginning = name[:LONGEST_NAME]
+            reason = f"the name of this field goes on for {len(name)} characters; allowed are {LONGEST_NAME}"
+            raise RequestError(("body", beginning), reason)
+        if name in found:
+            raise RequestError(("body", name), f"the field {name!r} is there twice; give it once")
+        found[name] = value
+    return found

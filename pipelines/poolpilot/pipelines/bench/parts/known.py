@@ -1,0 +1,51 @@
+"""How a class is known while its request queues: what each way costs the server, and how often it is wrong.
+
+Two classes, each with a queue of its own. Where every connection sends one class, what it declared or sent last is
+right but for its first request; where each connection sends both as chance has it, only a look at the header is.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+from poolpilot.native_pool.workload import RequestClass, Step, Workload
+from poolpilot.pipelines.bench.parts.handlers import SPARE_DESCRIPTORS
+from poolpilot.pipelines.bench.serving.bench_settings import PoolBenchSettings
+from poolpilot.pipelines.bench.serving.rounds import Cell
+from poolpilot.pipelines.bench.serving.served import Served
+from poolpilot.pipelines.bench.serving.trial import Measures, PoolTrial
+from poolpilot.pipelines.bench.serving.two_queues import weighted_queues
+from poolpilot.pipelines.bench.serving.works import WORKS
+
+UNASKED = "not asked"
+WAYS = ("declared", "last", "peeked")
+NAMES = ("first", "second")
+OPEN_LOOP_PER_S = 8000.0
+
+
+def known_cells(settings: PoolBenchSettings) -> Iterator[Cell]:
+    """Connections that each send one class, and connections that send both."""
+    lookups = WORKS["point_select"]
+    classes = (RequestClass(NAMES[0], lookups), RequestClass(NAMES[1], lookups))
+    one_each = Workload("one class each", "serving", classes, connections=settings.known_connections, cpus=1)
+    for workload in (one_each, replace(one_each, name="both classes", rate_per_s=OPEN_LOOP_PER_S)):
+        contenders = {way: partial(measure, settings, workload, way) for way in (UNASKED, *WAYS)}
+        yield Cell("known", workload.name, contenders)
+
+
+def measure(settings: PoolBenchSettings, workload: Workload, way: str) -> Measures:
+    """A fresh pool that gets to know classes one way."""
+    served = Served(
+        "pool",
+        settings.server_cpus,
+        descriptors=workload.connections + SPARE_DESCRIPTORS,
+        options={"class_names": list(NAMES), **(weighted_queues(0.5) | {"class_known": way} if way != UNASKED else {})},
+    )
+    if way == "declared":
+        workload = replace(workload, classes=tuple(declaring(one) for one in workload.classes))
+    return PoolTrial(served, workload, settings.load_cpus, settings.settle_s, settings.window_s).run()
+
+
+def declaring(one: RequestClass) -> RequestClass:
+    """The same, said at its head as a session would say it once; the step costs nothing beside a lookup."""
+    return replace(one, steps=(Step("declare"), *one.steps))

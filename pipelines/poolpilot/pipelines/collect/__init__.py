@@ -1,0 +1,1 @@
+"""Collecting: workloads measured on live, simulated and MariaDB pools, into a record store."""

@@ -1,0 +1,32 @@
+"""The live servers and climbers that staging measures with."""
+
+import os
+
+from poolpilot.env.climbing.climb import Climber
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.server import PoolServer
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.native_pool.workload import Workload
+
+
+def open_native(workload: Workload, initial: PoolTuple | None = None) -> PoolServer:
+    """Starts the embedded pool on the first processors and its load on the others, where there are any.
+
+    Args:
+        workload: What is sent.
+        initial: Tuple in force at first; the default one if None.
+
+    Raises:
+        ServerError: There are too few processors or descriptors, or the pool or the load did not start.
+    """
+    from poolpilot.env.servers.native import NativeServer
+
+    others = sorted(os.sched_getaffinity(0))[workload.cpus :]
+    return NativeServer(workload, load_cpus=others or None, initial=initial)
+
+
+def new_spectral_climber(knobs: KnobSpace) -> Climber:
+    """A cold spectral climber from the default size, over the whole range of the server."""
+    from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
+
+    return spectral_climber(ClimbSettings(), knobs)

@@ -1,0 +1,38 @@
+"""The workloads of the demonstration: one CPU-heavy, one of silent waits, one of contended latches."""
+
+from poolpilot.env.objective import Objective
+from poolpilot.env.server import PoolServer
+from poolpilot.env.workloads.families import FAMILIES, Family, draw_workload
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.native_pool.workload import Workload
+from poolpilot.pipelines.collect.servers import open_native
+from poolpilot.pipelines.evaluate.stage import Stage
+
+NATURES = ("cpu", "silent", "latch")
+
+SEED_OFFSET = 1_000_000
+"""Keeps the seeds of the demonstration apart from those of the sealed test workloads."""
+
+
+def demo_families() -> list[Family]:
+    """The held-out family of each nature."""
+    return [
+        next(family for family in FAMILIES.values() if family.split == "test" and family.nature == nature)
+        for nature in NATURES
+    ]
+
+
+def demo_workloads(seed: int) -> list[Workload]:
+    """Draws the workloads; the same seed gives the same ones."""
+    return [draw_workload(family, SEED_OFFSET + seed, seed + place) for place, family in enumerate(demo_families())]
+
+
+def native_stage(workload: Workload, idle_timeout_s: float) -> Stage:
+    """The embedded pool under a workload; surplus threads live for `idle_timeout_s`."""
+    default = PoolTuple(workload.cpus, 3, 500, idle_timeout_s=idle_timeout_s)
+
+    def open_server() -> PoolServer:
+        return open_native(workload, default)
+
+    objective = Objective.of_classes(workload.classes)
+    return Stage(workload.name, workload.family, workload.seed, objective, open_server)

@@ -1,0 +1,1 @@
+"""Evaluating: every method on workloads it has never seen, recorded or live."""

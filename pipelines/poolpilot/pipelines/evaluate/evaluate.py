@@ -1,0 +1,119 @@
+"""`poolpilot evaluate`: the champion, or any model, against its rivals on held-out workloads."""
+
+from pathlib import Path
+from typing import Literal, Self
+
+import mlflow
+import pandas as pd
+from pydantic import Field, model_validator
+from pydantic_settings import SettingsConfigDict
+from rich.console import Console
+
+from poolpilot.env.observation import ENTRIES
+from poolpilot.env.output import terminal
+from poolpilot.env.program_settings import ProgramSettings
+from poolpilot.errors import ArtefactError
+from poolpilot.models.artefact import Artefact
+from poolpilot.models.champion import load_champion
+from poolpilot.pipelines.collect.collect_settings import MARIADB_STORE
+from poolpilot.pipelines.evaluate.baselines import UNGUARDED, RivalSettings, fit_rivals, methods_of
+from poolpilot.pipelines.evaluate.evaluation import Evaluation, EvaluationSettings, evaluate_methods
+from poolpilot.pipelines.evaluate.evaluation_tables import regret_figure, risk_coverage_figure
+from poolpilot.pipelines.evaluate.mariadb_cell import LiveSettings
+from poolpilot.pipelines.progress_bars import progress_bars
+from poolpilot.pipelines.store.dataset import SweepDataset, read_dataset
+from poolpilot.pipelines.tracking import TrackedData, tracked_run
+
+
+class EvaluateSettings(ProgramSettings):
+    """Settings of `poolpilot evaluate`."""
+
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_EVALUATE_")
+
+    server: Literal["recorded", "mariadb"] = Field(
+        default="recorded",
+        description="Where the methods are judged: on recorded sweeps, or live on a laboratory's MariaDB.",
+    )
+    store: Path = Field(default=Path("pipelines/records"), description="Folder of the record store.")
+    split: Literal["test", "validation"] = Field(default="test", description="Split to judge on; test is sealed.")
+    model: Path | None = Field(default=None, description="Folder of a model artefact; the champion if not given.")
+    tracking: Path = Field(default=Path("tracking"), description="Folder of the local MLflow store.")
+    decisions: int = Field(default=3, ge=1, le=ENTRIES - 1, description="Tuples that the refiner may set.")
+    comparison: EvaluationSettings = EvaluationSettings()
+    rivals: RivalSettings = RivalSettings()
+    live: LiveSettings = LiveSettings()
+    live_cells: Path = Field(
+        default=Path("live-cells"), description="Folder that keeps what was measured live, to go on after a stop."
+    )
+
+    @model_validator(mode="after")
+    def _mariadb_apart(self) -> Self:
+        """Another default for MariaDB: the store of its own."""
+        return self.with_defaults({"store": MARIADB_STORE} if self.server == "mariadb" else {})
+
+
+def evaluate(settings: EvaluateSettings, console: Console | None = None) -> tuple[Evaluation, Artefact, SweepDataset]:
+    """Compares a model with its rivals on one split and logs the result as an MLflow run.
+
+    The rivals are fitted on the training split of the same store. Regrets are taken against the oracle's J as
+    re-measured; see `Evaluation`.
+
+    Args:
+        settings: Which model, on which records.
+        console: Where progress is shown.
+
+    Returns:
+        The evaluation, the model and the data it was judged on.
+
+    Raises:
+        StoreError: The store lacks the training split or the one to judge on.
+        ArtefactError: The model is missing, damaged or of another ladder.
+    """
+    artefact = load_champion(settings.model)
+    dataset = read_dataset(settings.store, "train", settings.split)
+    check_ladder(artefact, dataset)
+    with tracked_run("evaluate", settings, settings.tracking, tracked_data(dataset, settings.split)):
+        mlflow.set_tag("artefact_digest", artefact.digest)
+        with progress_bars(console or terminal()) as bars:
+            rivals = fit_rivals(dataset.of_split("train"), dataset.ladder, settings.rivals, bars)
+            methods = methods_of(artefact, rivals, settings.decisions, settings.comparison)
+            judged = dataset.of_split(settings.split)
+            evaluation = evaluate_methods(judged, methods, settings.comparison, settings.split, bars)
+        log_evaluation(evaluation)
+    return evaluation, artefact, dataset
+
+
+def log_evaluation(evaluation: Evaluation) -> None:
+    """Logs statistics, plots and the whole evaluation as JSON in the active run."""
+    mlflow.log_metrics(flat_metrics(evaluation))
+    mlflow.log_figure(regret_figure(evaluation), "regrets.png")
+    mlflow.log_figure(risk_coverage_figure(evaluation.outcomes[UNGUARDED]), "risk_coverage.png")
+    mlflow.log_dict(evaluation.as_dict(), "evaluation.json")
+
+
+def flat_metrics(evaluation: Evaluation) -> dict[str, float]:
+    """Statistics by `method.statistic`; those that do not exist are left out."""
+    return {
+        f"{evaluation.split}.{name}.{statistic}": value
+        for name, statistics in evaluation.methods().items()
+        for statistic, value in statistics.items()
+        if value is not None
+    }
+
+
+def tracked_data(dataset: SweepDataset, context: str) -> TrackedData:
+    """What a run says of its data."""
+    return TrackedData(dataset.source, dataset.digest, pd.DataFrame(dataset.summary()), context)
+
+
+def check_ladder(artefact: Artefact, dataset: SweepDataset) -> None:
+    """Refuses to judge a model on tuples it cannot choose.
+
+    Raises:
+        ArtefactError: The model was trained on another ladder than the records were measured on.
+    """
+    if artefact.card.ladder != dataset.ladder:
+        raise ArtefactError(
+            f"the model chooses from another ladder of tuples than the store {dataset.source} was measured on; "
+            "train it again on this store"
+        )

@@ -1,1 +1,0 @@
-"""Staging on MariaDB: collecting, and judging live what a model says of workloads it has never seen."""

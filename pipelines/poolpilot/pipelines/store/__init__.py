@@ -1,0 +1,1 @@
+"""Records: immutable segments, the data sets and views made of them."""

@@ -1,0 +1,1 @@
+"""Training runs, their versions in the registry, and the gate to production."""

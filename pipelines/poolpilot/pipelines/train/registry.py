@@ -1,0 +1,47 @@
+"""The model registry: versions found by the digest of their artefact, and the alias of the champion."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from mlflow import MlflowClient
+
+from poolpilot.env.measurement.sweep import WorkloadSweep
+from poolpilot.models.artefact import load
+from poolpilot.models.mlflow.packaging import REGISTERED_NAME, log_artefact_model
+
+DIGEST_TAG = "artefact_digest"
+STATUS_TAG = "validation_status"
+
+
+def register(folder: Path, examples: Sequence[WorkloadSweep]) -> str:
+    """Makes an artefact a version of the registered model, unless it is one already; returns the version.
+
+    Args:
+        folder: Folder of the artefact.
+        examples: Sweeps, whose first window becomes the input example.
+
+    Raises:
+        ArtefactError: The folder holds no sound artefact.
+    """
+    digest = load(folder).digest
+    client = MlflowClient()
+    known = client.search_model_versions(f"name = '{REGISTERED_NAME}'")
+    found = next((str(one.version) for one in known if one.tags.get(DIGEST_TAG) == digest), None)
+    if found is not None:
+        return found
+    sweep = examples[0]
+    first = next(iter(sweep.entries.values())).windows[0]
+    info = log_artefact_model(folder, [first], sweep.limits, sweep.objective)
+    version = str(info.registered_model_version)
+    client.set_model_version_tag(REGISTERED_NAME, version, DIGEST_TAG, digest)
+    return version
+
+
+def set_status(version: str, status: str) -> None:
+    """Notes on a version what the gate said of it."""
+    MlflowClient().set_model_version_tag(REGISTERED_NAME, version, STATUS_TAG, status)
+
+
+def crown(version: str, alias: str) -> None:
+    """Moves the alias of a champion, such as `champion` or `champion_mariadb`, to a version."""
+    MlflowClient().set_registered_model_alias(REGISTERED_NAME, alias, version)

@@ -1,0 +1,143 @@
+"""`poolpilot train`: from the records to a model artefact and a version in the registry."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import mlflow
+from rich.console import Console
+
+from poolpilot.agent.baselines.sbs import SingleBestStatic
+from poolpilot.agent.training.calibration import advice_error, calibrate_gain
+from poolpilot.env.measurement.sweep import WorkloadSweep
+from poolpilot.env.output import terminal
+from poolpilot.featurizer.window import Window
+from poolpilot.models.artefact import Artefact, save
+from poolpilot.models.card import ModelCard
+from poolpilot.models.memory import Memory
+from poolpilot.models.network import ScoreNetwork
+from poolpilot.models.out_of_distribution import OutOfDistribution
+from poolpilot.pipelines.evaluate.baselines import fit_rivals, methods_of
+from poolpilot.pipelines.evaluate.evaluate import flat_metrics, log_evaluation, tracked_data
+from poolpilot.pipelines.evaluate.evaluation import Evaluation, evaluate_methods
+from poolpilot.pipelines.progress_bars import progress_bars
+from poolpilot.pipelines.store.dataset import SweepDataset, read_dataset
+from poolpilot.pipelines.tracking import tracked_run
+from poolpilot.pipelines.train.registry import register
+from poolpilot.pipelines.train.stage_store import StageStore
+from poolpilot.pipelines.train.train_settings import TrainSettings
+from poolpilot.pipelines.train.training import ALL_ACTION, Trainer
+
+UNSAVED = "not saved yet"
+
+
+@dataclass(frozen=True)
+class TrainReport:
+    """What a training run made.
+
+    Attributes:
+        artefact: The model.
+        folder: Where it lies.
+        variant: Stage its weights come from.
+        scores: Validation score of every variant, the least wins.
+        evaluation: The model against its rivals on the validation split.
+        version: Its version in the registry.
+        run_id: Its MLflow run.
+    """
+
+    artefact: Artefact
+    folder: Path
+    variant: str
+    scores: dict[str, float]
+    evaluation: Evaluation
+    version: str
+    run_id: str
+
+
+def train(settings: TrainSettings, console: Console | None = None) -> TrainReport:
+    """Trains a model on the training split, chooses and judges it on the validation split; test stays sealed.
+
+    Stages that are finished when Ctrl-C comes are kept beside the output, and a second run goes on from them.
+
+    Args:
+        settings: What to train on, and how.
+        console: Where progress is shown.
+
+    Raises:
+        StoreError: The store lacks one of the two splits.
+        ArtefactError: The artefact cannot be written.
+    """
+    dataset, shown = _read(settings), console or terminal()
+    training, validation = dataset.of_split("train"), dataset.of_split("validation")
+    stages = StageStore(settings.output, _data(settings, dataset))
+    tracked = tracked_run("train", settings, settings.tracking, tracked_data(dataset, "training"))
+    with stages.told(shown), tracked as run:
+        trainer = Trainer(training, validation, dataset.ladder, settings, shown, stages=stages)
+        variant, network = trainer.run()
+        if variant != ALL_ACTION:  # only the others move the scale of the gains
+            mlflow.log_metric("gain_slope", calibrate_gain(network, validation, dataset.ladder))
+        card = _card(settings, dataset, network)
+        evaluation = _judged(settings, dataset, Artefact(network.state_to_numpy(), card, UNSAVED), shown)
+        log_evaluation(evaluation)
+        card = card.model_copy(update={"metrics": flat_metrics(evaluation)})
+        memory = Memory.of(as_reported(training)) if settings.server == "mariadb" else None
+        artefact = save(settings.output, network.state_to_numpy(), card, memory)
+        stages.clear()
+        mlflow.set_tag("artefact_digest", artefact.digest)
+        version = register(settings.output, validation)
+        return TrainReport(artefact, settings.output, variant, trainer.scores, evaluation, version, run.info.run_id)
+
+
+def _read(settings: TrainSettings) -> SweepDataset:
+    if settings.training_stores:
+        others = [read_dataset(store, "train") for store in settings.training_stores]
+        dataset = read_dataset(settings.store, "validation").learning_from(others)
+    else:
+        dataset = read_dataset(settings.store, "train", "validation")
+    return dataset.with_server_views() if settings.server_views else dataset
+
+
+def _data(settings: TrainSettings, dataset: SweepDataset) -> dict[str, Any]:
+    """What all stages learn from."""
+    return {
+        "records": dataset.digest,
+        "server_views": settings.server_views,
+        "ladder": dataset.ladder.as_dict(),
+    }
+
+
+def _card(settings: TrainSettings, dataset: SweepDataset, network: ScoreNetwork) -> ModelCard:
+    training, validation = dataset.of_split("train"), dataset.of_split("validation")
+    return ModelCard(
+        architecture=network.architecture,
+        ladder=dataset.ladder,
+        training_digest=dataset.digest,
+        residual_std=advice_error(network, validation, dataset.ladder),
+        out_of_distribution=OutOfDistribution.fit(
+            windows_of(training),
+            windows_of(validation),
+            {sweep.limits.cpus for sweep in training},
+            settings.familiarity,
+        ),
+        static_tuple=SingleBestStatic.fit(training, settings.rivals.sbs, dataset.ladder).pool_tuple.core,
+        settings=settings.predictor,
+        server_kind=settings.server,
+    )
+
+
+def _judged(settings: TrainSettings, dataset: SweepDataset, artefact: Artefact, console: Console) -> Evaluation:
+    with progress_bars(console) as bars:
+        rivals = fit_rivals(dataset.of_split("train"), dataset.ladder, settings.rivals, bars)
+        methods = methods_of(artefact, rivals, settings.decisions, settings.comparison)
+        return evaluate_methods(dataset.of_split("validation"), methods, settings.comparison, "validation", bars)
+
+
+def as_reported(sweeps: Sequence[WorkloadSweep]) -> list[WorkloadSweep]:
+    """The sweeps whose windows know the clients' classes, without the server's views of them."""
+    return [sweep for sweep in sweeps if any(one.classes for entry in sweep.entries.values() for one in entry.windows)]
+
+
+def windows_of(sweeps: Sequence[WorkloadSweep]) -> list[Window]:
+    """All windows of some sweeps."""
+    return [window for sweep in sweeps for entry in sweep.entries.values() for window in entry.windows]

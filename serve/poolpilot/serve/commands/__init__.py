@@ -1,0 +1,1 @@
+"""The command `poolpilot`: every sub-command, in the groups of its help."""

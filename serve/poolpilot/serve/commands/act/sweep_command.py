@@ -1,0 +1,155 @@
+"""`poolpilot sweep`: races the tuples of the ladder on a MariaDB server in staging."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from poolpilot.env.ladder import DEFAULT_LADDER
+from poolpilot.env.measurement.protocol import MARIADB_RACING, Measured, MeasurementSettings
+from poolpilot.env.measurement.protocol import sweep as race
+from poolpilot.env.measurement.sweep import WorkloadSweep
+from poolpilot.env.output import check_folder, terminal, warn, write_json
+from poolpilot.env.server import Tunable
+from poolpilot.env.tuning.mariadb_target import mariadb_target
+from poolpilot.env.tuning.target import Target
+from poolpilot.env.tuning.way_back import restoring
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.models.body import REQUEST, outcome_body
+from poolpilot.models.reasons import percent
+from poolpilot.serve.commands.options.mariadb_options import DefaultsFile, DsnArgument, Procedure
+
+SHOWN = 12
+
+
+def sweep(
+    dsn: DsnArgument,
+    defaults_file: DefaultsFile = None,
+    procedure: Procedure = None,
+    execute: Annotated[bool, typer.Option("--execute", help="Do it; without this the server is left alone.")] = False,
+    window: Annotated[float, typer.Option(min=0.2, help="Seconds of a window.")] = MARIADB_RACING.window_s,
+    repeats: Annotated[int, typer.Option(min=1, help="Windows that the best tuple is measured again.")] = 3,
+    seed: Annotated[int, typer.Option(help="Seed of the order.")] = 0,
+    json_path: Annotated[Path | None, typer.Option("--json", help="Write the sweep to this file.")] = None,
+) -> None:
+    """Measure the tuples of the ladder on a MariaDB server in staging, losers dropped early; restores the first tuple.
+
+    Clients do not report to it, so tuples are judged by the mean time in the system (Little's law).
+    """
+    console = terminal()
+    settings = MARIADB_RACING.model_copy(update={"window_s": window, "oracle_repeats": repeats})
+    check_folder(json_path)
+    with mariadb_target(dsn, defaults_file, procedure) as target:
+        warn(target.warnings, console)
+        if not execute:
+            console.print(
+                dry_run(ladder_tuples(target.server, target.server.tuple_in_force()), settings), soft_wrap=True
+            )
+            return
+        with restoring(target.way_back, "sweep", console) as first:
+            tuples = ladder_tuples(target.server, first)
+            rng = np.random.default_rng(seed)
+            with _shown(console, len(tuples)) as measured:
+                results = race(target.server, tuples, target.objective, settings, rng, on_measured=measured.append)
+    swept = built(target, results)
+    console.print(result_table(swept, first))
+    write_json(json_path, as_dict(swept, first))
+
+
+def dry_run(tuples: Sequence[PoolTuple], settings: MeasurementSettings) -> str:
+    """What a sweep would do."""
+    longest_s = settings.most_windows(len(tuples)) * max(settings.longest_s(one) for one in tuples)
+    return (
+        f"Would set {len(tuples)} tuples from {tuples[0]} to {tuples[-1]} in turn, {longest_s:.0f} s at most, "
+        "and restore the one in force; add --execute to do it. For staging: bad tuples are among them."
+    )
+
+
+def ladder_tuples(server: Tunable, first: PoolTuple) -> list[PoolTuple]:
+    """The tuples of the ladder that the server takes, and the one at the beginning."""
+    allowed = DEFAULT_LADDER.mask(server.knobs)
+    ladder = [one for one, take in zip(DEFAULT_LADDER.tuples, allowed, strict=True) if take]
+    return sorted({first, *(first.with_core(one.core) for one in ladder)})
+
+
+def built(target: Target, results: Sequence[Measured]) -> WorkloadSweep:
+    """The sweep of a server's own workload."""
+    return WorkloadSweep.build(
+        [(one.round, one.window) for one in results],
+        workload_id=target.name,
+        family="live",
+        split="train",
+        limits=target.server.knobs,
+        objective=target.objective,
+    )
+
+
+def result_table(swept: WorkloadSweep, first: PoolTuple) -> Table:
+    """The best tuples as people read them."""
+    table = Table("tuple", "ms in system", "against the first", "windows", title=f"Sweep of {swept.workload_id}")
+    table.caption = f"noise of a window {100 * swept.noise:.1f} %; {first} is in force again"
+    for row in as_dict(swept, first)["tuples"][:SHOWN]:
+        shown = "-" if row["time_in_system_s"] is None else f"{1e3 * row['time_in_system_s']:.2f}"
+        table.add_row(str(PoolTuple(*row["tuple"])), shown, percent(row["gain"]), str(row["windows"]))
+    return table
+
+
+def as_dict(swept: WorkloadSweep, first: PoolTuple) -> dict[str, Any]:
+    """The sweep fit for JSON, the best tuple first."""
+    reference = swept.value(first)
+    rows = [
+        {
+            "tuple": list(core),
+            "gain": entry.value - reference,
+            "time_in_system_s": _mean_time(entry.windows),
+            "windows": len(entry.windows),
+        }
+        for core, entry in swept.entries.items()
+    ]
+    before, after = swept.entries[first.core].windows[0], swept.entries[swept.oracle_tuple.core].windows[-1]
+    return {
+        REQUEST: outcome_body(before, after, swept.limits, swept.objective),
+        "server": swept.workload_id,
+        "first": list(first.core),
+        "best": list(swept.oracle_tuple.core),
+        "best_again": swept.oracle_again,
+        "noise": swept.noise,
+        "tuples": sorted(rows, key=lambda row: -float(row["gain"])),
+    }
+
+
+def _mean_time(windows: Sequence[Any]) -> float | None:
+    times = [window.time_in_system_s for window in windows if window.time_in_system_s is not None]
+    return float(np.mean(times)) if times else None
+
+
+class _Shown(list[Measured]):
+    """The windows so far; each new one redraws the table of the latest."""
+
+    def __init__(self, live: Live, tuples: int) -> None:
+        super().__init__()
+        self._live = live
+        self._tuples = tuples
+
+    def append(self, one: Measured) -> None:
+        super().append(one)
+        table = Table(
+            "tuple", "round", "statements/s", "ms in system", title=f"{len(self)} windows, {self._tuples} tuples"
+        )
+        for each in self[-SHOWN:]:
+            time_s = each.window.time_in_system_s
+            shown = "-" if time_s is None else f"{1e3 * time_s:.2f}"
+            table.add_row(str(each.window.pool_tuple), str(each.round), f"{each.window.throughput_per_s:.0f}", shown)
+        self._live.update(table, refresh=True)
+
+
+@contextmanager
+def _shown(console: Console, tuples: int) -> Iterator[_Shown]:
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        yield _Shown(live, tuples)

@@ -1,0 +1,1 @@
+"""`poolpilot climb`."""

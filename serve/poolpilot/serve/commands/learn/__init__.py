@@ -1,0 +1,1 @@
+"""Commands of staging: a test server, records, models."""

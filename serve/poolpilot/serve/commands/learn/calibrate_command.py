@@ -1,0 +1,38 @@
+"""`poolpilot calibrate`."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from poolpilot.env.output import terminal, write_json
+from poolpilot.serve.commands.options.settings_command import as_command
+from poolpilot.serve.commands.presentation.exit_codes import INTERRUPTED
+
+if TYPE_CHECKING:
+    from poolpilot.pipelines.calibrate.calibrate import CalibrateSettings
+
+HELP = "Fit the simulator's machine to records, and say how well it does on records it was not fitted to."
+
+
+def build() -> Callable[..., None]:
+    """The command `poolpilot calibrate`."""
+    from poolpilot.pipelines.calibrate.calibrate import CalibrateSettings
+
+    return as_command(CalibrateSettings, run, HELP)
+
+
+def run(settings: "CalibrateSettings", json_path: Path | None) -> None:
+    """Calibrates, writes the machine and shows how well it does; the exit code is 130 when interrupted."""
+    from poolpilot.pipelines.calibrate.calibrate import calibrate
+    from poolpilot.pipelines.calibrate.machine_file import write_machine
+
+    console = terminal()
+    calibration = calibrate(settings, console)
+    write_machine(settings.output, calibration.machine)
+    console.print(calibration.table())
+    console.print(f"the machine is in {settings.output}", soft_wrap=True)
+    write_json(json_path, calibration.as_dict())
+    if calibration.stopped:
+        raise typer.Exit(INTERRUPTED)

@@ -1,0 +1,50 @@
+"""`poolpilot collect`."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from poolpilot.env.output import terminal, write_json
+from poolpilot.serve.commands.options.settings_command import as_command
+from poolpilot.serve.commands.presentation.exit_codes import INTERRUPTED
+
+if TYPE_CHECKING:
+    from poolpilot.pipelines.collect.collect_settings import CollectSettings
+
+HELP = (
+    "Measure generated workloads on live or simulated pools, or on a laboratory's MariaDB, into a record store; "
+    "run it again to go on."
+)
+
+
+def build() -> Callable[..., None]:
+    """The command `poolpilot collect`."""
+    from poolpilot.pipelines.collect.collect_settings import CollectSettings
+
+    return as_command(CollectSettings, run, HELP)
+
+
+def run(settings: "CollectSettings", json_path: Path | None) -> None:
+    """Collects; the exit code is 1 when a workload failed and 130 when interrupted."""
+    from poolpilot.pipelines.collect.collect import collect
+    from poolpilot.pipelines.collect.mariadb_staging import mariadb_staging, versions
+    from poolpilot.pipelines.collect.simulated_staging import simulated_staging
+    from poolpilot.pipelines.store.data_card import write_data_card
+
+    if settings.server == "simulated":
+        report = collect(settings, *simulated_staging(settings))
+    elif settings.server == "mariadb":
+        report = collect(settings, *mariadb_staging(settings))
+        if report.complete:
+            write_data_card(settings.store, versions())
+    else:
+        report = collect(settings)
+    terminal().print(report.table())
+    write_json(json_path, {**asdict(report), "store": str(report.store)})
+    if report.stopped == "interrupted":
+        raise typer.Exit(INTERRUPTED)
+    if report.failed:
+        raise typer.Exit(1)

@@ -1,0 +1,1 @@
+"""Commands that change and teach nothing."""

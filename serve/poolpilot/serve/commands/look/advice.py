@@ -1,0 +1,207 @@
+"""What is said to the DBA of a MariaDB server: the workload in words, the tuple, its price, and how to set it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.mariadb.actuator import in_order
+from poolpilot.env.mariadb.variables import KNOB_VARIABLES
+from poolpilot.env.objective import Objective
+from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+from poolpilot.models.body import REQUEST, as_body
+from poolpilot.models.memory import Memory
+from poolpilot.models.predictor import Prediction
+from poolpilot.models.reasons import BUSY, QUEUEING, percentage
+from poolpilot.serve.commands.presentation.verdict import trials
+
+SATURATED = 0.5
+"""Share of the connections in the system from which on the server, not its clients, sets the pace."""
+
+FEW_CONNECTIONS_PER_CPU = 4.0
+"""Up to so many connections a processor a thread per connection was at least as fast as any pool (docs/mariadb.md)."""
+
+REASONS = {
+    "waits_sleep_per_request": "sleeps or user locks",
+    "waits_disk_io_per_request": "disk, binary log or flushes",
+    "waits_row_lock_per_request": "row, table or metadata locks",
+    "waits_net_per_request": "the network",
+}
+WORTH_SAYING = 0.01
+
+
+@dataclass(frozen=True)
+class Advice:
+    """All that `poolpilot advise` says.
+
+    Attributes:
+        prediction: The tuple with its gain and reasons.
+        workload: The workload in words.
+        alike: The remembered workload that is most like it, and what the tuple did to its classes; None without memory
+            or advice.
+        worst_threads: Threads that the pool may start under the recommended tuple.
+        worst_memory_mb: Memory that their stacks may take.
+        next_steps: Lines that find out in staging, where there is no advice or a change may lose; else empty.
+        statements: `SET GLOBAL` statements, capacity first; empty where nothing is to be set.
+        fragment: The same for my.cnf, since a restart forgets them.
+        after_restart: What only a restart could change, and would.
+        window: What was seen.
+        limits: The ranges of the server.
+    """
+
+    prediction: Prediction
+    workload: tuple[str, ...]
+    alike: str | None
+    worst_threads: int
+    worst_memory_mb: float
+    next_steps: tuple[str, ...]
+    statements: tuple[str, ...]
+    fragment: tuple[str, ...]
+    after_restart: tuple[str, ...]
+    window: Window
+    limits: KnobSpace
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields, fit for JSON."""
+        return {
+            "prediction": self.prediction.as_dict(),
+            "workload": list(self.workload),
+            "alike": self.alike,
+            "worst_threads": self.worst_threads,
+            "worst_memory_mb": self.worst_memory_mb,
+            "next_steps": list(self.next_steps),
+            "statements": list(self.statements),
+            "fragment": list(self.fragment),
+            "after_restart": list(self.after_restart),
+            REQUEST: as_body([self.window], self.limits, Objective()),
+        }
+
+
+def advice_of(
+    server: MariadbServer, window: Window, prediction: Prediction, memory: Memory | None, named: str
+) -> Advice:
+    """Puts together what is said of a watched window and its prediction.
+
+    Args:
+        server: The server.
+        window: What was seen of it.
+        prediction: What the model answered.
+        memory: The workloads that the model remembers, if it does.
+        named: What names the server on a command line.
+    """
+    chosen = prediction.pool_tuple
+    threads = worst_threads(server, chosen)
+    return Advice(
+        prediction=prediction,
+        workload=workload_in_words(window, server.knobs.cpus),
+        alike=None if prediction.abstained else _alike(window, chosen, memory),
+        worst_threads=threads,
+        worst_memory_mb=threads * int(server.variables["thread_stack"].value) / 2**20,
+        next_steps=trials(named) if prediction.abstained or _may_lose(prediction) else (),
+        statements=_statements(prediction.in_force, chosen),
+        fragment=() if prediction.keeps else _fragment(chosen),
+        after_restart=_after_restart(server, window, chosen),
+        window=window,
+        limits=server.knobs,
+    )
+
+
+def worst_threads(server: MariadbServer, pool_tuple: PoolTuple) -> int:
+    """Threads that the pool may start: a blocked one is replaced, up to one a connection and a listener a group."""
+    connections = server.population.connections
+    active = pool_tuple.pool_size * (1 + pool_tuple.oversubscribe)
+    most = int(server.variables["thread_pool_max_threads"].value)
+    return min(max(active, connections) + pool_tuple.pool_size, most)
+
+
+def workload_in_words(window: Window, cpus: int) -> tuple[str, ...]:
+    """The workload of a window, sentence by sentence."""
+    features = {name: value for name, value in window.profile.features.items() if value is not None}
+    connections = features.get("connections", 0.0)
+    processors = "1 processor" if cpus == 1 else f"{cpus} processors"
+    said = [f"{connections:.0f} connections send {window.throughput_per_s:.0f} statements a second to {processors}"]
+    if "utilisation" in features:
+        each = features.get("process_cpu_us_per_request", 0.0)
+        used = percentage(features["utilisation"])
+        said.append(f"the server uses {used} of the processor time, {each:.0f} us a statement")
+    if window.in_system is not None and window.time_in_system_s is not None and connections:
+        waiting = "all" if window.in_system >= connections else f"{window.in_system:.1f} of the"
+        each_ms = 1e3 * window.time_in_system_s
+        said.append(f"{waiting} connections wait for an answer at any moment, {each_ms:.1f} ms each by Little's law")
+        if (queued := _queued(features)) >= QUEUEING:
+            said.append(f"{queued:.1f} of them are in the pool's queue")
+        said.append(_pace(features, window.in_system / connections))
+    for name, words in REASONS.items():
+        if features.get(name, 0.0) >= WORTH_SAYING:
+            said.append(f"a statement waits {features[name]:.2f} times for {words}, which the pool is told of")
+    if features.get("stalls_per_s", 0.0) >= 1.0:
+        said.append(f"{features['stalls_per_s']:.0f} groups a second are found stalled")
+    return tuple(said)
+
+
+def _pace(features: Mapping[str, float], waiting_share: float) -> str:
+    if waiting_share >= SATURATED or features.get("utilisation", 0.0) > BUSY or _queued(features) >= QUEUEING:
+        return "so the server, not its clients, sets the pace"
+    return "so the server keeps up with its clients, and how fast it answers is what counts"
+
+
+def _queued(features: Mapping[str, float]) -> float:
+    return features.get("queue_length_mean", features.get("queue_length", 0.0))
+
+
+def _may_lose(prediction: Prediction) -> bool:
+    return prediction.verdict == "change" and prediction.gain_low is not None and prediction.gain_low < 0.0
+
+
+def _alike(window: Window, chosen: PoolTuple, memory: Memory | None) -> str | None:
+    if memory is None:
+        return None
+    alike = memory.most_alike(window)
+    before, after = alike.workload.under(window.pool_tuple.core), alike.workload.under(chosen.core)
+    changes = [
+        f"{name} from {before.per_s[name]:.0f} to {after.per_s.get(name, 0.0):.0f} a second"
+        for name in sorted(before.per_s)
+    ]
+    same = before.core == after.core
+    effect = (
+        ""
+        if same
+        else f"; there {PoolTuple(*after.core)} instead of {PoolTuple(*before.core)} took " + ", ".join(changes)
+    )
+    return f"of the workloads remembered, {alike.workload.name} looks most like it{effect}"
+
+
+def _statements(in_force: PoolTuple, chosen: PoolTuple) -> tuple[str, ...]:
+    return tuple(
+        f"SET GLOBAL {KNOB_VARIABLES[name][0].lower()} = {int(getattr(chosen, name))};"
+        for name in in_order(in_force, chosen)
+    )
+
+
+def _fragment(chosen: PoolTuple) -> tuple[str, ...]:
+    size, oversubscribe, timer_interval_ms = chosen.core
+    return (
+        "[mariadb]",
+        f"thread_pool_size = {size}",
+        f"thread_pool_oversubscribe = {oversubscribe}",
+        f"thread_pool_stall_limit = {timer_interval_ms}",
+    )
+
+
+def _after_restart(server: MariadbServer, window: Window, chosen: PoolTuple) -> tuple[str, ...]:
+    said = []
+    connections = window.profile.features.get("connections") or 0.0
+    ceiling = int(server.knobs.knobs["pool_size"].high)
+    if chosen.pool_size >= ceiling and connections > ceiling:
+        said.append(
+            f"thread_pool_size cannot rise above {ceiling} while the server runs; "
+            "started with a larger one in my.cnf it can"
+        )
+    if 0.0 < connections <= FEW_CONNECTIONS_PER_CPU * server.knobs.cpus:
+        said.append(
+            f"with {connections:.0f} connections on {server.knobs.cpus} processors a thread per connection "
+            "(thread_handling=one-thread-per-connection in my.cnf, then a restart) may do better than any pool"
+        )
+    return tuple(said)

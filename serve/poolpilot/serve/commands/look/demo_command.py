@@ -1,0 +1,87 @@
+"""`poolpilot demo`: the main job on the embedded live pool."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from poolpilot.env.output import terminal
+from poolpilot.errors import ArtefactError
+from poolpilot.models.artefact import Artefact
+from poolpilot.models.champion import load_champion
+from poolpilot.models.predictor import ScorePredictor
+from poolpilot.pipelines.demo.demo_report import foreign_story, report_of, story_of, workload_report, workload_table
+from poolpilot.pipelines.demo.demo_screen import DemoScreen
+from poolpilot.pipelines.demo.demo_settings import DemoSettings, MariadbDemoSettings
+from poolpilot.pipelines.demo.demo_workloads import demo_workloads, native_stage
+from poolpilot.pipelines.demo.mariadb_stage import demo_stages
+from poolpilot.pipelines.demo.phases import DemoRun, WorkloadDemo
+from poolpilot.pipelines.demo.picture import draw_picture
+from poolpilot.pipelines.evaluate.stage import Stage
+from poolpilot.serve.commands.options.settings_command import as_command
+
+HELP = (
+    "Show the main job: on workloads the model was not trained on, set its tuple within the first seconds and "
+    "compare with the default, the best static tuple, a cold climb and the oracle."
+)
+MARIADB_HELP = (
+    "The demonstration on a private MariaDB under sysbench: short requests beside long queries, a family that the "
+    "model was not trained on."
+)
+
+
+def build_demo() -> Callable[..., None]:
+    """The command `poolpilot demo`."""
+    return as_command(DemoSettings, demo, HELP)
+
+
+def build_demo_mariadb() -> Callable[..., None]:
+    """The command `poolpilot demo-mariadb`."""
+    return as_command(MariadbDemoSettings, demo_mariadb, MARIADB_HELP)
+
+
+def demo(settings: DemoSettings, json_path: Path | None = None) -> None:
+    """Runs the demonstration on the embedded pool and writes report.json and the pictures.
+
+    Raises:
+        ArtefactError: The model is missing, damaged or names no static tuple.
+        ServerError: The pool or its load failed.
+    """
+    stages = [native_stage(one, settings.idle_timeout_s) for one in demo_workloads(settings.seed)]
+    show(stages, settings, load_champion(settings.model), json_path)
+
+
+def demo_mariadb(settings: MariadbDemoSettings, json_path: Path | None = None) -> None:
+    """Runs the demonstration on a laboratory's MariaDB; see `demo`."""
+    show(demo_stages(settings), settings, load_champion(settings.model, "mariadb"), json_path)
+
+
+def show(stages: Sequence[Stage], settings: DemoSettings, artefact: Artefact, json_path: Path | None) -> None:
+    """Runs and shows workload after workload; what has been shown is on the disk."""
+    console = terminal()
+    static_tuple = _static_tuple(artefact)
+    # The warm start measures what follows a prediction and goes back to what was better.
+    predictor = ScorePredictor(artefact, artefact.card.settings.for_verified_use())
+    settings.output.mkdir(parents=True, exist_ok=True)
+    runs: list[DemoRun] = []
+    for stage in stages:
+        screen = DemoScreen(console)
+        with screen.shown():
+            run = WorkloadDemo(stage, settings, predictor, static_tuple, screen).run()
+        runs.append(run)
+        part = workload_report(run, static_tuple)
+        console.print(workload_table(part, settings.horizon_s))
+        console.print(story_of(part), "")
+        draw_picture(run, settings.output / f"{stage.family}.png")
+        # Written anew after every workload: an interrupted demonstration leaves what it has shown.
+        report = report_of(settings.seed, settings.horizon_s, static_tuple, runs)
+        for path in filter(None, (settings.output / "report.json", json_path)):
+            path.write_text(json.dumps(report, indent=2) + "\n")
+    if len(runs) > 1:
+        console.print(foreign_story(report))
+    console.print(f"Noise of a window: {100 * report['noise']:.1f} %. Report and pictures: {settings.output}/")
+
+
+def _static_tuple(artefact: Artefact) -> tuple[int, int, int]:
+    if artefact.card.static_tuple is None:
+        raise ArtefactError("the model names no single best static tuple to compare with; train it anew")
+    return artefact.card.static_tuple

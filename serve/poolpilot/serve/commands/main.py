@@ -1,0 +1,149 @@
+"""The command `poolpilot`: its sub-commands in their groups, and what becomes of an error.
+
+The sub-commands are imported when the command runs, so that a missing native module is a sentence too.
+
+Exit codes: 0 done, 1 an error stated in one sentence, 2 wrong usage, 3 refused by a gate, 130 interrupted by Ctrl-C,
+SIGTERM or SIGHUP.
+"""
+
+import sys
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from poolpilot.errors import PoolPilotError
+from poolpilot.serve.commands.options.settings_command import add_settings_command
+from poolpilot.serve.commands.presentation.exit_codes import INTERRUPTED
+
+LOOK = "Look"
+"""Commands that change and teach nothing."""
+
+ACT = "Act"
+"""Commands that change a server, or serve predictions."""
+
+LEARN = "Learn"
+"""Commands of staging."""
+
+NATIVE_MODULE = "poolpilot.native_pool._core"
+"""The compiled part, which a wheel for another Python or another machine lacks; nearly every command needs it."""
+
+BENCH_HELP = "Benchmarks, each with its peers in the same run."
+
+
+def build() -> typer.Typer:
+    """Returns the command with all its sub-commands."""
+    app = typer.Typer(
+        name="poolpilot",
+        help="Tunes the thread pool of a live database server from a few seconds of its workload.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(options)
+    _add_look(app)
+    _add_act(app)
+    _add_learn(app)
+    return app
+
+
+def _add_look(app: typer.Typer) -> None:
+    from poolpilot.serve.commands.look import (
+        advise_command,
+        bench_climbers_command,
+        bench_pool_command,
+        bench_simulator_command,
+        demo_command,
+        mariadb_command,
+        predict_command,
+        simulate_command,
+    )
+
+    add_settings_command(app, "demo", demo_command.HELP, demo_command.build_demo, LOOK)
+    add_settings_command(app, "demo-mariadb", demo_command.MARIADB_HELP, demo_command.build_demo_mariadb, LOOK)
+    app.command("advise", rich_help_panel=LOOK)(advise_command.advise)
+    app.add_typer(mariadb_command.app, name="mariadb", rich_help_panel=LOOK)
+    app.command("predict", rich_help_panel=LOOK)(predict_command.predict)
+    add_settings_command(app, "simulate", simulate_command.HELP, simulate_command.build, LOOK)
+    bench = typer.Typer(no_args_is_help=True)
+    add_settings_command(bench, "climbers", bench_climbers_command.HELP, bench_climbers_command.build)
+    add_settings_command(bench, "pool", bench_pool_command.HELP, bench_pool_command.build)
+    add_settings_command(bench, "simulator", bench_simulator_command.HELP, bench_simulator_command.build)
+    app.add_typer(bench, name="bench", help=BENCH_HELP, rich_help_panel=LOOK)
+    app.command("version", rich_help_panel=LOOK)(show_version)
+
+
+def _add_act(app: typer.Typer) -> None:
+    from poolpilot.serve.commands.act import restore_command, serve_command, sweep_command
+    from poolpilot.serve.commands.climb import climb_command
+    from poolpilot.serve.commands.search import search_command
+
+    app.command("climb", rich_help_panel=ACT)(climb_command.climb)
+    add_settings_command(app, "search", search_command.HELP, search_command.build, ACT)
+    app.command("sweep", rich_help_panel=ACT)(sweep_command.sweep)
+    app.command("restore", rich_help_panel=ACT)(restore_command.restore)
+    app.command("serve", rich_help_panel=ACT)(serve_command.serve)
+
+
+def _add_learn(app: typer.Typer) -> None:
+    from poolpilot.serve.commands.learn import (
+        calibrate_command,
+        collect_command,
+        evaluate_command,
+        lab_command,
+        promote_command,
+        train_command,
+    )
+
+    app.add_typer(lab_command.app, name="lab", rich_help_panel=LEARN)
+    add_settings_command(app, "collect", collect_command.HELP, collect_command.build, LEARN)
+    add_settings_command(app, "train", train_command.HELP, train_command.build, LEARN)
+    add_settings_command(app, "evaluate", evaluate_command.HELP, evaluate_command.build, LEARN)
+    add_settings_command(app, "promote", promote_command.HELP, promote_command.build, LEARN)
+    add_settings_command(app, "calibrate", calibrate_command.HELP, calibrate_command.build, LEARN)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        show_version()
+        raise typer.Exit
+
+
+def options(
+    show: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Takes what stands before a sub-command."""
+
+
+def show_version() -> None:
+    """Show the version of PoolPilot."""
+    typer.echo(f"poolpilot {version('poolpilot')}")
+
+
+def main() -> None:
+    """Runs the command; a user's mistake is one sentence on stderr and never a traceback."""
+    try:
+        build()()
+    except PoolPilotError as error:
+        _fail(str(error))
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    except ImportError as error:
+        if error.name == NATIVE_MODULE:
+            _fail(
+                f"the native module {NATIVE_MODULE} cannot be loaded ({error.msg}): this installation is for another "
+                "Python or machine, or was not built; in a clone of PoolPilot: pip install ."
+            )
+        ours = error.name is None or error.name.partition(".")[0] == "poolpilot"
+        if ours or not isinstance(error, ModuleNotFoundError):
+            raise
+        _fail(
+            f"this command needs {error.name!r}, which the base installation lacks; "
+            "in a clone of PoolPilot: pip install '.[train]'"
+        )
+
+
+def _fail(sentence: str) -> None:
+    sys.stderr.write(f"poolpilot: {sentence}\n")
+    sys.exit(1)

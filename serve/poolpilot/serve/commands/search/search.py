@@ -1,0 +1,102 @@
+"""`poolpilot search` from its settings to what it prints and writes."""
+
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+
+from poolpilot.env.measurement.protocol import MeasurementSettings
+from poolpilot.env.output import check_folder, warn, write_json
+from poolpilot.env.tuning.backends import Backend, BackendChoice
+from poolpilot.env.tuning.mariadb_target import mariadb_target
+from poolpilot.env.tuning.target import Target
+from poolpilot.serve.commands.search.plan import SearchPlan, plan_of
+from poolpilot.serve.commands.search.search_outcome import (
+    as_dict,
+    measured_ranking,
+    ranking_table,
+    search_table,
+    verdict,
+)
+from poolpilot.serve.commands.search.search_run import JUDGED_PERIODS, SearchRun
+from poolpilot.serve.commands.search.search_settings import SearchRunSettings
+from poolpilot.serve.commands.tuning.conduct import conduct
+from poolpilot.serve.commands.tuning.tuning_screen import TuningScreen
+
+
+def search(settings: SearchRunSettings, console: Console, json_path: Path | None) -> None:
+    """Searches and shows what was found; without leave it only says what it would do.
+
+    Raises:
+        KeyboardInterrupt: The user ended it; what was measured is shown all the same.
+        SettingError: A setting, a knob or a file is wrong.
+        StoreError: The store of the stored workloads is empty or broken.
+        ServerError: The server cannot be reached, or is gone.
+    """
+    settings.check()
+    check_folder(json_path)
+    with opened(settings) as target:
+        warn(target.warnings, console)
+        if settings.dsn is not None and not settings.execute:
+            console.print(_plan(settings, target, console).dry_run(target), soft_wrap=True)
+            return
+        open_run = partial(search_run, settings, target, console)
+        shown = partial(report, console=console, json_path=json_path)
+        conduct(target, "search", open_run, shown, console, keep=settings.keep)
+
+
+def search_run(settings: SearchRunSettings, target: Target, console: Console) -> SearchRun:
+    """A search that has not begun.
+
+    Raises:
+        SettingError: A knob is refused, or the stored workloads do not fit.
+    """
+    plan = _plan(settings, target, console)
+    console.print(f"Searching {plan.searched} ({plan.ends}).", soft_wrap=True)
+    controller = plan.controller(target)
+    screen = TuningScreen(f"Search on {target.name}", console, target.goodput, controller)
+    measurement = MeasurementSettings(window_s=JUDGED_PERIODS * settings.period_s)
+    return SearchRun(
+        target=target,
+        controller=controller,
+        screen=screen,
+        period_s=settings.period_s,
+        measurement=measurement,
+        plan=plan,
+    )
+
+
+def opened(settings: SearchRunSettings) -> AbstractContextManager[Target]:
+    """The server to search on, for the duration of a block.
+
+    Raises:
+        SettingError: An option is wrong.
+        ServerError: The server cannot be started or reached.
+    """
+    if settings.dsn is not None:
+        return mariadb_target(settings.dsn, settings.defaults_file, settings.procedure)
+    backend = settings.backend or Backend.NATIVE
+    of_backend = (settings.family, settings.seed, settings.workload, settings.curve, settings.noise)
+    return BackendChoice(backend, *of_backend, settings.server).opened()
+
+
+def _plan(settings: SearchRunSettings, target: Target, console: Console) -> SearchPlan:
+    plan = plan_of(settings, target)
+    for name, reason in plan.left_out.items():
+        console.print(f"{name} is not varied: {reason}.", soft_wrap=True)
+    return plan
+
+
+def report(run: SearchRun, console: Console, json_path: Path | None) -> None:
+    """Prints and writes what was measured.
+
+    Raises:
+        SettingError: The file cannot be written.
+    """
+    console.print(search_table(run))
+    ranking = measured_ranking(run)
+    if ranking:
+        console.print(ranking_table(run, ranking))
+    console.print(verdict(run), soft_wrap=True)
+    write_json(json_path, as_dict(run, ranking))

@@ -1,0 +1,86 @@
+"""A connection to the service: whole headers in time, and when there are too many the longest idle one gives way.
+
+uvicorn times out what is idle between two requests, not what never sends its first one whole, and its only limit on
+connections makes every answer 503, that of the health check too. The parser is h11, which uvicorn brings along.
+"""
+
+import asyncio
+from typing import ClassVar, cast
+
+from typing_extensions import override
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from poolpilot.serve.service.service_settings import ServeSettings
+
+
+class Connection(H11Protocol):
+    """uvicorn's connection with both limits; `connection_class` sets them.
+
+    Attributes:
+        header_timeout_s: Time a client has to send the headers of a request.
+        most: Connections open at once.
+    """
+
+    header_timeout_s: ClassVar[float]
+    most: ClassVar[int]
+
+    _idle_since_s = 0.0
+    _header_timer: asyncio.TimerHandle | None = None
+
+    @override
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._idle_since_s = self.loop.time()
+        self._make_room()
+        self._watch_headers()
+
+    @override
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch_headers()
+
+    @override
+    def on_response_complete(self) -> None:
+        self._idle_since_s = self.loop.time()
+        super().on_response_complete()
+
+    @override
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_watching()
+        super().connection_lost(exc)
+
+    @property
+    def _idle(self) -> bool:
+        """Whether no request is being answered: its headers are not whole, or what comes is the rest of its body."""
+        cycle = cast("RequestResponseCycle | None", self.cycle)
+        return cycle is None or cycle.response_complete
+
+    def _watch_headers(self) -> None:
+        """Bounds the time until headers are whole, however slowly they drip in."""
+        if not self._idle:
+            self._stop_watching()
+        elif self._header_timer is None:
+            self._header_timer = self.loop.call_later(self.header_timeout_s, self.transport.close)
+
+    def _stop_watching(self) -> None:
+        if self._header_timer is not None:
+            self._header_timer.cancel()
+            self._header_timer = None
+
+    def _make_room(self) -> None:
+        """Ends the longest idle connection when there are too many; this one, where all others are being answered."""
+        if len(self.connections) <= self.most:
+            return
+        ours = [one for one in self.connections if isinstance(one, Connection) and not one.transport.is_closing()]
+        if len(ours) > self.most:
+            min((one for one in ours if one._idle), key=lambda one: one._idle_since_s).transport.abort()
+
+
+def connection_class(settings: ServeSettings) -> type[Connection]:
+    """The connections of a service with these settings."""
+
+    class LimitedConnection(Connection):
+        header_timeout_s = settings.header_timeout_s
+        most = settings.connection_limit
+
+    return LimitedConnection

@@ -1,0 +1,107 @@
+"""A climb moves the size as its climber says, and its trace tells what that cost."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from poolpilot.env.climbing.climb import ClimbController
+from poolpilot.env.objective import Objective, regret
+from poolpilot.env.servers.curve import CurveServer
+from poolpilot.env.tuning.loop import TuningStep, TuningTrace, tune
+from poolpilot.errors import ServerError, SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import Snapshot
+
+LINE = ((1, 100.0), (8, 800.0))
+FREE = Objective(price_of_thread=0.0)
+
+
+class Staircase:
+    """Climbs by a fixed step up to a summit and keeps what it was told."""
+
+    def __init__(self, step: int, summit: int) -> None:
+        self.step = step
+        self.summit = summit
+        self.period_s = 0.0
+        self.samples: list[tuple[float, float, float, int, float]] = []
+        self.in_system: float | None = None
+
+    def update(
+        self,
+        throughput: float,
+        connections: float,
+        latency_s: float,
+        size: int,
+        duration_s: float,
+        in_system: float | None = None,
+    ) -> int:
+        self.samples.append((throughput, connections, latency_s, size, duration_s))
+        self.in_system = in_system
+        return min(size + self.step, self.summit)
+
+
+def climbed(climber: Staircase, start: PoolTuple, horizon_s: float = 8.0) -> TuningTrace:
+    server = CurveServer(LINE, connections=40, initial=start)
+    return tune(server, ClimbController(climber, start, FREE), FREE, period_s=1.0, horizon_s=horizon_s)
+
+
+def regret_against_800(step: TuningStep) -> float:
+    return regret(step.value, math.log(800.0))
+
+
+def test_size_moves_and_the_other_knobs_stay() -> None:
+    trace = climbed(Staircase(3, 8), PoolTuple(1, 7, 20))
+    assert [step.pool_tuple.core for step in trace.steps[:4]] == [(1, 7, 20), (4, 7, 20), (7, 7, 20), (8, 7, 20)]
+    assert trace.final_tuple.core == (8, 7, 20)
+    assert [step.end_s for step in trace.steps] == pytest.approx([float(second) for second in range(1, 9)])
+
+
+def test_climber_hears_goodput_connections_latency_and_size() -> None:
+    climber = Staircase(0, 2)
+    climbed(climber, PoolTuple(2, 3, 500), horizon_s=1.0)
+    throughput, connections, latency_s, size, duration_s = climber.samples[0]
+    assert duration_s == pytest.approx(1.0)
+    assert (connections, size) == (40, 2)
+    assert throughput == pytest.approx(200.0)
+    assert latency_s == pytest.approx(40 / 200.0, rel=0.04)
+    assert climber.in_system == pytest.approx(40.0, rel=0.04)
+
+
+def test_windows_are_as_long_as_the_climber_asks() -> None:
+    climber = Staircase(0, 2)
+    climber.period_s = 2.0
+    assert [step.duration_s for step in climbed(climber, PoolTuple(2, 3, 500)).steps] == pytest.approx([2.0] * 4)
+
+
+def test_losses_are_areas_over_time() -> None:
+    trace = climbed(Staircase(4, 8), PoolTuple(4, 3, 500), horizon_s=4.0)
+    assert trace.lost(800.0) == pytest.approx(400.0)
+    assert trace.mean_regret(math.log(800.0)) == pytest.approx(0.5 / 4.0)
+    assert trace.best_value == pytest.approx(math.log(800.0))
+
+
+def test_time_to_stay_counts_from_the_start_and_forgets_an_early_visit() -> None:
+    trace = climbed(Staircase(2, 8), PoolTuple(2, 3, 500))
+    assert trace.time_to_stay_within(0.05, regret_against_800) == pytest.approx(3.0)
+    leaving = TuningTrace((*trace.steps, trace.steps[0]))
+    assert leaving.time_to_stay_within(0.05, regret_against_800) is None
+
+
+def test_proposal_out_of_range_is_refused() -> None:
+    with pytest.raises(SettingError, match="pool_size is 1000"):
+        climbed(Staircase(998, 1000), PoolTuple(2, 3, 500))
+
+
+class Uncounted(CurveServer):
+    """Does not say how many clients it has."""
+
+    def snapshot(self) -> Snapshot:
+        return replace(super().snapshot(), gauges={"cpus": 4.0})
+
+
+def test_server_that_does_not_count_its_clients_is_refused_by_name() -> None:
+    server, start = Uncounted(LINE), PoolTuple(2, 3, 500)
+    controller = ClimbController(Staircase(1, 8), start, FREE)
+    with pytest.raises(ServerError, match="lack the gauge 'connections'"):
+        tune(server, controller, FREE, period_s=1.0, horizon_s=8.0)

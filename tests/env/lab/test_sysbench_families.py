@@ -1,0 +1,77 @@
+"""Families of the laboratory repeat themselves, keep apart what is held out, and name what they want."""
+
+from collections import Counter
+
+import pytest
+
+from poolpilot.env.lab.sql_workload import SqlWorkload
+from poolpilot.env.lab.sysbench_families import FAMILIES, draw_workload, named_workload, workload_set
+from poolpilot.env.lab.sysbench_load import SCRIPTS, STOCK_PREFIX
+from poolpilot.errors import SettingError
+
+
+def test_at_least_ten_families_and_forty_cells() -> None:
+    assert len(FAMILIES) >= 10
+    planned = workload_set(1, {"train": 2, "validation": 2, "test": 2})
+    assert len(planned) >= 40
+    assert Counter(one.split for one in planned).keys() == {"train", "validation", "test"}
+
+
+def test_same_seed_draws_the_same_and_another_one_another() -> None:
+    for family in FAMILIES.values():
+        assert draw_workload(family, 3, 1) == draw_workload(family, 3, 1)
+    assert any(draw_workload(one, 3, 1).classes != draw_workload(one, 4, 1).classes for one in FAMILIES.values())
+
+
+def test_every_split_has_short_requests_beside_long_ones_of_another_kind() -> None:
+    queries = {}
+    for family in FAMILIES.values():
+        for one in draw_workload(family, 1, 0).classes:
+            if one.script == "analytic":
+                queries[str(one.options["query"])] = family.split
+    assert len(queries) >= 4
+    assert set(queries.values()) == {"train", "validation", "test"}
+
+
+def test_held_out_short_beside_long_has_64_connections_and_pauses() -> None:
+    for number in range(5):
+        workload = draw_workload(FAMILIES["joins_beside"], 7, number)
+        short = next(one for one in workload.classes if one.name == "short")
+        assert workload.connections == 64
+        assert short.think_ms > 0.0
+        assert workload.objective.min_share.keys() == {"long"}
+
+
+def test_every_class_counts_and_some_have_targets() -> None:
+    for family in FAMILIES.values():
+        workload = draw_workload(family, 1, 0)
+        assert workload.objective.targets_ms
+        assert set(workload.objective.weights) == {one.name for one in workload.classes}
+
+
+def test_scripts_are_there() -> None:
+    for family in FAMILIES.values():
+        for one in draw_workload(family, 1, 0).classes:
+            assert one.script.startswith(STOCK_PREFIX) or (SCRIPTS / f"{one.script}.lua").is_file()
+
+
+def test_definition_survives_the_store() -> None:
+    for family in FAMILIES.values():
+        workload = draw_workload(family, 1, 0)
+        assert SqlWorkload.from_dict(workload.as_dict()) == workload
+
+
+def test_names_lead_to_workloads() -> None:
+    assert named_workload("joins_beside-3-1") == draw_workload(FAMILIES["joins_beside"], 3, 1)
+    assert named_workload("joins_beside") == draw_workload(FAMILIES["joins_beside"], 1, 0)
+
+
+@pytest.mark.parametrize("name", ["nothing", "joins_beside-x-1", "joins_beside-1"])
+def test_unknown_name_is_refused(name: str) -> None:
+    with pytest.raises(SettingError, match="no workload"):
+        named_workload(name)
+
+
+def test_broken_definition_is_refused() -> None:
+    with pytest.raises(SettingError, match="not a workload"):
+        SqlWorkload.from_dict({"name": "x"})

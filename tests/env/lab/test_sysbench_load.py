@@ -1,0 +1,172 @@
+"""A load sends what its workload says, sees what sysbench sees, and always ends."""
+
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from poolpilot.env.lab.datasets import dataset
+from poolpilot.env.lab.host.programs import program
+from poolpilot.env.lab.instance import Lab
+from poolpilot.env.lab.ledger import Ledger
+from poolpilot.env.lab.sql_workload import Script, SqlClass, SqlWorkload
+from poolpilot.env.lab.sysbench_load import SCRIPTS, SqlLoad
+from poolpilot.env.mariadb.session import Session
+from poolpilot.errors import ServerError, SettingError
+from poolpilot.featurizer.histogram import Histogram
+
+SMALL = dataset("small")
+
+
+def workload(*classes: SqlClass) -> SqlWorkload:
+    return SqlWorkload("test", "test", classes)
+
+
+def until(load: SqlLoad, requests: int) -> dict[str, Histogram]:
+    while min(one.count for one in load.histograms().values()) < requests:
+        time.sleep(0.02)
+    return dict(load.histograms())
+
+
+def test_ledger_holds_what_sysbench_counts(loaded_lab: Lab, tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger", 4)
+    done = subprocess.run(
+        [
+            program("sysbench"),
+            f"--config-file={loaded_lab.load_file}",
+            "ranges.lua",
+            "--tables=4",
+            "--table_size=100000",
+            "--threads=4",
+            "--events=4000",
+            "--time=0",
+            f"--ledger={ledger.path}",
+            "run",
+        ],
+        cwd=SCRIPTS,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    seen = ledger.histogram()
+    average = re.search(r"avg:\s+([0-9.]+)", done.stdout)
+    assert average is not None
+    assert seen.count == 4000
+    assert seen.mean / 1e3 == pytest.approx(float(average[1]), abs=0.02)
+    by_buckets = Histogram.from_sparse(seen.to_sparse())
+    assert by_buckets.mean == pytest.approx(seen.mean, rel=0.04)
+
+
+SCRIPT_OPTIONS: dict[Script, dict[str, float | str]] = {
+    "oltp_point_select": {},
+    "oltp_read_only": {},
+    "oltp_read_write": {},
+    "oltp_write_only": {},
+    "oltp_update_index": {},
+    "analytic": {"query": "group", "rows": 2000},
+    "hot_rows": {"rows": 5},
+    "ranges": {},
+    "tpcc": {},
+    "waiting": {"sleep_ms": 1.0},
+}
+
+
+@pytest.mark.parametrize("script", SCRIPT_OPTIONS)
+def test_every_script_runs(loaded_lab: Lab, script: Script) -> None:
+    one = SqlClass("only", script, 4, options=SCRIPT_OPTIONS[script])
+    with SqlLoad(workload(one), loaded_lab.load_file, SMALL) as load:
+        seen = until(load, 20)["only"]
+    assert 0.0 < seen.quantile(0.5) < 1e7
+
+
+@pytest.mark.parametrize("query", ["scan", "sort", "group", "join", "digest"])
+def test_every_long_query_runs(loaded_lab: Lab, query: str) -> None:
+    one = SqlClass("long", "analytic", 2, options={"query": query, "rows": 500, "passes": 2})
+    with SqlLoad(workload(one), loaded_lab.load_file, SMALL) as load:
+        until(load, 10)
+
+
+@pytest.mark.parametrize("transaction", ["new_order", "payment", "order_status", "delivery", "stock_level"])
+def test_every_transaction_of_order_entry_runs(loaded_lab: Lab, transaction: str) -> None:
+    one = SqlClass("only", "tpcc", 2, options={"transaction": transaction})
+    with SqlLoad(workload(one), loaded_lab.load_file, SMALL) as load:
+        until(load, 5)
+
+
+def test_sleeping_requests_take_at_least_their_sleep(loaded_lab: Lab) -> None:
+    one = SqlClass("only", "waiting", 4, options={"sleep_ms": 20.0})
+    with SqlLoad(workload(one), loaded_lab.load_file, SMALL) as load:
+        seen = until(load, 20)["only"]
+    assert seen.count_below(18_000.0) == 0.0
+
+
+def test_pauses_and_offered_rates_send_less_than_a_closed_loop(loaded_lab: Lab) -> None:
+    closed = SqlClass("closed", "ranges", 4)
+    pausing = SqlClass("pausing", "ranges", 4, think_ms=50.0)
+    offered = SqlClass("offered", "ranges", 4, rate_per_s=50.0)
+    with SqlLoad(workload(closed, pausing, offered), loaded_lab.load_file, SMALL) as load:
+        until(load, 10)
+        seen = {name: one.count for name, one in load.histograms().items()}
+    assert seen["closed"] > 5 * max(seen["pausing"], seen["offered"])
+
+
+def test_what_an_overloaded_rate_cannot_send_in_time_is_given_up(loaded_lab: Lab) -> None:
+    one = SqlClass("only", "waiting", 1, rate_per_s=400.0, options={"sleep_ms": 20.0, "patience_ms": 50.0})
+    with SqlLoad(workload(one), loaded_lab.load_file, SMALL) as load:
+        seen = until(load, 30)["only"]
+        assert load.senders[0].ledger.given_up > 0
+    assert seen.quantile(1.0) < 1e6
+
+
+def test_sysbench_that_dies_in_mid_run_is_named(loaded_lab: Lab) -> None:
+    one = SqlClass("doomed", "ranges", 2)
+    with SqlLoad(workload(one), loaded_lab.load_file, SMALL) as load:
+        until(load, 10)
+        load.senders[0].process.kill()
+        load.senders[0].process.wait()
+        with pytest.raises(ServerError, match=r"sysbench of class 'doomed' has stopped in mid-run"):
+            load.histograms()
+
+
+def test_reason_of_sysbench_is_quoted(loaded_lab: Lab) -> None:
+    one = SqlClass("wrong", "analytic", 1, options={"query": "scan", "tables": 99})
+    with SqlLoad(workload(one), loaded_lab.load_file, SMALL) as load:
+        load.senders[0].process.wait(30)
+        with pytest.raises(ServerError, match=r"FATAL.*doesn't exist"):
+            load.histograms()
+
+
+def test_password_is_in_no_command_line_and_no_environment(loaded_lab: Lab) -> None:
+    with SqlLoad(workload(SqlClass("a", "ranges", 1)), loaded_lab.load_file, SMALL) as load:
+        until(load, 5)
+        options = dict(line.split("=", 1) for line in loaded_lab.load_file.read_text().splitlines())
+        process = Path(f"/proc/{load.senders[0].process.pid}")
+        shown = (process / "cmdline").read_text() + (process / "environ").read_text()
+    assert options["mysql-password"]
+    assert options["mysql-password"] not in shown
+    assert options["mysql-user"] == "poolpilot_load"
+
+
+def test_stop_ends_every_process_and_every_connection(loaded_lab: Lab) -> None:
+    load = SqlLoad(workload(SqlClass("a", "ranges", 3), SqlClass("b", "waiting", 3)), loaded_lab.load_file, SMALL)
+    until(load, 5)
+    processes = [sender.process for sender in load.senders]
+    load.stop()
+    load.stop()
+    assert all(process.poll() is not None for process in processes)
+    with Session(loaded_lab.root) as session:
+        for _ in range(100):
+            if int(session.row("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = 'sbtest'")[0]) == 0:
+                return
+            time.sleep(0.05)
+    pytest.fail("connections of the load are still open")
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"connections": 0}, {"connections": 1025}, {"think_ms": -1.0}, {"burst_share": 0.0}, {"rate_per_s": -1.0}]
+)
+def test_classes_that_no_load_has_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(SettingError):
+        SqlClass("wrong", "ranges", **{"connections": 1, **wrong})  # type: ignore[arg-type]

@@ -1,0 +1,130 @@
+"""The simulated backend gives what the live one gives, in virtual time, and the same again for the same seed."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from poolpilot.env.measurement.protocol import MeasurementSettings, observe, sweep
+from poolpilot.env.objective import Objective
+from poolpilot.env.servers.simulated import SimulatedServer
+from poolpilot.errors import ServerError, SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+from poolpilot.native_pool._core import LivePool
+from poolpilot.native_pool.handling import ConnectionHandling
+from poolpilot.native_pool.simulation import LoadChange, Machine
+from poolpilot.native_pool.workload import RequestClass, Step, Workload
+
+SILENT = Workload(
+    "silent", "test", (RequestClass("all", (Step("cpu", us=50.0), Step("wait", us=2000.0))),), connections=32, cpus=2
+)
+
+
+def latched(first: int, second: int) -> tuple[Step, ...]:
+    """Takes two latches with a wait between."""
+    return (Step("acquire", latch=first), Step("wait", us=100.0), Step("acquire", latch=second))
+
+
+def window_of(server: SimulatedServer, seconds: float = 1.0) -> Window:
+    server.run_for(0.5)
+    return observe(server, seconds).window
+
+
+def test_snapshot_has_every_name_of_the_live_pool() -> None:
+    live = LivePool(class_names=["all"])
+    live.start()
+    try:
+        wanted = live.snapshot()
+    finally:
+        live.close()
+    server = SimulatedServer(SILENT)
+    server.run_for(0.2)
+    snapshot = server.snapshot()
+    assert set(snapshot.counters) == set(wanted["counters"])
+    assert set(snapshot.gauges) == set(wanted["gauges"])
+    assert set(snapshot.histograms) == set(wanted["histograms"])
+
+
+def test_every_rich_feature_of_a_window_is_there() -> None:
+    server = SimulatedServer(SILENT, initial=PoolTuple(8, 3, 10))
+    features = window_of(server).profile.features
+    assert features["connections"] == 32.0
+    assert features["round_cpu_us_mean"] == pytest.approx(62.0, rel=0.3)
+    assert features["active_round_us_mean"] == pytest.approx(2062.0, rel=0.2)
+
+
+def test_same_seed_is_the_same_window() -> None:
+    first, second = (window_of(SimulatedServer(SILENT)) for _ in range(2))
+    assert first.profile.features == second.profile.features
+    assert first.throughput_per_s == second.throughput_per_s
+
+
+def test_sweep_finds_that_silent_waits_want_many_groups() -> None:
+    server = SimulatedServer(SILENT)
+    tuples = [PoolTuple(size, 3, 500) for size in (1, 2, 8, 32)]
+    objective = Objective.of_classes(SILENT.classes)
+    settings = MeasurementSettings(keep_shares=(1.0,), final_repeats=0, oracle_repeats=0)
+    measured = sweep(server, tuples, objective, settings, np.random.default_rng(0))
+    assert max(measured, key=lambda one: objective.value(one.window)).core[0] == 32
+
+
+def test_machine_decides_what_a_request_costs() -> None:
+    cheap, dear = (
+        SimulatedServer(SILENT, Machine(overhead_us=overhead), initial=PoolTuple(64, 3, 10))
+        for overhead in (1.0, 500.0)
+    )
+    assert window_of(cheap).throughput_per_s > 3.0 * window_of(dear).throughput_per_s
+
+
+def test_load_change_takes_effect_at_its_time() -> None:
+    server = SimulatedServer(SILENT, changes=[LoadChange(at_s=2.0, connections=1)], initial=PoolTuple(32, 3, 10))
+    before = window_of(server).throughput_per_s
+    server.run_for(1.0)
+    assert window_of(server).throughput_per_s < 0.1 * before
+
+
+def test_requests_can_be_counted_instead_of_seconds() -> None:
+    server = SimulatedServer(SILENT)
+    server.run_requests(500)
+    assert server.snapshot().counters["completed"] == 500.0
+
+
+def test_deadlock_is_an_error_that_names_the_latches() -> None:
+    classes = (RequestClass("up", latched(0, 1)), RequestClass("down", latched(1, 0)))
+    workload = Workload("deadlock", "test", classes, connections=2, cpus=2)
+    server = SimulatedServer(workload, latch_timeout_s=0.0)
+    with pytest.raises(ServerError, match="waits for latch 1"):
+        server.run_for(1.0)
+
+
+def test_handler_is_the_one_asked_for() -> None:
+    server = SimulatedServer(SILENT, handling=ConnectionHandling(handler="per_connection"))
+    server.run_for(0.5)
+    assert server.snapshot().gauges["threads"] == SILENT.connections
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"initial": PoolTuple(0, 3, 500)}, "pool_size"),
+        ({"throttle": "none"}, "throttle"),
+        ({"handler": "oracle"}, "handler is 'oracle', but must be one of per_connection, pool, hybrid"),
+        ({"latch_timeout_s": -1.0}, "latch_timeout_s"),
+        ({"changes": [LoadChange(at_s=0.0, rate_per_s=5.0)]}, "rate_per_s"),
+    ],
+)
+def test_nonsense_is_refused_by_name(options: dict[str, Any], text: str) -> None:
+    with pytest.raises(SettingError, match=text):
+        SimulatedServer(SILENT, **options)
+
+
+def test_tuple_outside_the_ranges_is_refused_and_time_does_not_run_back() -> None:
+    server = SimulatedServer(SILENT)
+    with pytest.raises(SettingError, match="pool_size"):
+        server.apply(PoolTuple(1000, 3, 500))
+    for seconds in (-1.0, float("nan"), float("inf")):
+        with pytest.raises(SettingError, match="must"):
+            server.run_for(seconds)
+    with pytest.raises(SettingError, match="requests must be at least 0"):
+        server.run_requests(-1)

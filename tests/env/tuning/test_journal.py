@@ -1,0 +1,179 @@
+"""The journal of a command: whole lines before every change, and nothing believed that does not fit."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.mariadb.identity import ServerIdentity
+from poolpilot.env.tuning.journal import FOLDER_VARIABLE, Journal, journal_folder, path_of
+from poolpilot.errors import JournalError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+
+SERVER = ServerIdentity("db1", "/data/", "10.11.18-MariaDB", 1_700_000_000)
+FIRST = PoolTuple(2, 3, 500)
+
+
+@pytest.fixture
+def begun(tmp_path: Path, stock: KnobSpace) -> Journal:
+    return Journal.begin(tmp_path, SERVER, FIRST, stock, "climb")
+
+
+def found(journal: Journal, stock: KnobSpace, server: ServerIdentity = SERVER) -> Journal | None:
+    return Journal.find(journal.path.parent, server, stock)
+
+
+def rewrite(begun: Journal, changes: dict[str, Any]) -> None:
+    head, *lines = begun.path.read_text().splitlines()
+    begun.path.write_text("\n".join([json.dumps(json.loads(head) | changes), *lines, ""]))
+
+
+def test_what_was_written_is_found_again(begun: Journal, stock: KnobSpace) -> None:
+    assert found(begun, stock) == begun
+    for size in (4, 8, 16):
+        begun.announce(FIRST.with_core((size, 3, 500)))
+    again = found(begun, stock)
+    assert again == begun
+    assert [one.pool_size for one in begun.announced] == [8, 16]
+    assert begun.path.stat().st_mode & 0o077 == 0
+
+
+def test_ended_journal_is_gone(begun: Journal, stock: KnobSpace) -> None:
+    begun.end()
+    begun.end()
+    assert found(begun, stock) is None
+
+
+def test_line_that_was_cut_short_never_happened(begun: Journal, stock: KnobSpace) -> None:
+    whole = begun.path.read_text()
+    begun.announce(FIRST.with_core((16, 3, 500)))
+    text = begun.path.read_text()
+    for length in range(len(whole), len(text)):
+        begun.path.write_text(text[:length])
+        again = found(begun, stock)
+        assert again is not None
+        assert again.announced == ()
+    for length in range(len(whole)):
+        begun.path.write_text(text[:length])
+        assert found(begun, stock) is None
+
+
+@pytest.mark.parametrize(
+    ("announced", "in_force", "wanted", "theirs"),
+    [
+        ([], (2, 3, 500), (2, 3, 500), ()),
+        ([(16, 3, 10)], (16, 3, 10), (2, 3, 500), ()),
+        ([(16, 3, 10)], (16, 3, 500), (2, 3, 500), ()),  # broke off half way
+        ([(8, 3, 500), (16, 3, 10)], (8, 3, 10), (2, 3, 500), ()),
+        ([(8, 3, 500), (16, 3, 10)], (16, 11, 10), (2, 11, 500), ("oversubscribe",)),
+        ([(16, 3, 10)], (7, 5, 300), (7, 5, 300), ("pool_size", "oversubscribe", "timer_interval_ms")),
+        ([], (7, 3, 500), (7, 3, 500), ("pool_size",)),
+    ],
+)
+def test_what_the_command_set_goes_back_and_what_others_set_stays(
+    begun: Journal,
+    announced: list[tuple[int, int, int]],
+    in_force: tuple[int, int, int],
+    wanted: tuple[int, int, int],
+    theirs: tuple[str, ...],
+) -> None:
+    for core in announced:
+        begun.announce(FIRST.with_core(core))
+    left = begun.left_over(FIRST.with_core(in_force))
+    assert left.wanted == FIRST.with_core(wanted)
+    assert left.theirs == theirs
+
+
+def test_restart_is_no_reason_to_refuse_it(begun: Journal, stock: KnobSpace) -> None:
+    later = replace(SERVER, started_unix_s=SERVER.started_unix_s + 100)
+    again = found(begun, stock, later)
+    assert again is not None
+    assert later.restarted_since(again.server)
+    assert not SERVER.restarted_since(again.server)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"journal": 2}, "has the format 2, but this version reads 1"),
+        ({"server": SERVER.as_dict() | {"hostname": "db2"}}, "on db2, but this is MariaDB 10.11.18-MariaDB in"),
+        ({"server": SERVER.as_dict() | {"version": "11.4.2-MariaDB"}}, "is of MariaDB 11.4.2"),
+        ({"server": {}}, "is damaged"),
+        ({"server": "db1"}, "is damaged"),
+        ({"first": FIRST.as_dict() | {"pool_size": 0}}, r"pool_size is 0, outside the allowed range 1\.\.128"),
+        ({"first": FIRST.as_dict() | {"pool_size": "2"}}, "is damaged"),
+        ({"first": FIRST.as_dict() | {"oversubscribe": 2.5}}, "must be a whole number"),
+        ({"first": {"pool_size": 2}}, "needs the field"),
+        ({"first": [2, 3, 500]}, "is damaged"),
+        ({"begun_unix_s": None}, "is damaged"),
+    ],
+)
+def test_journal_that_does_not_fit_is_named(
+    begun: Journal, stock: KnobSpace, change: dict[str, Any], says: str
+) -> None:
+    rewrite(begun, change)
+    with pytest.raises(JournalError, match=says) as refused:
+        found(begun, stock)
+    assert str(begun.path) in str(refused.value)
+    assert "nothing is set" in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["{}\n", "[]\n", "3\n", "nonsense\n", "\n", "\x00\n", '{"journal": 1}\n'])
+def test_file_that_is_no_journal_is_named(begun: Journal, stock: KnobSpace, text: str) -> None:
+    begun.path.write_text(text)
+    with pytest.raises(JournalError, match="nothing is set"):
+        found(begun, stock)
+
+
+def test_announced_tuple_outside_the_ranges_is_named(begun: Journal, stock: KnobSpace) -> None:
+    begun.announce(FIRST.with_core((16, 100_000, 500)))
+    with pytest.raises(JournalError, match="holds a tuple that this server does not take"):
+        found(begun, stock)
+
+
+def test_unreadable_file_is_named(begun: Journal, stock: KnobSpace) -> None:
+    begun.path.unlink()
+    begun.path.mkdir()
+    with pytest.raises(JournalError, match="cannot be read"):
+        found(begun, stock)
+
+
+def test_server_that_was_started_with_many_groups_takes_them_again(tmp_path: Path) -> None:
+    large = PoolTuple(192, 3, 500)
+    begun = Journal.begin(tmp_path, SERVER, large, KnobSpace.stock(192, max_pool_size=192), "climb")
+    begun.announce(large.with_core((64, 3, 500)))
+    again = found(begun, KnobSpace.stock(64))  # all that the server tells by then
+    assert again is not None
+    assert again.first == large
+
+
+def test_folder_that_cannot_be_written_is_refused_before_anything_is_set(tmp_path: Path, stock: KnobSpace) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(JournalError, match=f"without it nothing is set.*{FOLDER_VARIABLE}"):
+        Journal.begin(tmp_path / "file", SERVER, FIRST, stock, "climb")
+
+
+def test_change_that_cannot_be_noted_is_refused(begun: Journal) -> None:
+    begun.path.unlink()
+    begun.path.mkdir()
+    with pytest.raises(JournalError, match="nothing more is set"):
+        begun.announce(FIRST.with_core((4, 3, 500)))
+    assert begun.announced == ()
+
+
+def test_folder_is_named_by_argument_environment_or_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
+    assert journal_folder() == tmp_path / "state" / "poolpilot"
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "journals"))
+    assert journal_folder() == tmp_path / "journals"
+    assert journal_folder(tmp_path) == tmp_path
+
+
+def test_servers_of_one_host_have_journals_of_their_own(tmp_path: Path) -> None:
+    other = replace(SERVER, data_folder="/data2/")
+    assert path_of(tmp_path, SERVER) != path_of(tmp_path, other)
+    assert path_of(tmp_path, SERVER) == path_of(tmp_path, replace(SERVER, version="12.0.0-MariaDB", started_unix_s=1))

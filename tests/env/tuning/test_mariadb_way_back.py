@@ -1,0 +1,250 @@
+"""The way back on a real MariaDB: one tuner at a time, lost connections, left-over tuples, and what others set."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from poolpilot.env.lab.instance import Lab
+from poolpilot.env.mariadb.dsn import Dsn
+from poolpilot.env.mariadb.identity import ServerIdentity
+from poolpilot.env.mariadb.session import Session
+from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.tuning.journal import Journal, path_of
+from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack, by_hand
+from poolpilot.env.tuning.way_back import restoring
+from poolpilot.errors import JournalError, LostServerError, ServerError, TupleChangedError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+
+
+def opened(lab: Lab) -> MariadbServer:
+    return MariadbServer(Dsn(defaults_file=lab.defaults_file).account())
+
+
+@pytest.fixture
+def server(lab: Lab) -> Iterator[MariadbServer]:
+    with opened(lab) as found:
+        before = found.tuple_in_force()
+        yield found
+    with opened(lab) as again:
+        again.put_back(before)
+
+
+@pytest.fixture
+def console() -> Console:
+    return Console(file=StringIO(), width=1000)
+
+
+def said(console: Console) -> str:
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue()
+
+
+def other_than(first: PoolTuple) -> PoolTuple:
+    return first.with_core((16, 9, 40))
+
+
+def leave_behind(server: MariadbServer, folder: Path) -> PoolTuple:
+    """Ends as a killed program does: the tuple set, the journal there, the lock gone. Returns the first tuple."""
+    way_back = MariadbWayBack(server, folder)
+    first = way_back.begin("climb", lambda _sentence: None)
+    server.apply(other_than(first))
+    way_back.close()
+    return first
+
+
+def tune(way_back: MariadbWayBack, server: MariadbServer, console: Console, then: Callable[[], object]) -> None:
+    """Sets another tuple, and does something."""
+    with restoring(way_back, "climb", console) as first:
+        server.apply(other_than(first))
+        then()
+
+
+def fail_with(error: BaseException) -> None:
+    raise error
+
+
+def lose_the_connection(server: MariadbServer, lab: Lab) -> None:
+    with Session(lab.root) as human:
+        human.execute(f"KILL {server.session.connection_id}")
+    server.tuple_in_force()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), ServerError("no"), LostServerError("gone"), OSError(5, "tty")])
+def test_first_tuple_returns_after_every_error(
+    server: MariadbServer, tmp_path: Path, console: Console, error: BaseException
+) -> None:
+    first = server.tuple_in_force()
+    with pytest.raises(type(error)):
+        tune(MariadbWayBack(server, tmp_path), server, console, lambda: fail_with(error))
+    assert server.tuple_in_force() == first
+    assert said(console) == f"In force now: {first}.\n"
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_good_end_restores_or_keeps(server: MariadbServer, tmp_path: Path, console: Console, keep: bool) -> None:
+    with restoring(MariadbWayBack(server, tmp_path), "climb", console, keep=keep) as first:
+        server.apply(other_than(first))
+    assert server.tuple_in_force() == (other_than(first) if keep else first)
+    assert f"In force now: {server.tuple_in_force()}." in said(console)
+    assert not list(tmp_path.iterdir())
+
+
+def test_tuple_is_in_the_journal_before_it_is_in_force(server: MariadbServer, tmp_path: Path, console: Console) -> None:
+    identity = ServerIdentity.read(server.session)
+    seen: list[tuple[Journal | None, PoolTuple]] = []
+
+    class Watching:
+        def set(self, session: Session, before: PoolTuple, after: PoolTuple) -> None:
+            seen.append((Journal.find(tmp_path, identity, server.knobs), after))
+            actuator.set(session, before, after)
+
+    actuator, server.actuator = server.actuator, Watching()
+    with restoring(MariadbWayBack(server, tmp_path), "climb", console) as first:
+        server.apply(other_than(first))
+    (journal, after), _back = seen
+    assert journal is not None
+    assert (journal.first, journal.announced) == (first, (after,))
+
+
+def test_second_tuner_is_refused_and_told_who_holds_the_server(
+    server: MariadbServer, lab: Lab, tmp_path: Path, console: Console
+) -> None:
+    with restoring(MariadbWayBack(server, tmp_path / "a"), "climb", console), opened(lab) as second:
+        other = MariadbWayBack(second, tmp_path / "b")
+        holder = f"connection {server.session.connection_id} of poolpilot from"
+        assert holder in " ".join(other.warnings())
+        with pytest.raises(ServerError, match=f"another tuner is at work on .*{holder}"):
+            other.begin("sweep", lambda _sentence: None)
+        other.close()
+        assert not (tmp_path / "b").exists()
+    with opened(lab) as third, restoring(MariadbWayBack(third, tmp_path / "b"), "climb", console):
+        pass
+
+
+def test_lost_connection_is_opened_again_and_its_lock_taken_over(
+    server: MariadbServer, lab: Lab, tmp_path: Path, console: Console
+) -> None:
+    first = server.tuple_in_force()
+    with pytest.raises(LostServerError):
+        tune(MariadbWayBack(server, tmp_path), server, console, lambda: lose_the_connection(server, lab))
+    assert server.tuple_in_force() == first
+    assert "is lost; it is opened again" in said(console)
+    with opened(lab) as next_one:
+        MariadbWayBack(next_one, tmp_path).begin("climb", lambda _sentence: None)
+
+
+def test_message_names_what_is_in_force_where_the_server_is_gone(
+    server: MariadbServer, lab: Lab, tmp_path: Path, console: Console
+) -> None:
+    first = server.tuple_in_force()
+
+    def lose_the_server() -> None:
+        server.account = replace(server.account, port=1, extra_port=1)
+        server.control.extra_port = None
+        lose_the_connection(server, lab)
+
+    with pytest.raises(ServerError) as ended:
+        tune(MariadbWayBack(server, tmp_path, 0.0), server, console, lose_the_server)
+    text = str(ended.value)
+    assert "cannot reach a server" in text
+    assert f"Last set, and in force unless the server was restarted: {other_than(first)}." in text
+    assert f"SET GLOBAL thread_pool_size = {first.pool_size};" in text.splitlines()
+    assert f"SET GLOBAL thread_pool_stall_limit = {first.timer_interval_ms};" in text.splitlines()
+    with opened(lab) as again:
+        sentence = MariadbWayBack(again, tmp_path).resume()
+        assert "has ended without its way back" in sentence
+        assert again.tuple_in_force() == first
+
+
+def test_nothing_set_is_told_as_such(tmp_path: Path, server: MariadbServer) -> None:
+    journal = Journal.begin(
+        tmp_path, ServerIdentity.read(server.session), server.tuple_in_force(), server.knobs, "climb"
+    )
+    assert by_hand(journal, ServerError("gone")).startswith(f"gone; nothing was set: {journal.first} is in force")
+
+
+def test_what_somebody_else_sets_stays_and_the_rest_goes_back(
+    server: MariadbServer, lab: Lab, tmp_path: Path, console: Console
+) -> None:
+    first = server.tuple_in_force()
+
+    def meddle() -> None:
+        with Session(lab.root) as human:
+            human.execute("SET GLOBAL thread_pool_oversubscribe = 11")
+        server.apply(first)
+
+    with pytest.raises(TupleChangedError, match="somebody else has set"):
+        tune(MariadbWayBack(server, tmp_path), server, console, meddle)
+    size, _, timer_interval_ms = first.core
+    assert server.tuple_in_force().core == (size, 11, timer_interval_ms)
+    assert said(console) == (
+        "Somebody else has set thread_pool_oversubscribe = 11 meanwhile, which is left alone. "
+        f"In force now: {server.tuple_in_force()}.\n"
+    )
+
+
+def test_next_start_goes_back_first(server: MariadbServer, lab: Lab, tmp_path: Path, console: Console) -> None:
+    first = leave_behind(server, tmp_path)
+    with opened(lab) as next_one:
+        way_back = MariadbWayBack(next_one, tmp_path)
+        (warning,) = way_back.warnings()
+        assert f"{other_than(first)} is in force, {first} was at the beginning" in warning
+        assert next_one.tuple_in_force() == other_than(first)
+        with restoring(way_back, "sweep", console) as beginning:
+            assert beginning == first
+            assert next_one.tuple_in_force() == first
+    assert "The climb of" in said(console)
+    assert "has ended without its way back. In force now:" in said(console)
+
+
+def test_left_over_tuple_that_somebody_has_changed_since_is_theirs(
+    server: MariadbServer, lab: Lab, tmp_path: Path
+) -> None:
+    first = leave_behind(server, tmp_path)
+    with Session(lab.root) as human:
+        human.execute("SET GLOBAL thread_pool_size = 7")
+    with opened(lab) as next_one:
+        beginning = MariadbWayBack(next_one, tmp_path).begin("climb", lambda _sentence: None)
+    assert beginning == first.with_core((7, *first.core[1:]))
+
+
+def test_server_that_was_restarted_since_is_left_alone(
+    server: MariadbServer, lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = leave_behind(server, tmp_path)
+    now = ServerIdentity.read(server.session)
+    later = replace(now, started_unix_s=now.started_unix_s + 60)
+    monkeypatch.setattr(ServerIdentity, "read", lambda _session: later)
+    with opened(lab) as next_one:
+        sentence = MariadbWayBack(next_one, tmp_path).resume()
+        assert f"restarted since, and its my.cnf holds. In force now: {other_than(first)}" in sentence
+        assert next_one.tuple_in_force() == other_than(first)
+    assert not list(tmp_path.iterdir())
+
+
+def test_journal_that_does_not_fit_stops_everything(server: MariadbServer, lab: Lab, tmp_path: Path) -> None:
+    leave_behind(server, tmp_path)
+    path = path_of(tmp_path, ServerIdentity.read(server.session))
+    path.write_text("nonsense\n")
+    left = server.tuple_in_force()
+    with opened(lab) as next_one:
+        way_back = MariadbWayBack(next_one, tmp_path)
+        assert str(path) in way_back.warnings()[0]
+        with pytest.raises(JournalError, match="nothing is set"):
+            way_back.begin("climb", lambda _sentence: None)
+        assert next_one.tuple_in_force() == left
+        assert f"{left}" in way_back.forget()
+        assert next_one.tuple_in_force() == left
+        assert way_back.forget() == ""
+        assert way_back.resume() == ""
+
+
+def test_identity_outlives_connections(server: MariadbServer, lab: Lab) -> None:
+    with Session(lab.root) as other:
+        assert ServerIdentity.read(other).key == ServerIdentity.read(server.session).key
+        assert not ServerIdentity.read(other).restarted_since(ServerIdentity.read(server.session))

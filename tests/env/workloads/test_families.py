@@ -1,0 +1,56 @@
+"""Families draw reproducible workloads that a live pool can serve, and no family stands in two splits."""
+
+from collections import Counter, defaultdict
+
+import pytest
+
+from poolpilot.env.objective import Objective
+from poolpilot.env.workloads.families import CPUS, FAMILIES, Family, draw_workload, workload_set
+
+COUNTS = {"train": 80, "validation": 15, "test": 20}
+
+
+def test_set_holds_what_was_asked_dealt_evenly_and_split_by_family() -> None:
+    planned = workload_set(1, {"train": 80, "validation": 15, "test": 20})
+    assert Counter(one.split for one in planned) == COUNTS
+    assert len({one.workload.name for one in planned}) == sum(COUNTS.values())
+    splits_of = defaultdict(set)
+    for one in planned:
+        splits_of[one.workload.family].add(one.split)
+    assert all(len(splits) == 1 for splits in splits_of.values())
+    per_family = Counter(one.workload.family for one in planned)
+    for split in COUNTS:
+        counts = [per_family[family.name] for family in FAMILIES.values() if family.split == split]
+        assert max(counts) - min(counts) <= 1
+
+
+def test_affinity_varies_in_every_family() -> None:
+    families = Counter(family.split for family in FAMILIES.values())
+    planned = workload_set(1, {split: len(CPUS) * count for split, count in families.items()})
+    for family in FAMILIES:
+        assert {one.workload.cpus for one in planned if one.workload.family == family} == set(CPUS)
+    assert len(set(CPUS)) > 1
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=lambda family: family.name)
+def test_draws_depend_on_nothing_but_their_arguments(family: Family) -> None:
+    assert draw_workload(family, 3, 1) == draw_workload(family, 3, 1)
+    assert draw_workload(family, 3, 1) != draw_workload(family, 4, 1)
+    assert draw_workload(family, 3, 1).classes != draw_workload(family, 3, 3).classes
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=lambda family: family.name)
+def test_latches_taken_are_released_and_shares_are_positive(family: Family) -> None:
+    for number in range(20):
+        workload = draw_workload(family, 7, number)
+        for one in workload.classes:
+            taken = Counter(step.op for step in one.steps)
+            assert taken["acquire"] == taken["release"]
+            assert one.share > 0
+            assert sum(step.us for step in one.steps) < 1e6
+        Objective.of_classes(workload.classes)
+
+
+def test_demonstration_has_a_held_out_family_of_every_nature() -> None:
+    held_out = {family.nature for family in FAMILIES.values() if family.split == "test"}
+    assert {"cpu", "silent", "latch"} <= held_out

@@ -1,0 +1,86 @@
+"""What-if from a profile: the grid, its heat map and its label; what cannot be read is refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.objective import Objective
+from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, measure_all
+from poolpilot.errors import SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.models.body import as_body
+from poolpilot.native_pool.simulation import CALIBRATED
+from poolpilot.native_pool.workload import RequestClass, Step, Workload
+from poolpilot.pipelines.calibrate.what_if import SimulateSettings, what_if
+from poolpilot.serve.commands.look.simulate_command import run
+
+IN_FORCE = PoolTuple(2, 3, 500)
+
+
+@pytest.fixture(scope="module")
+def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A window of silent waits under the default tuple."""
+    classes = (RequestClass("all", (Step("cpu", us=100.0), Step("wait", us=3000.0, variation=0.5))),)
+    workload = Workload("silent", "test", classes, connections=64, cpus=2)
+    (window,) = measure_all([Scenario(workload, CALIBRATED).open()], [IN_FORCE], SimulatedMeasurement(requests=5000))
+    path = tmp_path_factory.mktemp("profile") / "profile.json"
+    path.write_text(json.dumps(as_body([window], KnobSpace.stock(2), Objective())))
+    return path
+
+
+def settings_of(profile: Path, /, **flags: Any) -> SimulateSettings:
+    quick = {"profile": profile, "sizes": (1, 32), "timer_intervals_ms": (10,), "requests": 5000}
+    return SimulateSettings.load(None, {**quick, **flags})
+
+
+def test_grid_shows_what_more_groups_would_give(
+    profile: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, picture = tmp_path / "grid.json", tmp_path / "grid.png"
+    run(settings_of(profile, grid=True, png=picture), table)
+    shown = capsys.readouterr().out
+    assert "(simulated)" in shown
+    assert "not reported" in shown
+    written = json.loads(table.read_text())
+    assert written["simulated"] is True
+    grid = {name: np.array(values) for name, values in written["grid"].items()}
+    large, small = grid["pool_size"] == 32, grid["pool_size"] == 1
+    assert grid["goodput_per_s"][large].min() > 3.0 * grid["goodput_per_s"][small].max()
+    assert grid["p99_ms"][large].max() < grid["p99_ms"][small].min()
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_a_grid_the_tuple_in_force_is_checked(profile: Path) -> None:
+    found = what_if(settings_of(profile))
+    assert found.columns is None
+    assert found.simulated_goodput_per_s == pytest.approx(found.measured_goodput_per_s, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("flags", "refusal"),
+    [
+        ({"profile": Path("nowhere.json")}, "cannot read the profile nowhere.json"),
+        ({"grid": True, "sizes": (1000,)}, "holds no tuple"),
+        ({"machine": Path("nowhere.json")}, "cannot read the machine nowhere.json"),
+        ({"requests": 1}, "requests"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(profile: Path, flags: dict[str, Any], refusal: str) -> None:
+    with pytest.raises(SettingError, match=refusal):
+        what_if(settings_of(profile, **flags))
+
+
+def test_there_is_no_picture_without_a_grid(profile: Path) -> None:
+    with pytest.raises(SettingError, match="needs --grid"):
+        what_if(settings_of(profile)).figure()
+
+
+def test_profile_of_another_kind_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "profile.json"
+    path.write_text(json.dumps({"windows": []}))
+    with pytest.raises(SettingError, match="is no body of a prediction request"):
+        what_if(settings_of(path))

@@ -1,0 +1,48 @@
+"""Staging on MariaDB plans whole families, in a store of its own, with windows of its own."""
+
+from pathlib import Path
+
+from poolpilot.env.lab.sysbench_families import FAMILIES, draw_workload
+from poolpilot.env.measurement.protocol import MARIADB_RACING
+from poolpilot.pipelines.collect.collect_settings import CollectSettings
+from poolpilot.pipelines.collect.mariadb_staging import mariadb_staging, racing_for
+from poolpilot.pipelines.evaluate.evaluate import EvaluateSettings
+from poolpilot.pipelines.train.promote import PromoteSettings
+from poolpilot.pipelines.train.train_settings import TrainSettings
+
+STORE = Path("pipelines/mariadb")
+
+
+def test_mariadb_has_a_store_of_its_own_everywhere() -> None:
+    assert CollectSettings.load(None, {"server": "mariadb"}).store == STORE
+    assert EvaluateSettings.load(None, {"server": "mariadb"}).store == STORE
+    assert PromoteSettings.load(None, {"server": "mariadb"}).store == STORE
+    train = TrainSettings.load(None, {"server": "mariadb"})
+    assert train.store == STORE
+    assert train.server_views
+    assert train.initial is not None
+    assert (train.initial / "manifest.json").is_file()
+
+
+def test_named_settings_win_over_mariadbs_defaults() -> None:
+    named = CollectSettings.load(None, {"server": "mariadb", "store": "elsewhere", "climbs": 2})
+    assert (named.store, named.climbs) == (Path("elsewhere"), 2)
+    assert CollectSettings.load(None, {}).store == Path("pipelines/records")
+
+
+def test_splits_hold_whole_families_and_only_the_wanted_are_planned() -> None:
+    planned, _ = mariadb_staging(CollectSettings.load(None, {"server": "mariadb"}))
+    assert len(planned) >= 40
+    assert all(FAMILIES[one.workload.family].split == one.split for one in planned)
+    held_out, _ = mariadb_staging(CollectSettings.load(None, {"server": "mariadb", "splits": ("test",)}))
+    assert {one.split for one in held_out} == {"test"}
+
+
+def test_windows_are_mariadbs_unless_named_and_hold_whole_bursts() -> None:
+    settings = CollectSettings.load(None, {"server": "mariadb"})
+    even, bursty = (draw_workload(FAMILIES[name], 1, 0) for name in ("point_select", "bursty"))
+    assert racing_for(even, settings).racing.window_s == MARIADB_RACING.window_s
+    assert racing_for(bursty, settings).racing.window_s % bursty.classes[0].burst_period_s < 1e-9
+    named = CollectSettings.load(None, {"server": "mariadb", "racing.window_s": 2.5})
+    assert racing_for(even, named).racing.window_s == 2.5
+    assert racing_for(even, named).racing.settle_s == MARIADB_RACING.settle_s

@@ -1,0 +1,86 @@
+"""Simulated collection: sweeps of machines nobody has, on all processors, resumable, ready to learn from."""
+
+import io
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from poolpilot.env.workloads.simulated_families import SIMULATED_FAMILIES
+from poolpilot.errors import StoreError
+from poolpilot.featurizer.record import OLDER_TIMER
+from poolpilot.pipelines.collect.collect import collect
+from poolpilot.pipelines.collect.collect_report import CollectReport
+from poolpilot.pipelines.collect.collect_settings import SIMULATED_STORE, CollectSettings
+from poolpilot.pipelines.collect.simulated_staging import simulated_staging
+from poolpilot.pipelines.store.dataset import read_dataset
+from poolpilot.pipelines.store.records import StagingStore
+
+SMALL = {"simulated.window_requests": 200, "simulated.window_s": 2.0}
+LIVE = Path(__file__).parents[3] / "pipelines" / "records"
+
+
+def collected(store: Path, workloads: int = 4, workers: int = 2, **flags: Any) -> CollectReport:
+    given = {"store": store, "server": "simulated", "simulated.workloads": workloads, "simulated.workers": workers}
+    settings = CollectSettings.load(None, {**given, **SMALL, **flags})
+    return collect(settings, *simulated_staging(settings), Console(file=io.StringIO()))
+
+
+def outcomes(store: Path) -> set[tuple[Any, ...]]:
+    names = ("workload_id", "pool_size", "oversubscribe", "timer_interval_ms", "round", "goodput_per_s")
+    return {tuple(row[name] for name in names) for row in StagingStore(store).window_rows()}
+
+
+def test_sweeps_are_complete_and_can_be_learned_from(tmp_path: Path) -> None:
+    report = collected(tmp_path, workloads=len(SIMULATED_FAMILIES))
+    assert report.complete == len(SIMULATED_FAMILIES)
+    assert not report.failed
+    dataset = read_dataset(tmp_path, "train")
+    assert {sweep.family for sweep in dataset.sweeps} == set(SIMULATED_FAMILIES)
+    assert all(len(sweep.entries) == len(dataset.ladder) == 32 for sweep in dataset.sweeps)
+    assert all(sweep.again_values for sweep in dataset.sweeps)
+
+
+def test_threads_change_no_outcome_and_a_second_run_measures_nothing(tmp_path: Path) -> None:
+    collected(tmp_path / "one", workers=1)
+    collected(tmp_path / "many", workers=3)
+    assert outcomes(tmp_path / "one") == outcomes(tmp_path / "many")
+    assert collected(tmp_path / "many").windows == 0
+
+
+def test_stopped_run_goes_on_where_it_ended(tmp_path: Path) -> None:
+    stopped = collected(tmp_path, time_budget_s=0.3)
+    assert stopped.stopped is not None
+    finished = collected(tmp_path)
+    assert finished.complete == 4
+    assert finished.windows > 0
+    assert len(read_dataset(tmp_path, "train").sweeps) == 4
+
+
+def test_simulated_records_lie_apart_unless_told_otherwise(tmp_path: Path) -> None:
+    assert CollectSettings.load(None, {"server": "simulated"}).store == SIMULATED_STORE
+    assert CollectSettings.load(None, {"server": "simulated", "store": tmp_path}).store == tmp_path
+    assert CollectSettings.load(None, {}).store != SIMULATED_STORE
+    assert CollectSettings.load(None, {"server": "simulated", "climbs": 2}).climbs == 2
+
+
+def test_live_and_simulated_sweeps_are_learned_from_together(tmp_path: Path) -> None:
+    collected(tmp_path, workloads=2)
+    simulated = replace(read_dataset(tmp_path, "train"), timer=OLDER_TIMER)  # as the shipped records
+    live = read_dataset(LIVE, "train")
+    both = read_dataset(LIVE, "validation").learning_from([live, simulated])
+    assert len(both.of_split("train")) == len(live.sweeps) + 2
+    assert both.ladder == live.ladder
+    assert both.digest not in (live.digest, simulated.digest)
+    assert len({sweep.family for sweep in both.of_split("validation")}) == 3
+
+
+def test_family_that_would_be_judged_on_is_not_learned_from() -> None:
+    judged = read_dataset(LIVE, "validation")
+    leaking = read_dataset(LIVE, "train", "validation")
+    moved = [sweep for sweep in leaking.sweeps if sweep.split == "validation"]
+    relabelled = [type(one)(**{**vars(one), "split": "train"}) for one in moved]
+    with pytest.raises(StoreError, match="in the splits"):
+        judged.learning_from([replace(leaking, sweeps=tuple(relabelled))])

@@ -1,0 +1,64 @@
+"""The views show what the segments hold, in memory or in a file that can be thrown away."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from poolpilot.env.workloads.families import PlannedWorkload
+from poolpilot.featurizer.record import window_of
+from poolpilot.pipelines.collect.collect import Staging, collect
+from poolpilot.pipelines.collect.collect_settings import CollectSettings
+from poolpilot.pipelines.store.dataset import read_dataset
+from poolpilot.pipelines.store.records import StagingStore
+from poolpilot.pipelines.store.views import connect
+
+
+@pytest.fixture
+def store(
+    collect_settings: Callable[..., CollectSettings], planned: list[PlannedWorkload], staging: Staging
+) -> StagingStore:
+    """A store with one workload."""
+    collect(collect_settings(), planned[:1], staging, Console(file=io.StringIO()))
+    return StagingStore(collect_settings().store)
+
+
+def test_features_by_sql_are_those_of_the_windows(store: StagingStore) -> None:
+    rows = store.window_rows()
+    query = "SELECT utilisation, completed_per_s, queue_wait_us_mean FROM features ORDER BY time_unix_s"
+    for row, found in zip(rows, connect(store).sql(query).fetchall(), strict=True):
+        features = window_of(row).profile.features
+        assert found[0] == pytest.approx(features["utilisation"])
+        assert found[1] == pytest.approx(features["completed_per_s"])
+        assert found[2] is None
+
+
+def test_outcomes_are_the_values_of_the_sweep(store: StagingStore) -> None:
+    (sweep,) = read_dataset(store.directory, "train").sweeps
+    query = "SELECT pool_size, oversubscribe, timer_interval_ms, windows, objective FROM outcomes"
+    found = {tuple(row[:3]): row[3:] for row in connect(store).sql(query).fetchall()}
+    assert set(found) == set(sweep.entries)
+    for core, (windows, objective) in found.items():
+        assert windows == len(sweep.entries[core].windows)
+        assert objective == pytest.approx(sweep.entries[core].value)
+
+
+def test_the_views_of_an_empty_store_are_empty(tmp_path: Path) -> None:
+    connection = connect(StagingStore(tmp_path))
+    for view in ("records", "workloads", "features", "outcomes"):
+        assert connection.sql(f"SELECT count(*) FROM {view}").fetchall() == [(0,)]
+
+
+def test_a_database_file_can_be_thrown_away(store: StagingStore, tmp_path: Path) -> None:
+    database = tmp_path / "it's views.duckdb"
+    counts = []
+    for again in (False, True, True):
+        if again:
+            database.unlink(missing_ok=True)
+        with connect(store, database) as connection:
+            counts.append(connection.sql("SELECT count(*) FROM records").fetchall())
+    with connect(store, database) as connection:
+        counts.append(connection.sql("SELECT count(*) FROM records").fetchall())
+    assert counts == [[(46,)]] * 4

@@ -1,0 +1,73 @@
+"""`poolpilot restore` says what was left over, and brings it back or forgets it when told to."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poolpilot.env.lab.instance import Lab
+from poolpilot.env.mariadb.dsn import Dsn
+from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.tuning.journal import FOLDER_VARIABLE
+from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
+from poolpilot.featurizer.pool_tuple import PoolTuple
+
+
+@pytest.fixture
+def server(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MariadbServer]:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    with MariadbServer(Dsn(defaults_file=lab.defaults_file).account()) as found:
+        before = found.tuple_in_force()
+        yield found
+        found.put_back(before)
+
+
+@pytest.fixture
+def left_over(server: MariadbServer) -> PoolTuple:
+    """A tuple that a killed sweep has left in force."""
+    way_back = MariadbWayBack(server)
+    tried = way_back.begin("sweep", lambda _sentence: None).with_core((32, 5, 70))
+    server.apply(tried)
+    way_back.close()
+    return tried
+
+
+def test_without_a_journal_there_is_nothing_to_do(invoke: Callable[..., Any], server: MariadbServer, lab: Lab) -> None:
+    result = invoke("restore", f"F={lab.defaults_file}", "--execute")
+    assert (result.code, result.err) == (0, "")
+    assert f"Nothing is left to bring back. In force now: {server.tuple_in_force()}." in result.out
+
+
+def test_it_says_what_it_would_do_and_does_it_when_told_to(
+    invoke: Callable[..., Any], server: MariadbServer, lab: Lab, left_over: PoolTuple
+) -> None:
+    dsn = f"F={lab.defaults_file}"
+    asked = invoke("restore", dsn)
+    assert (asked.code, asked.err) == (0, "")
+    assert f"{left_over} is in force" in asked.out
+    assert server.tuple_in_force() == left_over
+    done = invoke("restore", dsn, "--execute")
+    assert (done.code, done.err) == (0, "")
+    assert server.tuple_in_force() != left_over
+    assert f"In force now: {server.tuple_in_force()}." in done.out
+
+
+@pytest.mark.parametrize("command", ["climb", "sweep", "search"])
+def test_preview_of_a_command_warns_of_it(
+    invoke: Callable[..., Any], server: MariadbServer, lab: Lab, left_over: PoolTuple, command: str
+) -> None:
+    result = invoke(command, f"F={lab.defaults_file}")
+    assert result.code == 0
+    assert "Warning: the sweep of" in result.out
+    assert server.tuple_in_force() == left_over
+
+
+def test_forgotten_it_is_the_beginning(
+    invoke: Callable[..., Any], server: MariadbServer, lab: Lab, left_over: PoolTuple
+) -> None:
+    result = invoke("restore", f"F={lab.defaults_file}", "--forget")
+    assert (result.code, result.err) == (0, "")
+    assert f"the beginning from now on: {left_over}" in result.out
+    assert MariadbWayBack(server).warnings() == ()
+    assert server.tuple_in_force() == left_over

@@ -1,0 +1,242 @@
+"""`poolpilot climb` from its arguments to what it prints and writes."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import EndingCurve
+
+from poolpilot.env.tuning.backends import draw
+from poolpilot.errors import LostServerError, ServerError
+from poolpilot.native_pool import SpectralSettings
+
+CURVE = ("climb", "--backend", "curve", "--seconds", 10)
+
+
+def read(path: Path) -> dict[str, Any]:
+    values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return values
+
+
+@pytest.mark.parametrize("backend", ["curve", "simulated"])
+def test_prints_screen_outcome_and_what_is_in_force_and_writes_everything(
+    invoke: Callable[..., Any], tmp_path: Path, backend: str
+) -> None:
+    path = tmp_path / "climb.json"
+    result = invoke("climb", "--backend", backend, "--seconds", 10, "--period", 0.25, "--json", path)
+    assert (result.code, result.err) == (0, "")
+    for wanted in ("mode", "bracket", "scan", "▁", "before", "after", "In force now"):
+        assert wanted in result.out
+    written = read(path)
+    assert written["backend"] == backend
+    assert written["interrupted"] is False
+    assert [row["when"] for row in written["outcome"]] == ["before", "after"]
+    assert written["outcome"][1]["goodput_per_s"] > 2 * written["outcome"][0]["goodput_per_s"]
+    assert len(written["steps"]) == 40
+    assert len(written["settings"]) == len(SpectralSettings.fields())
+
+
+def test_decisions_are_the_log_of_the_climber_as_plain_json(invoke: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "climb.json"
+    invoke(*CURVE, "--json", path)
+    decisions = read(path)["decisions"]
+    assert [record["sample"] for record in decisions] == list(range(41))
+    assert decisions[0]["reason"] == "starts cold"
+    assert all(len(record["size_harmonic"]) == len(record["throughput_harmonic"]) == 2 for record in decisions)
+    assert any(record["size_harmonic"][1] != 0.0 for record in decisions)
+
+
+def test_knobs_that_are_named_are_climbed_together(invoke: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "climb.json"
+    named = ("--knob", "oversubscribe", "--knob", "pool_size")
+    result = invoke("climb", "--backend", "simulated", *named, "--seconds", 10, "--json", path)
+    assert (result.code, result.err) == (0, "")
+    assert "elasticity" in result.out
+    written = read(path)
+    assert written["knobs"] == ["pool_size", "oversubscribe"]
+    assert [record["sample"] for record in written["decisions"]] == list(range(41))
+    assert all(set(record["knobs"]) == {"pool_size", "oversubscribe"} for record in written["decisions"])
+    assert len({step["pool_tuple"]["oversubscribe"] for step in written["steps"]}) > 1
+    assert {step["pool_tuple"]["timer_interval_ms"] for step in written["steps"]} == {500}
+
+
+def test_size_that_is_named_is_climbed_as_if_it_were_not(invoke: Callable[..., Any], tmp_path: Path) -> None:
+    paths = [tmp_path / "named.json", tmp_path / "unnamed.json"]
+    invoke(*CURVE, "--knob", "pool_size", "--json", paths[0])
+    invoke(*CURVE, "--json", paths[1])
+    assert read(paths[0])["decisions"] == read(paths[1])["decisions"]
+
+
+def test_warm_climb_prints_what_the_model_said(invoke: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "climb.json"
+    result = invoke("climb", "--backend", "simulated", "--warm", "--seconds", 10, "--json", path)
+    assert (result.code, result.err) == (0, "")
+    assert "Prediction" in result.out
+    assert read(path)["predictions"]
+
+
+def test_same_seed_climbs_alike_in_virtual_time(invoke: Callable[..., Any], tmp_path: Path) -> None:
+    paths = [tmp_path / "first.json", tmp_path / "second.json"]
+    for path in paths:
+        invoke(*CURVE, "--noise", 0.2, "--seed", 5, "--json", path)
+    assert read(paths[0])["steps"] == read(paths[1])["steps"]
+
+
+def test_live_pool_is_climbed_under_a_workload_from_a_file(invoke: Callable[..., Any], tmp_path: Path) -> None:
+    path, answer = tmp_path / "workload.json", tmp_path / "climb.json"
+    values = draw("page_faults", seed=3).as_dict() | {"cpus": 1, "connections": 8}
+    path.write_text(json.dumps(values), encoding="utf-8")
+    result = invoke("climb", "--workload", path, "--seconds", 2, "--period", 0.1, "--json", answer)
+    assert result.code == 0, result.err
+    assert all(step["goodput_per_s"] > 0 for step in read(answer)["steps"])
+
+
+@pytest.mark.parametrize("options", [[], ["--keep"]])
+def test_interrupt_restores_or_keeps_and_writes_all_the_same(
+    invoke: Callable[..., Any], ending: type[EndingCurve], tmp_path: Path, options: list[str]
+) -> None:
+    path = tmp_path / "climb.json"
+    result = invoke(*CURVE, "--json", path, *options)
+    assert (result.code, result.err) == (130, "")
+    server, written = ending.last, read(path)
+    assert (server.tuple_in_force() != server.first) is bool(options)
+    assert f"In force now: {server.tuple_in_force()}" in result.out
+    assert "after" in result.out
+    assert written["interrupted"] is True
+    assert len(written["steps"]) == 20
+    assert len(written["decisions"]) == 21
+
+
+def test_interrupt_before_the_first_window_writes_what_there_is(
+    invoke: Callable[..., Any], ending: type[EndingCurve], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ending, "runs", 0)
+    path = tmp_path / "climb.json"
+    assert invoke(*CURVE, "--json", path).code == 130
+    assert (read(path)["outcome"], read(path)["decisions"]) == ([], [])
+
+
+@pytest.mark.parametrize("options", [[], ["--keep"]])
+def test_error_restores_if_the_server_is_there_and_writes_all_the_same(
+    invoke: Callable[..., Any],
+    ending: type[EndingCurve],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+) -> None:
+    monkeypatch.setattr(ending, "error", ServerError("the load has died"))
+    path = tmp_path / "climb.json"
+    result = invoke(*CURVE, "--json", path, *options)
+    assert (result.code, result.err) == (1, "poolpilot: the load has died\n")
+    assert ending.last.tuple_in_force() == ending.last.first
+    assert len(read(path)["steps"]) == 20
+
+
+def test_lost_server_is_not_asked_again(
+    invoke: Callable[..., Any], ending: type[EndingCurve], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ending, "error", LostServerError("the server is gone"))
+    result = invoke(*CURVE, "--json", tmp_path / "climb.json")
+    assert (result.code, result.err) == (1, "poolpilot: the server is gone\n")
+    assert len(read(tmp_path / "climb.json")["steps"]) == 20
+
+
+@pytest.mark.parametrize("options", [[], ["--keep"]])
+def test_first_tuple_returns_at_the_end_unless_it_is_to_keep_what_it_reached(
+    invoke: Callable[..., Any], ending: type[EndingCurve], monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    monkeypatch.setattr(ending, "runs", 1000)
+    result = invoke(*CURVE, *options)
+    server = ending.last
+    assert (server.tuple_in_force() == server.first) is not bool(options)
+    assert f"In force now: {server.tuple_in_force()}" in result.out
+
+
+def test_settings_come_from_flags_over_environment_over_file(
+    invoke: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, path = tmp_path / "climb.toml", tmp_path / "climb.json"
+    file.write_text("hcm_eps = 1\nconfidence = 2.5\nhcm_trust = 0.9\n", encoding="utf-8")
+    monkeypatch.setenv("POOLPILOT_CLIMB_HCM_EPS", "2")
+    monkeypatch.setenv("POOLPILOT_CLIMB_CONFIDENCE", "3.5")
+    result = invoke(*CURVE, "--settings", file, "--set", "hcm_eps=3", "--set", "wave_period=6", "--json", path)
+    assert (result.code, result.err) == (0, "")
+    settings = read(path)["settings"]
+    names = ("hcm_eps", "confidence", "hcm_trust", "wave_period", "hcm_hillclimbing_enabled", "hcm_period")
+    assert [settings[name] for name in names] == [3.0, 3.5, 0.9, 6, True, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--family", "sunshine"], "there is no family 'sunshine'; there are .*page_faults"),
+        (["--backend", "curve", "--curve", "nowhere.json"], "cannot read nowhere.json"),
+        (["--noise", "0.1"], "belong to --backend curve"),
+        (["h=db1", "--backend", "curve"], "names a MariaDB server"),
+        (
+            ["--backend", "curve", "--knob", "all"],
+            "cannot climb oversubscribe, timer_interval_ms: leave",
+        ),
+        (["--set", "hcm_eps"], "NAME=VALUE"),
+        (["--set", "speed=3"], "'speed': there is no such setting"),
+        (["--set", "wave_period=5"], "wave_period is 5, but must be an even number"),
+        (["--set", "hcm_min_thread_wave_magnitude=90"], "hcm_max_thread_wave_magnitude is 80.*hcm_min_thread"),
+        (["--settings", "nowhere.toml"], "there is no settings file nowhere.toml"),
+        (["--backend", "curve", "--json", "/nowhere/climb.json"], "there is no such folder"),
+    ],
+)
+def test_mistakes_are_one_sentence(invoke: Callable[..., Any], options: list[str], says: str) -> None:
+    result = invoke("climb", *options)
+    assert result.code == 1
+    assert result.err.startswith("poolpilot: ")
+    assert len(result.err.splitlines()) == 1
+    assert re.search(says, result.err)
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "no", '{"name": 1, "classes": [3]}'])
+def test_file_that_is_no_workload_is_one_sentence(invoke: Callable[..., Any], tmp_path: Path, text: str) -> None:
+    path = tmp_path / "workload.json"
+    path.write_text(text, encoding="utf-8")
+    result = invoke("climb", "--workload", path)
+    assert result.code == 1
+    assert "workload.json" in result.err
+    assert "Traceback" not in result.err
+
+
+def test_settings_are_listed_with_the_defaults_of_the_command(
+    invoke: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    path = tmp_path / "settings.json"
+    result = invoke("climb", "--list-settings", "--json", path)
+    rows = {row["name"]: row for row in read(path)["settings"]}
+    assert list(rows) == [row["name"] for row in SpectralSettings.fields()]
+    for row in SpectralSettings.fields():
+        assert row["name"] in result.out
+        assert row["effect"] in result.out
+    assert rows["hcm_log_enabled"]["default"] is True
+    assert rows["hcm_eps"] | {"effect": ""} == {
+        "name": "hcm_eps",
+        "default": 5.0,
+        "unit": "threads",
+        "low": 0.0,
+        "high": None,
+        "effect": "",
+        "environment": "POOLPILOT_CLIMB_HCM_EPS",
+    }
+
+
+def test_settings_of_mariadb_are_listed_without_connecting(invoke: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    result = invoke("climb", "h=nowhere.invalid", "--list-settings", "--json", path)
+    assert (result.code, result.err) == (0, "")
+    assert {row["name"]: row["default"] for row in read(path)["settings"]}["hcm_period"] == 0.5
+
+
+def test_help_groups_the_options(invoke: Callable[..., Any]) -> None:
+    result = invoke("climb", "--help")
+    for wanted in ("Without a DSN", "Settings of the climber", "--list-settings", "At the end", "--keep"):
+        assert wanted in result.out

@@ -1,0 +1,194 @@
+"""A climb: cold and warm on a curve, and a file of settings that changes under it."""
+
+import io
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from poolpilot.agent.controllers.warm_start import WarmStartSettings
+from poolpilot.env.knobs import CORE_KNOBS
+from poolpilot.env.objective import Objective
+from poolpilot.env.servers.curve import CurveServer
+from poolpilot.env.tuning.loop import TuningStep
+from poolpilot.env.tuning.target import Target
+from poolpilot.env.tuning.way_back import ApplyFirst
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.models.predictor import ProbingPredictor
+from poolpilot.serve.commands.climb.climb_knobs import SIZE_ALONE
+from poolpilot.serve.commands.climb.climb_run import ClimbRun, climb_controller
+from poolpilot.serve.commands.climb.climb_settings import SettingSources
+from poolpilot.serve.commands.tuning.tuning_screen import TuningScreen
+
+RISE_THEN_FALL = [(1, 500.0), (16, 4000.0), (128, 1000.0)]
+SUMMIT = PoolTuple(16, 3, 500)
+
+
+def run_on_curve(
+    predictor: ProbingPredictor | None = None,
+    file: Path | None = None,
+    flags: dict[str, object] | None = None,
+    knobs: tuple[str, ...] = SIZE_ALONE,
+    horizon_s: float = 60.0,
+) -> ClimbRun:
+    """A climb that has not begun, on a curve."""
+    sources = SettingSources(0.1, file, flags or {})
+    settings = sources.load()
+    curve = CurveServer(RISE_THEN_FALL)
+    target = Target(curve, ApplyFirst(curve), "a curve", Objective(), {})
+    controller = climb_controller(target, settings, knobs, predictor, WarmStartSettings())
+    screen = TuningScreen("test", Console(file=io.StringIO(), width=200), "goodput", controller)
+    return ClimbRun(
+        target, controller, screen, settings.hcm_period, horizon_s, settings=settings, sources=sources, knobs=knobs
+    )
+
+
+def at_step(run: ClimbRun, number: int, act: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Acts when the screen gets that step."""
+    add = run.screen.add
+
+    def acting(step: TuningStep) -> None:
+        add(step)
+        if len(run.steps) == number:
+            act()
+
+    monkeypatch.setattr(run.screen, "add", acting)
+
+
+def text_of(run: ClimbRun) -> str:
+    out = Console(file=io.StringIO(), width=200)
+    out.print(run.screen.view())
+    assert isinstance(out.file, io.StringIO)
+    return out.file.getvalue()
+
+
+def test_cold_climb_gets_nearer_to_the_summit() -> None:
+    run = run_on_curve()
+    run.run()
+    assert run.predictions == []
+    assert run.before is not None
+    assert run.steps[-1].goodput_per_s > 2 * run.before.window.throughput_per_s
+
+
+def test_warm_climb_starts_at_the_prediction(tellable: Callable[..., ProbingPredictor]) -> None:
+    run = run_on_curve(tellable(pool_tuple=SUMMIT), horizon_s=5.0)
+    run.run()
+    assert run.before is not None
+    assert run.before.window.pool_tuple == run.target.server.knobs.default_tuple()
+    assert [prediction.pool_tuple for prediction in run.predictions] == [SUMMIT, SUMMIT]
+    settings = WarmStartSettings()
+    looked = settings.settle_s + settings.glance_s + settings.look_s
+    assert {step.pool_tuple for step in run.steps if step.end_s > looked} == {SUMMIT}
+    assert "OPTIMIZED" in text_of(run)
+
+
+def test_predictor_that_abstains_leaves_the_climb_cold(tellable: Callable[..., ProbingPredictor]) -> None:
+    run = run_on_curve(tellable(abstained=True), horizon_s=5.0)
+    run.run()
+    assert run.steps[0].pool_tuple == run.target.server.knobs.default_tuple()
+    assert len({step.pool_tuple for step in run.steps}) > 1
+    assert [prediction.abstained for prediction in run.predictions] == [True]
+
+
+@pytest.mark.parametrize("warm", [False, True])
+def test_interrupt_ends_it_and_loses_nothing(
+    tellable: Callable[..., ProbingPredictor], monkeypatch: pytest.MonkeyPatch, warm: bool
+) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    run = run_on_curve(tellable(pool_tuple=SUMMIT) if warm else None)
+    at_step(run, 20, interrupt, monkeypatch)
+    run.run()
+    told = run.as_dict()
+    assert run.interrupted
+    assert told["interrupted"] is True
+    assert [row["when"] for row in told["outcome"]] == ["before", "after"]
+    assert len(told["steps"]) == 20
+    assert len(told["decisions"]) > 1
+    assert len(told["predictions"]) == 2 * warm
+
+
+def test_ctrl_c_waits_for_the_end_of_the_window_so_that_nothing_is_cut_in_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = run_on_curve()
+    server = run.target.server
+    apply = server.apply
+
+    def interrupted(pool_tuple: PoolTuple) -> PoolTuple:
+        os.kill(os.getpid(), signal.SIGINT)
+        return apply(pool_tuple)
+
+    at_step(run, 5, lambda: monkeypatch.setattr(server, "apply", interrupted), monkeypatch)
+    run.run()
+    assert run.interrupted
+    assert run.steps[-1].pool_tuple == server.tuple_in_force() != run.steps[-2].pool_tuple
+
+
+def test_climb_lasts_two_samples_at_least() -> None:
+    run = run_on_curve(flags={"hcm_period": 3.0}, horizon_s=1.0)
+    run.run()
+    assert len(run.steps) == 2
+
+
+def test_price_of_a_thread_is_that_of_the_climber() -> None:
+    assert run_on_curve(flags={"price_of_thread": 0.3}).objective.price_of_thread == 0.3
+
+
+def test_many_knobs_leave_a_record_of_every_window() -> None:
+    run = run_on_curve(knobs=CORE_KNOBS, horizon_s=10.0)
+    run.run()
+    told = run.as_dict()
+    assert told["knobs"] == CORE_KNOBS
+    assert [record["sample"] for record in told["decisions"]] == list(range(101))
+    assert set(told["decisions"][0]["knobs"]) == set(CORE_KNOBS)
+    assert len({step["pool_tuple"]["timer_interval_ms"] for step in told["steps"]}) > 1
+
+
+def test_many_knobs_start_warm_at_the_prediction_and_look_round_it(tellable: Callable[..., ProbingPredictor]) -> None:
+    run = run_on_curve(tellable(pool_tuple=SUMMIT), knobs=("pool_size", "oversubscribe"), horizon_s=5.0)
+    run.run()
+    first, *rest = (record["knobs"] for record in run.as_dict()["decisions"])
+    assert [state["value"] for state in first.values()] == [16, 3]
+    assert len({states["oversubscribe"]["value"] for states in rest}) > 1
+    assert [prediction.pool_tuple for prediction in run.predictions] == [SUMMIT, SUMMIT]
+
+
+@pytest.mark.parametrize("knobs", [SIZE_ALONE, CORE_KNOBS])
+@pytest.mark.parametrize(
+    ("text", "confidence", "says"),
+    [
+        ("confidence = 3.0", 3.0, "read again"),
+        ("confidence: 3.0", 2.0, "is not TOML"),
+        ("confidence = 99.0", 2.0, "setting 'confidence'"),
+        ("hcm_max_thread_wave_magnitude = 2", 2.0, "hcm_min_thread_wave_magnitude"),
+        (None, 2.0, "there is no settings file"),
+    ],
+)
+def test_file_that_changes_is_adopted_and_a_broken_one_is_reported(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    knobs: tuple[str, ...],
+    text: str | None,
+    confidence: float,
+    says: str,
+) -> None:
+    file = tmp_path / "climb.toml"
+    file.write_text("confidence = 2.0\n", encoding="utf-8")
+
+    def change() -> None:
+        if text is None:
+            return file.unlink()
+        file.write_text(text, encoding="utf-8")
+        os.utime(file, (1.0, 1.0))
+
+    run = run_on_curve(file=file, knobs=knobs, horizon_s=2.0)
+    at_step(run, 5, change, monkeypatch)
+    run.run()
+    assert run.climber is not None
+    assert run.climber.settings.confidence == confidence
+    assert run.as_dict()["settings"]["confidence"] == confidence
+    assert says in text_of(run)
+    assert len(run.steps) == 20

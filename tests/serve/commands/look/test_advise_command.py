@@ -1,0 +1,183 @@
+"""`poolpilot advise` as a DBA reads it, on a server made up: what it knows, what it does not, and what comes next."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.featurizer.window import Window
+from poolpilot.models.predictor import Prediction
+from poolpilot.serve.commands.look import advise_command
+from poolpilot.serve.commands.look.advice import workload_in_words
+
+DSN = "S=/run/mysqld/mysqld.sock"
+
+
+class MadeUpServer:
+    """Has the ranges of a stock pool on some processors."""
+
+    warnings = ("put extra_port=3307 under [mariadb] into its my.cnf",)
+    session = SimpleNamespace(where="db1")
+    population = SimpleNamespace(connections=64)
+
+    def __init__(self, cpus: int) -> None:
+        self.knobs = KnobSpace.stock(cpus)
+        names = ("thread_pool_max_threads", "thread_stack")
+        self.variables = {name: SimpleNamespace(value="65536") for name in names}
+
+    def __enter__(self) -> "MadeUpServer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Has nothing to close."""
+
+
+@pytest.fixture
+def window(window_values: dict[str, Any]) -> Window:
+    return replace(Window.from_dict(window_values), in_system=5.0)
+
+
+@pytest.fixture
+def on(monkeypatch: pytest.MonkeyPatch, window: Window) -> Callable[..., None]:
+    """Puts a server of so many processors behind every DSN, and a prediction in the model's place, if one is given."""
+
+    def arrange(cpus: int, prediction: Prediction | None = None) -> None:
+        monkeypatch.setattr(advise_command, "connect", lambda *_: MadeUpServer(cpus))
+        monkeypatch.setattr(advise_command, "observe", lambda *_: SimpleNamespace(window=window))
+        if prediction is not None:
+            predictor = SimpleNamespace(predict=lambda *_: prediction)
+            monkeypatch.setattr(advise_command, "ScorePredictor", lambda _: predictor)
+
+    return arrange
+
+
+def prediction_of(window: Window, size: int, low: float = 0.1, expected: float = 0.3) -> Prediction:
+    chosen = replace(window.pool_tuple, pool_size=size)
+    return Prediction(chosen, window.pool_tuple, False, ("the CPU is idle",), "digest", expected, low, expected + 0.2)
+
+
+@pytest.mark.parametrize("cpus", [1, 4, 16])
+def test_on_processors_that_it_has_not_learned_from_there_is_no_advice_and_the_next_step(
+    invoke: Callable[..., Any], on: Callable[..., None], cpus: int, tmp_path: Path
+) -> None:
+    on(cpus)
+    result = invoke("advise", DSN, "--json", tmp_path / "advice.json")
+    said = " ".join(result.out.replace("│", " ").split())
+    assert (result.code, result.err) == (0, "")
+    assert "leave it" not in said
+    assert (
+        f"no advice, because the model has learned from servers of 2 processors only, and this one has {cpus}" in said
+    )
+    assert "it would need records of servers like this one" in said
+    for absent in ("expected", "worst case", "looks most like", "SET GLOBAL"):
+        assert absent not in said
+    lines = [f"poolpilot sweep {DSN} --execute", f"poolpilot climb {DSN} --execute"]
+    assert set(lines) <= set(result.out.splitlines())
+    advice = json.loads((tmp_path / "advice.json").read_text(encoding="utf-8"))
+    assert (advice["prediction"]["verdict"], advice["prediction"]["abstained"]) == ("no advice", True)
+    assert (advice["prediction"]["expected_gain"], advice["alike"]) == (None, None)
+    assert (advice["next_steps"], advice["statements"], advice["fragment"]) == (lines, [], [])
+
+
+def test_the_next_step_names_the_defaults_file_and_is_fit_for_a_shell(
+    invoke: Callable[..., Any], on: Callable[..., None], tmp_path: Path
+) -> None:
+    on(16)
+    result = invoke("advise", "h=db1", "--defaults-file", tmp_path / "my own.cnf")
+    assert f"poolpilot sweep h=db1 --defaults-file '{tmp_path}/my own.cnf' --execute" in result.out.splitlines()
+
+
+def test_brackets_of_a_warning_are_printed(invoke: Callable[..., Any], on: Callable[..., None]) -> None:
+    on(16)
+    assert "Warning: put extra_port=3307 under [mariadb] into its my.cnf\n" in invoke("advise", DSN).out
+
+
+def test_to_leave_it_is_said_where_that_is_known(
+    invoke: Callable[..., Any], on: Callable[..., None], window: Window, tmp_path: Path
+) -> None:
+    on(2, prediction_of(window, window.pool_tuple.pool_size, expected=0.0))
+    result = invoke("advise", DSN, "--json", tmp_path / "advice.json")
+    advice = json.loads((tmp_path / "advice.json").read_text(encoding="utf-8"))
+    assert f"leave it at {window.pool_tuple}" in result.out
+    assert "no advice" not in result.out
+    assert (advice["prediction"]["verdict"], advice["next_steps"]) == ("leave it", [])
+
+
+def test_a_change_that_is_sure_to_win_is_told_with_its_price_and_lines(
+    invoke: Callable[..., Any], on: Callable[..., None], window: Window
+) -> None:
+    on(2, prediction_of(window, 16))
+    out = invoke("advise", DSN).out
+    for shown in ("(16, 3, 500)", "+35 % requests in time (+11 % to +65 %)", "SET GLOBAL thread_pool_size = 16;"):
+        assert shown in out
+    assert "thread_pool_size = 16\n" in out.partition("[mariadb]")[2]
+    assert "--execute" not in out
+
+
+def test_a_change_that_may_lose_says_so_and_how_to_find_out(
+    invoke: Callable[..., Any], on: Callable[..., None], window: Window
+) -> None:
+    on(2, prediction_of(window, 16, low=-0.7))
+    out = invoke("advise", DSN).out
+    assert "may also lose" in out
+    assert f"poolpilot sweep {DSN} --execute\n" in out
+    assert "SET GLOBAL thread_pool_size = 16;" in out
+
+
+def test_no_gain_of_hundreds_is_printed(invoke: Callable[..., Any], on: Callable[..., None], window: Window) -> None:
+    on(2, prediction_of(window, 16, low=5.26, expected=6.57))
+    said = " ".join(invoke("advise", DSN).out.replace("│", " ").split())
+    assert "more than 10 times the requests in time: almost nothing gets through in time today" in said
+    assert "713" not in said
+
+
+def test_what_is_remembered_is_not_called_memory(
+    invoke: Callable[..., Any], on: Callable[..., None], window: Window
+) -> None:
+    on(2, prediction_of(window, 16))
+    out = invoke("advise", DSN).out
+    labels = [line.split("│")[1].strip() for line in out.splitlines() if line.startswith("│")]
+    assert "remembered" in labels
+    assert "memory" not in labels
+
+
+BUSY = {"connections": 13.0, "queue_length_mean": 0.0, "queue_length": 0.0, "utilisation": 0.5}
+
+
+def words_of(window: Window, in_system: float, **features: float) -> str:
+    profile = replace(window.profile, features={**window.profile.features, **BUSY, **features})
+    return "\n".join(workload_in_words(replace(window, profile=profile, in_system=in_system), 2))
+
+
+@pytest.mark.parametrize(
+    ("in_system", "features"),
+    [
+        (2.0, {"utilisation": 0.93}),
+        (2.0, {"queue_length_mean": 7.8}),
+        (2.0, {"utilisation": 0.93, "queue_length_mean": 7.8}),
+        (11.0, {}),
+    ],
+)
+def test_a_server_that_is_busy_or_queues_is_not_said_to_keep_up(
+    window: Window, in_system: float, features: dict[str, float]
+) -> None:
+    said = words_of(window, in_system, **features)
+    assert "the server, not its clients, sets the pace" in said
+    assert "keeps up" not in said
+
+
+def test_a_server_that_idles_keeps_up(window: Window) -> None:
+    assert "the server keeps up with its clients" in words_of(window, 2.0)
+
+
+def test_never_more_connections_wait_than_there_are(window: Window) -> None:
+    said = words_of(window, 13.6)
+    assert "13 connections send" in said
+    assert "13.6" not in said
+    assert "all connections wait for an answer at any moment" in said
+    assert "4.0 of the connections wait for an answer at any moment" in words_of(window, 4.0)

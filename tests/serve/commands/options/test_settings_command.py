@@ -1,0 +1,147 @@
+"""Settings come from flags, environment and file, in this order, and mistakes are one sentence."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_settings import SettingsConfigDict
+from typer.testing import CliRunner
+
+from poolpilot.env.output import write_json
+from poolpilot.env.program_settings import ProgramSettings
+from poolpilot.errors import SettingError
+from poolpilot.serve.commands.main import build
+from poolpilot.serve.commands.options.settings_command import as_command
+
+
+class Oven(BaseModel):
+    """A nested model."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    degrees: float = Field(default=180.0, gt=0.0, description="How hot.")
+    minutes: tuple[int, ...] = Field(default=(10, 20), description="How long, in steps.")
+
+
+class BakeSettings(ProgramSettings):
+    """Settings of a made-up command."""
+
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_BAKE_")
+
+    flour: Path = Field(default=Path("flour"), description="Which sack.")
+    sugar: bool = Field(default=True, description="Whether it is sweet.")
+    oven: Oven = Oven()
+
+
+@pytest.fixture
+def baked() -> list[tuple[BakeSettings, Path | None]]:
+    """What the command was called with."""
+    return []
+
+
+@pytest.fixture
+def app(baked: list[tuple[BakeSettings, Path | None]]) -> typer.Typer:
+    """A command with the options of `BakeSettings`."""
+    built = typer.Typer(add_completion=False)
+    built.command()(as_command(BakeSettings, lambda settings, path: baked.append((settings, path)), "Bake a cake."))
+    return built
+
+
+def test_flags_win_over_environment_and_environment_over_file(
+    app: typer.Typer, baked: list[tuple[BakeSettings, Path | None]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "bake.toml"
+    file.write_text('flour = "file"\nsugar = false\n[oven]\ndegrees = 1.0\nminutes = [1]\n')
+    monkeypatch.setenv("POOLPILOT_BAKE_FLOUR", "environment")
+    monkeypatch.setenv("POOLPILOT_BAKE_OVEN__DEGREES", "2.0")
+    flags = ["--config", str(file), "--oven.degrees", "3.0", "--json", "out.json"]
+    assert CliRunner().invoke(app, flags, catch_exceptions=False).exit_code == 0
+    ((settings, json_path),) = baked
+    assert settings.flour == Path("environment")
+    assert settings.sugar is False
+    assert settings.oven == Oven(degrees=3.0, minutes=(1,))
+    assert json_path == Path("out.json")
+
+
+def test_lists_and_switches_are_flags_too(app: typer.Typer, baked: list[tuple[BakeSettings, Path | None]]) -> None:
+    CliRunner().invoke(app, ["--oven.minutes", "3", "--oven.minutes", "4", "--no-sugar"], catch_exceptions=False)
+    ((settings, json_path),) = baked
+    assert settings.oven.minutes == (3, 4)
+    assert settings.sugar is False
+    assert json_path is None
+
+
+def test_a_field_may_be_an_argument_and_stand_in_a_group(baked: list[tuple[BakeSettings, Path | None]]) -> None:
+    built = typer.Typer(add_completion=False)
+    panels = {"Taste": ("sugar",)}
+    command = as_command(
+        BakeSettings, lambda settings, path: baked.append((settings, path)), "Bake.", argument="flour", panels=panels
+    )
+    built.command()(command)
+    CliRunner().invoke(built, ["rye", "--no-sugar"], catch_exceptions=False)
+    assert (baked[0][0].flour, baked[0][0].sugar) == (Path("rye"), False)
+    shown = CliRunner().invoke(built, ["--help"], env={"COLUMNS": "200"}).stdout
+    assert "[FLOUR]" in shown
+    assert "Taste" in shown
+    assert "--flour" not in shown
+
+
+def test_the_help_describes_every_field_with_its_default(app: typer.Typer) -> None:
+    shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).stdout
+    assert "Bake a cake." in shown
+    for flag, description in (("--flour", "Which sack. [default: flour]"), ("--oven.minutes", "[default: 10 20]")):
+        assert flag in shown
+        assert description in shown
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        ({"oven.degrees": -1.0}, "setting 'oven.degrees': Input should be greater than 0; it is -1.0"),
+        ({"salt": 1}, "setting 'salt': there is no such setting; it is 1"),
+        ({"oven.fan": True}, "setting 'oven.fan'"),
+    ],
+)
+def test_a_bad_setting_is_named(flags: dict[str, object], sentence: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        BakeSettings.load(None, flags)
+    assert sentence in str(caught.value)
+
+
+def test_a_bad_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="there is no settings file"):
+        BakeSettings.load(tmp_path / "none.toml", {})
+    broken = tmp_path / "broken.toml"
+    broken.write_text("[oven")
+    with pytest.raises(SettingError, match="is not TOML"):
+        BakeSettings.load(broken, {})
+
+
+@pytest.mark.parametrize("name", ["collect", "train", "evaluate", "promote", "search"])
+def test_every_command_offers_a_table_as_json_and_a_settings_file(name: str) -> None:
+    shown = CliRunner().invoke(build(), [name, "--help"], env={"COLUMNS": "200"}, catch_exceptions=False)
+    assert shown.exit_code == 0
+    assert "--json" in shown.stdout
+    assert "--config" in shown.stdout
+
+
+def test_unknown_flags_are_wrong_usage() -> None:
+    assert CliRunner().invoke(build(), ["collect", "--force"]).exit_code == 2
+
+
+def test_building_imports_nothing_heavy() -> None:
+    script = (
+        "import sys; from poolpilot.serve.commands.main import build; build();"
+        "print([one for one in ('torch', 'ray', 'mlflow', 'duckdb', 'pyarrow', 'pandas', 'scipy', 'sklearn')"
+        " if one in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_a_table_is_written_as_json(tmp_path: Path) -> None:
+    write_json(tmp_path / "table.json", {"a": [1, None]})
+    assert json.loads((tmp_path / "table.json").read_text()) == {"a": [1, None]}

@@ -1,0 +1,90 @@
+"""The command as a user meets it: help, exit codes and one sentence for every mistake."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import typer
+
+from poolpilot.errors import SettingError
+from poolpilot.serve.commands import main
+
+PANELS = {
+    "Look": ["advise", "demo", "demo-mariadb", "mariadb", "predict", "version"],
+    "Act": ["climb", "restore", "serve", "sweep"],
+    "Learn": ["collect", "lab", "evaluate", "promote", "train"],
+}
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], None]:
+    """Lets the command have one sub-command, `fail`, that raises."""
+
+    def arrange(error: BaseException) -> None:
+        app = typer.Typer(pretty_exceptions_enable=False)
+        app.callback()(lambda: None)
+
+        @app.command()
+        def fail() -> None:
+            raise error
+
+        monkeypatch.setattr(main, "build", lambda: app)
+
+    return arrange
+
+
+@pytest.mark.parametrize("panel", PANELS)
+def test_help_shows_every_command_in_its_group(invoke: Callable[..., Any], panel: str) -> None:
+    result = invoke("--help")
+    assert result.code == 0
+    block = result.out.partition(f" {panel} ")[2].partition("╰")[0]
+    listed = [line.strip("│ ").split(" ")[0] for line in block.splitlines() if line.startswith("│ ")]
+    assert [name for name in PANELS[panel] if name not in listed] == []
+
+
+@pytest.mark.parametrize("name", sorted(name for names in PANELS.values() for name in names))
+def test_every_command_explains_itself(invoke: Callable[..., Any], name: str) -> None:
+    result = invoke(name, "--help")
+    assert result.code == 0
+    assert f"poolpilot {name}" in result.out
+
+
+def test_version(invoke: Callable[..., Any]) -> None:
+    assert invoke("version")[:2] == (0, "poolpilot 0.1.0\n")
+
+
+def test_a_stated_error_is_one_sentence_and_exit_code_1(
+    invoke: Callable[..., Any], failing: Callable[[BaseException], None]
+) -> None:
+    failing(SettingError("pool_size is 0, outside the allowed range 1..128"))
+    assert invoke("fail") == (1, "", "poolpilot: pool_size is 0, outside the allowed range 1..128\n")
+
+
+def test_a_missing_extra_is_one_sentence_and_exit_code_1(
+    invoke: Callable[..., Any], failing: Callable[[BaseException], None]
+) -> None:
+    failing(ModuleNotFoundError("No module named 'torch'", name="torch"))
+    result = invoke("fail")
+    assert result.code == 1
+    assert "'torch'" in result.err
+    assert "pip install '.[train]'" in result.err
+
+
+def test_a_module_of_ours_that_is_missing_is_a_defect_and_not_hidden(
+    invoke: Callable[..., Any], failing: Callable[[BaseException], None]
+) -> None:
+    failing(ModuleNotFoundError("No module named 'poolpilot.gone'", name="poolpilot.gone"))
+    with pytest.raises(ModuleNotFoundError):
+        invoke("fail")
+
+
+@pytest.mark.parametrize(("error", "code"), [(typer.Exit(3), 3), (KeyboardInterrupt(), 130)], ids=["gate", "interrupt"])
+def test_other_exit_codes(
+    invoke: Callable[..., Any], failing: Callable[[BaseException], None], error: BaseException, code: int
+) -> None:
+    failing(error)
+    assert invoke("fail").code == code
+
+
+def test_wrong_usage_is_exit_code_2(invoke: Callable[..., Any]) -> None:
+    assert invoke("predict", "--no-such-flag").code == 2

@@ -1,0 +1,320 @@
+"""The commands on a real MariaDB: they look, they set only when told to, and they put back what they found."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poolpilot.env.lab.instance import Lab
+from poolpilot.env.lab.sysbench_families import named_workload
+from poolpilot.env.lab.sysbench_load import SqlLoad
+from poolpilot.env.mariadb.dsn import Dsn
+from poolpilot.env.mariadb.session import Session
+from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.commands.learn.lab_command import account_in_words
+
+POOLPILOT = [sys.executable, "-c", "from poolpilot.serve.commands.main import main; main()"]
+
+
+def in_force(lab: Lab) -> PoolTuple:
+    with MariadbServer(Dsn(defaults_file=lab.defaults_file).account()) as server:
+        return server.tuple_in_force()
+
+
+@pytest.fixture
+def dsn(lab: Lab) -> str:
+    return f"F={lab.defaults_file}"
+
+
+@pytest.fixture(scope="module")
+def busy(loaded_lab: Lab) -> Iterator[str]:
+    """DSN of a server under short requests beside long ones."""
+    with SqlLoad(named_workload("joins_beside-8-0"), loaded_lab.load_file, loaded_lab.dataset):
+        yield f"F={loaded_lab.defaults_file}"
+
+
+def test_advice_names_tuple_price_and_statements_and_changes_nothing(
+    invoke: Callable[..., Any], busy: str, loaded_lab: Lab, tmp_path: Path
+) -> None:
+    before = in_force(loaded_lab)
+    result = invoke("advise", busy, "--seconds", 3, "--json", tmp_path / "advice.json")
+    assert (result.code, result.err) == (0, "")
+    advice = json.loads((tmp_path / "advice.json").read_text())
+    assert "64 connections send" in result.out
+    assert advice["prediction"]["keeps"] is False
+    size, oversubscribe, timer_interval_ms = (
+        advice["prediction"]["pool_tuple"][name] for name in ("pool_size", "oversubscribe", "timer_interval_ms")
+    )
+    assert (size, timer_interval_ms) > (2, 0)
+    assert advice["worst_threads"] >= max(64, size * (1 + oversubscribe))
+    assert advice["worst_memory_mb"] > 1.0
+    assert f"SET GLOBAL thread_pool_size = {size};" in result.out
+    assert f"thread_pool_size = {size}" in advice["fragment"]
+    assert re.search(r" took \w+ from \d+ to \d+", advice["alike"])
+    assert in_force(loaded_lab) == before
+
+
+def test_on_another_number_of_processors_there_is_no_advice_but_the_next_step(
+    invoke: Callable[..., Any], busy: str, loaded_lab: Lab, tmp_path: Path
+) -> None:
+    running = loaded_lab.running()
+    assert running is not None
+    before = os.sched_getaffinity(running.pid)
+    os.sched_setaffinity(running.pid, {min(before)})
+    try:
+        result = invoke("advise", busy, "--seconds", 1, "--json", tmp_path / "advice.json")
+    finally:
+        os.sched_setaffinity(running.pid, before)
+    advice = json.loads((tmp_path / "advice.json").read_text())
+    assert (result.code, result.err) == (0, "")
+    assert "to 1 processor " in result.out
+    assert "leave it" not in result.out
+    assert (advice["prediction"]["verdict"], advice["prediction"]["expected_gain"]) == ("no advice", None)
+    assert f"poolpilot sweep {busy} --execute" in result.out.splitlines()
+
+
+def test_advice_without_load_is_refused(invoke: Callable[..., Any], dsn: str) -> None:
+    result = invoke("advise", dsn, "--seconds", 0.5)
+    assert result.code == 1
+    assert "no client sent anything" in result.err
+
+
+@pytest.mark.parametrize("command", ["climb", "search", "sweep"])
+def test_without_execute_nothing_is_set(invoke: Callable[..., Any], dsn: str, lab: Lab, command: str) -> None:
+    before = in_force(lab)
+    result = invoke(command, dsn)
+    assert result.code == 0
+    assert "add --execute" in result.out
+    assert in_force(lab) == before
+
+
+def test_dry_run_of_a_climb_says_which_knobs_it_would_try(invoke: Callable[..., Any], dsn: str) -> None:
+    result = invoke("climb", dsn, "--knob", "oversubscribe", "--knob", "pool_size")
+    assert result.code == 0
+    assert "over pool_size 1..128, oversubscribe 1..32 from" in result.out
+
+
+def test_many_knobs_are_climbed_and_restored(
+    invoke: Callable[..., Any], busy: str, loaded_lab: Lab, tmp_path: Path
+) -> None:
+    before, path = in_force(loaded_lab), tmp_path / "climb.json"
+    result = invoke("climb", busy, "--execute", "--knob", "all", "--period", 0.1, "--seconds", 4, "--json", path)
+    assert (result.code, result.err) == (0, "")
+    tuples = [step["pool_tuple"] for step in json.loads(path.read_text())["steps"]]
+    assert all(len({one[name] for one in tuples}) > 1 for name in ("pool_size", "oversubscribe", "timer_interval_ms"))
+    assert in_force(loaded_lab) == before
+
+
+def test_sweep_ranks_tuples_by_time_in_system_and_restores(
+    invoke: Callable[..., Any], busy: str, loaded_lab: Lab, tmp_path: Path
+) -> None:
+    before = in_force(loaded_lab)
+    result = invoke("sweep", busy, "--execute", "--window", 0.2, "--repeats", 1, "--json", tmp_path / "sweep.json")
+    assert (result.code, result.err) == (0, "")
+    swept = json.loads((tmp_path / "sweep.json").read_text())
+    assert len(swept["tuples"]) == 28
+    assert swept["tuples"][0]["gain"] == max(row["gain"] for row in swept["tuples"])
+    assert swept["first"] == list(before.core)
+    assert in_force(loaded_lab) == before
+
+
+def test_climb_shows_before_and_after_and_restores(
+    invoke: Callable[..., Any], busy: str, loaded_lab: Lab, tmp_path: Path
+) -> None:
+    before = in_force(loaded_lab)
+    result = invoke("climb", busy, "--execute", "--seconds", 3, "--json", tmp_path / "climb.json")
+    assert (result.code, result.err) == (0, "")
+    climbed = json.loads((tmp_path / "climb.json").read_text())
+    assert [row["when"] for row in climbed["outcome"]] == ["before", "after"]
+    assert f"In force now: {before}" in result.out
+    assert in_force(loaded_lab) == before
+
+
+def test_search_shows_first_and_found_and_restores(
+    invoke: Callable[..., Any], busy: str, loaded_lab: Lab, tmp_path: Path
+) -> None:
+    before, path = in_force(loaded_lab), tmp_path / "search.json"
+    options = ("--rounds", 3, "--random-rounds", 2, "--knob", "pool_size=4,16", "--knob", "timer_interval_ms=10..100")
+    result = invoke("search", busy, "--execute", *options, "--json", path)
+    assert (result.code, result.err) == (0, "")
+    searched = json.loads(path.read_text())
+    assert searched["rounds_done"] == 3
+    assert {one["pool_tuple"]["pool_size"] for one in searched["tuples"][1:]} <= {4, 16}
+    assert f"In force now: {before}" in result.out
+    assert in_force(loaded_lab) == before
+
+
+def test_warm_climb_may_keep_what_it_ends_on(
+    invoke: Callable[..., Any], busy: str, loaded_lab: Lab, tmp_path: Path
+) -> None:
+    before = in_force(loaded_lab)
+    result = invoke("climb", busy, "--execute", "--warm", "--keep", "--seconds", 14, "--json", tmp_path / "climb.json")
+    assert (result.code, result.err) == (0, "")
+    final = json.loads((tmp_path / "climb.json").read_text())["steps"][-1]["pool_tuple"]
+    assert in_force(loaded_lab).core == PoolTuple.from_dict(final).core
+    with MariadbServer(Dsn(defaults_file=loaded_lab.defaults_file).account()) as server:
+        server.apply(before)
+
+
+@pytest.mark.parametrize("command", [["climb", "--seconds", "60"], ["search"], ["sweep"]])
+def test_ctrl_c_restores_the_tuple_found_at_the_start(busy: str, loaded_lab: Lab, command: list[str]) -> None:
+    before = in_force(loaded_lab)
+    name, *options = command
+    with subprocess.Popen([*POOLPILOT, name, busy, "--execute", *options], stdout=subprocess.DEVNULL) as process:
+        with Session(loaded_lab.root) as session:
+            while session.row("SELECT @@thread_pool_size")[0] == before.pool_size and process.poll() is None:
+                time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+    assert in_force(loaded_lab) == before
+
+
+def test_ctrl_c_with_keep_leaves_what_the_climb_has_reached_and_writes_it(
+    busy: str, loaded_lab: Lab, tmp_path: Path
+) -> None:
+    before, path = in_force(loaded_lab), tmp_path / "climb.json"
+    command = [*POOLPILOT, "climb", busy, "--execute", "--keep", "--json", str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        with Session(loaded_lab.root) as session:
+            while session.row("SELECT @@thread_pool_size")[0] == before.pool_size and process.poll() is None:
+                time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=30)
+    reached = in_force(loaded_lab)
+    with MariadbServer(Dsn(defaults_file=loaded_lab.defaults_file).account()) as server:
+        server.apply(before)
+    assert process.returncode == 130
+    assert reached.pool_size != before.pool_size
+    assert f"In force now: {reached}" in said
+    assert json.loads(path.read_text())["interrupted"] is True
+
+
+def test_human_who_sets_a_tuple_ends_the_climb_and_keeps_theirs(busy: str, loaded_lab: Lab) -> None:
+    before = in_force(loaded_lab)
+    command = [*POOLPILOT, "climb", busy, "--execute", "--seconds", "60"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        with Session(loaded_lab.root) as human:
+            while human.row("SELECT @@thread_pool_size")[0] == before.pool_size and process.poll() is None:
+                time.sleep(0.02)
+            human.execute("SET GLOBAL thread_pool_oversubscribe = 11")
+        _, said = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert "poolpilot: " in said
+    assert "Traceback" not in said
+    assert in_force(loaded_lab).oversubscribe == 11
+    with MariadbServer(Dsn(defaults_file=loaded_lab.defaults_file).account()) as server:
+        server.apply(before)
+
+
+def test_check_marks_what_needs_a_restart_or_belongs_to_a_session(
+    invoke: Callable[..., Any], dsn: str, tmp_path: Path
+) -> None:
+    result = invoke("mariadb", "check", dsn, "--json", tmp_path / "check.json")
+    assert result.code == 0
+    rows = {row["name"]: row for row in json.loads((tmp_path / "check.json").read_text())["variables"]}
+    assert rows["thread_handling"]["set"] == "restart only"
+    assert rows["thread_pool_priority"]["set"] == "per session"
+    assert rows["thread_pool_size"] | {"origin": ""} == {
+        "name": "thread_pool_size",
+        "value": "2",
+        "low": 1,
+        "high": 128,
+        "set": "live",
+        "knob": True,
+        "origin": "",
+    }
+
+
+def test_grants_are_printed_and_give_connection_admin_only_where_asked(invoke: Callable[..., Any]) -> None:
+    tuner_may_all = "GRANT CONNECTION ADMIN ON *.* TO `poolpilot`@`localhost`"
+    result = invoke("mariadb", "grants", "--most-size", 32)
+    assert result.code == 0
+    assert result.out.index("USAGE") < result.out.index("SQL SECURITY DEFINER") < result.out.index("GRANT EXECUTE")
+    assert "BETWEEN 1 AND 32" in result.out
+    assert tuner_may_all not in result.out
+    assert tuner_may_all in invoke("mariadb", "grants", "--plain").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["advise", "p=secret"], "everybody who may list processes"),
+        (["advise", "x=1"], "'x' is unknown"),
+        (["advise", "h=127.0.0.1,P=1"], "cannot reach a server"),
+        (["advise", "h=db1", "--defaults-file", "/nowhere/my.cnf"], "cannot read the defaults file"),
+        (["lab", "load", "--folder", "/nowhere", "--workload", "joins_beside"], "poolpilot lab up"),
+        (["lab", "up", "--dataset", "huge"], "there is no data set 'huge'"),
+    ],
+)
+def test_mistakes_are_one_sentence(invoke: Callable[..., Any], arguments: list[str], says: str) -> None:
+    result = invoke(*arguments)
+    assert result.code == 1
+    assert says in result.err
+    assert "Traceback" not in result.err
+    assert "secret" not in result.err
+
+
+def test_load_of_a_laboratory_ends_cleanly_on_ctrl_c(loaded_lab: Lab, tmp_path: Path) -> None:
+    command = [*POOLPILOT, "lab", "load", "--folder", str(loaded_lab.folder), "--workload", "cached_ranges"]
+    report = tmp_path / "load.json"
+    with subprocess.Popen([*command, "--json", str(report)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert "ranges" in process.stdout.readline()
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert children
+    assert not any(Path(f"/proc/{child}").exists() for child in children)
+    assert json.loads(report.read_text())["classes"][0]["per_s"] > 0.0
+
+
+def test_workload_of_another_data_set_is_refused(invoke: Callable[..., Any], loaded_lab: Lab) -> None:
+    result = invoke("lab", "load", "--folder", loaded_lab.folder, "--workload", "larger_than_memory")
+    assert result.code == 1
+    assert "wants the data set 'large'" in result.err
+    result = invoke("lab", "load", "--folder", loaded_lab.folder, "--workload", "nothing")
+    assert "there is no workload 'nothing'" in result.err
+
+
+def test_laboratory_goes_up_and_down_by_command(
+    invoke: Callable[..., Any],
+    mariadb_installed: None,  # noqa: ARG001
+    tmp_path: Path,
+) -> None:
+    up = invoke("lab", "up", "--folder", tmp_path, "--dataset", "empty", "--slow-disk")
+    assert (up.code, up.err) == (0, "")
+    running = Lab.of(tmp_path).running()
+    assert running is not None
+    assert account_in_words(running.account, tmp_path.resolve()) in up.out
+    assert str(Lab.of(tmp_path).root_file) in up.out
+    slow = invoke("lab", "disk", "--folder", tmp_path, "--read-us", 1, "--write-us", 2, "--flush-us", 3)
+    assert "a flush 3 us" in slow.out
+    down = invoke("lab", "down", "--folder", tmp_path, "--remove")
+    assert "is stopped; its data are removed" in down.out
+    assert not Path(f"/proc/{running.pid}").exists() or os.waitpid(running.pid, os.WNOHANG)
+    assert not tmp_path.exists() or not list(tmp_path.iterdir())
+
+
+def test_server_that_runs_as_root_is_said_with_what_to_do() -> None:
+    assert "as the account mysql" in account_in_words("mysql", Path("/srv/lab"))
+    assert "none of the accounts mysql, nobody reaches /root/lab. Name a folder" in account_in_words(
+        "root", Path("/root/lab")
+    )
+
+
+def test_workloads_are_listed_with_classes_and_targets(invoke: Callable[..., Any], tmp_path: Path) -> None:
+    result = invoke("lab", "workloads", "--json", tmp_path / "workloads.json")
+    assert result.code == 0
+    listed = json.loads((tmp_path / "workloads.json").read_text())
+    assert len(listed) >= 10
+    assert all(one["classes"] for one in listed.values())

@@ -1,0 +1,169 @@
+"""Whatever ends a climb, a sweep or a search, the first tuple is in force, or the message names what is.
+
+POOLPILOT_WAY_BACK_RUNS sets how often each is tried at a random moment; once if it is not set.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.conftest import short_folder
+
+from poolpilot.env.lab.host.ports import free_or_checked
+from poolpilot.env.lab.instance import Lab, LabSettings
+from poolpilot.env.lab.sql_workload import SqlClass, SqlWorkload
+from poolpilot.env.lab.sysbench_load import SqlLoad
+from poolpilot.env.mariadb.counters import read_tuple_values
+from poolpilot.env.mariadb.session import Session
+from poolpilot.env.mariadb.variables import tuple_of
+from poolpilot.env.tuning.journal import FOLDER_VARIABLE
+from poolpilot.errors import ServerError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+
+RUNS = int(os.environ.get("POOLPILOT_WAY_BACK_RUNS", "1"))
+POOLPILOT = [sys.executable, "-c", "from poolpilot.serve.commands.main import main; main()"]
+COMMANDS = {
+    "climb": ["--seconds", "60", "--period", "0.25"],
+    "sweep": ["--window", "0.2"],
+    "search": ["--rounds", "100", "--period", "0.1", "--random-rounds", "90"],
+}
+SELECTS = SqlClass("point_select", "oltp_point_select", 16, think_ms=100.0)
+LOAD = SqlWorkload("selects", "point_select", (SELECTS,), dataset="small", cpus=2)
+"""Leaves time to the commands, of which several may be tried side by side."""
+
+TUNER_CONNECTIONS = "SELECT ID FROM information_schema.PROCESSLIST WHERE USER = 'poolpilot'"
+FIRST = PoolTuple(3, 4, 400, idle_timeout_s=1.0)
+"""Not what a restart brings back."""
+
+
+@dataclass
+class Stage:
+    """A server under load that can be set, looked at, and started anew."""
+
+    lab: Lab
+    journals: Path
+    load: ExitStack
+
+    def begin(self) -> None:
+        """The load runs and the first tuple is in force."""
+        self.lab.up()
+        self.load.close()
+        self.load.enter_context(SqlLoad(LOAD, self.lab.load_file, self.lab.dataset))
+        self.set(FIRST)
+        assert not list(self.journals.glob("*"))
+
+    def set(self, pool_tuple: PoolTuple) -> None:
+        size, oversubscribe, stall_limit = pool_tuple.core
+        with Session(self.lab.root) as session:
+            session.execute(f"SET GLOBAL thread_pool_size = {size}")
+            session.execute(f"SET GLOBAL thread_pool_oversubscribe = {oversubscribe}")
+            session.execute(f"SET GLOBAL thread_pool_stall_limit = {stall_limit}")
+
+    def in_force(self) -> PoolTuple:
+        with Session(self.lab.root) as session:
+            return tuple_of(read_tuple_values(session))
+
+    @contextmanager
+    def running(self, command: str, *options: str) -> Iterator["subprocess.Popen[str]"]:
+        arguments = [*POOLPILOT, command, f"F={self.lab.defaults_file}", "--execute", *options]
+        environment = {**os.environ, FOLDER_VARIABLE: str(self.journals)}
+        with subprocess.Popen(
+            arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+        ) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    def run(self, command: str, *options: str) -> str:
+        with self.running(command, *options) as process:
+            return process.communicate(timeout=60)[0]
+
+    def until_connected(self, process: "subprocess.Popen[str]") -> None:
+        """Waits until the command has connected."""
+        with Session(self.lab.root) as session:
+            while not session.rows(TUNER_CONNECTIONS) and process.poll() is None:
+                time.sleep(0.02)
+
+
+@pytest.fixture(scope="module")
+def server(
+    mariadb_installed: None,  # noqa: ARG001
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Lab]:
+    """A loaded server that keeps its ports when it is started anew."""
+    settings = LabSettings(dataset="small", port=free_or_checked(None), extra_port=free_or_checked(None))
+    with Lab(short_folder(tmp_path_factory), settings) as lab:
+        yield lab
+
+
+@pytest.fixture
+def stage(server: Lab, tmp_path: Path) -> Iterator[Stage]:
+    with ExitStack() as load:
+        yield Stage(server, tmp_path / "journals", load)
+
+
+def interrupted(number: int) -> Callable[[Stage, "subprocess.Popen[str]"], None]:
+    return lambda _stage, process: process.send_signal(number)
+
+
+def connection_killed(stage: Stage, _process: "subprocess.Popen[str]") -> None:
+    with Session(stage.lab.root) as session:
+        for (number,) in session.rows(TUNER_CONNECTIONS):
+            with suppress(ServerError):
+                session.execute(f"KILL {number}")
+
+
+def server_paused(stage: Stage, _process: "subprocess.Popen[str]") -> None:
+    running = stage.lab.running()
+    assert running is not None
+    os.kill(running.pid, signal.SIGSTOP)
+    time.sleep(13.0)
+    os.kill(running.pid, signal.SIGCONT)
+
+
+def server_restarted(stage: Stage, _process: "subprocess.Popen[str]") -> None:
+    stage.lab.down()
+    stage.lab.up()
+
+
+FAULTS = {
+    "INT": interrupted(signal.SIGINT),
+    "TERM": interrupted(signal.SIGTERM),
+    "HUP": interrupted(signal.SIGHUP),
+    "connection killed": connection_killed,
+    "server paused": server_paused,
+    "server restarted": server_restarted,
+    "kill -9": interrupted(signal.SIGKILL),
+}
+
+commands = pytest.mark.parametrize("command", COMMANDS)
+
+
+@pytest.mark.parametrize("number", range(RUNS))
+@pytest.mark.parametrize("fault", FAULTS)
+@commands
+def test_first_tuple_is_in_force_or_the_message_names_what_is(
+    stage: Stage, command: str, fault: str, number: int
+) -> None:
+    moment_s = random.Random(f"{command} {fault} {number}").uniform(0.0, 6.0)
+    stage.begin()
+    with stage.running(command, *COMMANDS[command]) as process:
+        stage.until_connected(process)
+        time.sleep(moment_s)
+        FAULTS[fault](stage, process)
+        said = process.communicate(timeout=60)[0]
+    assert "Traceback" not in said
+    if fault == "kill -9":
+        said += stage.run(command, *COMMANDS[command][:1], "1") if command == "climb" else stage.run("restore")
+    in_force = stage.in_force()
+    assert in_force == FIRST or f"In force now: {in_force}" in said, f"{in_force} after {moment_s:.2f} s: {said}"
+    assert not list(stage.journals.glob("*"))

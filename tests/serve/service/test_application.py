@@ -1,0 +1,228 @@
+"""The prediction service over HTTP: what it answers, and what it refuses."""
+
+import asyncio
+import json
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from poolpilot.errors import SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.schema import SCHEMA_VERSION, feature_names
+from poolpilot.serve.service.application import UNAVAILABLE, create_app
+from poolpilot.serve.service.service_settings import ServeSettings
+
+FEATURE = feature_names()[0]
+
+Change = Callable[[dict[str, Any]], object]
+
+
+@pytest.fixture
+def client(predictor: Any) -> Iterator[TestClient]:
+    settings = ServeSettings(body_limit_bytes=65_536)
+    with TestClient(create_app(predictor, settings), raise_server_exceptions=False) as client:
+        yield client
+
+
+def post_text(client: TestClient, text: str | bytes) -> Any:
+    return client.post("/v1/predict", content=text, headers={"content-type": "application/json"})
+
+
+def test_answers_with_everything_a_prediction_says(client: TestClient, request_values: dict[str, Any]) -> None:
+    response = client.post("/v1/predict", json=request_values)
+    assert response.status_code == 200
+    answer = response.json()
+    assert answer["pool_tuple"]["pool_size"] == 16
+    assert answer["expected_gain"] == pytest.approx(0.3)
+    assert (answer["abstained"], answer["verdict"], answer["model_digest"]) == (False, "change", "ab" * 32)
+    assert answer["schema_version"] == SCHEMA_VERSION
+    assert answer["expires_s"] > 0
+
+
+def test_predictor_gets_what_the_client_sent(
+    client: TestClient, predictor: Any, request_values: dict[str, Any]
+) -> None:
+    client.post("/v1/predict", json=request_values)
+    windows, limits, objective = predictor.asked[0]
+    assert windows[0].as_dict() == request_values["windows"][0]
+    assert limits.as_dict() == request_values["limits"]
+    assert objective.targets_ms == {"read": 50.0}
+
+
+def test_objective_may_be_left_out(client: TestClient, request_values: dict[str, Any]) -> None:
+    del request_values["objective"]
+    assert client.post("/v1/predict", json=request_values).status_code == 200
+
+
+WINDOW_CHANGES: dict[str, tuple[Change, str]] = {
+    "feature missing": (lambda window: window["features"].pop(FEATURE), FEATURE),
+    "feature extra": (lambda window: window["features"].update(mystery=1.0), "mystery"),
+    "feature negative": (lambda window: window["features"].update({FEATURE: -1.0}), FEATURE),
+    "feature is text": (lambda window: window["features"].update({FEATURE: "fast"}), FEATURE),
+    "version wrong": (lambda window: window.update(schema_version=SCHEMA_VERSION + 1), "schema_version"),
+    "version missing": (lambda window: window.pop("schema_version"), "schema_version"),
+    "field extra": (lambda window: window.update(mood="good"), "mood"),
+    "duration zero": (lambda window: window.update(duration_s=0.0), "duration_s"),
+    "idle timeout outside the limits": (
+        lambda window: window["pool_tuple"].update(idle_timeout_s=2.0**31),
+        "pool_tuple.idle_timeout_s",
+    ),
+    "tuple out of range": (lambda window: window["pool_tuple"].update(pool_size=0), "pool_tuple.pool_size"),
+}
+
+
+@pytest.mark.parametrize(("change", "field"), WINDOW_CHANGES.values(), ids=WINDOW_CHANGES)
+def test_refuses_a_bad_window_by_the_name_of_its_field(
+    client: TestClient, request_values: dict[str, Any], change: Change, field: str
+) -> None:
+    change(request_values["windows"][0])
+    response = client.post("/v1/predict", json=request_values)
+    assert response.status_code == 422
+    (detail,) = response.json()["detail"]
+    assert detail["loc"][0] == "body"
+    assert detail["loc"][-1] == field
+    assert detail["msg"]
+
+
+@pytest.mark.parametrize("number", ["Infinity", "-Infinity", "NaN", "1e999"])
+def test_refuses_numbers_that_are_not_finite(
+    client: TestClient, predictor: Any, request_values: dict[str, Any], number: str
+) -> None:
+    request_values["windows"][0]["features"][FEATURE] = "here"
+    response = post_text(client, json.dumps(request_values).replace('"here"', number))
+    assert response.status_code == 422
+    assert number in response.json()["detail"][0]["msg"]
+    assert predictor.asked == []
+
+
+BODY_CHANGES: dict[str, tuple[Change, list[str | int]]] = {
+    "no windows": (lambda body: body.update(windows=[]), ["windows"]),
+    "windows missing": (lambda body: body.pop("windows"), ["windows"]),
+    "limits missing": (lambda body: body.pop("limits"), ["limits"]),
+    "unknown field": (lambda body: body.update(model="/etc/passwd"), ["model"]),
+    "knob is text": (lambda body: body["limits"]["knobs"][0].update(low="a"), ["limits", "knobs", 0, "low"]),
+    "knob unknown": (lambda body: body["limits"]["knobs"][0].update(name="x"), ["limits", "knobs", 0, "name"]),
+    "range reversed": (lambda body: body["limits"]["knobs"][0].update(low=9, high=1), ["limits", "knobs", 0]),
+    "no processor": (lambda body: body["limits"].update(cpus=0), ["limits", "cpus"]),
+}
+
+
+@pytest.mark.parametrize(("change", "location"), BODY_CHANGES.values(), ids=BODY_CHANGES)
+def test_refuses_a_bad_body_by_location(
+    client: TestClient, request_values: dict[str, Any], change: Change, location: list[str | int]
+) -> None:
+    change(request_values)
+    response = client.post("/v1/predict", json=request_values)
+    assert response.status_code == 422
+    found = response.json()["detail"][0]["loc"]
+    assert found[: len(location) + 1] == ["body", *location]
+
+
+@pytest.mark.parametrize("core", ["pool_size", "oversubscribe", "timer_interval_ms"])
+def test_refuses_limits_without_a_core_knob(client: TestClient, request_values: dict[str, Any], core: str) -> None:
+    knobs = request_values["limits"]["knobs"]
+    request_values["limits"]["knobs"] = [knob for knob in knobs if knob["name"] != core]
+    response = client.post("/v1/predict", json=request_values)
+    assert response.status_code == 422
+    assert core in response.json()["detail"][0]["msg"]
+
+
+@pytest.mark.parametrize("field", ["targets_ms", "weights", "min_share", "max_p99_ms"])
+def test_refuses_numbers_whose_sums_are_infinite(
+    client: TestClient, request_values: dict[str, Any], field: str
+) -> None:
+    request_values["objective"] = {field: {"read": 1e308}}
+    response = client.post("/v1/predict", json=request_values)
+    assert response.status_code == 422
+    assert f"objective.{field}.read" in response.json()["detail"][0]["msg"]
+
+
+def test_refuses_an_unknown_objective(client: TestClient, request_values: dict[str, Any]) -> None:
+    request_values["objective"] = {"speed": 1}
+    response = client.post("/v1/predict", json=request_values)
+    assert response.status_code == 422
+    assert "speed" in response.json()["detail"][0]["msg"]
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"\xff\xfe\xfa", b"[" * 60_000, b"9" * 5000])
+def test_refuses_what_is_not_json(client: TestClient, text: bytes) -> None:
+    assert post_text(client, text).status_code == 422
+
+
+def test_refuses_other_content_types(client: TestClient, request_values: dict[str, Any]) -> None:
+    response = client.post(
+        "/v1/predict", content=json.dumps(request_values), headers={"content-type": "application/x-www-form-urlencoded"}
+    )
+    assert response.status_code == 415
+
+
+def test_refuses_an_oversized_body_whatever_its_headers_say(client: TestClient) -> None:
+    def chunks() -> Iterator[bytes]:
+        for _ in range(10):
+            yield b" " * 10_000
+
+    chunked = client.post("/v1/predict", content=chunks(), headers={"content-type": "application/json"})
+    assert chunked.status_code == 413
+    assert post_text(client, b" " * 65_537).status_code == 413
+    assert post_text(client, b" " * 65_536).status_code == 422
+
+
+FAILURES: dict[str, dict[str, Any]] = {
+    "predictor raises": {"error": RuntimeError("weights are gone")},
+    "tuple outside the limits": {"pool_tuple": PoolTuple(100_000, 3, 10)},
+    "gain is no number": {"gain": math.nan},
+}
+
+
+@pytest.mark.parametrize("told", FAILURES.values(), ids=FAILURES)
+def test_any_other_failure_means_keep_what_is(
+    tellable: Callable[..., Any], request_values: dict[str, Any], told: dict[str, Any]
+) -> None:
+    with TestClient(create_app(tellable(**told)), raise_server_exceptions=False) as client:
+        response = client.post("/v1/predict", json=request_values)
+    assert (response.status_code, response.json()) == (503, {"detail": UNAVAILABLE})
+
+
+def test_client_that_leaves_is_no_failure(predictor: Any) -> None:
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, str]:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = [(b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/v1/predict", "headers": headers, "query_string": b""}
+    asyncio.run(create_app(predictor)(scope, receive, send))
+    assert sent[0]["status"] == 400
+
+
+def test_limits_that_allow_no_tuple_are_refused(tellable: Callable[..., Any], request_values: dict[str, Any]) -> None:
+    predictor = tellable(error=SettingError("the limits allow no tuple of the ladder"))
+    with TestClient(create_app(predictor)) as client:
+        response = client.post("/v1/predict", json=request_values)
+    assert response.status_code == 422
+    assert response.json()["detail"] == [{"loc": ["body", "limits"], "msg": "the limits allow no tuple of the ladder"}]
+
+
+def test_tuple_in_force_outside_the_limits_may_stay(
+    tellable: Callable[..., Any], request_values: dict[str, Any]
+) -> None:
+    request_values["windows"][0]["pool_tuple"]["pool_size"] = 4000
+    with TestClient(create_app(tellable(abstained=True))) as client:
+        response = client.post("/v1/predict", json=request_values)
+    assert (response.status_code, response.json()["pool_tuple"]["pool_size"]) == (200, 4000)
+
+
+def test_health(client: TestClient) -> None:
+    assert client.get("/healthz").json() == {"status": "ok", "schema_version": SCHEMA_VERSION}
+    assert client.head("/healthz").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/docs", "/redoc", "/openapi.json"])
+def test_production_shows_no_documentation_pages(client: TestClient, path: str) -> None:
+    assert client.get(path).status_code == 404

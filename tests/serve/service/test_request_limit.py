@@ -1,0 +1,34 @@
+"""The limit on requests in work: above it the service says so, and the health check does not notice."""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+
+from poolpilot.featurizer.schema import SCHEMA_VERSION
+from poolpilot.serve.service.application import UNAVAILABLE
+
+
+def test_busy_service_refuses_and_is_healthy(
+    serving: Callable[..., Any], waiting: Any, ask: Callable[..., Any], request_values: dict[str, Any]
+) -> None:
+    service = serving(waiting, concurrency_limit=1)
+    url = f"{service.url}/v1/predict"
+    answer = ask(url, request_values)
+    assert waiting.entered.wait(30.0)
+    refused = httpx.post(url, json=request_values)
+    assert (refused.status_code, refused.json()) == (503, {"detail": UNAVAILABLE})
+    health = httpx.get(f"{service.url}/healthz")
+    assert (health.status_code, health.json()) == (200, {"status": "ok", "schema_version": SCHEMA_VERSION})
+    waiting.may_answer.set()
+    assert answer.result().status_code == 200
+    assert httpx.post(url, json=request_values).status_code == 200
+
+
+def test_failed_requests_give_their_place_back(
+    serving: Callable[..., Any], tellable: Callable[..., Any], request_values: dict[str, Any]
+) -> None:
+    service = serving(tellable(error=RuntimeError("weights are gone")), concurrency_limit=1)
+    for _ in range(3):
+        httpx.post(f"{service.url}/v1/predict", json=request_values)
+        assert httpx.post(f"{service.url}/v1/predict", content=b"{}").status_code == 415
