@@ -61,7 +61,7 @@ bench: $(FULL)/.ready ## measure for docs/results.md and rewrite it (an hour; wa
 	$(FULL)/bin/python benchmarks/demo_seeds.py
 	$(FULL)/bin/python benchmarks/results_page.py
 
-bench-climbers: $(FULL)/.ready ## compare the climber with its rivals and rewrite docs/climbing.md (40 minutes; resumes)
+bench-climbers: $(FULL)/.ready ## compare the climber with its baselines and rewrite docs/climbing.md (40 minutes; resumes)
 	@mkdir -p benchmarks/reports build/bench
 	bench() {
 	  $(FULL)/bin/poolpilot bench climbers --runs "build/bench/$$1.jsonl" --json "benchmarks/reports/$$1.json" "$${@:2}"
@@ -229,7 +229,7 @@ system-base system-full: system-%:
 	  exit 1
 	fi
 
-# MariaDB and sysbench for the laboratory; the core packages bring the programs and start no server. Without them all else
+# MariaDB and sysbench for the test server; the core packages bring the programs and start no server. Without them all else
 # works: the tests that need them are skipped and say so, and `poolpilot lab` names what is missing.
 .PHONY: system-lab
 system-lab:

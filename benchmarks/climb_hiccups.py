@@ -29,7 +29,7 @@ from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
 WORK = (Step("cpu", us=60, variation=1.0), Step("wait", us=4000, variation=0.5))
 CONVOY = (Step("acquire", spin_us=20, waiter_cost_us=1.0), Step("cpu", us=15), Step("release"))
-STEPS = {"plateau": WORK, "summit": (*WORK, *CONVOY)}
+STEPS = {"plateau": WORK, "optimum": (*WORK, *CONVOY)}
 """What a request does: silent waits, of which many sizes serve as many; or a latch besides, which collapses beyond."""
 
 SIZES = (8, 16, 24, 32, 48, 64, 96)

@@ -1,7 +1,7 @@
 """What the improvements are worth that the grid of `poolpilot bench climbers --ablations` cannot show.
 
 How to run: `python benchmarks/climber_ablations.py [--json benchmarks/reports/climber_ablations.json]` (a minute). The
-sampling interval is judged in seconds instead of samples, with noise that averaging over a longer sample lessens; a
+sampling interval is evaluated in seconds instead of samples, with noise that averaging over a longer sample lessens; a
 warm start by how far the prediction is off; forgetting by a size that somebody else sets in the middle of a climb, with
 and without a workload that changes too. Results to expect: an interval that follows the noise loses little wherever a
 fixed one loses little; a warm start that verifies loses less than one that trusts as soon as the prediction is off.

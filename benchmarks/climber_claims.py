@@ -18,7 +18,7 @@ import numpy as np
 from poolpilot.native_pool import Climber, SpectralClimber, SpectralSettings
 from poolpilot.pipelines.bench.climbing.cells import Noise
 from poolpilot.pipelines.bench.climbing.play import play
-from poolpilot.pipelines.bench.climbing.reference_controllers import RIVALS, SPECTRAL, ours
+from poolpilot.pipelines.bench.climbing.reference_controllers import BASELINES, SPECTRAL, ours
 from poolpilot.pipelines.bench.climbing.shapes import PER_THREAD_PER_S, Landscape
 
 NOISE = Noise(0.05)
@@ -30,7 +30,7 @@ CONNECTIONS = 1000.0
 def fourfold() -> dict[str, float | None]:
     """Median samples until the size has grown fourfold on a rising curve, by controller; None: not in the median."""
     rising = Landscape(PER_THREAD_PER_S * np.arange(1.0, LARGEST + 1.0) ** 0.9, 0.02)
-    made = {SPECTRAL: ours(SpectralSettings()), **RIVALS}
+    made = {SPECTRAL: ours(SpectralSettings()), **BASELINES}
     found: dict[str, float | None] = {}
     for name, make in made.items():
         samples = [_samples_to(make(FROM, LARGEST), rising, seed) for seed in range(SEEDS)]

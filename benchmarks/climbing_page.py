@@ -117,7 +117,7 @@ def losing_section(report: Report) -> str:
         worst = max(rows, key=lambda row: float(row["difference"]))
         low, mean, high = (100.0 * worst[key] for key in ("low", "difference", "high"))
         lines.append(
-            f"| {len(rows)} | {reason} | {worst['cell']}; {NAMES[worst['rival']]} | "
+            f"| {len(rows)} | {reason} | {worst['cell']}; {NAMES[worst['baseline']]} | "
             f"{mean:.2f} ({low:.2f} .. {high:.2f}) |"
         )
     return "\n".join(lines) + "\n"

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from knob_climb_live import LIVE_FAMILIES, LiveTimes, compare_live
-from knob_contest import CONTENDERS, line_of, row_of, summary_of
+from knob_runs import CONTENDERS, line_of, row_of, summary_of
 from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.simulated import SimulatedServer

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from knob_contest import CONTENDERS, row_of
+from knob_runs import CONTENDERS, row_of
 from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.env.measurement.protocol import MeasurementSettings, measure, sweep
 from poolpilot.env.measurement.sweep import WorkloadSweep

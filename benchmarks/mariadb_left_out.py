@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from poolpilot.agent.training.all_action import AllActionSettings, train_all_action
-from poolpilot.env.ladder import Ladder
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.observation import encode
 from poolpilot.models.artefact import load
@@ -56,22 +56,22 @@ class Asked:
         return self.chosen != self.start and self.gain - caution * self.disagreement > min_gain
 
 
-def asked_about(sweep: WorkloadSweep, weights: Weights, ladder: Ladder) -> Iterator[Asked]:
+def asked_about(sweep: WorkloadSweep, weights: Weights, grid: ActionGrid) -> Iterator[Asked]:
     """What a model says of a sweep from every starting tuple that was measured."""
     view = sweep.server_view()
     reference = sweep.oracle_value if sweep.oracle_again is None else sweep.oracle_again
     for core in filter(view.entries.__contains__, STARTS):
         for window in view.entries[core].windows[:WINDOWS_A_START]:
-            observation = encode([window], view.limits, view.objective, ladder)
+            observation = encode([window], view.limits, view.objective, grid)
             gains = forward(weights, {name: array[None] for name, array in observation.items()}).member_gain[:, 0]
-            best, stay = int(gains.mean(axis=0).argmax()), ladder.index_of(window.pool_tuple)
+            best, stay = int(gains.mean(axis=0).argmax()), grid.index_of(window.pool_tuple)
             over_stay = gains[:, best] - gains[:, stay]
-            value, staying = sweep.value(ladder.tuples[best]), sweep.value(window.pool_tuple)
+            value, staying = sweep.value(grid.tuples[best]), sweep.value(window.pool_tuple)
             yield Asked(
                 sweep.workload_id,
                 sweep.family,
                 core,
-                ladder.tuples[best].core,
+                grid.tuples[best].core,
                 float(over_stay.mean()),
                 float(over_stay.std()),
                 value - staying,
@@ -140,9 +140,9 @@ def main() -> None:
         others = [sweep for sweep in sweeps if sweep.workload_id not in out]
         left_out = [sweep for sweep in sweeps if sweep.workload_id in out]
         both = [view for sweep in others for view in (sweep, sweep.server_view())]
-        network = train_all_action(both, left_out, settings, ladder=dataset.ladder, initial=initial)
+        network = train_all_action(both, left_out, settings, grid=dataset.grid, initial=initial)
         weights = network.state_to_numpy()
-        answers += [one for sweep in left_out for one in asked_about(sweep, weights, dataset.ladder)]
+        answers += [one for sweep in left_out for one in asked_about(sweep, weights, dataset.grid)]
         console.print(f"left out: {', '.join(sorted(out))}")
         given.json.write_text(json.dumps([vars(one) for one in answers], indent=1) + "\n")
     console.print(summary_table(answers))

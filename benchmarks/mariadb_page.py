@@ -58,7 +58,9 @@ def headroom_section(report: dict[str, Any]) -> str:
     names = {"headroom": "with headroom", "flat": "flat"}
     lines = ["| cells | method | to SBS, points | to (16, 3, 10), points |", "|---|---|---|---|"]
     for suffix, words in names.items():
-        to_sbs, to_static = (report["paired"].get(f"vs_{rival}_{suffix}", {}) for rival in ("sbs", "static_16_3_10"))
+        to_sbs, to_static = (
+            report["paired"].get(f"vs_{baseline}_{suffix}", {}) for baseline in ("sbs", "static_16_3_10")
+        )
         count = (
             len(report["with_headroom"])
             if suffix == "headroom"

@@ -90,7 +90,7 @@ def show(family: str, found: Mapping[str, Any]) -> None:
 
 
 def main() -> None:
-    """Chooses, judges, prints the table and writes the JSON."""
+    """Chooses, evaluates, prints the table and writes the JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workloads", type=int, default=8)
     parser.add_argument("--seeds", type=int, default=3)

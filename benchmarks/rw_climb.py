@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from poolpilot.agent.baselines.trees import BoostedTrees, TreesSettings
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.spectral import ClimbSettings, native_settings, spectral_climber
-from poolpilot.env.ladder import Ladder
 from poolpilot.env.measurement.protocol import MeasurementSettings, observe, sweep
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
@@ -36,7 +36,7 @@ SOURCE = {256: 0.93, 512: 0.89, 1024: 0.64}
 STAGED = (96, 128, 192, 384, 768, 1536)
 """Connections that staging has swept; those of Trub's report are held out."""
 
-LADDER = Ladder(sizes=SIZES, oversubscribes=(3,), timer_intervals_ms=(500,))
+GRID = ActionGrid(sizes=SIZES, oversubscribes=(3,), timer_intervals_ms=(500,))
 HORIZON_S = 600.0
 PERIOD_S = 0.1
 LOOK_S = 1.0
@@ -85,7 +85,7 @@ def trained() -> BoostedTrees:
     sweeps = []
     for connections in STAGED:
         with scenario(connections, FOUND).open() as server:
-            tuples = [one for one in LADDER.tuples if server.knobs.allows(one)]
+            tuples = [one for one in GRID.tuples if server.knobs.allows(one)]
             results = sweep(server, tuples, OBJECTIVE, measurement, np.random.default_rng(connections))
             sweeps.append(
                 WorkloadSweep.build(
@@ -97,7 +97,7 @@ def trained() -> BoostedTrees:
                     objective=OBJECTIVE,
                 )
             )
-    return BoostedTrees.fit(sweeps, TreesSettings(), LADDER)
+    return BoostedTrees.fit(sweeps, TreesSettings(), GRID)
 
 
 def steady(connections: int, size: int) -> float:

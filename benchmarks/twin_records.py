@@ -1,8 +1,8 @@
-"""Measures live workloads for the simulator: those it is fitted to, and those it is judged by.
+"""Measures live workloads for the simulator: those it is fitted to, and those it is evaluated by.
 
 How to run: `python benchmarks/twin_records.py fit` and `python benchmarks/twin_records.py judge` (ten and twenty
 minutes, nothing else running; run it again to go on after Ctrl-C), then `poolpilot calibrate --store
-benchmarks/records/fit --judged-store benchmarks/records/judge`. Judged are one workload of each family that is not
+benchmarks/records/fit --judged-store benchmarks/records/judge`. Evaluated are one workload of each family that is not
 sealed, every tuple twice for 2.5 s; fitted to are two others of each, every tuple once for a second. Results to
 expect: the table in `docs/simulator.md`.
 """
@@ -11,14 +11,14 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-from poolpilot.env.ladder import Ladder
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.output import terminal
 from poolpilot.env.workloads.families import FAMILIES, PlannedWorkload, draw_workload
 from poolpilot.pipelines.collect.collect import Staging, collect
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
 
-LADDER = Ladder(sizes=(1, 2, 4, 8, 16, 64), oversubscribes=(3,), timer_intervals_ms=(10, 500))
+GRID = ActionGrid(sizes=(1, 2, 4, 8, 16, 64), oversubscribes=(3,), timer_intervals_ms=(10, 500))
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def main() -> None:
         "random_share": 0.0,
         "time_budget_s": arguments.time_budget_s,
     }
-    report = collect(CollectSettings.load(None, settings), plan.planned(), Staging(ladder=LADDER))
+    report = collect(CollectSettings.load(None, settings), plan.planned(), Staging(grid=GRID))
     terminal().print(report.table())
 
 

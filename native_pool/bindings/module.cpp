@@ -8,7 +8,7 @@ void bind_live(pybind11::module_& module);
 void bind_load(pybind11::module_& module);
 void bind_network(pybind11::module_& module);
 void bind_queues(pybind11::module_& module);
-void bind_rivals(pybind11::module_& module);
+void bind_baselines(pybind11::module_& module);
 void bind_sim(pybind11::module_& module);
 
 }  // namespace poolpilot
@@ -22,5 +22,5 @@ PYBIND11_MODULE(_core, module) {
   poolpilot::bind_sim(module);
   poolpilot::bind_network(module);
   poolpilot::bind_climb(module);
-  poolpilot::bind_rivals(module);
+  poolpilot::bind_baselines(module);
 }

@@ -1,4 +1,4 @@
-// Where the optimum of a curve with one summit can be: a probability for every size.
+// Where the optimum of a curve with one optimum can be: a probability for every size.
 #pragma once
 
 #include <cstddef>

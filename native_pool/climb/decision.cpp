@@ -39,7 +39,7 @@ Words words_of(Reason reason) {
     case Reason::kFalseJump:
       return {"narrow", "false jump refused: too few connections"};
     case Reason::kWarm:
-      return {"start", "starts on the given summit"};
+      return {"start", "starts on the given optimum"};
     case Reason::kHolding:
       return {"hold", "what is measured fits its reference"};
     case Reason::kChecking:
@@ -49,7 +49,7 @@ Words words_of(Reason reason) {
     case Reason::kFalseOptimum:
       return {"restart", "false optimum: more threads than connections"};
     case Reason::kFalseSummit:
-      return {"restart", "false summit: a better size is known"};
+      return {"restart", "false optimum: a better size is known"};
     case Reason::kCurveChanged:
       return {"restart", "the curve has changed: known points do not foretell it"};
     case Reason::kThroughputLeft:

@@ -279,7 +279,7 @@ void KnobClimber::settle(Reason reason) {
   mode_ = Mode::kOptimized;
   reason_ = reason;
   for (std::size_t k = 0; k < knobs_.size(); ++k) values_[k] = knobs_[k].value;
-  settle_left_ = window();  // what the waves held up must be gone before the summit is judged
+  settle_left_ = window();  // what the waves held up must be gone before the optimum is judged
   watch_.clear(noise_.deviation());
   swinging_ = mean_of(throughputs_);
 }
@@ -296,7 +296,7 @@ void KnobClimber::hold(const Sample& sample) {
   reason_ = watch_.checking() ? Reason::kChecking : Reason::kHolding;
   switch (departure) {
     case Departure::kNone:
-      if (young && false_summit()) restart_higher();
+      if (young && false_optimum()) restart_higher();
       return;
     case Departure::kThroughput:
       return restart(values_, Reason::kThroughputLeft);
@@ -309,7 +309,7 @@ void KnobClimber::hold(const Sample& sample) {
 
 // Held values give far less than they did between swings of the waves: the pool had not yet let go
 // of what the larger ones had made.
-bool KnobClimber::false_summit() const {
+bool KnobClimber::false_optimum() const {
   return watch_.samples() >= settings_.hcm_reference_samples &&
          values_[0] < knobs_[0].range.limits.max &&
          watch_.throughput() < (1.0 - settings_.hcm_valuable_diff / 100.0) * swinging_;

@@ -87,7 +87,7 @@ class KnobClimber {
   void restart(std::span<const int> values, Reason reason);
   void climb(const Sample& sample);
   void hold(const Sample& sample);
-  bool false_summit() const;
+  bool false_optimum() const;
   void restart_higher();
   void measure();
   double residual_variance() const;

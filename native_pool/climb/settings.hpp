@@ -22,7 +22,7 @@ struct SpectralSettings {
   double hcm_min_thread_wave_magnitude = 10.0;
   double hcm_max_thread_wave_magnitude = 80.0;
 
-  // Better than the ancestors: each can be switched off.
+  // Better than the reference controllers: each can be switched off.
   bool relative_gain = true;
   bool wave_follows_noise = true;
   bool reset_on_forced_change = true;

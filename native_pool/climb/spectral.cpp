@@ -46,7 +46,7 @@ void SpectralClimber::adopt(const SpectralSettings& settings) {
 int SpectralClimber::next(const Sample& sample) {
   ++samples_;
   deviation_ = 0.0;
-  judge(sample);
+  evaluate_weights(sample);
   record(sample);
   return size();
 }
@@ -59,7 +59,7 @@ void SpectralClimber::dropped(const Sample& sample, Flaw flaw) {
   record(sample, flaw);
 }
 
-void SpectralClimber::judge(const Sample& sample) {
+void SpectralClimber::evaluate_weights(const Sample& sample) {
   if (!settings_.hcm_hillclimbing_enabled) {
     reason_ = Reason::kSwitchedOff;
     return ask_for(sample.size);
@@ -91,7 +91,7 @@ void SpectralClimber::forced(int size) {
   begin(wave_at(size), Reason::kForced);
 }
 
-// A given summit that nobody has used yet stays a summit.
+// A given optimum that nobody has used yet stays a optimum.
 void SpectralClimber::idle() {
   reason_ = Reason::kNoConnections;
   if (idle_ || given_) return;
@@ -245,14 +245,14 @@ void SpectralClimber::hold(const Sample& sample) {
     deviation_ = watch_.deviation();
     return;
   }
-  if (!judged && watch_.samples() >= settings_.hcm_reference_samples && false_summit()) {
+  if (!judged && watch_.samples() >= settings_.hcm_reference_samples && false_optimum()) {
     left_.forget_departure();
     climb_from(curve_.best(limits().min, limits().max, settings_.price_of_thread).value(),
                Reason::kFalseSummit, true);
   }
 }
 
-bool SpectralClimber::false_summit() const {
+bool SpectralClimber::false_optimum() const {
   const double price = settings_.price_of_thread;
   const auto best = curve_.best(limits().min, limits().max, price);
   if (!best) return false;

@@ -19,9 +19,9 @@
 
 namespace poolpilot {
 
-// Maximises ln(throughput) - e ln(size) on a curve with one summit or a plateau. Call update() once
-// per sampling interval of period_s() seconds, set the size it returns, and hand in what that size
-// gave. Memory is reserved by the constructor and by adopt(); update() allocates none.
+// Maximises ln(throughput) - e ln(size) on a curve with one optimum or a plateau. Call update()
+// once per sampling interval of period_s() seconds, set the size it returns, and hand in what that
+// size gave. Memory is reserved by the constructor and by adopt(); update() allocates none.
 class SpectralClimber : public Climber {
  public:
   // Throws std::invalid_argument unless the settings are valid and
@@ -47,7 +47,7 @@ class SpectralClimber : public Climber {
 
  private:
   // Samples in (spectral.cpp).
-  void judge(const Sample& sample);
+  void evaluate_weights(const Sample& sample);
   void forced(int size);
   void idle();
   void pause();
@@ -61,7 +61,7 @@ class SpectralClimber : public Climber {
   bool curve_changed();
   void changed();
   bool came_back(const Sample& sample);
-  bool false_summit() const;
+  bool false_optimum() const;
   void record(const Sample& sample, Flaw flaw = Flaw::kNone);
 
   // What a wave says (spectral_waves.cpp).

@@ -167,7 +167,7 @@ void SpectralClimber::begin_scan(int size) {
   if (!scan_.over()) ask_for(scan_.size());
 }
 
-// A climb that expects the summit within a factor `ratio` of `size`.
+// A climb that expects the optimum within a factor `ratio` of `size`.
 void SpectralClimber::climb_around(int size, double ratio, Reason reason) {
   belief_.expect(size, ratio);
   look_around(size, wave_threads(settings_, size, 0, echo_.noise_so_far().deviation()), reason);

@@ -1,5 +1,5 @@
-// A slow disk for a laboratory: loaded before a server with LD_PRELOAD, it delays reads, writes and
-// flushes of files.
+// A slow disk for a test server: loaded before a server with LD_PRELOAD, it delays reads, writes
+// and flushes of files.
 //
 // The delays lie in a file that POOLPILOT_SLOW_DISK names, three int64 of microseconds: read,
 // write, flush. The file is mapped, so a change holds from the next operation on. Operations that

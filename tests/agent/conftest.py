@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.ladder import Ladder
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.histogram import Histogram, bucket_of
@@ -17,7 +17,7 @@ from poolpilot.featurizer.profile import WorkloadProfile
 from poolpilot.featurizer.schema import SCHEMA_VERSION, feature_names
 from poolpilot.featurizer.window import ClassWindow, Window
 
-LADDER = Ladder(sizes=(1, 2, 4, 8, 16, 32), oversubscribes=(3,), timer_intervals_ms=(10, 500))
+GRID = ActionGrid(sizes=(1, 2, 4, 8, 16, 32), oversubscribes=(3,), timer_intervals_ms=(10, 500))
 CONNECTIONS = 128.0
 CPU_US = 1000.0
 
@@ -58,13 +58,13 @@ def synthetic_sweep(
     seed: int = 0,
     split: str = "train",
 ) -> WorkloadSweep:
-    """Sweeps the model over the whole ladder, two windows a tuple."""
+    """Sweeps the model over the whole grid, two windows a tuple."""
     rng = np.random.default_rng(seed)
     limits = KnobSpace.stock(cpus)
     observed = [
         (number, synthetic_window(one, cpus, wait_to_cpu, contention, noise * float(rng.standard_normal())))
         for number in range(2)
-        for one in LADDER.tuples
+        for one in GRID.tuples
     ]
     family = "waits" if wait_to_cpu > 1.0 else "contention" if contention > 0.0 else "cpu"
     return WorkloadSweep.build(
@@ -98,8 +98,8 @@ def one_torch_thread() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def ladder() -> Ladder:
-    return LADDER
+def grid() -> ActionGrid:
+    return GRID
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pytest
 
+from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
 from poolpilot.env.measurement.protocol import MeasurementSettings, sweep
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
@@ -51,14 +51,14 @@ def make_sweep() -> MakeSweep:
     def make(
         noise: float = 0.0,
         seed: int = 0,
-        ladder: Ladder = DEFAULT_LADDER,
+        grid: ActionGrid = DEFAULT_GRID,
         objective: Objective | None = None,
         name: str = "hump",
     ) -> WorkloadSweep:
         wanted = objective or Objective()
         settings = MeasurementSettings(window_s=10.0)
         with CurveServer(HUMP, noise=noise, seed=seed) as server:
-            measured = sweep(server, ladder.tuples, wanted, settings, np.random.default_rng(seed))
+            measured = sweep(server, grid.tuples, wanted, settings, np.random.default_rng(seed))
             return WorkloadSweep.build(
                 ((one.round, one.window) for one in measured),
                 workload_id=name,

@@ -58,7 +58,7 @@ def test_late_completions_do_not_make_a_window_surer(make_window: MakeWindow) ->
     assert objective.error(late) == objective.error(punctual)
 
 
-def test_server_without_classes_is_judged_by_its_own_count(make_window: MakeWindow) -> None:
+def test_server_without_classes_is_evaluated_by_its_own_count(make_window: MakeWindow) -> None:
     window = make_window({})
     assert Objective().goodput_per_s(window) == pytest.approx(0.1)
     assert Objective().share_within_target(window) == 1.0
@@ -140,7 +140,7 @@ def test_any_real_goodput_beats_any_number_of_late_requests(make_window: MakeWin
     assert LATE.value(few) == math.log(6.0)
 
 
-def test_one_request_in_time_of_many_is_no_summit(make_window: MakeWindow) -> None:
+def test_one_request_in_time_of_many_is_no_optimum(make_window: MakeWindow) -> None:
     none, one = (make_window({"a": {1.0: count, 500.0: 500}}, duration_s=0.25) for count in (0, 1))
     assert LATE.goodput_per_s(one) == pytest.approx(4.0)
     assert 0.0 < LATE.value(one) - LATE.value(none) < 1.0
@@ -183,6 +183,6 @@ def test_classes_win_over_the_time_in_system(make_window: MakeWindow) -> None:
     assert Objective(signal="time_in_system").goodput_per_s(window) == Objective().goodput_per_s(window)
 
 
-def test_server_that_does_not_tell_who_is_in_it_is_judged_by_throughput(make_window: MakeWindow) -> None:
+def test_server_that_does_not_tell_who_is_in_it_is_evaluated_by_throughput(make_window: MakeWindow) -> None:
     window = make_window({"a": {1.0: 100}}).without_classes()
     assert Objective(signal="time_in_system").goodput_per_s(window) == Objective().goodput_per_s(window)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from poolpilot.env.action_grid import DEFAULT_GRID
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.ladder import DEFAULT_LADDER
 from poolpilot.env.objective import Objective
 from poolpilot.env.observation import BOUND, ENTRIES, TUPLE_INPUTS, encode, observation_shapes, tuple_inputs
 from poolpilot.errors import SettingError
@@ -21,12 +21,12 @@ FREE = Objective(price_of_thread=0.0)
 
 
 def observed(*windows: Window, max_pool_size: int = 128) -> Observed:
-    return encode(windows, KnobSpace.stock(4, max_pool_size), FREE, DEFAULT_LADDER)
+    return encode(windows, KnobSpace.stock(4, max_pool_size), FREE, DEFAULT_GRID)
 
 
 def test_arrays_have_the_stated_shapes_in_float32_and_in_bounds(make_window: MakeWindow) -> None:
     arrays = observed(make_window({"a": {1.0: 100}}), make_window({"a": {1.0: 10**9}}))
-    assert {name: array.shape for name, array in arrays.items()} == observation_shapes(DEFAULT_LADDER)
+    assert {name: array.shape for name, array in arrays.items()} == observation_shapes(DEFAULT_GRID)
     assert {array.dtype for array in arrays.values()} == {np.dtype(np.float32)}
     assert all(np.abs(array).max() <= BOUND for array in arrays.values())
 
@@ -52,7 +52,7 @@ def test_absent_features_are_masked_and_zero(make_window: MakeWindow) -> None:
 
 def test_share_within_target_is_seen(make_window: MakeWindow) -> None:
     window = make_window({"a": {1.0: 25, 100.0: 75}})
-    arrays = encode([window], KnobSpace.stock(4), Objective(targets_ms={"a": 10.0}), DEFAULT_LADDER)
+    arrays = encode([window], KnobSpace.stock(4), Objective(targets_ms={"a": 10.0}), DEFAULT_GRID)
     assert arrays["within_target"][0, 0] == pytest.approx(0.25)
 
 
@@ -65,7 +65,7 @@ def test_of_many_windows_the_first_and_the_latest_are_kept(make_window: MakeWind
 
 def test_actions_the_server_does_not_allow_are_masked(make_window: MakeWindow) -> None:
     arrays = observed(make_window({"a": {1.0: 100}}), max_pool_size=8)
-    assert arrays["action_mask"].tolist() == [float(one.pool_size <= 8) for one in DEFAULT_LADDER.tuples]
+    assert arrays["action_mask"].tolist() == [float(one.pool_size <= 8) for one in DEFAULT_GRID.tuples]
 
 
 def test_no_window_is_refused() -> None:

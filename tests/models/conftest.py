@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from poolpilot.env.action_grid import DEFAULT_GRID
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.ladder import DEFAULT_LADDER
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.profile import WorkloadProfile
 from poolpilot.featurizer.schema import FEATURES, SCHEMA_VERSION, feature_names
 from poolpilot.featurizer.window import ClassWindow, Window
-from poolpilot.models.architecture import Architecture, ladder_coordinates
+from poolpilot.models.architecture import Architecture, grid_coordinates
 from poolpilot.models.artefact import Artefact, save
 from poolpilot.models.card import ModelCard, PredictorSettings
 from poolpilot.models.out_of_distribution import OutOfDistribution
 
 CPUS = 2
-ARCHITECTURE = Architecture.of(DEFAULT_LADDER, members=3, hidden=16)
+ARCHITECTURE = Architecture.of(DEFAULT_GRID, members=3, hidden=16)
 
 
 def make_window(seed: int, pool_tuple: PoolTuple | None = None, **changes: float | None) -> Window:
@@ -47,7 +47,7 @@ def make_weights(seed: int = 0, *, alike: bool = False) -> dict[str, NDArray[np.
     for name, shape in ARCHITECTURE.shapes.items():
         array = random.normal(0.0, 0.3, shape).astype(np.float32)
         weights[name] = np.repeat(array[:1], len(array), axis=0) if alike and shape else array
-    return weights | {"candidates": ladder_coordinates(DEFAULT_LADDER)}
+    return weights | {"candidates": grid_coordinates(DEFAULT_GRID)}
 
 
 def make_card(**changes: Any) -> ModelCard:
@@ -57,7 +57,7 @@ def make_card(**changes: Any) -> ModelCard:
     )
     fields: dict[str, Any] = {
         "architecture": ARCHITECTURE,
-        "ladder": DEFAULT_LADDER,
+        "grid": DEFAULT_GRID,
         "training_digest": "0" * 64,
         "residual_std": 0.0,
         "out_of_distribution": statistics,

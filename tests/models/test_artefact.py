@@ -16,9 +16,9 @@ from poolpilot.errors import ArtefactError, DamagedArtefactError
 from poolpilot.featurizer.schema import FEATURES
 from poolpilot.models import artefact_folder
 from poolpilot.models.artefact import Artefact, load, save
-from poolpilot.models.artefact_folder import CARD_FILE, MANIFEST_FILE, MEMORY_FILE, WEIGHTS_FILE
+from poolpilot.models.artefact_folder import CARD_FILE, MANIFEST_FILE, REPOSITORY_FILE, WEIGHTS_FILE
 from poolpilot.models.card import ModelCard
-from poolpilot.models.memory import Memory, RememberedTuple, RememberedWorkload
+from poolpilot.models.workload_repository import RememberedTuple, RememberedWorkload, WorkloadRepository
 
 
 @pytest.fixture
@@ -54,22 +54,26 @@ def test_same_model_has_the_same_digest_and_another_another(artefact: Artefact, 
 
 
 @pytest.fixture
-def memory() -> Memory:
+def repository() -> WorkloadRepository:
     remembered = RememberedTuple(core=(2, 3, 500), features=(0.5,) * len(FEATURES), value=1.0, per_s={"read": 3.0})
-    return Memory(workloads=(RememberedWorkload(name="a", family="b", tuples=(remembered,)),))
+    return WorkloadRepository(workloads=(RememberedWorkload(name="a", family="b", tuples=(remembered,)),))
 
 
-def test_memory_is_stored_with_the_model_and_goes_with_it(tmp_path: Path, artefact: Artefact, memory: Memory) -> None:
-    remembering = save(tmp_path / "new", artefact.weights, artefact.card, memory)
-    assert remembering.memory == load(tmp_path / "new").memory == memory
+def test_repository_is_stored_with_the_model_and_goes_with_it(
+    tmp_path: Path, artefact: Artefact, repository: WorkloadRepository
+) -> None:
+    remembering = save(tmp_path / "new", artefact.weights, artefact.card, repository)
+    assert remembering.repository == load(tmp_path / "new").repository == repository
     assert remembering.digest == artefact.digest, "what predicts is the same"
-    assert save(tmp_path / "new", artefact.weights, artefact.card).memory is None
-    assert not (tmp_path / "new" / MEMORY_FILE).exists()
+    assert save(tmp_path / "new", artefact.weights, artefact.card).repository is None
+    assert not (tmp_path / "new" / REPOSITORY_FILE).exists()
 
 
-@pytest.mark.parametrize("name", [WEIGHTS_FILE, CARD_FILE, MEMORY_FILE])
-def test_one_flipped_bit_is_noticed(tmp_path: Path, artefact: Artefact, memory: Memory, name: str) -> None:
-    save(tmp_path, artefact.weights, artefact.card, memory)
+@pytest.mark.parametrize("name", [WEIGHTS_FILE, CARD_FILE, REPOSITORY_FILE])
+def test_one_flipped_bit_is_noticed(
+    tmp_path: Path, artefact: Artefact, repository: WorkloadRepository, name: str
+) -> None:
+    save(tmp_path, artefact.weights, artefact.card, repository)
     content = bytearray((tmp_path / name).read_bytes())
     content[len(content) // 2] ^= 1
     (tmp_path / name).write_bytes(content)
@@ -104,10 +108,10 @@ def spoil(card: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("change", "place"),
     [
-        (lambda card: card.pop("ladder"), "ladder: Field required"),
+        (lambda card: card.pop("ladder"), "grid: Field required"),
         (lambda card: card.update(mood="good"), "mood"),
         (spoil, "every vector of features"),
-        (lambda card: card["ladder"].update(sizes=[1, 2]), "the ladder has"),
+        (lambda card: card["ladder"].update(sizes=[1, 2]), "the grid has"),
         (lambda card: card.pop("architecture"), "architecture None"),
     ],
 )
@@ -142,11 +146,11 @@ def test_weights_that_do_not_fit_are_refused(
         load(folder)
 
 
-def test_weights_of_another_ladder_are_not_saved(
+def test_weights_of_another_grid_are_not_saved(
     tmp_path: Path, weights: dict[str, NDArray[np.float32]], artefact: Artefact
 ) -> None:
     moved = {**weights, "candidates": weights["candidates"] + 1}
-    with pytest.raises(ArtefactError, match="not those of the card's ladder"):
+    with pytest.raises(ArtefactError, match="not those of the card's grid"):
         save(tmp_path / "moved", moved, artefact.card)
     assert not (tmp_path / "moved").exists()
 

@@ -21,7 +21,7 @@ from poolpilot.models.artefact_folder import (
     INCOMING,
     LISTED_FILES,
     MANIFEST_FILE,
-    MEMORY_FILE,
+    REPOSITORY_FILE,
     STAGED,
     WEIGHTS_FILE,
     holds_artefact,
@@ -36,9 +36,13 @@ FAILED, KILLED = 1, 9
 
 Files = Mapping[str, bytes]
 
-OLD: Files = {WEIGHTS_FILE: b"old weights" * 900, CARD_FILE: b"old card" * 500, MEMORY_FILE: b"old memory" * 700}
+OLD: Files = {
+    WEIGHTS_FILE: b"old weights" * 900,
+    CARD_FILE: b"old card" * 500,
+    REPOSITORY_FILE: b"old repository" * 700,
+}
 NEW: Files = {WEIGHTS_FILE: b"new weights" * 800, CARD_FILE: b"new card" * 600}
-NEXT: Files = {WEIGHTS_FILE: b"next weights", CARD_FILE: b"next card", MEMORY_FILE: b"next memory"}
+NEXT: Files = {WEIGHTS_FILE: b"next weights", CARD_FILE: b"next card", REPOSITORY_FILE: b"next repository"}
 
 
 @pytest.fixture(autouse=True)
@@ -97,7 +101,7 @@ def next_one_is_whole(folder: Path) -> bool:
     return read(folder) == NEXT and {path.name for path in folder.iterdir()} == {*NEXT, MANIFEST_FILE}
 
 
-@pytest.mark.parametrize(("before", "after"), [(OLD, NEW), (NEW, OLD)], ids=["memory goes", "memory comes"])
+@pytest.mark.parametrize(("before", "after"), [(OLD, NEW), (NEW, OLD)], ids=["repository goes", "repository comes"])
 def test_death_before_any_operation_leaves_the_old_or_the_new(tmp_path: Path, before: Files, after: Files) -> None:
     arrived = []
     for folder in deaths(lambda folder: write(folder, before), after, tmp_path):
@@ -204,14 +208,14 @@ def test_files_of_others_stay_and_links_are_not_written_through(tmp_path: Path) 
 
 def test_file_that_is_not_listed_is_no_part_of_it(tmp_path: Path) -> None:
     write(tmp_path, NEW)
-    (tmp_path / MEMORY_FILE).write_bytes(OLD[MEMORY_FILE])
+    (tmp_path / REPOSITORY_FILE).write_bytes(OLD[REPOSITORY_FILE])
     assert read(tmp_path) == NEW
 
 
-def test_digest_is_that_of_the_model_whatever_its_memory(tmp_path: Path) -> None:
+def test_digest_is_that_of_the_model_whatever_its_repository(tmp_path: Path) -> None:
     write(tmp_path, NEW)
     digest = hashlib.sha256((tmp_path / MANIFEST_FILE).read_bytes()).hexdigest()
-    assert model_digest(NEW) == model_digest({**NEW, MEMORY_FILE: b"a memory"}) == digest
+    assert model_digest(NEW) == model_digest({**NEW, REPOSITORY_FILE: b"a repository"}) == digest
     assert model_digest({**NEW, CARD_FILE: b"another card"}) != digest
 
 

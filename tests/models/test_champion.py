@@ -37,9 +37,9 @@ def test_champion_without_manifest_is_damaged_not_missing(artefact: Artefact, tm
 
 def test_shipped_champion_of_mariadb_lists_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(CHAMPIONS["mariadb"][1], raising=False)
-    memory = load_champion(kind="mariadb").memory
-    assert memory is not None
-    assert memory.workloads
+    repository = load_champion(kind="mariadb").repository
+    assert repository is not None
+    assert repository.workloads
 
 
 def test_every_kind_of_server_has_a_champion_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from poolpilot.env.ladder import DEFAULT_LADDER
+from poolpilot.env.action_grid import DEFAULT_GRID
 from poolpilot.env.observation import ENTRIES, Observation, observation_shapes, tuple_inputs
-from poolpilot.models.architecture import CONTEXT_MAP, COORDINATE_MAP, Architecture, ladder_coordinates
+from poolpilot.models.architecture import CONTEXT_MAP, COORDINATE_MAP, Architecture, grid_coordinates
 from poolpilot.models.forward import MASKED_LOGIT, forward
 from poolpilot.models.network import ScoreNetwork, Scores
 
@@ -30,7 +30,7 @@ def _one_thread() -> Iterator[None]:
 def random_observations(seed: int, batch: int = BATCH) -> Observation:
     """A batch of observations with missing features, missing entries and forbidden tuples."""
     random = np.random.default_rng(seed)
-    shapes = observation_shapes(DEFAULT_LADDER)
+    shapes = observation_shapes(DEFAULT_GRID)
     observation = {name: random.uniform(0.0, 1.0, (batch, *shape)).astype(np.float32) for name, shape in shapes.items()}
     count = random.integers(1, ENTRIES + 1, batch)
     observation["present"] = (np.arange(ENTRIES) < count[:, None]).astype(np.float32)
@@ -48,8 +48,8 @@ def in_torch(network: ScoreNetwork, observation: Observation) -> Scores:
 
 
 def network_of(members: int = 5, hidden: int = 64) -> ScoreNetwork:
-    architecture = Architecture.of(DEFAULT_LADDER, members=members, hidden=hidden)
-    return ScoreNetwork(architecture, ladder_coordinates(DEFAULT_LADDER))
+    architecture = Architecture.of(DEFAULT_GRID, members=members, hidden=hidden)
+    return ScoreNetwork(architecture, grid_coordinates(DEFAULT_GRID))
 
 
 def test_same_tuple_on_10000_random_inputs() -> None:
@@ -113,21 +113,21 @@ def test_forbidden_tuples_have_the_masked_logit() -> None:
 
 @pytest.mark.parametrize("cpus", [1, 2, 72])
 def test_candidate_inputs_are_those_of_the_observation_module(cpus: int) -> None:
-    context: NDArray[np.float32] = tuple_inputs(DEFAULT_LADDER.tuples[0], 1, 1)[:2] * 0
+    context: NDArray[np.float32] = tuple_inputs(DEFAULT_GRID.tuples[0], 1, 1)[:2] * 0
     context[:] = [np.log2(cpus) / 10.0, np.log2(96) / 10.0]
-    computed = ladder_coordinates(DEFAULT_LADDER) @ COORDINATE_MAP + context @ CONTEXT_MAP
-    expected = np.stack([tuple_inputs(pool_tuple, cpus, 96) for pool_tuple in DEFAULT_LADDER.tuples])
+    computed = grid_coordinates(DEFAULT_GRID) @ COORDINATE_MAP + context @ CONTEXT_MAP
+    expected = np.stack([tuple_inputs(pool_tuple, cpus, 96) for pool_tuple in DEFAULT_GRID.tuples])
     assert computed == pytest.approx(expected[:, :-1], abs=1e-6)
 
 
 def test_forward_tells_throttled_from_unthrottled_timers() -> None:
     weights = {name: np.zeros_like(array) for name, array in network_of(members=1, hidden=1).state_to_numpy().items()}
-    weights["candidates"] = ladder_coordinates(DEFAULT_LADDER)
+    weights["candidates"] = grid_coordinates(DEFAULT_GRID)
     weights["score_in.weight"][0, -1, 0] = 1.0
     for name in ("score_hidden", "score_out"):
         weights[f"{name}.weight"][...] = 1.0
     observation = random_observations(5, batch=1)
-    observation["tuples"][:, 0] = ladder_coordinates(DEFAULT_LADDER)[0]
-    throttled = [pool_tuple.timer_interval_ms >= 500 for pool_tuple in DEFAULT_LADDER.tuples]
+    observation["tuples"][:, 0] = grid_coordinates(DEFAULT_GRID)[0]
+    throttled = [pool_tuple.timer_interval_ms >= 500 for pool_tuple in DEFAULT_GRID.tuples]
     assert not throttled[0]
     assert forward(weights, observation).gain[0].tolist() == [float(one) for one in throttled]

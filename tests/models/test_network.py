@@ -6,9 +6,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from poolpilot.env.ladder import DEFAULT_LADDER
+from poolpilot.env.action_grid import DEFAULT_GRID
 from poolpilot.env.observation import observation_shapes
-from poolpilot.models.architecture import Architecture, ladder_coordinates
+from poolpilot.models.architecture import Architecture, grid_coordinates
 from poolpilot.models.network import ScoreNetwork
 
 
@@ -16,15 +16,15 @@ from poolpilot.models.network import ScoreNetwork
 def network() -> ScoreNetwork:
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    return ScoreNetwork(Architecture.of(DEFAULT_LADDER, members=3, hidden=16), ladder_coordinates(DEFAULT_LADDER))
+    return ScoreNetwork(Architecture.of(DEFAULT_GRID, members=3, hidden=16), grid_coordinates(DEFAULT_GRID))
 
 
 @pytest.fixture
 def observation() -> dict[str, Tensor]:
     generator = torch.Generator().manual_seed(1)
-    shapes = observation_shapes(DEFAULT_LADDER)
+    shapes = observation_shapes(DEFAULT_GRID)
     made = {name: torch.rand(32, *shape, generator=generator) for name, shape in shapes.items()}
-    return made | {"present": torch.ones(32, 4), "action_mask": torch.ones(32, len(DEFAULT_LADDER))}
+    return made | {"present": torch.ones(32, 4), "action_mask": torch.ones(32, len(DEFAULT_GRID))}
 
 
 def test_regression_on_gains_fits_a_preference_for_large_pools(
@@ -49,7 +49,7 @@ def test_critic_does_not_move_the_scores(network: ScoreNetwork, observation: dic
 
 
 def test_observation_of_nothing_is_finite(network: ScoreNetwork) -> None:
-    shapes = observation_shapes(DEFAULT_LADDER)
+    shapes = observation_shapes(DEFAULT_GRID)
     scores = network({name: torch.zeros(2, *shape) for name, shape in shapes.items()})
     assert torch.isfinite(scores.logits).all()
     assert torch.isfinite(scores.value).all()
@@ -77,5 +77,5 @@ def test_weights_survive_the_way_through_numpy(
 
 
 def test_default_network_is_small() -> None:
-    network = ScoreNetwork(Architecture.of(DEFAULT_LADDER), ladder_coordinates(DEFAULT_LADDER))
+    network = ScoreNetwork(Architecture.of(DEFAULT_GRID), grid_coordinates(DEFAULT_GRID))
     assert sum(parameter.numel() for parameter in network.parameters()) < 250_000

@@ -23,32 +23,32 @@ def statistics(window_of: Callable[..., Window]) -> OutOfDistribution:
 def test_nearly_all_windows_like_the_held_out_ones_are_familiar(
     statistics: OutOfDistribution, window_of: Callable[..., Window]
 ) -> None:
-    judged = [statistics.judge(window_of(seed, failed_share=None), cpus=2) for seed in range(400, 500)]
-    assert sum(bool(judgement.reasons) for judgement in judged) <= 5
-    assert {judgement.threshold for judgement in judged} == {statistics.distance_threshold}
+    assessed = [statistics.assess(window_of(seed, failed_share=None), cpus=2) for seed in range(400, 500)]
+    assert sum(bool(familiarity.reasons) for familiarity in assessed) <= 5
+    assert {familiarity.threshold for familiarity in assessed} == {statistics.distance_threshold}
 
 
 def test_stored_windows_are_at_no_distance_to_themselves(window_of: Callable[..., Window]) -> None:
     training = [window_of(seed) for seed in range(10)]
     statistics = OutOfDistribution.fit(training, training, {2}, DistributionSettings(neighbours=1))
-    assert max(statistics.judge(window, cpus=2).distance for window in training) < 0.01
+    assert max(statistics.assess(window, cpus=2).distance for window in training) < 0.01
 
 
 def test_all_features_at_their_ends_are_unlike_and_outside(
     statistics: OutOfDistribution, window_of: Callable[..., Window]
 ) -> None:
     extreme = window_of(0, **{feature.name: feature.high for feature in FEATURES})
-    judgement = statistics.judge(extreme, cpus=2)
-    assert judgement.distance > judgement.threshold
-    assert "unlike every workload that the model has learned from" in judgement.reasons[0]
-    assert judgement.reasons[1].startswith("measurements outside the range learned from: ")
+    familiarity = statistics.assess(extreme, cpus=2)
+    assert familiarity.distance > familiarity.threshold
+    assert "unlike every workload that the model has learned from" in familiarity.reasons[0]
+    assert familiarity.reasons[1].startswith("measurements outside the range learned from: ")
 
 
 def test_unmeasured_core_count_is_a_reason_of_its_own(
     statistics: OutOfDistribution, window_of: Callable[..., Window]
 ) -> None:
-    judgement = statistics.judge(window_of(5, failed_share=None), cpus=72)
-    (reason,) = judgement.reasons
+    familiarity = statistics.assess(window_of(5, failed_share=None), cpus=72)
+    (reason,) = familiarity.reasons
     assert reason == (
         "the model has learned from servers of 2 or 4 processors only, and this one has 72; "
         "it would need records of servers like this one"
@@ -58,17 +58,17 @@ def test_unmeasured_core_count_is_a_reason_of_its_own(
 def test_missing_rich_features_do_not_make_a_window_unfamiliar(
     statistics: OutOfDistribution, window_of: Callable[..., Window]
 ) -> None:
-    judgement = statistics.judge(window_of(5, **RICH_MISSING), cpus=2)
-    assert judgement.distance > 0.0
-    assert judgement.reasons == ()
+    familiarity = statistics.assess(window_of(5, **RICH_MISSING), cpus=2)
+    assert familiarity.distance > 0.0
+    assert familiarity.reasons == ()
 
 
 def test_window_without_any_feature_is_infinitely_far(
     statistics: OutOfDistribution, window_of: Callable[..., Window]
 ) -> None:
-    judgement = statistics.judge(window_of(5, **dict.fromkeys(feature_names())), cpus=2)
-    assert judgement.distance == float("inf")
-    assert len(judgement.reasons) == 1
+    familiarity = statistics.assess(window_of(5, **dict.fromkeys(feature_names())), cpus=2)
+    assert familiarity.distance == float("inf")
+    assert len(familiarity.reasons) == 1
 
 
 def test_feature_never_seen_in_training_is_outside_when_present(
@@ -84,7 +84,7 @@ def test_features_outside_the_box_are_named_with_their_value(window_of: Callable
     statistics = OutOfDistribution.fit(steady, steady, {2}).model_copy(
         update={"distance_threshold": 100.0, "outside_threshold": 0}
     )
-    (reason,) = statistics.judge(window_of(3, utilisation=1.25), cpus=2).reasons
+    (reason,) = statistics.assess(window_of(3, utilisation=1.25), cpus=2).reasons
     assert reason == (
         "measurements outside the range learned from: 1 where up to 0 would be familiar (utilisation = 1.25); "
         "it would need records of workloads like this one"
@@ -94,7 +94,7 @@ def test_features_outside_the_box_are_named_with_their_value(window_of: Callable
 def test_statistics_survive_json(statistics: OutOfDistribution, window_of: Callable[..., Window]) -> None:
     restored = OutOfDistribution.model_validate_json(statistics.model_dump_json())
     assert restored == statistics
-    assert restored.judge(window_of(6), cpus=2) == statistics.judge(window_of(6), cpus=2)
+    assert restored.assess(window_of(6), cpus=2) == statistics.assess(window_of(6), cpus=2)
 
 
 def test_fit_needs_training_and_held_out_windows(window_of: Callable[..., Window]) -> None:

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from poolpilot.env.action_grid import DEFAULT_GRID
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.ladder import DEFAULT_LADDER
 from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -29,7 +29,7 @@ def predict(predictor: Predictor, window: Window, limits: KnobSpace) -> Predicti
 def poor(window_of: Callable[..., Window], unanimous: Artefact, limits: KnobSpace) -> Window:
     """A familiar window under a tuple whose size the model would change."""
     predictor = ScorePredictor(unanimous)
-    windows = (window_of(seed, PoolTuple(size, 3, 500)) for seed in range(50) for size in DEFAULT_LADDER.sizes)
+    windows = (window_of(seed, PoolTuple(size, 3, 500)) for seed in range(50) for size in DEFAULT_GRID.sizes)
     return next(
         one for one in windows if predict(predictor, one, limits).pool_tuple.pool_size != one.pool_tuple.pool_size
     )
@@ -68,7 +68,7 @@ def test_no_prediction_leaves_the_limits(unanimous: Artefact, window_of: Callabl
 def test_limits_that_allow_no_tuple_are_an_error(unanimous: Artefact, window_of: Callable[..., Window]) -> None:
     stock = KnobSpace.stock(2)
     far = KnobSpace(2, {**stock.knobs, "pool_size": replace(stock.knobs["pool_size"], low=100, default=100)})
-    with pytest.raises(SettingError, match="no tuple of the ladder"):
+    with pytest.raises(SettingError, match="no tuple of the grid"):
         predict(ScorePredictor(unanimous), window_of(0), far)
 
 
@@ -156,7 +156,7 @@ def test_another_price_of_threads_shifts_the_gain_by_exactly_that(
     change = -0.001 * np.log(trained.pool_tuple.pool_size / poor.pool_tuple.pool_size)
     assert dearer.over_first.mean - trained.over_first.mean == pytest.approx(change, abs=1e-6)
     assert abs(change) > 1e-4
-    assert dearest.pool_tuple.pool_size == min(DEFAULT_LADDER.sizes)
+    assert dearest.pool_tuple.pool_size == min(DEFAULT_GRID.sizes)
 
 
 def test_gain_counts_from_the_first_window(
@@ -172,7 +172,7 @@ def test_gain_counts_from_the_first_window(
 
 def test_prediction_is_fit_for_json(unanimous: Artefact, poor: Window, limits: KnobSpace) -> None:
     fields = predict(ScorePredictor(unanimous), poor, limits).as_dict()
-    assert fields["pool_tuple"]["pool_size"] in DEFAULT_LADDER.sizes
+    assert fields["pool_tuple"]["pool_size"] in DEFAULT_GRID.sizes
     assert (fields["keeps"], fields["verdict"]) == (False, "change")
     assert isinstance(fields["reasons"], list)
 
@@ -186,11 +186,11 @@ def test_verified_use_tries_what_is_not_surely_better_but_still_abstains_when_un
 ) -> None:
     cautious = with_settings(unanimous, min_gain=50.0)
     assert predict(cautious, poor, limits).keeps
-    bold = ScorePredictor(cautious.artefact, cautious.settings.for_verified_use())
-    assert predict(bold, poor, limits).pool_tuple == bold.prefer([poor], limits, Objective()).pool_tuple
+    relaxed = ScorePredictor(cautious.artefact, cautious.settings.relaxed_for_trials())
+    assert predict(relaxed, poor, limits).pool_tuple == relaxed.prefer([poor], limits, Objective()).pool_tuple
     divided = with_settings(artefact, max_disagreement=1e-9)
-    assert not predict(ScorePredictor(artefact, divided.settings.for_verified_use()), poor, limits).abstained
-    assert predict(bold, poor, KnobSpace.stock(96)).abstained
+    assert not predict(ScorePredictor(artefact, divided.settings.relaxed_for_trials()), poor, limits).abstained
+    assert predict(relaxed, poor, KnobSpace.stock(96)).abstained
 
 
 def test_no_more_groups_are_advised_than_there_are_connections(
@@ -213,7 +213,7 @@ def test_of_equals_the_smallest_pool_is_advised(unanimous: Artefact, poor: Windo
         with_settings(unanimous, indifference=indifference).prefer([poor], limits, dear)
         for indifference in (0.0, 1000.0)
     )
-    assert frugal.pool_tuple.pool_size == min(DEFAULT_LADDER.sizes) < exact.pool_tuple.pool_size
+    assert frugal.pool_tuple.pool_size == min(DEFAULT_GRID.sizes) < exact.pool_tuple.pool_size
     assert frugal.over_first.mean < exact.over_first.mean
 
 
@@ -236,19 +236,19 @@ def test_probe_hopes_for_the_tuple_that_the_members_disagree_on(
 ) -> None:
     window = window_of(0, PoolTuple(2, 3, 500))
     gains, _ = ScorePredictor(artefact)._member_gains([window], limits, Objective())
-    tuples = artefact.card.ladder.tuples
+    tuples = artefact.card.grid.tuples
     connections = window.profile.features["connections"] or 1.0
     for deviations in (0.0, 100.0):
         probe = with_settings(artefact, probe_deviations=deviations).probe([window], limits, Objective())
         assert probe is not None
         bound = gains.mean(axis=0) + deviations * gains.std(axis=0)
-        rivals = [
+        baselines = [
             bound[index]
             for index, one in enumerate(tuples)
             if limits.allows(one) and one.core != window.pool_tuple.core and one.pool_size <= connections
         ]
         chosen = bound[[one.core for one in tuples].index(probe.core)]
-        assert chosen >= max(rivals)
+        assert chosen >= max(baselines)
 
 
 def test_near_probe_is_one_rung_away_in_one_knob(

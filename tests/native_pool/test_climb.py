@@ -166,7 +166,7 @@ def test_sizes_outside_the_limits_are_refused() -> None:
         SpectralClimber(small_server(), 9, 1, 8)
 
 
-RIVALS: dict[str, Callable[[int, int], Climber]] = {
+BASELINES: dict[str, Callable[[int, int], Climber]] = {
     "control theory": lambda start, most: ControlTheoryClimber(ControlTheorySettings(), start, 1, most),
     "three states": lambda start, most: ThreeStateClimber(ThreeStateSettings(), start, 1, most),
     "dotnet": lambda start, most: DotnetClimber(DotnetSettings(), start, 1, most),
@@ -177,9 +177,9 @@ RIVALS: dict[str, Callable[[int, int], Climber]] = {
 }
 
 
-@pytest.mark.parametrize("rival", RIVALS)
-def test_rivals_have_the_same_face(rival: str) -> None:
-    climber = RIVALS[rival](4, MAX_SIZE)
+@pytest.mark.parametrize("baseline", BASELINES)
+def test_baselines_have_the_same_face(baseline: str) -> None:
+    climber = BASELINES[baseline](4, MAX_SIZE)
     sizes = [climber.size]
     for _ in range(400):
         sizes.append(climber.update(arch(sizes[-1]), 256.0, 256.0 / arch(sizes[-1]), sizes[-1]))

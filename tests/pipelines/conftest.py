@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.ladder import Ladder
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.workloads.families import PlannedWorkload, Split
@@ -19,7 +19,7 @@ from poolpilot.native_pool.workload import RequestClass, Step, Workload
 from poolpilot.pipelines.collect.collect import Staging, collect
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
 
-LADDER = Ladder(sizes=(1, 2, 4, 8, 16, 32), oversubscribes=(1, 3), timer_intervals_ms=(10, 500))
+GRID = ActionGrid(sizes=(1, 2, 4, 8, 16, 32), oversubscribes=(1, 3), timer_intervals_ms=(10, 500))
 
 PEAKS = {"small": 3.0, "large": 24.0, "held_out": 20.0, "unseen": 4.0, "also_unseen": 16.0}
 """Pool size at which a family's throughput peaks, before each workload shifts it a little."""
@@ -44,8 +44,8 @@ class ProfiledCurveServer(CurveServer):
                 (float(size), float(rate * (1.0 - 0.05 * (oversubscribe > 1) - 0.02 * (timer_ms > 10))))
                 for size, rate in zip(sizes, rates, strict=True)
             ]
-            for oversubscribe in LADDER.oversubscribes
-            for timer_ms in LADDER.timer_intervals_ms
+            for oversubscribe in GRID.oversubscribes
+            for timer_ms in GRID.timer_intervals_ms
         }
         super().__init__(tables, noise=0.01, seed=workload.seed, cpus=workload.cpus, connections=workload.connections)
         self._cpu_us = workload.classes[0].steps[0].us
@@ -106,8 +106,8 @@ def planned() -> list[PlannedWorkload]:
 
 @pytest.fixture
 def staging() -> Staging:
-    """Curves, a simple climber and a ladder of 24 tuples."""
-    return Staging(open_server=ProfiledCurveServer, new_climber=_new_climber, ladder=LADDER)
+    """Curves, a simple climber and a grid of 24 tuples."""
+    return Staging(open_server=ProfiledCurveServer, new_climber=_new_climber, grid=GRID)
 
 
 def _quick(store: Path, **values: object) -> CollectSettings:
@@ -135,5 +135,5 @@ def recorded_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with three workloads of each family, to be read only."""
     settings = _quick(tmp_path_factory.mktemp("staging") / "records")
     workloads = [_planned(family, number) for family in SPLITS for number in range(3)]
-    collect(settings, workloads, Staging(ProfiledCurveServer, _new_climber, LADDER), Console(file=io.StringIO()))
+    collect(settings, workloads, Staging(ProfiledCurveServer, _new_climber, GRID), Console(file=io.StringIO()))
     return settings.store

@@ -17,8 +17,8 @@ from poolpilot.featurizer.schema import FEATURES
 from poolpilot.models import artefact_folder
 from poolpilot.models.artefact import load, save
 from poolpilot.models.champion import CHAMPIONS, load_champion
-from poolpilot.models.memory import Memory, RememberedTuple, RememberedWorkload
 from poolpilot.models.mlflow.packaging import REGISTERED_NAME
+from poolpilot.models.workload_repository import RememberedTuple, RememberedWorkload, WorkloadRepository
 from poolpilot.pipelines.evaluate.evaluate import EvaluateSettings, evaluate
 from poolpilot.pipelines.store.dataset import read_dataset
 from poolpilot.pipelines.store.records import StagingStore
@@ -49,12 +49,12 @@ SMALL: Mapping[str, object] = {
     "all_action.hidden": 16,
     "predictor.deviations": 0.01,
     "predictor.max_disagreement": 100.0,
-    "rivals.trees.iterations": 10,
+    "baselines.trees.iterations": 10,
     "comparison.resamples": 100,
 }
 """A network that learns the two training families in seconds and is bold enough to act on what it has learned.
 
-So many epochs and so much weight decay, because with fewer its rank among the rivals hung on the processor it ran on.
+With fewer epochs and less weight decay its rank among the baselines hung on the processor it ran on.
 """
 
 
@@ -87,7 +87,7 @@ def test_training_makes_a_sound_artefact_of_the_records(trained: TrainReport, re
     dataset = read_dataset(recorded_store, "train", "validation")
     card = load(trained.folder).card
     assert card.training_digest == dataset.digest
-    assert card.ladder == dataset.ladder
+    assert card.grid == dataset.grid
     assert card.out_of_distribution.cpus == (2,)
     assert card.residual_std > 0.0
     assert card.metrics["validation.predicted.regret_median"] == pytest.approx(
@@ -128,13 +128,13 @@ def test_the_version_has_signature_and_example_and_answers(trained: TrainReport)
     assert answer["model_digest"][0] == trained.artefact.digest
 
 
-def test_evaluation_judges_the_test_split_and_writes_json(
+def test_evaluation_evaluates_the_test_split_and_writes_json(
     trained: TrainReport, recorded_store: Path, workplace: Path
 ) -> None:
     path = workplace / "evaluation.json"
     flags = [
         "--store", str(recorded_store), "--model", str(trained.folder), "--tracking", str(workplace / "tracking"),
-        "--json", str(path), "--rivals.trees.iterations", "10", "--comparison.resamples", "100",
+        "--json", str(path), "--baselines.trees.iterations", "10", "--comparison.resamples", "100",
     ]  # fmt: skip
     result = CliRunner().invoke(build(), ["evaluate", *flags], env={"COLUMNS": "150"}, catch_exceptions=False)
     assert result.exit_code == 0
@@ -162,7 +162,7 @@ def promotion_settings(trained: TrainReport, store: Path, champion: Path, **valu
         "champion": champion,
         "store": store,
         "tracking": trained.folder.parent / "tracking",
-        "rivals.trees.iterations": 10,
+        "baselines.trees.iterations": 10,
         "comparison.resamples": 100,
     }
     return PromoteSettings.load(None, {**common, **values})
@@ -206,8 +206,8 @@ def test_a_damaged_champion_stops_the_gate(
 ) -> None:
     artefact = trained.artefact
     remembered = RememberedTuple(core=(2, 3, 500), features=(None,) * len(FEATURES), value=1.0, per_s={})
-    memory = Memory(workloads=(RememberedWorkload(name="a", family="b", tuples=(remembered,)),))
-    save(tmp_path / "champion", artefact.weights, artefact.card, memory)
+    repository = WorkloadRepository(workloads=(RememberedWorkload(name="a", family="b", tuples=(remembered,)),))
+    save(tmp_path / "champion", artefact.weights, artefact.card, repository)
     (tmp_path / "champion" / name).write_bytes(b"{}")
     with pytest.raises(DamagedArtefactError, match=rf"cannot be compared with the champion, which is damaged.*{name}"):
         promote(promotion_settings(trained, recorded_store, tmp_path / "champion"))
@@ -235,7 +235,7 @@ def test_a_model_that_loses_to_the_static_tuple_is_refused(
     shutil.copytree(trained.folder, tmp_path / "champion")
     flags = [
         "--candidate", str(tmp_path / "timid"), "--champion", str(tmp_path / "champion"), "--store",
-        str(recorded_store), "--tracking", str(tmp_path / "tracking"), "--rivals.trees.iterations", "10",
+        str(recorded_store), "--tracking", str(tmp_path / "tracking"), "--baselines.trees.iterations", "10",
     ]  # fmt: skip
     result = CliRunner().invoke(build(), ["promote", *flags], env={"COLUMNS": "150"}, catch_exceptions=False)
     assert result.exit_code == REFUSED

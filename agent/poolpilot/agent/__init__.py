@@ -1,1 +1,1 @@
-"""What chooses a tuple by knowledge: the learned policy, its training, and its rivals."""
+"""What chooses a tuple by knowledge: the learned policy, its training, and its baselines."""

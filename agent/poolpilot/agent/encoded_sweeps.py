@@ -1,4 +1,4 @@
-"""Swept workloads as arrays: every window encoded once, every outcome in a table over the ladder."""
+"""Swept workloads as arrays: every window encoded once, every outcome in a table over the grid."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from poolpilot.env.ladder import Ladder
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.measurement.sweep import SweepEntry, WorkloadSweep
 from poolpilot.env.observation import BOUND, ENTRIES, EncodedWindow, Observation, encode_window
 from poolpilot.errors import StoreError
@@ -21,11 +21,11 @@ INFEASIBLE_PENALTY = 1.0
 
 @dataclass(frozen=True)
 class EncodedSweeps:
-    """Windows and outcomes of S sweeps with W windows in all over a ladder of A tuples.
+    """Windows and outcomes of S sweeps with W windows in all over a grid of A tuples.
 
     Attributes:
         sweeps: The sweeps themselves, S of them.
-        ladder: The ladder of the actions.
+        grid: The grid of the actions.
         features: Scaled features of every window, (W, F).
         feature_mask: 1 where present, (W, F).
         tuples: Scaled logarithms of the tuple measured, (W, 3).
@@ -41,7 +41,7 @@ class EncodedSweeps:
     """
 
     sweeps: tuple[WorkloadSweep, ...]
-    ladder: Ladder
+    grid: ActionGrid
     features: Floats
     feature_mask: Floats
     tuples: Floats
@@ -56,18 +56,18 @@ class EncodedSweeps:
     regret: Floats
 
     @classmethod
-    def of(cls, sweeps: Sequence[WorkloadSweep], ladder: Ladder) -> Self:
+    def of(cls, sweeps: Sequence[WorkloadSweep], grid: ActionGrid) -> Self:
         """Encodes sweeps.
 
         Raises:
-            StoreError: There is no sweep, or one measured no tuple of the ladder that its limits allow.
-            SettingError: The limits of a sweep allow no tuple of the ladder.
+            StoreError: There is no sweep, or one measured no tuple of the grid that its limits allow.
+            SettingError: The limits of a sweep allow no tuple of the grid.
         """
         if not sweeps:
             raise StoreError("there is no swept workload to learn from; collect some first (`poolpilot collect`)")
         for sweep in sweeps:
-            if not any(_repeats(sweep, one) and sweep.limits.allows(one) for one in ladder.tuples):
-                raise StoreError(f"the sweep of workload {sweep.workload_id!r} measured no tuple of the ladder")
+            if not any(_repeats(sweep, one) and sweep.limits.allows(one) for one in grid.tuples):
+                raise StoreError(f"the sweep of workload {sweep.workload_id!r} measured no tuple of the grid")
         encoded: list[EncodedWindow] = []
         reference: list[float] = []
         sweep_of: list[int] = []
@@ -76,11 +76,11 @@ class EncodedSweeps:
                 encoded += [encode_window(window, sweep.limits, sweep.objective) for window in entry.windows]
                 reference += [_outcome(entry)] * len(entry.windows)
                 sweep_of += [index] * len(entry.windows)
-        outcome = np.array([[_value(sweep, one) for one in ladder.tuples] for sweep in sweeps])
+        outcome = np.array([[_value(sweep, one) for one in grid.tuples] for sweep in sweeps])
         oracle = np.array([[sweep.oracle_value] for sweep in sweeps])
         return cls(
             sweeps=tuple(sweeps),
-            ladder=ladder,
+            grid=grid,
             features=np.stack([one.features for one in encoded]),
             feature_mask=np.stack([one.feature_mask for one in encoded]),
             tuples=np.stack([one.tuple_logs for one in encoded]),
@@ -89,9 +89,9 @@ class EncodedSweeps:
             context=np.stack([one.context for one in encoded]),
             reference=_floats(reference),
             sweep_of=np.array(sweep_of),
-            allowed=_floats([ladder.mask(sweep.limits) for sweep in sweeps]),
+            allowed=_floats([grid.mask(sweep.limits) for sweep in sweeps]),
             outcome=_floats(outcome),
-            repeats=_floats([[_repeats(sweep, one) for one in ladder.tuples] for sweep in sweeps]),
+            repeats=_floats([[_repeats(sweep, one) for one in grid.tuples] for sweep in sweeps]),
             regret=_floats(np.maximum(1.0 - np.exp(outcome - oracle), 0.0)),
         )
 

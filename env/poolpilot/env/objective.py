@@ -100,7 +100,7 @@ class Objective(BaseModel):
 
         As soon as `CLEAR_REQUESTS` are in time, or all are, it is the goodput. Where none is, it is worth less than
         `MOST_SLOPE_PER_S`, and the more the more requests end and the less late they are. Between the two it passes
-        over smoothly, so that one request in time of many, which may be chance, makes no summit.
+        over smoothly, so that one request in time of many, which may be chance, makes no optimum.
         """
         goodput_per_s = self.goodput_per_s(window)
         counts = {name: self._within_target_per_s(name, one, window.duration_s) for name, one in window.classes.items()}
@@ -159,7 +159,7 @@ class Objective(BaseModel):
 
         Args:
             window: The window judged.
-            reference: What the classes had before; without it `min_share` is not judged.
+            reference: What the classes had before; without it `min_share` is not checked.
         """
         classes = window.classes
         late = any(

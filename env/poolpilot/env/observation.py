@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.ladder import Ladder
 from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -126,18 +126,18 @@ def assemble(entries: Sequence[EncodedWindow], action_mask: NDArray[np.float32],
 
 
 def encode(
-    windows: Sequence[Window], limits: KnobSpace, objective: Objective, ladder: Ladder, k: int = ENTRIES
+    windows: Sequence[Window], limits: KnobSpace, objective: Objective, grid: ActionGrid, k: int = ENTRIES
 ) -> Observation:
     """Encodes windows, oldest first, into an observation; see `assemble` for the arrays.
 
     Raises:
-        SettingError: There is no window, or the limits allow no tuple of the ladder.
+        SettingError: There is no window, or the limits allow no tuple of the grid.
     """
-    mask = ladder.mask(limits).astype(np.float32)
+    mask = grid.mask(limits).astype(np.float32)
     return assemble([encode_window(window, limits, objective) for window in windows], mask, k)
 
 
-def observation_shapes(ladder: Ladder, k: int = ENTRIES) -> Mapping[str, tuple[int, ...]]:
+def observation_shapes(grid: ActionGrid, k: int = ENTRIES) -> Mapping[str, tuple[int, ...]]:
     """Shape of every array of an observation, by name."""
     width = len(feature_names())
     return {
@@ -147,7 +147,7 @@ def observation_shapes(ladder: Ladder, k: int = ENTRIES) -> Mapping[str, tuple[i
         "relative": (k, 1),
         "within_target": (k, 1),
         "present": (k,),
-        "action_mask": (len(ladder),),
+        "action_mask": (len(grid),),
         "context": (2,),
     }
 

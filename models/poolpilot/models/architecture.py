@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from poolpilot.env.ladder import Ladder
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.observation import STOCK_TIMER_INTERVAL_MS, TUPLE_INPUTS, scaled_log, tuple_inputs
 from poolpilot.featurizer.schema import feature_names
 
@@ -31,9 +31,9 @@ ENTRY_SCALARS = 3
 """Besides features, mask and tuple inputs a response shows its relative J, share within target, being first."""
 
 
-def ladder_coordinates(ladder: Ladder) -> NDArray[np.float32]:
-    """Coordinates of every tuple of a ladder, (A, 3)."""
-    rows = [tuple_inputs(pool_tuple, cpus=1, connections=1)[:COORDINATES] for pool_tuple in ladder.tuples]
+def grid_coordinates(grid: ActionGrid) -> NDArray[np.float32]:
+    """Coordinates of every tuple of a grid, (A, 3)."""
+    rows = [tuple_inputs(pool_tuple, cpus=1, connections=1)[:COORDINATES] for pool_tuple in grid.tuples]
     return np.stack(rows)
 
 
@@ -46,14 +46,14 @@ class Architecture(BaseModel):
         default="response-set-scores-1", description="Name and version of the forward pass."
     )
     features: int = Field(gt=0, description="Features of one window, F.")
-    candidates: int = Field(gt=0, description="Tuples on the ladder, A.")
+    candidates: int = Field(gt=0, description="Tuples on the grid, A.")
     members: int = Field(default=5, ge=1, description="Members of the ensemble, M.")
     hidden: int = Field(default=64, ge=1, description="Width of every hidden layer, H.")
 
     @classmethod
-    def of(cls, ladder: Ladder, *, members: int = 5, hidden: int = 64) -> Self:
-        """The architecture for a ladder and today's feature schema."""
-        return cls(features=len(feature_names()), candidates=len(ladder), members=members, hidden=hidden)
+    def of(cls, grid: ActionGrid, *, members: int = 5, hidden: int = 64) -> Self:
+        """The architecture for a grid and today's feature schema."""
+        return cls(features=len(feature_names()), candidates=len(grid), members=members, hidden=hidden)
 
     @property
     def layers(self) -> dict[str, tuple[int, int]]:

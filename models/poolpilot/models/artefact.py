@@ -1,4 +1,4 @@
-"""A model on disk: weights, card, perhaps a memory, and a manifest of digests; no pickle is written or read."""
+"""A model on disk: weights, card, perhaps a workload repository, and a manifest of digests; pickle nowhere."""
 
 import json
 from collections.abc import Mapping
@@ -15,10 +15,10 @@ from safetensors.numpy import save as save_tensors
 
 from poolpilot.errors import ArtefactError, DamagedArtefactError
 from poolpilot.featurizer.schema import SCHEMA_VERSION
-from poolpilot.models.architecture import Architecture, ladder_coordinates
-from poolpilot.models.artefact_folder import CARD_FILE, MEMORY_FILE, REMEDY, WEIGHTS_FILE, model_digest, read, write
+from poolpilot.models.architecture import Architecture, grid_coordinates
+from poolpilot.models.artefact_folder import CARD_FILE, REMEDY, REPOSITORY_FILE, WEIGHTS_FILE, model_digest, read, write
 from poolpilot.models.card import ModelCard, current_features
-from poolpilot.models.memory import Memory
+from poolpilot.models.workload_repository import WorkloadRepository
 
 
 @dataclass(frozen=True)
@@ -29,17 +29,20 @@ class Artefact:
         weights: Arrays by name, as `forward` takes them.
         card: What they mean.
         digest: Digest of weights and card: what predicts.
-        memory: What the training workloads looked like; None where the model has none.
+        repository: What the training workloads looked like; None where the model has none.
     """
 
     weights: Mapping[str, NDArray[np.float32]]
     card: ModelCard
     digest: str
-    memory: Memory | None = None
+    repository: WorkloadRepository | None = None
 
 
 def save(
-    directory: Path, weights: Mapping[str, NDArray[np.float32]], card: ModelCard, memory: Memory | None = None
+    directory: Path,
+    weights: Mapping[str, NDArray[np.float32]],
+    card: ModelCard,
+    repository: WorkloadRepository | None = None,
 ) -> Artefact:
     """Writes an artefact, all of it or nothing, and returns it as loaded back.
 
@@ -47,7 +50,7 @@ def save(
         directory: Folder to write to; made if missing.
         weights: Arrays by name, as `Architecture.shapes` lists them.
         card: What they mean.
-        memory: What the training workloads looked like.
+        repository: What the training workloads looked like.
 
     Raises:
         ArtefactError: The weights do not fit the card, or the folder cannot be written.
@@ -57,8 +60,8 @@ def save(
         WEIGHTS_FILE: save_tensors({name: np.array(array, order="C") for name, array in sorted(weights.items())}),
         CARD_FILE: card.as_json().encode(),
     }
-    if memory is not None:
-        files[MEMORY_FILE] = memory.as_json().encode()
+    if repository is not None:
+        files[REPOSITORY_FILE] = repository.as_json().encode()
     write(directory, files)
     return load(directory)
 
@@ -79,8 +82,12 @@ def load(directory: Path) -> Artefact:
             f"{directory / WEIGHTS_FILE} is not a safetensors file ({error}); {REMEDY}"
         ) from error
     _check_weights(directory, weights, card)
-    memory = Memory.from_json(files[MEMORY_FILE], directory / MEMORY_FILE) if MEMORY_FILE in files else None
-    return Artefact(weights, card, model_digest(files), memory)
+    repository = (
+        WorkloadRepository.from_json(files[REPOSITORY_FILE], directory / REPOSITORY_FILE)
+        if REPOSITORY_FILE in files
+        else None
+    )
+    return Artefact(weights, card, model_digest(files), repository)
 
 
 def _json(directory: Path, name: str, content: bytes) -> dict[str, Any]:
@@ -143,5 +150,5 @@ def _check_weights(directory: Path, weights: Mapping[str, NDArray[np.float32]], 
             raise ArtefactError(f"{path}: {name} is {array.dtype}{array.shape}, not float32{shape}; {REMEDY}")
         if not np.isfinite(array).all():
             raise ArtefactError(f"{path}: {name} holds values that are not finite; {REMEDY}")
-    if not np.array_equal(weights["candidates"], ladder_coordinates(card.ladder)):
-        raise ArtefactError(f"{path}: the candidates are not those of the card's ladder; {REMEDY}")
+    if not np.array_equal(weights["candidates"], grid_coordinates(card.grid)):
+        raise ArtefactError(f"{path}: the candidates are not those of the card's grid; {REMEDY}")

@@ -26,10 +26,10 @@ from poolpilot.errors import ArtefactError, DamagedArtefactError
 
 WEIGHTS_FILE = "model.safetensors"
 CARD_FILE = "model.json"
-MEMORY_FILE = "memory.json"
+REPOSITORY_FILE = "memory.json"
 MANIFEST_FILE = "manifest.json"
 MODEL_FILES = (WEIGHTS_FILE, CARD_FILE)
-LISTED_FILES = (*MODEL_FILES, MEMORY_FILE)
+LISTED_FILES = (*MODEL_FILES, REPOSITORY_FILE)
 
 STAGED, INCOMING, SETTLED = ".staged", ".incoming", ".settled"
 
@@ -41,7 +41,7 @@ def write(directory: Path, files: Mapping[str, bytes]) -> None:
 
     Args:
         directory: Folder of the artefact; made if missing. Files that belong to no artefact stay.
-        files: The model's two files and, where it has one, its memory.
+        files: The model's two files and, where it has one, its repository.
 
     Raises:
         ArtefactError: The folder cannot be written; the text says which model is in force.
@@ -88,7 +88,7 @@ def holds_artefact(directory: Path) -> bool:
 def model_digest(files: Mapping[str, bytes]) -> str:
     """Digest of what predicts: sha256 of a manifest of weights and card.
 
-    A memory is not in it: it is made of the training records, which the card names by their digest.
+    A repository is not in it: it is made of the training records, which the card names by their digest.
     """
     return hashlib.sha256(_manifest(_digests({name: files[name] for name in MODEL_FILES}))).hexdigest()
 

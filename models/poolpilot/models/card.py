@@ -5,9 +5,9 @@ import math
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
-from poolpilot.env.ladder import Ladder
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.schema import SCHEMA_VERSION, feature_table
 from poolpilot.models.architecture import Architecture
@@ -83,7 +83,7 @@ class PredictorSettings(BaseModel):
     )
     expires_s: float = Field(default=300.0, gt=0.0, description="Seconds after which a prediction is stale.")
 
-    def for_verified_use(self) -> Self:
+    def relaxed_for_trials(self) -> Self:
         """The same for a caller who measures what follows and goes back: it may try what is not surely better."""
         tried = {"min_gain": -math.inf, "max_disagreement": math.inf, "tolerance": 2.0 * self.tolerance}
         return self.model_copy(update=tried)
@@ -100,7 +100,11 @@ class ModelCard(BaseModel):
     features: tuple[FeatureRow, ...] = Field(
         default_factory=current_features, description="The features in the order of the vector."
     )
-    ladder: Ladder = Field(description="The tuples it chooses from.")
+    grid: ActionGrid = Field(
+        validation_alias=AliasChoices("grid", "ladder"),
+        serialization_alias="ladder",  # as in every card that was ever written
+        description="The tuples it chooses from.",
+    )
     training_digest: str = Field(description="Digest of the records it was trained on.")
     static_tuple: tuple[int, int, int] | None = Field(
         default=None, description="Core of the single best static tuple of the training workloads, to compare with."
@@ -132,12 +136,12 @@ class ModelCard(BaseModel):
         vectors = (self.features, statistics.low, statistics.high, statistics.spread, *statistics.references)
         if any(len(vector) != width for vector in vectors):
             raise ValueError(f"every vector of features must have {width} entries")
-        if self.architecture.candidates != len(self.ladder):
-            raise ValueError(f"the ladder has {len(self.ladder)} tuples, not {self.architecture.candidates}")
+        if self.architecture.candidates != len(self.grid):
+            raise ValueError(f"the grid has {len(self.grid)} tuples, not {self.architecture.candidates}")
         return self
 
     def as_json(self) -> str:
         """The card as stored: one line per field, in the order declared."""
-        fields = self.model_dump(mode="json").items()
+        fields = self.model_dump(mode="json", by_alias=True).items()
         lines = (f"{json.dumps(name)}: {json.dumps(value, allow_nan=False)}" for name, value in fields)
         return "{\n" + ",\n".join(lines) + "\n}\n"

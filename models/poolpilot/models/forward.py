@@ -19,11 +19,11 @@ class NumpyScores(NamedTuple):
     """The twin of `network.Scores`.
 
     Attributes:
-        logits: Policy over the ladder, `gain * sharpness`, forbidden tuples at MASKED_LOGIT, (B, A).
+        logits: Policy over the grid, `gain * sharpness`, forbidden tuples at MASKED_LOGIT, (B, A).
         value: Critic's estimate of the return from here, (B,).
         gain: Predicted J of each tuple minus J of the first window's tuple, mean over members, (B, A).
         member_gain: The same of each member, (M, B, A).
-        latest_gain: The same for the tuple of the latest window, on the ladder or not, (M, B).
+        latest_gain: The same for the tuple of the latest window, on the grid or not, (M, B).
     """
 
     logits: Array
@@ -45,8 +45,8 @@ def forward(weights: Weights, observation: Mapping[str, Array]) -> NumpyScores:
     latest = observation["present"].sum(axis=1).astype(np.int64) - 1
     batch = np.arange(len(tuples))
     measured = np.stack([tuples[:, 0], tuples[batch, latest]], axis=1)
-    ladder = np.broadcast_to(weights["candidates"], (len(tuples), *weights["candidates"].shape))
-    scores = _score(weights, code, np.concatenate([ladder, measured], axis=1), context)
+    grid = np.broadcast_to(weights["candidates"], (len(tuples), *weights["candidates"].shape))
+    scores = _score(weights, code, np.concatenate([grid, measured], axis=1), context)
     gains = scores - scores[..., -2:-1]
     member_gain = gains[..., :-2]
     gain = member_gain.mean(axis=0)

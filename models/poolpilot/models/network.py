@@ -17,7 +17,7 @@ class Scores(NamedTuple):
     """What the network says about a batch of response sets.
 
     Attributes:
-        logits: Policy over the ladder, `gain * sharpness`, forbidden tuples at MASKED_LOGIT, (B, A).
+        logits: Policy over the grid, `gain * sharpness`, forbidden tuples at MASKED_LOGIT, (B, A).
         value: Critic's estimate of the return from here, (B,).
         gain: Predicted J of each tuple minus J of the first window's tuple, mean over members, (B, A).
         member_gain: The same of each member, (M, B, A).
@@ -57,7 +57,7 @@ class MemberLinear(nn.Module):
 
 
 class ScoreNetwork(nn.Module):
-    """Scores every tuple of the ladder for a set of responses (windows, each under its own tuple).
+    """Scores every tuple of the grid for a set of responses (windows, each under its own tuple).
 
     Each member encodes every response with the same small network, pools the codes over the set (mean and
     maximum, so the order of later windows does not matter) and scores each candidate tuple from the pooled
@@ -69,7 +69,7 @@ class ScoreNetwork(nn.Module):
 
     Args:
         architecture: Layer sizes.
-        candidates: Coordinates of the ladder's tuples (`ladder_coordinates`), (A, 3).
+        candidates: Coordinates of the grid's tuples (`grid_coordinates`), (A, 3).
         sharpness: Initial inverse temperature of the policy.
     """
 
@@ -95,8 +95,8 @@ class ScoreNetwork(nn.Module):
         """
         code = self._encode(observation)
         reference = observation["tuples"][:, :1]
-        ladder = self.candidates.expand(len(reference), -1, -1)
-        scores = self._score(code, torch.cat([ladder, reference], dim=1), observation["context"])
+        grid = self.candidates.expand(len(reference), -1, -1)
+        scores = self._score(code, torch.cat([grid, reference], dim=1), observation["context"])
         member_gain = scores[..., :-1] - scores[..., -1:]
         gain = member_gain.mean(dim=0)
         logits = torch.where(observation["action_mask"] > 0, gain * self.log_sharpness.exp(), MASKED_LOGIT)

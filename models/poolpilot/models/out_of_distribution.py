@@ -108,7 +108,7 @@ class OutOfDistribution(BaseModel):
         )
         return unjudged._calibrated(held_out, chosen.quantile)
 
-    def judge(self, window: Window, cpus: int, tolerance: float = 1.0) -> Familiarity:
+    def assess(self, window: Window, cpus: int, tolerance: float = 1.0) -> Familiarity:
         """Compares a window of a server with `cpus` processors with the training windows.
 
         Args:

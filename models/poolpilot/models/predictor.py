@@ -69,7 +69,7 @@ class Prediction:
 
 
 class Predictor(Protocol):
-    """Anything that names a tuple for a response set: the network and all its rivals."""
+    """Anything that names a tuple for a response set: the network and all its baselines."""
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple.
@@ -97,7 +97,7 @@ class ProbingPredictor(Predictor, Protocol):
             windows: Measured windows, as for `predict`.
             limits: The knobs of the server and their ranges.
             objective: What counts.
-            near: Only tuples that differ from this one in a single knob, by one rung, are meant; all if None.
+            near: Only tuples that differ from this one in a single knob, by one step, are meant; all if None.
         """
 
 
@@ -165,11 +165,11 @@ class ScorePredictor:
         """Names the tuple of the highest expected J, without asking how sure that is; see `Predictor.predict`."""
         if not windows:
             raise SettingError("a prediction needs at least one window; measure the tuple in force first")
-        ladder = self.artefact.card.ladder
+        grid = self.artefact.card.grid
         gains, latest_gain = self._member_gains(windows, limits, objective)
-        best = self._best(np.where(ladder.mask(limits), gains.mean(axis=0), -np.inf), windows[-1])
+        best = self._best(np.where(grid.mask(limits), gains.mean(axis=0), -np.inf), windows[-1])
         first, in_force = windows[0].pool_tuple, windows[-1].pool_tuple
-        chosen = in_force.with_core(ladder.tuples[best].core)
+        chosen = in_force.with_core(grid.tuples[best].core)
         return Preference(
             chosen,
             over_in_force=self._estimate(gains[:, best] - latest_gain, in_force, chosen),
@@ -184,30 +184,30 @@ class ScorePredictor:
 
         That is the greatest upper confidence bound (Auer et al., 2002): the members' mean and some of their deviations.
         """
-        ladder = self.artefact.card.ladder
+        grid = self.artefact.card.grid
         gains, _ = self._member_gains(windows, limits, objective)
         measured = {window.pool_tuple.core for window in windows}
-        allowed = ladder.mask(limits) & np.array([one.core not in measured for one in ladder.tuples])
+        allowed = grid.mask(limits) & np.array([one.core not in measured for one in grid.tuples])
         if near is not None:
-            allowed &= ladder.neighbours(near)
+            allowed &= grid.neighbours(near)
         bound = gains.mean(axis=0) + self.settings.probe_deviations * gains.std(axis=0)
         bound = self._without_idle_groups(np.where(allowed, bound, -np.inf), windows[-1])
         best = int(np.argmax(bound))
-        return windows[-1].pool_tuple.with_core(ladder.tuples[best].core) if np.isfinite(bound[best]) else None
+        return windows[-1].pool_tuple.with_core(grid.tuples[best].core) if np.isfinite(bound[best]) else None
 
     def _member_gains(
         self, windows: Sequence[Window], limits: KnobSpace, objective: Objective
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Gains over the first window's tuple under `objective`: of the ladder (M, A), of the latest tuple (M,)."""
+        """Gains over the first window's tuple under `objective`: of the grid (M, A), of the latest tuple (M,)."""
         card = self.artefact.card
         trained_price = card.objective.price_of_thread
         trained = objective.model_copy(update={"price_of_thread": trained_price})
-        observation = encode(windows, limits, trained, card.ladder)
+        observation = encode(windows, limits, trained, card.grid)
         scores = forward(self.artefact.weights, {name: array[None] for name, array in observation.items()})
         # J is linear in the price of a thread, so another price only shifts the trained gains.
         cheaper = trained_price - objective.price_of_thread
         first_log = math.log(windows[0].pool_tuple.pool_size)
-        logs = np.log([pool_tuple.pool_size for pool_tuple in card.ladder.tuples]) - first_log
+        logs = np.log([pool_tuple.pool_size for pool_tuple in card.grid.tuples]) - first_log
         latest_log = math.log(windows[-1].pool_tuple.pool_size) - first_log
         return (
             scores.member_gain[:, 0].astype(np.float64) + cheaper * logs,
@@ -231,7 +231,7 @@ class ScorePredictor:
 
     @property
     def _sizes(self) -> NDArray[np.int64]:
-        return np.array([pool_tuple.pool_size for pool_tuple in self.artefact.card.ladder.tuples])
+        return np.array([pool_tuple.pool_size for pool_tuple in self.artefact.card.grid.tuples])
 
     def _estimate(self, member_gain: NDArray[np.float64], before: PoolTuple, after: PoolTuple) -> Estimate:
         """Mean over members (M,), and an interval from their disagreement and the noise of outcomes."""
@@ -245,7 +245,7 @@ class ScorePredictor:
     def _doubts(self, windows: Sequence[Window], limits: KnobSpace, gain: Estimate) -> tuple[str, ...]:
         card = self.artefact.card
         statistics, tolerance = card.out_of_distribution, self.settings.tolerance
-        judged = [statistics.judge(window, limits.cpus, tolerance).reasons for window in windows]
+        judged = [statistics.assess(window, limits.cpus, tolerance).reasons for window in windows]
         unfamiliar = max(judged, key=len)
         if gain.disagreement <= self.settings.max_disagreement:
             return unfamiliar

@@ -32,17 +32,17 @@ std::vector<int> starts(int max_size, int count) {
 
 struct Shape {
   std::string name;
-  std::function<Curve(double summit)> at;
+  std::function<Curve(double optimum)> at;
   bool plateau;
 };
 
 const std::vector<Shape>& shapes() {
   static const std::vector<Shape> kShapes = {
-      {"arch", [](double summit) { return arch(summit, 0.5); }, false},
-      {"roof", [](double summit) { return roof(summit, 0.9, 0.5); }, false},
-      {"collapse", [](double summit) { return roof(summit, 0.9, 1.5, 1e6); }, false},
-      {"knee", [](double summit) { return knee(summit, 1e6); }, true},
-      {"soft knee", [](double summit) { return soft_knee(summit); }, false}};
+      {"arch", [](double optimum) { return arch(optimum, 0.5); }, false},
+      {"roof", [](double optimum) { return roof(optimum, 0.9, 0.5); }, false},
+      {"collapse", [](double optimum) { return roof(optimum, 0.9, 1.5, 1e6); }, false},
+      {"knee", [](double optimum) { return knee(optimum, 1e6); }, true},
+      {"soft knee", [](double optimum) { return soft_knee(optimum); }, false}};
   return kShapes;
 }
 
@@ -53,14 +53,14 @@ TEST_P(NoiselessClimb, EndsAtTheOptimumFromEverywhere) {
   const double price = small_server().price_of_thread;
   for (const Shape& shape : shapes()) {
     for (const double share : {0.0, 0.1, 1.0 / 3.0, 0.7, 1.0}) {
-      const double summit = std::max(1.0, std::round(share * max_size));
-      PlayedCurve curve(shape.at(summit), max_size, 0.0);
+      const double optimum = std::max(1.0, std::round(share * max_size));
+      PlayedCurve curve(shape.at(optimum), max_size, 0.0);
       const int best = best_size(curve, max_size, price);
       for (const int start : starts(max_size, 20)) {
         SpectralClimber climber(small_server(), start, {.min = 1, .max = max_size});
         int size = climber.size();
         const int played = curve.play_until_held(climber, size);
-        const std::string where = shape.name + " at " + std::to_string(summit) + " of " +
+        const std::string where = shape.name + " at " + std::to_string(optimum) + " of " +
                                   std::to_string(max_size) + " from " + std::to_string(start);
         EXPECT_EQ(climber.mode(), Mode::kOptimized) << where;
         EXPECT_LE(played, 200) << where;
@@ -83,12 +83,12 @@ TEST(SpectralClimber, InNoiseNineOfTenEndWithinTenPercentOfTheOptimum) {
   for (const double noise : {0.05, 0.10}) {
     for (const Shape& shape : shapes()) {
       for (const int max_size : {16, 64, 1024}) {
-        const int summit = max_size / 3;
+        const int optimum = max_size / 3;
         for (const int start : starts(max_size, 3)) {
           unsigned near = 0;
           for (unsigned seed = 1; seed <= kSeeds; ++seed) {
             SpectralClimber climber(small_server(), start, {.min = 1, .max = max_size});
-            PlayedCurve curve(shape.at(summit), max_size, noise, seed);
+            PlayedCurve curve(shape.at(optimum), max_size, noise, seed);
             int size = climber.size();
             curve.play_until_held(climber, size);
             EXPECT_EQ(climber.mode(), Mode::kOptimized) << shape.name << " seed " << seed;

@@ -32,9 +32,9 @@ const std::vector<Trap>& traps() {
   static const std::vector<Trap> kTraps = {
       {"a dip below a cliff", {30, 300, 50, 16000, 25000, 27000, 30000}},
       {"a dip of two sizes", {200, 320, 60, 40, 3000, 9000, 10000, 10000}},
-      {"two summits, the left one higher", {5000, 10000, 6000, 4000, 5000, 7500, 6000}},
-      {"two summits, the right one higher", {5000, 7000, 3000, 2500, 6000, 9000, 6000, 3000, 2000}},
-      {"a plateau before the summit", {1000, 1010, 1000, 1005, 1500, 2200, 1400}},
+      {"two optima, the left one higher", {5000, 10000, 6000, 4000, 5000, 7500, 6000}},
+      {"two optima, the right one higher", {5000, 7000, 3000, 2500, 6000, 9000, 6000, 3000, 2000}},
+      {"a plateau before the optimum", {1000, 1010, 1000, 1005, 1500, 2200, 1400}},
       {"best at one", {20000, 12000, 14000, 9000, 8000, 10000, 8500}},
   };
   return kTraps;

@@ -1,5 +1,5 @@
-// Steps of the control-theoretic rival against its formula.
-#include "climb/rivals/control_theory.hpp"
+// Steps of the control-theoretic baseline against its formula.
+#include "climb/baselines/control_theory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,15 +7,15 @@
 #include <cmath>
 #include <vector>
 
-#include "tests/climb/rival_curve.hpp"
+#include "tests/climb/baseline_curve.hpp"
 
 namespace poolpilot {
 namespace {
 
-using rival::hill;
-using rival::Noise;
-using rival::play;
-using rival::slope;
+using baseline::hill;
+using baseline::Noise;
+using baseline::play;
+using baseline::slope;
 
 // The formula in the units of the class, for a size and the one before.
 double step(const ControlTheorySettings& settings, double size, double before, double throughput,
@@ -68,10 +68,10 @@ TEST(ControlTheoryClimber, TheUnitOfThroughputDoesNotMatter) {
 }
 
 TEST(ControlTheoryClimber, WithoutNoiseEndsNearTheSummitOfSmallAndLargePools) {
-  for (const int summit : {4, 32, 300}) {
-    ControlTheoryClimber climber({}, 2 * summit, {1, 1024});
-    play(climber, hill(summit, 0.5), 4000);
-    EXPECT_NEAR(climber.size(), summit, std::max(2.0, 0.1 * summit));
+  for (const int optimum : {4, 32, 300}) {
+    ControlTheoryClimber climber({}, 2 * optimum, {1, 1024});
+    play(climber, hill(optimum, 0.5), 4000);
+    EXPECT_NEAR(climber.size(), optimum, std::max(2.0, 0.1 * optimum));
   }
 }
 
@@ -117,11 +117,11 @@ TEST(ControlTheoryClimber, AnIdleServerIsNoGradient) {
 }
 
 TEST(ControlTheoryClimber, SurvivesHostileSamples) {
-  rival::survives_hostile_samples<ControlTheoryClimber>(ControlTheorySettings());
+  baseline::survives_hostile_samples<ControlTheoryClimber>(ControlTheorySettings());
 }
 
 TEST(ControlTheoryClimber, RefusesSettingsOutOfRange) {
-  rival::refuses_settings_out_of_range<ControlTheoryClimber, ControlTheorySettings>();
+  baseline::refuses_settings_out_of_range<ControlTheoryClimber, ControlTheorySettings>();
 }
 
 }  // namespace

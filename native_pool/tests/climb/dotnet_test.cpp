@@ -1,5 +1,5 @@
 // .NET's hill climbing: when it decides, where it stops, how fast it is, what it refuses.
-#include "climb/rivals/dotnet.hpp"
+#include "climb/baselines/dotnet.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,16 +8,16 @@
 #include <string>
 #include <vector>
 
-#include "tests/climb/rival_curve.hpp"
+#include "tests/climb/baseline_curve.hpp"
 
 namespace poolpilot {
 namespace {
 
-using rival::hill;
-using rival::knee;
-using rival::Noise;
-using rival::play;
-using rival::slope;
+using baseline::hill;
+using baseline::knee;
+using baseline::Noise;
+using baseline::play;
+using baseline::slope;
 
 constexpr double kMeanInterval = 0.105;
 
@@ -183,11 +183,11 @@ TEST(DotnetClimber, AnIdleServerLeavesTheControlAlone) {
 }
 
 TEST(DotnetClimber, SurvivesHostileSamples) {
-  rival::survives_hostile_samples<DotnetClimber>(DotnetSettings());
+  baseline::survives_hostile_samples<DotnetClimber>(DotnetSettings());
 }
 
 TEST(DotnetClimber, RefusesSettingsOutOfRangeAndContradictions) {
-  rival::refuses_settings_out_of_range<DotnetClimber, DotnetSettings>();
+  baseline::refuses_settings_out_of_range<DotnetClimber, DotnetSettings>();
   DotnetSettings odd;
   odd.wave_period = 5;
   EXPECT_THROW(DotnetClimber(odd, 8, {1, 64}), std::invalid_argument);

@@ -1,5 +1,5 @@
 // Golden-section search: how near it ends, in how many points, and what starts it again.
-#include "climb/rivals/golden_section.hpp"
+#include "climb/baselines/golden_section.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,34 +8,34 @@
 #include <set>
 #include <vector>
 
-#include "tests/climb/rival_curve.hpp"
+#include "tests/climb/baseline_curve.hpp"
 
 namespace poolpilot {
 namespace {
 
-using rival::hill;
-using rival::knee;
-using rival::Noise;
-using rival::play;
-using rival::slope;
+using baseline::hill;
+using baseline::knee;
+using baseline::Noise;
+using baseline::play;
+using baseline::slope;
 
-std::vector<int> search(GoldenSectionClimber& climber, const rival::Throughput& curve) {
+std::vector<int> search(GoldenSectionClimber& climber, const baseline::Throughput& curve) {
   std::vector<int> sizes;
   while (!climber.holding() && sizes.size() < 500) sizes.push_back(play(climber, curve, 1).back());
   return sizes;
 }
 
 TEST(GoldenSectionClimber, EndsWithinTheToleranceOfTheSummit) {
-  for (const int summit : {1, 2, 3, 7, 32, 63, 64}) {
+  for (const int optimum : {1, 2, 3, 7, 32, 63, 64}) {
     GoldenSectionClimber climber({}, 8, {1, 64});
-    search(climber, hill(summit, 0.5));
+    search(climber, hill(optimum, 0.5));
     EXPECT_TRUE(climber.holding());
-    EXPECT_LE(std::abs(climber.size() - summit), 1) << "summit " << summit;
+    EXPECT_LE(std::abs(climber.size() - optimum), 1) << "optimum " << optimum;
   }
-  for (const int summit : {50, 300, 700, 1024}) {
+  for (const int optimum : {50, 300, 700, 1024}) {
     GoldenSectionClimber climber({}, 8, {1, 1024});
-    search(climber, hill(summit, 0.5));
-    EXPECT_NEAR(climber.size(), summit, 0.02 * summit) << "summit " << summit;
+    search(climber, hill(optimum, 0.5));
+    EXPECT_NEAR(climber.size(), optimum, 0.02 * optimum) << "optimum " << optimum;
   }
 }
 
@@ -117,11 +117,11 @@ TEST(GoldenSectionClimber, ASizeSetByOthersStartsTheSearchAgain) {
 }
 
 TEST(GoldenSectionClimber, SurvivesHostileSamples) {
-  rival::survives_hostile_samples<GoldenSectionClimber>(GoldenSectionSettings());
+  baseline::survives_hostile_samples<GoldenSectionClimber>(GoldenSectionSettings());
 }
 
 TEST(GoldenSectionClimber, RefusesSettingsOutOfRange) {
-  rival::refuses_settings_out_of_range<GoldenSectionClimber, GoldenSectionSettings>();
+  baseline::refuses_settings_out_of_range<GoldenSectionClimber, GoldenSectionSettings>();
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // Netflix's Gradient2 against limits computed apart from it, by its formula.
-#include "climb/rivals/gradient2.hpp"
+#include "climb/baselines/gradient2.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "tests/climb/rival_curve.hpp"
+#include "tests/climb/baseline_curve.hpp"
 
 namespace poolpilot {
 namespace {
@@ -78,11 +78,11 @@ TEST(Gradient2Climber, GoesOnFromALimitSetByOthers) {
 }
 
 TEST(Gradient2Climber, SurvivesHostileSamples) {
-  rival::survives_hostile_samples<Gradient2Climber>(Gradient2Settings());
+  baseline::survives_hostile_samples<Gradient2Climber>(Gradient2Settings());
 }
 
 TEST(Gradient2Climber, RefusesSettingsOutOfRange) {
-  rival::refuses_settings_out_of_range<Gradient2Climber, Gradient2Settings>();
+  baseline::refuses_settings_out_of_range<Gradient2Climber, Gradient2Settings>();
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// When the climber holds a summit and when it leaves it.
+// When the climber holds a optimum and when it leaves it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -225,17 +225,17 @@ TEST(Hold, ComesBackAtOnceWhenADisturbanceIsOver) {
 
 // Elsewhere the new workload gives what the old one gave, but not where the size was held.
 TEST(Hold, DoesNotTakeAnotherWorkloadForTheEndOfADisturbance) {
-  for (const int summit : {8, 24, 120}) {
+  for (const int optimum : {8, 24, 120}) {
     for (unsigned seed = 1; seed <= 10; ++seed) {
       SpectralClimber climber(patient(), kHeld, {.min = 1, .max = 256}, true);
       PlayedCurve curve(roof(kHeld, 0.9, 0.5), 256, 0.04, seed);
       int size = kHeld;
       for (int i = 0; i < 60; ++i) size = curve.play(climber, size);
       ASSERT_EQ(size, kHeld);
-      curve.change(roof(summit, 1.5, 1.5));
+      curve.change(roof(optimum, 1.5, 1.5));
       for (int i = 0; i < 400; ++i) size = curve.play(climber, size);
-      EXPECT_LE(curve.loss(size, 0.02), 0.1) << summit << " " << seed;
-      EXPECT_FALSE(logged(climber, "so is the held size")) << summit << " " << seed;
+      EXPECT_LE(curve.loss(size, 0.02), 0.1) << optimum << " " << seed;
+      EXPECT_FALSE(logged(climber, "so is the held size")) << optimum << " " << seed;
     }
   }
 }

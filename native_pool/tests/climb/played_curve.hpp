@@ -15,18 +15,18 @@ namespace poolpilot {
 
 using Curve = std::function<double(double size)>;
 
-// Rises to a smooth summit and falls beyond it.
-inline Curve arch(double summit, double curvature, double top = 1000.0) {
+// Rises to a smooth optimum and falls beyond it.
+inline Curve arch(double optimum, double curvature, double top = 1000.0) {
   return [=](double size) {
-    const double away = std::log(size / summit);
+    const double away = std::log(size / optimum);
     return top / (1.0 + curvature * away * away);
   };
 }
 
-// Rises and falls with constant elasticities, with an edge at the summit.
-inline Curve roof(double summit, double rise, double fall, double top = 1000.0) {
+// Rises and falls with constant elasticities, with an edge at the optimum.
+inline Curve roof(double optimum, double rise, double fall, double top = 1000.0) {
   return [=](double size) {
-    const double away = std::log(size / summit);
+    const double away = std::log(size / optimum);
     return top * std::exp(away < 0.0 ? rise * away : -fall * away);
   };
 }
@@ -36,14 +36,14 @@ inline Curve knee(double at, double top = 1000.0) {
   return [=](double size) { return top * std::min(1.0, size / at); };
 }
 
-// Gunther's law: rises ever more slowly to the summit and falls ever so slightly beyond.
-inline Curve soft_knee(double summit, double top = 1000.0) {
-  const double contention = std::min(0.99, 2.0 / std::max(summit, 1.0));
-  const double coherency = (1.0 - contention) / (summit * summit);
+// Gunther's law: rises ever more slowly to the optimum and falls ever so slightly beyond.
+inline Curve soft_knee(double optimum, double top = 1000.0) {
+  const double contention = std::min(0.99, 2.0 / std::max(optimum, 1.0));
+  const double coherency = (1.0 - contention) / (optimum * optimum);
   const auto law = [=](double size) {
     return size / (1.0 + contention * (size - 1.0) + coherency * size * (size - 1.0));
   };
-  return [=, peak = law(summit)](double size) { return top * law(size) / peak; };
+  return [=, peak = law(optimum)](double size) { return top * law(size) / peak; };
 }
 
 class PlayedCurve {
@@ -133,7 +133,7 @@ inline SpectralSettings trusting() {
   return settings;
 }
 
-// A climber that has found the summit of an arch at 32 and holds it.
+// A climber that has found the optimum of an arch at 32 and holds it.
 struct Held {
   explicit Held(double noise = 0.0) : curve(arch(32, 0.5), 64, noise) {
     size = climber.size();

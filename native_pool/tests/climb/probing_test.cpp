@@ -1,18 +1,18 @@
 // MongoDB's probing: what is probed when, what is kept of it, and how fast that is.
-#include "climb/rivals/probing.hpp"
+#include "climb/baselines/probing.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "tests/climb/rival_curve.hpp"
+#include "tests/climb/baseline_curve.hpp"
 
 namespace poolpilot {
 namespace {
 
-using rival::hill;
-using rival::play;
-using rival::slope;
+using baseline::hill;
+using baseline::play;
+using baseline::slope;
 
 TEST(ProbingClimber, KeepsAFifthOfAProbeThatHelped) {
   ProbingClimber climber({}, 100, {1, 1024});
@@ -103,11 +103,11 @@ TEST(ProbingClimber, ASizeSetByOthersBecomesTheStableOne) {
 }
 
 TEST(ProbingClimber, SurvivesHostileSamples) {
-  rival::survives_hostile_samples<ProbingClimber>(ProbingSettings());
+  baseline::survives_hostile_samples<ProbingClimber>(ProbingSettings());
 }
 
 TEST(ProbingClimber, RefusesSettingsOutOfRange) {
-  rival::refuses_settings_out_of_range<ProbingClimber, ProbingSettings>();
+  baseline::refuses_settings_out_of_range<ProbingClimber, ProbingSettings>();
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Timm's three states: how long the steps are, when they are undone and when the other way is
 // explored.
-#include "climb/rivals/three_state.hpp"
+#include "climb/baselines/three_state.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "tests/climb/rival_curve.hpp"
+#include "tests/climb/baseline_curve.hpp"
 
 namespace poolpilot {
 namespace {
 
-using rival::hill;
-using rival::knee;
-using rival::play;
-using rival::slope;
+using baseline::hill;
+using baseline::knee;
+using baseline::play;
+using baseline::slope;
 using Sizes = std::vector<int>;
 
 // Tells each throughput as that of the size in force and returns the sizes asked for.
@@ -125,14 +125,14 @@ TEST(ThreeStateClimber, ASizeSetByOthersStartsItAgainFromThere) {
 }
 
 TEST(ThreeStateClimber, SurvivesHostileSamplesAndIsDeterministic) {
-  rival::survives_hostile_samples<ThreeStateClimber>(ThreeStateSettings());
+  baseline::survives_hostile_samples<ThreeStateClimber>(ThreeStateSettings());
   ThreeStateSettings extreme;
   extreme.first_step = extreme.step_growth = extreme.longest_step = 1000000;
-  rival::survives_hostile_samples<ThreeStateClimber>(extreme);
+  baseline::survives_hostile_samples<ThreeStateClimber>(extreme);
 }
 
 TEST(ThreeStateClimber, RefusesSettingsOutOfRange) {
-  rival::refuses_settings_out_of_range<ThreeStateClimber, ThreeStateSettings>();
+  baseline::refuses_settings_out_of_range<ThreeStateClimber, ThreeStateSettings>();
   ThreeStateSettings settings;
   settings.first_step = 5;
   try {

@@ -1,5 +1,5 @@
 // failsafe-go's limiter against limits computed apart from it, by its rules.
-#include "climb/rivals/vegas.hpp"
+#include "climb/baselines/vegas.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "climb/rivals/correlation_window.hpp"
-#include "tests/climb/rival_curve.hpp"
+#include "climb/baselines/correlation_window.hpp"
+#include "tests/climb/baseline_curve.hpp"
 
 namespace poolpilot {
 namespace {
@@ -103,11 +103,11 @@ TEST(VegasClimber, GoesOnFromALimitSetByOthers) {
 }
 
 TEST(VegasClimber, SurvivesHostileSamples) {
-  rival::survives_hostile_samples<VegasClimber>(VegasSettings());
+  baseline::survives_hostile_samples<VegasClimber>(VegasSettings());
 }
 
 TEST(VegasClimber, RefusesSettingsOutOfRange) {
-  rival::refuses_settings_out_of_range<VegasClimber, VegasSettings>();
+  baseline::refuses_settings_out_of_range<VegasClimber, VegasSettings>();
   try {
     const VegasClimber climber({.alpha = 4, .beta = 3}, 20, {1, 200});
     ADD_FAILURE();

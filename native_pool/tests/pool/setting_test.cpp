@@ -11,11 +11,11 @@
 #include <tuple>
 #include <vector>
 
-#include "climb/rivals/control_theory.hpp"
-#include "climb/rivals/dotnet_settings.hpp"
-#include "climb/rivals/golden_section.hpp"
-#include "climb/rivals/probing.hpp"
-#include "climb/rivals/three_state.hpp"
+#include "climb/baselines/control_theory.hpp"
+#include "climb/baselines/dotnet_settings.hpp"
+#include "climb/baselines/golden_section.hpp"
+#include "climb/baselines/probing.hpp"
+#include "climb/baselines/three_state.hpp"
 #include "climb/settings.hpp"
 #include "live/settings.hpp"
 #include "sim/settings.hpp"

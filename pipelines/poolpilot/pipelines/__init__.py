@@ -1,1 +1,1 @@
-"""Staging: collect, store, learn, judge and promote."""
+"""Staging: collect, store, learn, evaluate and promote."""

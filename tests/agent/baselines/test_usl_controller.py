@@ -58,7 +58,7 @@ def test_ends_on_the_measured_best_where_the_law_does_not_fit() -> None:
     assert "the scalability law names" in controller.reason
 
 
-def test_noise_leaves_it_near_the_summit() -> None:
+def test_noise_leaves_it_near_the_optimum() -> None:
     _, trace = climbed(table_of(LAW), Objective(price_of_thread=0.0), noise=0.05)
     assert LAW.throughput_per_s(trace.final_tuple.pool_size) > 0.9 * LAW.throughput_per_s(20)
 

@@ -77,7 +77,7 @@ def run_of(
 
 
 def started(predictor: Scripted, decisions: int = 2, curve: Curve = ARCH) -> Run:
-    settings = WarmStartSettings(settle_s=0.25, glance_s=0.125, look_s=0.5, decisions=decisions)
+    settings = WarmStartSettings(settle_s=0.25, short_window_s=0.125, window_s=0.5, decisions=decisions)
     return run_of(predictor, CurveServer(curve, connections=64, cpus=2), settings)
 
 
@@ -96,14 +96,14 @@ def test_prediction_is_in_force_after_one_look() -> None:
 
 
 @pytest.mark.parametrize(("gain", "seconds"), [(0.16, 0.375), (0.14, 0.875)])
-def test_decisive_promise_needs_only_a_glance(gain: float, seconds: float) -> None:
+def test_decisive_promise_needs_only_a_short_window(gain: float, seconds: float) -> None:
     run = started(Scripted(32, gain=gain), decisions=1)
     before = [step for step in run.steps if step.pool_tuple.pool_size == 2]
     assert before[-1].end_s == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(("size", "windows"), [(32, [0.25, 0.125, 0.1]), (3, [0.25, 0.125, 0.5])])
-def test_decisive_change_needs_only_a_glance(size: int, windows: list[float]) -> None:
+def test_decisive_change_needs_only_a_short_window(size: int, windows: list[float]) -> None:
     run = started(Scripted(size), decisions=1)
     after = [step.duration_s for step in run.steps[3:]]
     assert after[:3] == pytest.approx(windows)
@@ -124,7 +124,7 @@ def test_climb_takes_over_before_its_first_window_and_may_have_all_its_settings(
     assert isinstance(begun[0].climber, SpectralClimber)
     assert begun[0].climber.mode == "OPTIMIZED"
     settings = WarmStartSettings()
-    looks = next(at for at, step in enumerate(run.steps) if step.duration_s > settings.look_s)
+    looks = next(at for at, step in enumerate(run.steps) if step.duration_s > settings.window_s)
     assert [step.duration_s for step in run.steps[looks:]] == pytest.approx([0.5] * (len(run.steps) - looks))
 
 
@@ -152,7 +152,7 @@ def test_cut_short_it_recommends_the_best_tuple_that_it_has_looked_at() -> None:
     assert server.tuple_in_force().pool_size == 2
 
 
-def test_abstaining_at_a_glance_looks_longer() -> None:
+def test_abstaining_in_a_short_window_measures_longer() -> None:
     run = started(Scripted(None, gain=1.0))
     assert run.steps[2].duration_s == pytest.approx(0.5)
 

@@ -31,7 +31,7 @@ FREE = Objective(price_of_thread=0.0)
 
 
 class ArchServer(CurveServer):
-    """A smooth summit at (24, 5, 100), lower by 40 % at a distance of 0.25 in the unit cube."""
+    """A smooth optimum at (24, 5, 100), lower by 40 % at a distance of 0.25 in the unit cube."""
 
     def __init__(self, noise: float = 0.0) -> None:
         super().__init__(((1, 1.0), (2, 1.0)), noise=noise)
@@ -87,8 +87,8 @@ def test_ends_on_the_measured_tuple_of_the_greatest_posterior_mean() -> None:
     assert trace.final_tuple == trace.steps[int(np.argmax(mean))].pool_tuple
 
 
-def rounds_to_summit(search: SearchController, most: int) -> int:
-    """Rounds until a tuple within 5 % of the summit was in force; `most` if none was."""
+def rounds_to_optimum(search: SearchController, most: int) -> int:
+    """Rounds until a tuple within 5 % of the optimum was in force; `most` if none was."""
     server = ArchServer()
     for number in range(most):
         step = tune(server, search, FREE, period_s=1.0, horizon_s=1.0).steps[-1]
@@ -97,11 +97,11 @@ def rounds_to_summit(search: SearchController, most: int) -> int:
     return most
 
 
-def test_finds_the_summit_in_fewer_rounds_than_random_search() -> None:
+def test_finds_the_optimum_in_fewer_rounds_than_random_search() -> None:
     seeds = range(3)
     settings = [quick(random_rounds=5, deviations=1.0, candidates=300, seed=seed) for seed in seeds]
-    bayesian = [rounds_to_summit(BayesianOptimisation(SPACE, FREE, one), 20) for one in settings]
-    random = [rounds_to_summit(RandomSearch(SPACE, FREE, SearchSettings(seed=seed)), 100) for seed in seeds]
+    bayesian = [rounds_to_optimum(BayesianOptimisation(SPACE, FREE, one), 20) for one in settings]
+    random = [rounds_to_optimum(RandomSearch(SPACE, FREE, SearchSettings(seed=seed)), 100) for seed in seeds]
     assert max(bayesian) < 20
     assert np.mean(bayesian) < np.mean(random)
 
@@ -150,10 +150,10 @@ def test_process_interpolates_and_is_unsure_far_away() -> None:
 
 def test_stored_workload_like_this_one_saves_rounds() -> None:
     grid = np.array([[SIZES.encode(PoolTuple(size, 3, 500))[0]] for size in (1, 2, 4, 8, 16, 24, 32, 64, 128)])
-    summit = float(SIZES.encode(PoolTuple(24, 3, 500))[0])
+    optimum = float(SIZES.encode(PoolTuple(24, 3, 500))[0])
     metrics = np.full((len(grid), len(feature_names())), np.nan)
     metrics[:, feature_names().index("connections")] = 0.5
-    stored = StoredWorkload("alike", grid, metrics, 3.0 - 8.0 * np.square(grid[:, 0] - summit))
+    stored = StoredWorkload("alike", grid, metrics, 3.0 - 8.0 * np.square(grid[:, 0] - optimum))
     settings = quick(rounds=3, random_rounds=1, deviations=0.0)
     search = BayesianOptimisation(SIZES, FREE, settings, WorkloadMapping([stored]))
     tuples = [step.pool_tuple.pool_size for step in searched(search, 4.0).steps]

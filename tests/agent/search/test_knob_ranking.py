@@ -29,7 +29,7 @@ def test_knob_that_matters_most_comes_first(strong: int) -> None:
     assert ranked[0].penalty > ranked[1].penalty > ranked[2].penalty
 
 
-def test_summit_inside_the_range_counts_by_its_square() -> None:
+def test_optimum_inside_the_range_counts_by_its_square() -> None:
     values = -np.square(POINTS[:, 2] - POINTS[:, 2].mean()) + 0.05 * POINTS[:, 0]
     assert order(values)[0] == "timer"
     assert order(values, RankingSettings(degree=1))[0] == "size"

@@ -18,8 +18,8 @@ from poolpilot.agent.training.all_action import (
     hide_features,
     train_all_action,
 )
-from poolpilot.agent.training.judging import one_shot_regret
-from poolpilot.env.ladder import Ladder
+from poolpilot.agent.training.network_metrics import one_shot_regret
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.errors import SettingError
 from poolpilot.models.artefact import load, save
@@ -33,12 +33,10 @@ TINY = SMALL.model_copy(update={"hidden": 8, "epochs": 2})
 
 @pytest.fixture(scope="module")
 def trained(
-    training: Sequence[WorkloadSweep], validation: Sequence[WorkloadSweep], ladder: Ladder
+    training: Sequence[WorkloadSweep], validation: Sequence[WorkloadSweep], grid: ActionGrid
 ) -> tuple[ScoreNetwork, list[Mapping[str, float]]]:
     metrics: list[Mapping[str, float]] = []
-    network = train_all_action(
-        training, validation, SMALL, ladder=ladder, on_epoch=lambda _, each: metrics.append(each)
-    )
+    network = train_all_action(training, validation, SMALL, grid=grid, on_epoch=lambda _, each: metrics.append(each))
     return network, metrics
 
 
@@ -62,37 +60,37 @@ def test_training_beats_the_single_best_static_tuple_on_workloads_never_seen(
     trained: tuple[ScoreNetwork, list[Mapping[str, float]]],
     training: Sequence[WorkloadSweep],
     held_out: Sequence[WorkloadSweep],
-    ladder: Ladder,
+    grid: ActionGrid,
 ) -> None:
-    static = SingleBestStatic.fit(training, ladder=ladder).pool_tuple
+    static = SingleBestStatic.fit(training, grid=grid).pool_tuple
     static_regret = np.mean([sweep.regret(static) for sweep in held_out])
-    learned_regret = one_shot_regret(trained[0], EncodedSweeps.of(held_out, ladder)).mean()
+    learned_regret = one_shot_regret(trained[0], EncodedSweeps.of(held_out, grid)).mean()
     assert learned_regret < static_regret / 2.0
 
 
 def test_network_of_the_least_validation_regret_is_returned(
-    trained: tuple[ScoreNetwork, list[Mapping[str, float]]], validation: Sequence[WorkloadSweep], ladder: Ladder
+    trained: tuple[ScoreNetwork, list[Mapping[str, float]]], validation: Sequence[WorkloadSweep], grid: ActionGrid
 ) -> None:
     network, metrics = trained
-    regret = one_shot_regret(network, EncodedSweeps.of(validation, ladder), per_sweep=16).mean()
+    regret = one_shot_regret(network, EncodedSweeps.of(validation, grid), per_sweep=16).mean()
     assert regret == pytest.approx(min(each["validation_regret_mean"] for each in metrics))
     assert metrics[-1]["loss_policy"] < metrics[0]["loss_policy"]
 
 
 def test_training_stops_when_validation_no_longer_improves(
-    training: Sequence[WorkloadSweep], validation: Sequence[WorkloadSweep], ladder: Ladder
+    training: Sequence[WorkloadSweep], validation: Sequence[WorkloadSweep], grid: ActionGrid
 ) -> None:
     epochs: list[int] = []
     frozen = TINY.model_copy(update={"learning_rate": 1e-12, "epochs": 20, "patience": 2})
-    train_all_action(training, validation, frozen, ladder=ladder, on_epoch=lambda epoch, _: epochs.append(epoch))
+    train_all_action(training, validation, frozen, grid=grid, on_epoch=lambda epoch, _: epochs.append(epoch))
     assert epochs == [0, 1, 2]
 
 
 def test_same_seed_gives_the_same_weights_bit_by_bit(
-    training: Sequence[WorkloadSweep], validation: Sequence[WorkloadSweep], ladder: Ladder
+    training: Sequence[WorkloadSweep], validation: Sequence[WorkloadSweep], grid: ActionGrid
 ) -> None:
     once, again, other = (
-        train_all_action(training, validation, TINY.model_copy(update={"seed": seed}), ladder=ladder).state_to_numpy()
+        train_all_action(training, validation, TINY.model_copy(update={"seed": seed}), grid=grid).state_to_numpy()
         for seed in (5, 5, 6)
     )
     assert all(np.array_equal(once[name], again[name]) for name in once)
@@ -102,15 +100,15 @@ def test_same_seed_gives_the_same_weights_bit_by_bit(
 def test_saved_network_scores_as_before(
     trained: tuple[ScoreNetwork, list[Mapping[str, float]]],
     validation: Sequence[WorkloadSweep],
-    ladder: Ladder,
+    grid: ActionGrid,
     tmp_path: Path,
 ) -> None:
     network, _ = trained
-    encoded = EncodedSweeps.of(validation, ladder)
+    encoded = EncodedSweeps.of(validation, grid)
     windows = [window for entry in validation[0].entries.values() for window in entry.windows]
     card = ModelCard(
         architecture=network.architecture,
-        ladder=ladder,
+        grid=grid,
         training_digest="0" * 64,
         residual_std=0.1,
         out_of_distribution=OutOfDistribution.fit(windows, windows, {2}),
@@ -123,9 +121,9 @@ def test_saved_network_scores_as_before(
 
 
 def test_hiding_takes_the_whole_rich_tier_or_nothing_of_the_core(
-    training: Sequence[WorkloadSweep], ladder: Ladder
+    training: Sequence[WorkloadSweep], grid: ActionGrid
 ) -> None:
-    encoded = EncodedSweeps.of(training, ladder)
+    encoded = EncodedSweeps.of(training, grid)
     before = encoded.observation(np.arange(200)[:, None])
     after = {name: array.copy() for name, array in before.items()}
     only_tier = TINY.model_copy(update={"hide_rich_share": 0.5, "hide_feature_share": 0.0})
@@ -137,8 +135,8 @@ def test_hiding_takes_the_whole_rich_tier_or_nothing_of_the_core(
     assert (after["features"][after["feature_mask"] == 0.0] == 0.0).all()
 
 
-def test_bootstrap_weights_families_as_one(training: Sequence[WorkloadSweep], ladder: Ladder) -> None:
-    encoded = EncodedSweeps.of(training, ladder)
+def test_bootstrap_weights_families_as_one(training: Sequence[WorkloadSweep], grid: ActionGrid) -> None:
+    encoded = EncodedSweeps.of(training, grid)
     by_family = TINY.model_copy(update={"bootstrap": "families"})
     weights = bootstrap_weights(encoded, by_family, np.random.default_rng(0))
     families = np.array([sweep.family for sweep in training])
@@ -149,20 +147,20 @@ def test_bootstrap_weights_families_as_one(training: Sequence[WorkloadSweep], la
 
 
 def test_fine_tuning_starts_from_the_given_weights_and_keeps_them_if_nothing_is_better(
-    training: Sequence[WorkloadSweep], validation: Sequence[WorkloadSweep], ladder: Ladder
+    training: Sequence[WorkloadSweep], validation: Sequence[WorkloadSweep], grid: ActionGrid
 ) -> None:
-    first = train_all_action(training, validation, TINY, ladder=ladder).state_to_numpy()
+    first = train_all_action(training, validation, TINY, grid=grid).state_to_numpy()
     frozen = TINY.model_copy(update={"learning_rate": 1e-12, "seed": 9})
-    again = train_all_action(training, validation, frozen, ladder=ladder, initial=first).state_to_numpy()
-    fresh = train_all_action(training, validation, frozen, ladder=ladder).state_to_numpy()
+    again = train_all_action(training, validation, frozen, grid=grid, initial=first).state_to_numpy()
+    fresh = train_all_action(training, validation, frozen, grid=grid).state_to_numpy()
     assert all(np.allclose(again[name], first[name], atol=1e-6) for name in first)
     assert any(not np.allclose(fresh[name], first[name], atol=1e-3) for name in first)
 
 
 def test_initial_weights_of_another_shape_are_refused(
-    training: Sequence[WorkloadSweep], validation: Sequence[WorkloadSweep], ladder: Ladder
+    training: Sequence[WorkloadSweep], validation: Sequence[WorkloadSweep], grid: ActionGrid
 ) -> None:
-    first = train_all_action(training, validation, TINY, ladder=ladder).state_to_numpy()
+    first = train_all_action(training, validation, TINY, grid=grid).state_to_numpy()
     wider = TINY.model_copy(update={"hidden": 16})
     with pytest.raises(SettingError, match="another shape"):
-        train_all_action(training, validation, wider, ladder=ladder, initial=first)
+        train_all_action(training, validation, wider, grid=grid, initial=first)

@@ -9,14 +9,14 @@ import torch
 from poolpilot.agent.encoded_sweeps import EncodedSweeps
 from poolpilot.agent.training.all_action import AllActionSettings, new_network
 from poolpilot.agent.training.calibration import advice_error, calibrate_gain, gain_slope
-from poolpilot.env.ladder import DEFAULT_LADDER
+from poolpilot.env.action_grid import DEFAULT_GRID
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.models.forward import forward
 
 
 def test_slope_is_one_afterwards_and_the_policy_is_the_same(training: Sequence[WorkloadSweep]) -> None:
-    network = new_network(AllActionSettings(members=2, hidden=8, seed=3), DEFAULT_LADDER)
-    encoded = EncodedSweeps.of(training, DEFAULT_LADDER)
+    network = new_network(AllActionSettings(members=2, hidden=8, seed=3), DEFAULT_GRID)
+    encoded = EncodedSweeps.of(training, DEFAULT_GRID)
     observation = encoded.observation(np.arange(len(encoded.sweep_of))[:, None])
     before = forward(network.state_to_numpy(), observation).logits
     if gain_slope(network, training) < 0.0:
@@ -31,7 +31,7 @@ def test_slope_is_one_afterwards_and_the_policy_is_the_same(training: Sequence[W
 
 
 def test_gains_that_point_the_wrong_way_are_left_alone(training: Sequence[WorkloadSweep]) -> None:
-    network = new_network(AllActionSettings(members=2, hidden=8, seed=3), DEFAULT_LADDER)
+    network = new_network(AllActionSettings(members=2, hidden=8, seed=3), DEFAULT_GRID)
     if gain_slope(network, training) > 0.0:
         with torch.no_grad():
             for parameter in network.get_submodule("score_out").parameters():
@@ -42,8 +42,8 @@ def test_gains_that_point_the_wrong_way_are_left_alone(training: Sequence[Worklo
 
 
 def test_the_error_of_the_advice_is_that_of_the_advised_tuples_alone(training: Sequence[WorkloadSweep]) -> None:
-    network = new_network(AllActionSettings(members=2, hidden=8, seed=3), DEFAULT_LADDER)
-    encoded = EncodedSweeps.of(training, DEFAULT_LADDER)
+    network = new_network(AllActionSettings(members=2, hidden=8, seed=3), DEFAULT_GRID)
+    encoded = EncodedSweeps.of(training, DEFAULT_GRID)
     squares = []
     for window, sweep in enumerate(encoded.sweep_of):
         gain = forward(network.state_to_numpy(), encoded.observation(np.array([[window]]))).gain[0]

@@ -9,12 +9,12 @@ import ray
 from poolpilot.agent.training.all_action import AllActionSettings, new_network
 from poolpilot.agent.training.ppo import PpoSettings, refine
 from poolpilot.agent.training.rllib_training import Pace
-from poolpilot.agent.training.validation import ValidationSettings, judge
-from poolpilot.env.ladder import Ladder
+from poolpilot.agent.training.validation import ValidationSettings, evaluate_weights
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.measurement.sweep import WorkloadSweep
 
 TRIVIAL = PpoSettings(
-    pace=Pace(iterations=16, judge_every=4),
+    pace=Pace(iterations=16, evaluate_every=4),
     horizon=1,
     gamma=0.0,
     steps_per_iteration=512,
@@ -32,20 +32,20 @@ def _variables_of_ray() -> dict[str, str]:
 
 @pytest.mark.ray
 def test_ppo_tells_two_workloads_apart_and_leaves_no_ray_behind(
-    waiting_sweep: WorkloadSweep, contended_sweep: WorkloadSweep, ladder: Ladder
+    waiting_sweep: WorkloadSweep, contended_sweep: WorkloadSweep, grid: ActionGrid
 ) -> None:
     sweeps = [waiting_sweep, contended_sweep]
-    untrained = new_network(AllActionSettings(members=1, hidden=16, sharpness=10.0, seed=1), ladder)
+    untrained = new_network(AllActionSettings(members=1, hidden=16, sharpness=10.0, seed=1), grid)
     initial = untrained.state_to_numpy()
     reported: dict[int, Mapping[str, float]] = {}
     variables = _variables_of_ray()
-    learned = refine(untrained, sweeps, sweeps, TRIVIAL, ladder=ladder, on_iteration=reported.__setitem__)
+    learned = refine(untrained, sweeps, sweeps, TRIVIAL, grid=grid, on_iteration=reported.__setitem__)
     assert not ray.is_initialized()
     assert _variables_of_ray() == variables
     assert all((untrained.state_to_numpy()[name] == array).all() for name, array in initial.items())
 
-    before = judge(initial, sweeps, TRIVIAL.validation, ladder).one_shot.mean()
-    after = judge(learned.state_to_numpy(), sweeps, TRIVIAL.validation, ladder).one_shot.mean()
+    before = evaluate_weights(initial, sweeps, TRIVIAL.validation, grid).one_shot.mean()
+    after = evaluate_weights(learned.state_to_numpy(), sweeps, TRIVIAL.validation, grid).one_shot.mean()
     assert before > 0.3
     assert after < 0.1
     assert list(reported) == list(range(17))

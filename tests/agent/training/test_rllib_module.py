@@ -13,28 +13,28 @@ from poolpilot.agent.encoded_sweeps import EncodedSweeps
 from poolpilot.agent.training.all_action import AllActionSettings, new_network, to_tensors
 from poolpilot.agent.training.flat_observation import flatten
 from poolpilot.agent.training.rllib_module import ScoreModule, module_spec
-from poolpilot.env.environments.ladder_env import observation_space
-from poolpilot.env.ladder import Ladder
+from poolpilot.env.action_grid import ActionGrid
+from poolpilot.env.environments.grid_env import observation_space
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.models.forward import MASKED_LOGIT
 from poolpilot.models.network import ScoreNetwork
 
 
 @pytest.fixture(scope="module")
-def network(ladder: Ladder) -> ScoreNetwork:
-    return new_network(AllActionSettings(members=2, hidden=16), ladder)
+def network(grid: ActionGrid) -> ScoreNetwork:
+    return new_network(AllActionSettings(members=2, hidden=16), grid)
 
 
 @pytest.fixture(scope="module")
-def module(network: ScoreNetwork, ladder: Ladder) -> ScoreModule:
-    built = module_spec(network, ladder, observation_space(ladder)).build()
+def module(network: ScoreNetwork, grid: ActionGrid) -> ScoreModule:
+    built = module_spec(network, grid, observation_space(grid)).build()
     assert isinstance(built, ScoreModule)
     return built
 
 
 @pytest.fixture
-def observation(training: Sequence[WorkloadSweep], ladder: Ladder) -> Mapping[str, NDArray[np.float32]]:
-    drawn = EncodedSweeps.of(training, ladder).observation(np.array([[0, 1], [7, -1], [30, 31]]))
+def observation(training: Sequence[WorkloadSweep], grid: ActionGrid) -> Mapping[str, NDArray[np.float32]]:
+    drawn = EncodedSweeps.of(training, grid).observation(np.array([[0, 1], [7, -1], [30, 31]]))
     drawn["action_mask"][:, 3] = 0.0
     return drawn
 
@@ -57,11 +57,11 @@ def test_flat_rows_give_the_same_logits(module: ScoreModule, observation: Mappin
 
 
 def test_forbidden_tuple_is_never_sampled(
-    module: ScoreModule, observation: Mapping[str, NDArray[np.float32]], ladder: Ladder
+    module: ScoreModule, observation: Mapping[str, NDArray[np.float32]], grid: ActionGrid
 ) -> None:
     logits = module.forward_exploration({Columns.OBS: to_tensors(observation)})[Columns.ACTION_DIST_INPUTS]
     assert (logits[:, 3] == MASKED_LOGIT).all()
-    assert module.action_space == spaces.Discrete(len(ladder))
+    assert module.action_space == spaces.Discrete(len(grid))
     actions = np.asarray(module.get_exploration_action_dist_cls().from_logits(logits.repeat(500, 1)).sample())
     assert len(actions) == 1500
     assert not (actions == 3).any()

@@ -9,7 +9,7 @@ import pytest
 from poolpilot.agent.encoded_sweeps import EncodedSweeps, draw_sets
 from poolpilot.agent.training.all_action import AllActionSettings, new_network, to_tensors, train_all_action
 from poolpilot.agent.training.standardisation import ENTRY, SMALLEST_SPREAD, Standardisation
-from poolpilot.env.ladder import Ladder
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.models.forward import forward
 
@@ -21,9 +21,9 @@ STILL, NEVER, SELDOM = 0, 1, 2
 
 
 @pytest.fixture(scope="module")
-def encoded(training: Sequence[WorkloadSweep], ladder: Ladder) -> EncodedSweeps:
+def encoded(training: Sequence[WorkloadSweep], grid: ActionGrid) -> EncodedSweeps:
     """Real sweeps with features that move by a few hundredths, as on one kind of server."""
-    encoded, rng = EncodedSweeps.of(training, ladder), np.random.default_rng(0)
+    encoded, rng = EncodedSweeps.of(training, grid), np.random.default_rng(0)
     shape = encoded.features.shape
     features = rng.uniform(0.0, 0.6, shape[1]) + rng.normal(0.0, 0.05, shape)
     features[:, STILL] = 0.4
@@ -58,9 +58,9 @@ def test_a_feature_that_never_moved_is_not_blown_up(encoded: EncodedSweeps, unit
 
 
 def test_folded_weights_say_of_scaled_features_what_was_learned(
-    encoded: EncodedSweeps, units: Standardisation, ladder: Ladder
+    encoded: EncodedSweeps, units: Standardisation, grid: ActionGrid
 ) -> None:
-    weights = new_network(SMALL, ladder).state_to_numpy()
+    weights = new_network(SMALL, grid).state_to_numpy()
     sets = draw_sets(encoded, sets_per_sweep=2, most_windows=3, rng=np.random.default_rng(0))
     learned = forward(weights, units.applied(encoded).observation(sets))
     served = forward(units.folded(weights), encoded.observation(sets))
@@ -68,8 +68,8 @@ def test_folded_weights_say_of_scaled_features_what_was_learned(
     assert np.abs(forward(weights, encoded.observation(sets)).member_gain - learned.member_gain).max() > 1e-2
 
 
-def test_unfolding_is_the_inverse_of_folding(units: Standardisation, ladder: Ladder) -> None:
-    weights = new_network(SMALL, ladder).state_to_numpy()
+def test_unfolding_is_the_inverse_of_folding(units: Standardisation, grid: ActionGrid) -> None:
+    weights = new_network(SMALL, grid).state_to_numpy()
     again = units.unfolded(units.folded(weights))
     np.testing.assert_allclose(again[ENTRY], weights[ENTRY], atol=1e-4)
     assert again.keys() == weights.keys()
@@ -79,11 +79,11 @@ def test_fine_tuning_starts_from_what_the_model_said(
     training: Sequence[WorkloadSweep],
     validation: Sequence[WorkloadSweep],
     encoded: EncodedSweeps,
-    ladder: Ladder,
+    grid: ActionGrid,
 ) -> None:
-    initial = new_network(SMALL, ladder).state_to_numpy()
+    initial = new_network(SMALL, grid).state_to_numpy()
     still = SMALL.model_copy(update={"standardise": True, "epochs": 1, "learning_rate": 1e-12, "keep": "last"})
-    network = train_all_action(training, validation, still, ladder=ladder, initial=initial)
+    network = train_all_action(training, validation, still, grid=grid, initial=initial)
     sets = draw_sets(encoded, sets_per_sweep=1, most_windows=3, rng=np.random.default_rng(0))
     observation = encoded.observation(sets)
     before = forward(initial, observation).gain

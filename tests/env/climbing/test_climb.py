@@ -18,11 +18,11 @@ FREE = Objective(price_of_thread=0.0)
 
 
 class Staircase:
-    """Climbs by a fixed step up to a summit and keeps what it was told."""
+    """Climbs by a fixed step up to a optimum and keeps what it was told."""
 
-    def __init__(self, step: int, summit: int) -> None:
+    def __init__(self, step: int, optimum: int) -> None:
         self.step = step
-        self.summit = summit
+        self.optimum = optimum
         self.period_s = 0.0
         self.samples: list[tuple[float, float, float, int, float]] = []
         self.in_system: float | None = None
@@ -38,7 +38,7 @@ class Staircase:
     ) -> int:
         self.samples.append((throughput, connections, latency_s, size, duration_s))
         self.in_system = in_system
-        return min(size + self.step, self.summit)
+        return min(size + self.step, self.optimum)
 
 
 def climbed(climber: Staircase, start: PoolTuple, horizon_s: float = 8.0) -> TuningTrace:

@@ -23,8 +23,8 @@ SETTINGS = ClimbSettings()
 OBJECTIVE = Objective()
 
 
-def arch(value: float, summit: float, curvature: float) -> float:
-    return 1.0 / (1.0 + curvature * math.log(value / summit) ** 2)
+def arch(value: float, optimum: float, curvature: float) -> float:
+    return 1.0 / (1.0 + curvature * math.log(value / optimum) ** 2)
 
 
 def surface(pool_size: int, oversubscribe: int, timer_ms: int) -> float:
@@ -57,7 +57,7 @@ def with_knob(name: str, *, restart_only: bool = False, per_session: bool = Fals
     return KnobSpace(stock.cpus, {**stock.knobs, name: changed})
 
 
-def test_all_knobs_come_to_the_summit_together() -> None:
+def test_all_knobs_come_to_the_optimum_together() -> None:
     server = opened()
     climbing = controller(server)
     trace = climbed(server, climbing)

@@ -13,7 +13,7 @@ from poolpilot.errors import SettingError
 ARCH = ((1, 100.0), (16, 1200.0), (32, 1300.0), (64, 600.0))
 
 
-def test_cold_climb_from_the_default_reaches_the_summit_of_a_curve() -> None:
+def test_cold_climb_from_the_default_reaches_the_optimum_of_a_curve() -> None:
     server = CurveServer(ARCH, connections=64, cpus=2)
     climber = spectral_climber(ClimbSettings(), server.knobs)
     trace = tune(

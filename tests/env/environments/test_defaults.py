@@ -11,13 +11,13 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import VectorEnv
 
+from poolpilot.env.action_grid import DEFAULT_GRID
 from poolpilot.env.environments import CurvePoolEnv, PoolEnv, RecordedPoolEnv, WarmStartClimbEnv
-from poolpilot.env.environments.ladder_env import LadderEnv
+from poolpilot.env.environments.grid_env import GridEnv
 from poolpilot.env.environments.live_pool import LivePoolEnv
 from poolpilot.env.environments.mariadb_pool import MariadbPoolEnv
 from poolpilot.env.environments.simulated_pool import SimulatedPoolEnv
 from poolpilot.env.lab.lab_server import LabPlace
-from poolpilot.env.ladder import DEFAULT_LADDER
 from poolpilot.errors import ServerError, SettingError
 
 INFO = ["workload", "pool_tuple", "objective", "goodput_per_s", "regret", "oracle", "action_mask"]
@@ -32,31 +32,31 @@ IN_VIRTUAL_TIME = (
 
 
 @pytest.fixture(params=IN_VIRTUAL_TIME)
-def env(request: pytest.FixtureRequest) -> LadderEnv:
+def env(request: pytest.FixtureRequest) -> GridEnv:
     made = gymnasium.make(request.param).unwrapped
-    assert isinstance(made, LadderEnv)
+    assert isinstance(made, GridEnv)
     return made
 
 
-def test_id_alone_passes_gymnasiums_checker(env: LadderEnv) -> None:
+def test_id_alone_passes_gymnasiums_checker(env: GridEnv) -> None:
     check_env(env, skip_render_check=True)
 
 
-def test_info_has_one_shape(env: LadderEnv) -> None:
+def test_info_has_one_shape(env: GridEnv) -> None:
     _, first = env.reset(seed=0)
     *_, later = env.step(np.int64(14))
     assert list(first) == list(later) == INFO
     assert later["workload"] == first["workload"] != ""
-    assert later["pool_tuple"]["pool_size"] == DEFAULT_LADDER.tuples[14].pool_size
+    assert later["pool_tuple"]["pool_size"] == DEFAULT_GRID.tuples[14].pool_size
     assert first["goodput_per_s"] > 0.0
     assert (first["regret"] is None) == (first["oracle"] is None)
 
 
-def test_masks_are_those_of_the_info(env: LadderEnv) -> None:
+def test_masks_are_those_of_the_info(env: GridEnv) -> None:
     _, info = env.reset(seed=0)
     masks = env.action_masks()
     assert masks.dtype == np.bool_
-    assert masks.shape == (len(DEFAULT_LADDER),)
+    assert masks.shape == (len(DEFAULT_GRID),)
     assert masks.tolist() == info["action_mask"].astype(bool).tolist()
     masks[:] = False
     assert env.action_masks().any()
@@ -88,7 +88,7 @@ def test_mariadb_that_cannot_be_started_is_a_sentence(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("family", ["page_faults", "latch_single"])
 def test_family_is_named(family: str) -> None:
-    environments: list[LadderEnv] = [
+    environments: list[GridEnv] = [
         RecordedPoolEnv(family=family),
         SimulatedPoolEnv(family=family),
         WarmStartClimbEnv(family=family),
@@ -111,7 +111,7 @@ def test_single_and_vector_environments_say_the_same_in_the_same_shape() -> None
     assert infos[0]["pool_tuple"].keys() == infos[1]["pool_tuple"].keys()
     assert infos[0]["pool_tuple"]["pool_size"].tolist() == infos[1]["pool_tuple"]["pool_size"].tolist()
     assert infos[0]["objective"].tolist() == infos[1]["objective"].tolist()
-    assert infos[1]["action_mask"].shape == (2, len(DEFAULT_LADDER))
+    assert infos[1]["action_mask"].shape == (2, len(DEFAULT_GRID))
 
 
 def test_unknown_family_and_two_sources_are_refused() -> None:

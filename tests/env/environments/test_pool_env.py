@@ -4,8 +4,8 @@ import gymnasium
 import numpy as np
 import pytest
 
+from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
 from poolpilot.env.environments import PoolEnv, Problem
-from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.errors import ServerError, SettingError
@@ -41,7 +41,7 @@ def _counts_at_zero() -> None:
 
 
 def action(size: int) -> np.int64:
-    return np.int64(DEFAULT_LADDER.index_of(PoolTuple(size, 3, 500)))
+    return np.int64(DEFAULT_GRID.index_of(PoolTuple(size, 3, 500)))
 
 
 def test_reward_is_minus_regret_where_the_oracle_is_known() -> None:
@@ -78,9 +78,9 @@ def test_server_that_fails_in_reset_is_closed() -> None:
     assert (CountingServer.opened, CountingServer.closed) == (1, 1)
 
 
-def test_server_that_allows_nothing_of_the_ladder_is_closed() -> None:
-    env = PoolEnv(lambda _: Problem(CountingServer(), FREE), ladder=Ladder((1000,), (3,), (500,)))
-    with pytest.raises(SettingError, match="no tuple of the ladder"):
+def test_server_that_allows_nothing_of_the_grid_is_closed() -> None:
+    env = PoolEnv(lambda _: Problem(CountingServer(), FREE), grid=ActionGrid((1000,), (3,), (500,)))
+    with pytest.raises(SettingError, match="no tuple of the grid"):
         env.reset(seed=0)
     assert CountingServer.closed == 1
 

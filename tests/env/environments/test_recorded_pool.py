@@ -8,8 +8,8 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import poolpilot.env.registration  # noqa: F401 - registers the environments
+from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
 from poolpilot.env.environments import RecordedPoolEnv
-from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
@@ -25,33 +25,33 @@ def test_registered_id_passes_gymnasiums_checker(make_sweep: MakeSweep) -> None:
 
 def test_reward_is_minus_the_regret_of_the_mean(make_sweep: MakeSweep) -> None:
     sweep = make_sweep(noise=0.1)
-    env = RecordedPoolEnv([sweep], horizon=len(DEFAULT_LADDER))
+    env = RecordedPoolEnv([sweep], horizon=len(DEFAULT_GRID))
     env.reset(seed=0)
-    rewards = [env.step(np.int64(action))[1] for action in range(len(DEFAULT_LADDER))]
-    assert rewards == pytest.approx([-sweep.regret(one) for one in DEFAULT_LADDER.tuples])
-    assert rewards[DEFAULT_LADDER.index_of(sweep.oracle_tuple)] == 0.0
+    rewards = [env.step(np.int64(action))[1] for action in range(len(DEFAULT_GRID))]
+    assert rewards == pytest.approx([-sweep.regret(one) for one in DEFAULT_GRID.tuples])
+    assert rewards[DEFAULT_GRID.index_of(sweep.oracle_tuple)] == 0.0
 
 
 def test_tuple_that_breaks_the_constraints_loses_everything(make_sweep: MakeSweep) -> None:
     sweep = make_sweep(objective=Objective(max_p99_ms={"all": 100.0}))
     env = RecordedPoolEnv([sweep])
     env.reset(seed=0)
-    slow, quick = (DEFAULT_LADDER.index_of(PoolTuple(size, 3, 500)) for size in (1, 16))
+    slow, quick = (DEFAULT_GRID.index_of(PoolTuple(size, 3, 500)) for size in (1, 16))
     assert env.step(np.int64(slow))[1] == -1.0
     assert env.step(np.int64(quick))[1] > -0.1
 
 
 def test_tuples_that_were_not_measured_are_masked(make_sweep: MakeSweep) -> None:
-    sweep = make_sweep(ladder=Ladder((2, 8), (3,), (500,)))
+    sweep = make_sweep(grid=ActionGrid((2, 8), (3,), (500,)))
     _, info = RecordedPoolEnv([sweep]).reset(seed=0)
-    allowed = [DEFAULT_LADDER.tuples[index].core for index in np.flatnonzero(info["action_mask"])]
+    allowed = [DEFAULT_GRID.tuples[index].core for index in np.flatnonzero(info["action_mask"])]
     assert allowed == [(2, 3, 500), (8, 3, 500)]
 
 
 def test_start_is_the_default_tuple_or_the_nearest_one_measured(make_sweep: MakeSweep) -> None:
     _, measured = RecordedPoolEnv([make_sweep()]).reset(seed=0)
     assert measured["pool_tuple"]["pool_size"] == 4
-    _, nearest = RecordedPoolEnv([make_sweep(ladder=Ladder((16, 64), (3,), (500,)))]).reset(seed=0)
+    _, nearest = RecordedPoolEnv([make_sweep(grid=ActionGrid((16, 64), (3,), (500,)))]).reset(seed=0)
     assert nearest["pool_tuple"]["pool_size"] == 16
 
 
@@ -62,7 +62,7 @@ def test_random_starts_differ(make_sweep: MakeSweep) -> None:
 
 
 def test_sweeps_are_drawn_or_chosen(make_sweep: MakeSweep) -> None:
-    sweeps = [make_sweep(ladder=Ladder((size,), (3,), (500,)), name=str(size)) for size in (2, 8)]
+    sweeps = [make_sweep(grid=ActionGrid((size,), (3,), (500,)), name=str(size)) for size in (2, 8)]
     env = RecordedPoolEnv(sweeps)
     sizes = {env.reset(seed=seed)[1]["pool_tuple"]["pool_size"] for seed in range(20)}
     assert sizes == {2, 8}
@@ -82,15 +82,15 @@ def test_policy_that_knows_the_oracle_beats_one_that_does_not(make_sweep: MakeSw
             rewards.append(env.step(np.int64(choose(seed)))[1])
         return float(np.mean(rewards))
 
-    oracle = DEFAULT_LADDER.index_of(sweep.oracle_tuple)
+    oracle = DEFAULT_GRID.index_of(sweep.oracle_tuple)
     assert mean_reward(lambda _: oracle) == 0.0
-    assert mean_reward(lambda seed: seed % len(DEFAULT_LADDER)) < -0.2
+    assert mean_reward(lambda seed: seed % len(DEFAULT_GRID)) < -0.2
 
 
 def test_nothing_to_replay_is_refused(make_sweep: MakeSweep) -> None:
     with pytest.raises(SettingError, match="at least one sweep"):
         RecordedPoolEnv([])
-    with pytest.raises(SettingError, match="'hump' has measured no tuple of the ladder"):
-        RecordedPoolEnv([make_sweep()], ladder=Ladder((5,), (3,), (500,)))
+    with pytest.raises(SettingError, match="'hump' has measured no tuple of the grid"):
+        RecordedPoolEnv([make_sweep()], grid=ActionGrid((5,), (3,), (500,)))
     with pytest.raises(SettingError, match="start 'best'"):
         RecordedPoolEnv([make_sweep()], start="best")  # type: ignore[arg-type]

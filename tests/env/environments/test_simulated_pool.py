@@ -9,9 +9,9 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import VectorEnv
 
 import poolpilot.env.registration  # noqa: F401 - registers the ids
+from poolpilot.env.action_grid import DEFAULT_GRID
 from poolpilot.env.environments.simulated_pool import SimulatedPoolEnv
 from poolpilot.env.environments.simulated_vector import SimulatedPoolVectorEnv
-from poolpilot.env.ladder import DEFAULT_LADDER
 from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -34,7 +34,7 @@ QUICK = SimulatedMeasurement(requests=200, settle_s=0.05, max_settle_s=0.1)
 
 
 def action(size: int) -> int:
-    return DEFAULT_LADDER.index_of(PoolTuple(size, 3, 10))
+    return DEFAULT_GRID.index_of(PoolTuple(size, 3, 10))
 
 
 def test_environment_keeps_the_contract() -> None:

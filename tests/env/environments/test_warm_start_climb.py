@@ -8,10 +8,10 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import poolpilot.env.registration  # noqa: F401 - registers the environments
+from poolpilot.env.action_grid import DEFAULT_GRID
 from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.controller import Controller
 from poolpilot.env.environments import OpenProblem, Problem, WarmStartClimbEnv, recorded_problems
-from poolpilot.env.ladder import DEFAULT_LADDER
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -42,7 +42,7 @@ def doubling(pool_tuple: PoolTuple, problem: Problem) -> Controller:
 
 
 def action(size: int) -> np.int64:
-    return np.int64(DEFAULT_LADDER.index_of(PoolTuple(size, 3, 500)))
+    return np.int64(DEFAULT_GRID.index_of(PoolTuple(size, 3, 500)))
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_registered_id_passes_gymnasiums_checker_on_recorded_sweeps(make_sweep: 
     check_env(env.unwrapped)
 
 
-def test_start_at_the_summit_loses_least_and_one_decision_ends_the_episode(problems: OpenProblem) -> None:
+def test_start_at_the_optimum_loses_least_and_one_decision_ends_the_episode(problems: OpenProblem) -> None:
     env = WarmStartClimbEnv(problems, doubling, period_s=1.0, climb_s=10.0)
     rewards = {}
     for size in (1, 4, 16):

@@ -1,4 +1,4 @@
-"""Nobody logs in to a laboratory's server over TCP without a password, whoever started it; files stay in its folder."""
+"""Nobody logs in to a test server over TCP without a password, whoever started it; files stay in its folder."""
 
 import os
 import pwd

@@ -1,4 +1,4 @@
-"""A laboratory comes up clean, goes down clean, and says what keeps it from either."""
+"""A test server comes up clean, goes down clean, and says what keeps it from either."""
 
 import os
 import shutil
@@ -76,7 +76,7 @@ def test_other_data_set_in_the_folder_is_refused(mariadb_installed: None, tmp_pa
         Lab(tmp_path, LabSettings(dataset="small")).up()
 
 
-def test_folder_without_a_laboratory_is_said(tmp_path: Path) -> None:
+def test_folder_without_a_test_server_is_said(tmp_path: Path) -> None:
     with pytest.raises(ServerError, match="poolpilot lab up"):
         Lab.of(tmp_path)
 
@@ -119,9 +119,9 @@ def test_server_started_by_hand_is_not_restarted_by_a_program(mariadb_installed:
     lab.down()
 
 
-def test_two_programs_do_not_share_a_laboratory(mariadb_installed: None, tmp_path: Path) -> None:  # noqa: ARG001
+def test_two_programs_do_not_share_a_test_server(mariadb_installed: None, tmp_path: Path) -> None:  # noqa: ARG001
     with Lab(tmp_path, EMPTY).restarted() as running:
-        with pytest.raises(ServerError, match="another program uses the laboratory"), Lab(tmp_path, EMPTY).restarted():
+        with pytest.raises(ServerError, match="another program uses the test server"), Lab(tmp_path, EMPTY).restarted():
             pass
         assert running.alive
 

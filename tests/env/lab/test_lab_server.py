@@ -1,4 +1,4 @@
-"""A laboratory under a workload: windows know server and clients, changes show, and nothing is left behind."""
+"""A test server under a workload: windows know server and clients, changes show, and nothing is left behind."""
 
 import os
 from pathlib import Path

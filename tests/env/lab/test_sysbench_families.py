@@ -1,4 +1,4 @@
-"""Families of the laboratory repeat themselves, keep apart what is held out, and name what they want."""
+"""Families of the test server repeat themselves, keep apart what is held out, and name what they want."""
 
 from collections import Counter
 

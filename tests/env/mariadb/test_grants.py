@@ -141,5 +141,5 @@ def test_procedure_keeps_the_idle_timeout(granted: Lab) -> None:
         server.apply(PoolTuple(4, 3, 500, idle_timeout_s=30.0))
 
 
-def test_defaults_file_of_the_laboratory_is_for_its_owner_alone(lab: Lab) -> None:
+def test_defaults_file_of_the_test_server_is_for_its_owner_alone(lab: Lab) -> None:
     assert Path(lab.defaults_file).stat().st_mode & 0o077 == 0

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from poolpilot.env.ladder import DEFAULT_LADDER
+from poolpilot.env.action_grid import DEFAULT_GRID
 from poolpilot.env.measurement.protocol import Measured, MeasurementSettings, measure, observe, sweep
 from poolpilot.env.measurement.steal import StealMeter
 from poolpilot.env.measurement.sweep import AGAIN_ROUND, WorkloadSweep
@@ -21,7 +21,7 @@ from poolpilot.native_pool.workload import RequestClass, Step, Workload
 MakeSweep = Callable[..., WorkloadSweep]
 
 HUMP = ((1, 100.0), (4, 400.0), (16, 900.0), (64, 300.0))
-TUPLES = DEFAULT_LADDER.tuples
+TUPLES = DEFAULT_GRID.tuples
 SETTINGS = MeasurementSettings(
     keep_shares=(0.25, 0.5),
     finalists=2,

@@ -23,7 +23,7 @@ def test_without_a_family_only_training_ones_are_given() -> None:
     assert [sweep.family for sweep in sample_sweeps("page_faults")] == ["page_faults"]
 
 
-def test_every_sweep_knows_the_whole_ladder_on_two_processors() -> None:
+def test_every_sweep_knows_the_whole_grid_on_two_processors() -> None:
     for family in sample_families():
         sweep = sample_sweeps(family)[0]
         assert (len(sweep.entries), sweep.limits.cpus) == (28, 2)

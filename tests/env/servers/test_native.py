@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from poolpilot.env.ladder import Ladder
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.measurement.protocol import MeasurementSettings, observe
 from poolpilot.errors import ServerError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -201,7 +201,7 @@ def test_soft_limit_of_descriptors_is_raised() -> None:
 
 
 def test_live_environment_keeps_the_contract_and_gives_everything_back(left_open: Callable[[], set[str]]) -> None:
-    env = LivePoolEnv([WORKLOAD], settings=SHORT, ladder=Ladder((1, 8), (3,), (10,)), horizon=2)
+    env = LivePoolEnv([WORKLOAD], settings=SHORT, grid=ActionGrid((1, 8), (3,), (10,)), horizon=2)
     for seed in range(2):
         observation, info = env.reset(seed=seed)
         assert env.observation_space.contains(observation)

@@ -76,7 +76,7 @@ def test_mixing_rounds_at_random_and_loses_no_single_late_request(make_window: M
     assert np.mean(late) == pytest.approx(0.5, abs=0.1)
 
 
-def test_replay_of_a_swept_curve_keeps_its_summit(make_sweep: MakeSweep) -> None:
+def test_replay_of_a_swept_curve_keeps_its_optimum(make_sweep: MakeSweep) -> None:
     server = RecordedServer(make_sweep(noise=0.02))
     rates = {}
     for size in (1, 6, 16, 40):

@@ -11,15 +11,15 @@ from poolpilot.pipelines.bench import climbers
 from poolpilot.pipelines.bench.climbers import (
     SERVER_CONTROLLERS,
     ClimbersBenchSettings,
-    arena_of,
     bench_climbers,
     losing_table,
+    suite_of,
     table_of,
 )
-from poolpilot.pipelines.bench.climbing.arena import Arena, Run
-from poolpilot.pipelines.bench.climbing.curve_arena import ABLATIONS, CurveArena
-from poolpilot.pipelines.bench.climbing.reference_controllers import RIVALS, SPECTRAL
-from poolpilot.pipelines.bench.climbing.server_arena import NativeArena, SimulatedArena
+from poolpilot.pipelines.bench.climbing.curve_suite import ABLATIONS, CurveSuite
+from poolpilot.pipelines.bench.climbing.reference_controllers import BASELINES, SPECTRAL
+from poolpilot.pipelines.bench.climbing.server_suite import NativeSuite, SimulatedSuite
+from poolpilot.pipelines.bench.climbing.suite import Run, Suite
 from poolpilot.serve.commands.look.bench_climbers_command import run
 
 TINY: dict[str, Any] = {
@@ -37,11 +37,11 @@ def test_command_shows_the_table_and_writes_it_for_machines(tmp_path: Path, caps
     settings = ClimbersBenchSettings(**TINY, plots=tmp_path / "plots")
     run(settings, tmp_path / "climbers.json")
     shown = capsys.readouterr().out
-    assert all(name in shown for name in (SPECTRAL, *RIVALS))
+    assert all(name in shown for name in (SPECTRAL, *BASELINES))
     values = json.loads((tmp_path / "climbers.json").read_text())
     assert 0.0 <= values["summary"]["spectral_best_share"] <= 1.0
     assert values["summary"]["cells"] == len(values["cells"]) == 4 * 3 + 2 * 3
-    assert values["summary"]["means"].keys() == {SPECTRAL, *RIVALS}
+    assert values["summary"]["means"].keys() == {SPECTRAL, *BASELINES}
     pictures = list((tmp_path / "plots").iterdir())
     assert pictures
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in pictures)
@@ -67,15 +67,15 @@ def test_tables_have_a_row_for_each_controller_and_losing_cell() -> None:
     assert losing_table(comparison).row_count == min(len(comparison.losing_cells()), climbers.LOSING_SHOWN)
 
 
-def test_each_backend_has_its_arena_and_its_controllers() -> None:
-    curve = arena_of(ClimbersBenchSettings())
-    simulated = arena_of(ClimbersBenchSettings(backend="simulated", families=("sim_hot_latch",)))
-    native = arena_of(ClimbersBenchSettings(backend="native", controllers=("usl",), period_s=0.25))
-    assert isinstance(curve, CurveArena)
-    assert curve.controllers == (SPECTRAL, *RIVALS)
-    assert isinstance(simulated, SimulatedArena)
+def test_each_backend_has_its_suite_and_its_controllers() -> None:
+    curve = suite_of(ClimbersBenchSettings())
+    simulated = suite_of(ClimbersBenchSettings(backend="simulated", families=("sim_hot_latch",)))
+    native = suite_of(ClimbersBenchSettings(backend="native", controllers=("usl",), period_s=0.25))
+    assert isinstance(curve, CurveSuite)
+    assert curve.controllers == (SPECTRAL, *BASELINES)
+    assert isinstance(simulated, SimulatedSuite)
     assert (simulated.names, simulated.families) == (SERVER_CONTROLLERS, ("sim_hot_latch",))
-    assert isinstance(native, NativeArena)
+    assert isinstance(native, NativeSuite)
     assert (native.names, native.climb.period_s) == (("usl",), 0.25)
 
 
@@ -83,13 +83,13 @@ def test_each_backend_has_its_arena_and_its_controllers() -> None:
 def test_live_pools_are_measured_one_at_a_time(monkeypatch: pytest.MonkeyPatch, backend: str, expected: int) -> None:
     asked: list[int] = []
 
-    def fake(arena: Arena, processes: int, kept: Path | None) -> list[Run]:
-        assert arena.tasks()
+    def fake(suite: Suite, processes: int, kept: Path | None) -> list[Run]:
+        assert suite.tasks()
         assert kept is None
         asked.append(processes)
         return []
 
-    monkeypatch.setattr(climbers, "contest", fake)
+    monkeypatch.setattr(climbers, "run_suite", fake)
     bench_climbers(ClimbersBenchSettings.model_validate({"backend": backend, "processes": 3}))
     assert asked == [expected]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from poolpilot.env.ladder import Ladder
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.workloads.families import FAMILIES, PlannedWorkload, draw_workload
@@ -24,7 +24,7 @@ from poolpilot.pipelines.collect.collect_settings import CollectSettings
 from poolpilot.pipelines.store.dataset import read_swept_rows
 
 TRUE = CALIBRATED.model_copy(update={"overhead_us": 150.0})
-LADDER = Ladder(sizes=(1, 8), oversubscribes=(3,), timer_intervals_ms=(10, 500))
+GRID = ActionGrid(sizes=(1, 8), oversubscribes=(3,), timer_intervals_ms=(10, 500))
 QUIET = Console(file=io.StringIO())
 
 
@@ -41,7 +41,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     planned = [
         PlannedWorkload("train", draw_workload(FAMILIES[name], 5, number)) for name in names for number in (0, 1)
     ]
-    collect(settings, planned, Staging(true_server, ladder=LADDER), QUIET)
+    collect(settings, planned, Staging(true_server, grid=GRID), QUIET)
     return folder
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from poolpilot.env.ladder import Ladder
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.measurement.protocol import MeasurementSettings, sweep
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.simulated import SimulatedServer
@@ -14,7 +14,7 @@ from poolpilot.native_pool.workload import RequestClass, Step, Workload
 from poolpilot.pipelines.calibrate.simulator_validation import MeasuredStage, MeasuredWorkload, Twin, simulate_twins
 
 MACHINE = Machine(law="slices", overhead_us=30.0, timer_slack_us=50.0)
-LADDER = Ladder(sizes=(1, 4, 16), oversubscribes=(1, 3), timer_intervals_ms=(10,))
+GRID = ActionGrid(sizes=(1, 4, 16), oversubscribes=(1, 3), timer_intervals_ms=(10,))
 
 
 def measured(machine: Machine = MACHINE, repeats: int = 2) -> MeasuredWorkload:
@@ -22,7 +22,7 @@ def measured(machine: Machine = MACHINE, repeats: int = 2) -> MeasuredWorkload:
     workload = Workload("silent", "test", classes, connections=24, cpus=1, seed=5)
     settings = MeasurementSettings(window_s=3.0, keep_shares=(1.0,) * repeats, finalists=1, oracle_repeats=1)
     with SimulatedServer(workload, machine) as server:
-        windows = sweep(server, LADDER.tuples, Objective(), settings, np.random.default_rng(0))
+        windows = sweep(server, GRID.tuples, Objective(), settings, np.random.default_rng(0))
         return MeasuredWorkload(
             workload, server.knobs, Objective(), [MeasuredStage(one.window, one.settle_s) for one in windows]
         )
@@ -35,7 +35,7 @@ def perfect() -> Twin:
 
 
 def test_twin_on_its_own_machine_is_the_server_itself(perfect: Twin) -> None:
-    assert len(perfect.log_ratios) == len(LADDER)
+    assert len(perfect.log_ratios) == len(GRID)
     assert max(perfect.errors) < 1e-9
     apart, alike = perfect.pairs
     assert apart >= 5
@@ -53,7 +53,7 @@ def test_noise_is_that_of_the_repeats(perfect: Twin) -> None:
     assert perfect.noise > 0.0
     assert max(perfect.deviations) > 0.0
     alone = measured(repeats=1)
-    unrepeated = replace(alone, stages=alone.stages[: len(LADDER)])
+    unrepeated = replace(alone, stages=alone.stages[: len(GRID)])
     assert Twin(unrepeated, [stage.window for stage in unrepeated.stages]).noise == 0.0
 
 
@@ -62,7 +62,7 @@ def test_disturbed_stages_are_gone_through_but_not_compared(perfect: Twin) -> No
     stages = [replace(one, counts=one.core != disturbed) for one in perfect.measured.stages]
     (twin,) = simulate_twins([replace(perfect.measured, stages=stages)], lambda _: MACHINE).twins
     assert disturbed not in twin.log_ratios
-    assert len(twin.log_ratios) == len(LADDER) - 1
+    assert len(twin.log_ratios) == len(GRID) - 1
     assert max(twin.errors) < 1e-9
 
 

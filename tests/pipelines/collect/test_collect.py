@@ -41,7 +41,7 @@ class Slow(fakes["ProfiledCurveServer"]):
         time.sleep(0.02)
 racing = MeasurementSettings(window_s=1.0, keep_shares=(0.4,), finalists=3, final_repeats=2, oracle_repeats=2)
 settings = {"store": Path(sys.argv[2]), "racing": racing, "segment_every_s": 0.0}
-staging = Staging(Slow, fakes["_new_climber"], fakes["LADDER"])
+staging = Staging(Slow, fakes["_new_climber"], fakes["GRID"])
 collect(CollectSettings.load(None, settings), [fakes["_planned"]("small", 0)], staging)
 """
 """A collection of one workload, a segment for every window, slow enough to be killed half-way."""

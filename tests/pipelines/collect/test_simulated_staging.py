@@ -39,7 +39,7 @@ def test_sweeps_are_complete_and_can_be_learned_from(tmp_path: Path) -> None:
     assert not report.failed
     dataset = read_dataset(tmp_path, "train")
     assert {sweep.family for sweep in dataset.sweeps} == set(SIMULATED_FAMILIES)
-    assert all(len(sweep.entries) == len(dataset.ladder) == 32 for sweep in dataset.sweeps)
+    assert all(len(sweep.entries) == len(dataset.grid) == 32 for sweep in dataset.sweeps)
     assert all(sweep.again_values for sweep in dataset.sweeps)
 
 
@@ -72,7 +72,7 @@ def test_live_and_simulated_sweeps_are_learned_from_together(tmp_path: Path) -> 
     live = read_dataset(LIVE, "train")
     both = read_dataset(LIVE, "validation").learning_from([live, simulated])
     assert len(both.of_split("train")) == len(live.sweeps) + 2
-    assert both.ladder == live.ladder
+    assert both.grid == live.grid
     assert both.digest not in (live.digest, simulated.digest)
     assert len({sweep.family for sweep in both.of_split("validation")}) == 3
 

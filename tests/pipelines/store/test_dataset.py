@@ -97,13 +97,11 @@ def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
         read_dataset(tmp_path, "train")
 
 
-def test_two_ladders_in_one_store_are_refused(
-    collect_settings: NewSettings, planned: Planned, staging: Staging
-) -> None:
+def test_two_grids_in_one_store_are_refused(collect_settings: NewSettings, planned: Planned, staging: Staging) -> None:
     store = collected(collect_settings(), planned[:1], staging)
-    other = replace(staging, ladder=replace(staging.ladder, sizes=(1, 2, 4)))
+    other = replace(staging, grid=replace(staging.grid, sizes=(1, 2, 4)))
     collected(collect_settings(), planned[1:2], other)
-    with pytest.raises(StoreError, match="mixes 2 ladders"):
+    with pytest.raises(StoreError, match="mixes 2 grids"):
         read_dataset(store, "train")
 
 

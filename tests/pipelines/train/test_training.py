@@ -10,7 +10,7 @@ from rich.console import Console
 
 from poolpilot.agent.progress import Progress
 from poolpilot.agent.training.all_action import AllActionSettings, new_network, train_all_action
-from poolpilot.env.ladder import Ladder
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.models.network import ScoreNetwork
 from poolpilot.pipelines.store.dataset import SweepDataset, read_dataset
@@ -35,8 +35,8 @@ def test_the_best_variant_on_validation_workloads_is_chosen(
     dataset: SweepDataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     train, validation = dataset.of_split("train"), dataset.of_split("validation")
-    better = train_all_action(train, validation, WELL_TRAINED, ladder=dataset.ladder)
-    worse = new_network(WELL_TRAINED, dataset.ladder)
+    better = train_all_action(train, validation, WELL_TRAINED, grid=dataset.grid)
+    worse = new_network(WELL_TRAINED, dataset.grid)
 
     def refine(
         _: ScoreNetwork,
@@ -44,10 +44,10 @@ def test_the_best_variant_on_validation_workloads_is_chosen(
         held_out: Sequence[WorkloadSweep],
         __: object,
         *,
-        ladder: Ladder,
+        grid: ActionGrid,
         on_iteration: Progress,
     ) -> ScoreNetwork:
-        assert (len(seen), len(held_out), ladder) == (6, 3, dataset.ladder)
+        assert (len(seen), len(held_out), grid) == (6, 3, dataset.grid)
         on_iteration(0, {"validation_score": 0.5, "policy_loss": float("nan")})
         return better
 
@@ -55,7 +55,7 @@ def test_the_best_variant_on_validation_workloads_is_chosen(
     monkeypatch.setattr(training, "refine", refine)
     monkeypatch.setattr(training, "imitate", lambda *_, **__: worse)
     settings = TrainSettings.load(None, {"all_action.epochs": 1, "all_action.members": 2, "all_action.hidden": 16})
-    trainer = Trainer(train, validation, dataset.ladder, settings, Console(file=io.StringIO()))
+    trainer = Trainer(train, validation, dataset.grid, settings, Console(file=io.StringIO()))
     with tracked_run("train", settings, tmp_path) as run:
         variant, network = trainer.run()
     assert (variant, network) == ("ppo", better)

@@ -59,7 +59,7 @@ def test_advice_names_tuple_price_and_statements_and_changes_nothing(
     assert advice["worst_memory_mb"] > 1.0
     assert f"SET GLOBAL thread_pool_size = {size};" in result.out
     assert f"thread_pool_size = {size}" in advice["fragment"]
-    assert re.search(r" took \w+ from \d+ to \d+", advice["alike"])
+    assert re.search(r" took \w+ from \d+ to \d+", advice["similar"])
     assert in_force(loaded_lab) == before
 
 
@@ -263,7 +263,7 @@ def test_mistakes_are_one_sentence(invoke: Callable[..., Any], arguments: list[s
     assert "secret" not in result.err
 
 
-def test_load_of_a_laboratory_ends_cleanly_on_ctrl_c(loaded_lab: Lab, tmp_path: Path) -> None:
+def test_load_of_a_test_server_ends_cleanly_on_ctrl_c(loaded_lab: Lab, tmp_path: Path) -> None:
     command = [*POOLPILOT, "lab", "load", "--folder", str(loaded_lab.folder), "--workload", "cached_ranges"]
     report = tmp_path / "load.json"
     with subprocess.Popen([*command, "--json", str(report)], stdout=subprocess.PIPE, text=True) as process:
@@ -286,7 +286,7 @@ def test_workload_of_another_data_set_is_refused(invoke: Callable[..., Any], loa
     assert "there is no workload 'nothing'" in result.err
 
 
-def test_laboratory_goes_up_and_down_by_command(
+def test_test_server_goes_up_and_down_by_command(
     invoke: Callable[..., Any],
     mariadb_installed: None,  # noqa: ARG001
     tmp_path: Path,

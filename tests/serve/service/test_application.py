@@ -202,11 +202,11 @@ def test_client_that_leaves_is_no_failure(predictor: Any) -> None:
 
 
 def test_limits_that_allow_no_tuple_are_refused(tellable: Callable[..., Any], request_values: dict[str, Any]) -> None:
-    predictor = tellable(error=SettingError("the limits allow no tuple of the ladder"))
+    predictor = tellable(error=SettingError("the limits allow no tuple of the grid"))
     with TestClient(create_app(predictor)) as client:
         response = client.post("/v1/predict", json=request_values)
     assert response.status_code == 422
-    assert response.json()["detail"] == [{"loc": ["body", "limits"], "msg": "the limits allow no tuple of the ladder"}]
+    assert response.json()["detail"] == [{"loc": ["body", "limits"], "msg": "the limits allow no tuple of the grid"}]
 
 
 def test_tuple_in_force_outside_the_limits_may_stay(

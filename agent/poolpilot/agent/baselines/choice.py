@@ -1,29 +1,29 @@
-"""How a rival turns its choice into a prediction."""
+"""How a baseline turns its choice into a prediction."""
 
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.ladder import Ladder
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction
 
 
-def best_allowed(scores: NDArray[np.floating], ladder: Ladder, limits: KnobSpace) -> int:
+def best_allowed(scores: NDArray[np.floating], grid: ActionGrid, limits: KnobSpace) -> int:
     """Action of the highest score among those that the limits allow.
 
     Args:
         scores: Higher is better; NaN counts as unknown and is never chosen, (A,).
-        ladder: The ladder of the actions.
+        grid: The grid of the actions.
         limits: The knobs of the server and their ranges.
 
     Raises:
         SettingError: No allowed tuple has a score.
     """
-    usable = np.where(ladder.mask(limits) & ~np.isnan(scores), scores, -np.inf)
+    usable = np.where(grid.mask(limits) & ~np.isnan(scores), scores, -np.inf)
     best = int(np.argmax(usable))
     if not np.isfinite(usable[best]):
         raise SettingError("none of the tuples that this server allows has been measured; collect on such a server")
@@ -33,14 +33,14 @@ def best_allowed(scores: NDArray[np.floating], ladder: Ladder, limits: KnobSpace
 def advise(
     windows: Sequence[Window], core: tuple[int, int, int], reason: str, source: str, expected_gain: float | None = None
 ) -> Prediction:
-    """Makes the prediction of a rival, which never abstains.
+    """Makes the prediction of a baseline, which never abstains.
 
     Args:
         windows: The windows it saw, oldest first.
         core: Core of the tuple it names.
         reason: Why, as a sentence.
-        source: Name of the rival.
-        expected_gain: J of the tuple minus J of the first window's, where the rival estimates it.
+        source: Name of the baseline.
+        expected_gain: J of the tuple minus J of the first window's, where the baseline estimates it.
 
     Raises:
         SettingError: There is no window.

@@ -1,28 +1,28 @@
-"""The closed formulas every DBA knows, as rivals: N * (1 + W/S), and Little's law."""
+"""The closed formulas every DBA knows, as baselines: N * (1 + W/S), and Little's law."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from poolpilot.agent.baselines.choice import advise
+from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction
 
 
 class SizeFormula(ABC):
-    """Sizes the pool by a formula, keeps the default of every other knob and snaps to the ladder.
+    """Sizes the pool by a formula, keeps the default of every other knob and snaps to the grid.
 
     Args:
-        ladder: The ladder to snap to, nearest in logarithms.
+        grid: The grid to snap to, nearest in logarithms.
     """
 
     name: str
     text: str
 
-    def __init__(self, ladder: Ladder = DEFAULT_LADDER) -> None:
-        self.ladder = ladder
+    def __init__(self, grid: ActionGrid = DEFAULT_GRID) -> None:
+        self.grid = grid
 
     @abstractmethod
     def size(self, window: Window, limits: KnobSpace) -> float | None:
@@ -37,7 +37,7 @@ class SizeFormula(ABC):
         knob = limits.knobs["pool_size"]
         whole = int(min(max(round(size), knob.low), knob.high))
         wanted = default.with_core((whole, default.oversubscribe, default.timer_interval_ms))
-        chosen = self.ladder.nearest(wanted, self.ladder.mask(limits))
+        chosen = self.grid.nearest(wanted, self.grid.mask(limits))
         return advise(windows, chosen.core, f"{self.text} = {size:.1f}", self.name)
 
 

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.agent.baselines.choice import advise, best_allowed
 from poolpilot.agent.encoded_sweeps import EncodedSweeps
+from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
 from poolpilot.env.observation import EncodedWindow, encode_window
@@ -58,14 +58,14 @@ class NearestWorkload:
 
     @classmethod
     def fit(
-        cls, sweeps: Sequence[WorkloadSweep], settings: NearestSettings | None = None, ladder: Ladder = DEFAULT_LADDER
+        cls, sweeps: Sequence[WorkloadSweep], settings: NearestSettings | None = None, grid: ActionGrid = DEFAULT_GRID
     ) -> Self:
         """Stores the profiles of training sweeps.
 
         Raises:
             StoreError: There is no sweep.
         """
-        return cls(EncodedSweeps.of(sweeps, ladder), settings or NearestSettings())
+        return cls(EncodedSweeps.of(sweeps, grid), settings or NearestSettings())
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`."""
@@ -78,7 +78,7 @@ class NearestWorkload:
         stored = self.encoded.windows_of(sweep)
         first = stored[np.argmin(distances[0, stored])]
         gain = float(self.encoded.outcome[sweep, best] - self.encoded.reference[first])
-        chosen = self.encoded.ladder.tuples[best]
+        chosen = self.encoded.grid.tuples[best]
         reason = f"{chosen} was best for the most similar stored workload, {self.encoded.sweeps[sweep].workload_id}"
         return advise(windows, chosen.core, reason, "nearest", gain)
 
@@ -100,6 +100,6 @@ class NearestWorkload:
         scores = np.where(self.encoded.repeats[sweep] > 0.0, self.encoded.outcome[sweep], np.nan)
         # The oracle was repeated; a tuple dropped early on one lucky window may look better than it is.
         oracle = self.encoded.sweeps[sweep].oracle_tuple
-        if oracle in self.encoded.ladder.tuples:
-            scores[self.encoded.ladder.index_of(oracle)] = np.inf
-        return best_allowed(np.minimum(scores, np.finfo(np.float32).max), self.encoded.ladder, limits)
+        if oracle in self.encoded.grid.tuples:
+            scores[self.encoded.grid.index_of(oracle)] = np.inf
+        return best_allowed(np.minimum(scores, np.finfo(np.float32).max), self.encoded.grid, limits)

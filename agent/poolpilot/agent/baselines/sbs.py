@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.agent.baselines.choice import advise, best_allowed
 from poolpilot.agent.encoded_sweeps import EncodedSweeps
+from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -29,15 +29,15 @@ class SingleBestStaticSettings(BaseModel):
 
 
 class SingleBestStatic:
-    """Names the tuple of the least mean regret on training workloads; the rival that every learner must beat.
+    """Names the tuple of the least mean regret on training workloads; the baseline that every learner must beat.
 
     Args:
-        ladder: The ladder of the tuples.
+        grid: The grid of the tuples.
         mean_regret: Mean regret of every tuple over the sweeps that measured it, NaN where too few did, (A,).
     """
 
-    def __init__(self, ladder: Ladder, mean_regret: NDArray[np.float64]) -> None:
-        self.ladder = ladder
+    def __init__(self, grid: ActionGrid, mean_regret: NDArray[np.float64]) -> None:
+        self.grid = grid
         self.mean_regret = mean_regret
 
     @classmethod
@@ -45,7 +45,7 @@ class SingleBestStatic:
         cls,
         sweeps: Sequence[WorkloadSweep],
         settings: SingleBestStaticSettings | None = None,
-        ladder: Ladder = DEFAULT_LADDER,
+        grid: ActionGrid = DEFAULT_GRID,
     ) -> Self:
         """Averages regrets over training sweeps.
 
@@ -53,22 +53,22 @@ class SingleBestStatic:
             StoreError: There is no sweep.
         """
         chosen = settings or SingleBestStaticSettings()
-        encoded = EncodedSweeps.of(sweeps, ladder)
+        encoded = EncodedSweeps.of(sweeps, grid)
         measured = encoded.measured.astype(np.float64)
         count = measured.sum(axis=0)
         mean = (encoded.regret * measured).sum(axis=0) / np.maximum(count, 1.0)
-        return cls(ladder, np.where(count >= max(1.0, chosen.min_coverage * len(encoded)), mean, np.nan))
+        return cls(grid, np.where(count >= max(1.0, chosen.min_coverage * len(encoded)), mean, np.nan))
 
     @property
     def pool_tuple(self) -> PoolTuple:
         """The single best static tuple where the limits allow it."""
-        return self.ladder.tuples[int(np.nanargmin(self.mean_regret))]
+        return self.grid.tuples[int(np.nanargmin(self.mean_regret))]
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:  # noqa: ARG002
         """Names a tuple; see `Predictor.predict`."""
-        best = best_allowed(-self.mean_regret, self.ladder, limits)
+        best = best_allowed(-self.mean_regret, self.grid, limits)
         reason = (
-            f"{self.ladder.tuples[best]} is the best static tuple of the training workloads: "
+            f"{self.grid.tuples[best]} is the best static tuple of the training workloads: "
             f"it loses {self.mean_regret[best]:.0%} of their optimum on average"
         )
-        return advise(windows, self.ladder.tuples[best].core, reason, "sbs")
+        return advise(windows, self.grid.tuples[best].core, reason, "sbs")

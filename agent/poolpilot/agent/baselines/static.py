@@ -1,4 +1,4 @@
-"""The rivals that look at nothing: the tuple of an untouched server, or one fixed tuple."""
+"""The baselines that look at nothing: the tuple of an untouched server, or one fixed tuple."""
 
 from collections.abc import Sequence
 

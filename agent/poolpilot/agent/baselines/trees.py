@@ -1,4 +1,4 @@
-"""Boosted trees: the gain of every tuple by regression on profile and tuple; the rival on equal inputs."""
+"""Boosted trees: the gain of every tuple by regression on profile and tuple; the baseline on equal inputs."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -10,14 +10,14 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 
 from poolpilot.agent.baselines.choice import advise, best_allowed
 from poolpilot.agent.encoded_sweeps import EncodedSweeps
+from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
 from poolpilot.env.observation import EncodedWindow, encode_window
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.window import Window
-from poolpilot.models.architecture import CONTEXT_MAP, COORDINATE_MAP, THROTTLED_FROM, ladder_coordinates
+from poolpilot.models.architecture import CONTEXT_MAP, COORDINATE_MAP, THROTTLED_FROM, grid_coordinates
 from poolpilot.models.predictor import Prediction
 
 Rows = NDArray[np.float32]
@@ -45,20 +45,20 @@ class BoostedTrees:
     Several windows are averaged: each predicts the J of every tuple as its own J plus the gain over its tuple.
 
     Args:
-        ladder: The ladder of the tuples.
+        grid: The grid of the tuples.
         known: Which features any training window had; the trees cannot split on the others, (F,).
         regressor: Fitted to `tree_inputs`.
     """
 
-    def __init__(self, ladder: Ladder, known: NDArray[np.bool_], regressor: HistGradientBoostingRegressor) -> None:
-        self.ladder = ladder
+    def __init__(self, grid: ActionGrid, known: NDArray[np.bool_], regressor: HistGradientBoostingRegressor) -> None:
+        self.grid = grid
         self._known = known
         self._regressor: Any = regressor
-        self._candidates = ladder_coordinates(ladder)
+        self._candidates = grid_coordinates(grid)
 
     @classmethod
     def fit(
-        cls, sweeps: Sequence[WorkloadSweep], settings: TreesSettings | None = None, ladder: Ladder = DEFAULT_LADDER
+        cls, sweeps: Sequence[WorkloadSweep], settings: TreesSettings | None = None, grid: ActionGrid = DEFAULT_GRID
     ) -> Self:
         """Fits the trees to the gain of every measured tuple over every window's.
 
@@ -66,7 +66,7 @@ class BoostedTrees:
             StoreError: There is no sweep.
         """
         chosen = settings or TreesSettings()
-        encoded = EncodedSweeps.of(sweeps, ladder)
+        encoded = EncodedSweeps.of(sweeps, grid)
         windows, actions = np.nonzero(encoded.measured[encoded.sweep_of])
         if len(windows) > chosen.max_rows:
             rng = np.random.default_rng(chosen.seed)
@@ -84,11 +84,11 @@ class BoostedTrees:
             random_state=chosen.seed,
         )
         regressor.fit(
-            _inputs_of(encoded, known, windows, ladder_coordinates(ladder)[actions]),
+            _inputs_of(encoded, known, windows, grid_coordinates(grid)[actions]),
             encoded.outcome[sweep_of, actions] - encoded.reference[windows],
             sample_weight=np.sqrt(encoded.repeats[sweep_of, actions]),
         )
-        return cls(ladder, known, regressor)
+        return cls(grid, known, regressor)
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`."""
@@ -96,9 +96,9 @@ class BoostedTrees:
             raise SettingError("a prediction needs at least one window; measure the tuple in force first")
         encoded = [encode_window(window, limits, objective) for window in windows]
         values = np.stack([self._values(window) for window in encoded]).mean(axis=0)
-        best = best_allowed(values, self.ladder, limits)
+        best = best_allowed(values, self.grid, limits)
         gain = float(values[best]) - encoded[0].value
-        chosen = self.ladder.tuples[best]
+        chosen = self.grid.tuples[best]
         reason = f"{chosen} has the greatest gain by boosted trees: {gain:+.2f} in ln(goodput)"
         return advise(windows, chosen.core, reason, "trees", gain)
 

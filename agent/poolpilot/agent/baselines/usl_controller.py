@@ -23,7 +23,7 @@ class UslSettings(RoundSettings):
         ge=LEAST_SIZES,
         description="Pool sizes measured, log-spaced from the smallest allowed to the largest.",
     )
-    samples_per_point: int = Field(default=3, ge=1, description="Windows by which a size is judged.")
+    samples_per_point: int = Field(default=3, ge=1, description="Windows by which a size is evaluated.")
     largest_size: int | None = Field(
         default=None, ge=1, description="Largest pool size to try; none is the largest that the server allows."
     )

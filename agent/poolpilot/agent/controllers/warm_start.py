@@ -20,24 +20,29 @@ OpenClimb = Callable[[PoolTuple, bool], Controller]
 
 
 class WarmStartSettings(TrialSettings):
-    """How long a predictor looks and how often it may decide.
+    """How long a predictor measures and how often it may decide.
 
-    It glances first: where the gain that the model promises, or the change that a new tuple has brought, is far beyond
-    the noise of so short a window, it goes on at once, since every moment under a bad tuple costs; else it looks.
+    It takes a short window first: where the gain that the model promises, or the change that a new tuple has brought,
+    is far beyond the noise of so short a window, it goes on at once, since every moment under a bad tuple costs; else
+    it takes a longer one.
     """
 
-    settle_s: float = Field(default=0.05, ge=0.0, description="Seconds after a change that are not looked at.")
-    glance_s: float = Field(default=0.1, gt=0.0, description="Length of the first window looked at, in seconds.")
+    settle_s: float = Field(default=0.05, ge=0.0, description="Seconds after a change that are not measured.")
+    short_window_s: float = Field(default=0.1, gt=0.0, description="Length of the first window in seconds.")
     decisive_promise: float = Field(
-        default=0.15, ge=0.0, description="Gain in ln J that the model must promise for the first glance to be enough."
+        default=0.15,
+        ge=0.0,
+        description="Gain in ln J that the model must promise for the first short window to be enough.",
     )
     decisive_change: float = Field(
-        default=2.0, ge=0.0, description="Standard errors a new tuple must have changed J by for a glance to be enough."
+        default=2.0,
+        ge=0.0,
+        description="Standard errors a new tuple must have changed J by for a short window to be enough.",
     )
-    look_s: float = Field(default=0.3, gt=0.0, description="Length of the window that follows where it is not.")
+    window_s: float = Field(default=0.3, gt=0.0, description="Length of the window that follows where it is not.")
 
 
-MARIADB_WARM_START = WarmStartSettings(settle_s=0.4, glance_s=0.8, look_s=2.0)
+MARIADB_WARM_START = WarmStartSettings(settle_s=0.4, short_window_s=0.8, window_s=2.0)
 """For MariaDB, which settles and counts more slowly than the embedded pool: three tuples within ten seconds."""
 
 
@@ -101,9 +106,9 @@ class WarmStart(Controller):
     def _look(self) -> Generator[Trial, Window, None]:
         """Yields what it wants to see and is sent the window of it, until there is nothing more to try."""
         looked = self._looked
-        looked.append((yield from self._glance(None)))
+        looked.append((yield from self._short_window(None)))
         if not self._is_decisive(self._rule.ask(looked)):
-            looked[:] = [(yield Trial(None, self._settings.look_s))]
+            looked[:] = [(yield Trial(None, self._settings.window_s))]
             self._rule.ask(looked)
         while (trial := self._rule.next_trial(looked)) is not None:
             looked.append((yield from self._look_at_change(trial)))
@@ -113,15 +118,17 @@ class WarmStart(Controller):
         return not prediction.abstained and (prediction.expected_gain or 0.0) >= self._settings.decisive_promise
 
     def _look_at_change(self, trial: PoolTuple) -> Generator[Trial, Window, Window]:
-        """A glance if the tuple tried has changed J much since the first window and since the latest."""
-        glance = yield from self._glance(trial)
-        changes = (self._rule.standard_errors(before, glance) for before in (self._looked[0], self._looked[-1]))
-        return glance if min(changes) >= self._settings.decisive_change else (yield Trial(trial, self._settings.look_s))
+        """A short window if the tuple tried has changed J much since the first window and since the latest."""
+        short = yield from self._short_window(trial)
+        changes = (self._rule.standard_errors(before, short) for before in (self._looked[0], self._looked[-1]))
+        return (
+            short if min(changes) >= self._settings.decisive_change else (yield Trial(trial, self._settings.window_s))
+        )
 
-    def _glance(self, pool_tuple: PoolTuple | None) -> Generator[Trial, Window, Window]:
+    def _short_window(self, pool_tuple: PoolTuple | None) -> Generator[Trial, Window, Window]:
         if self._settings.settle_s > 0.0:
             yield Trial(pool_tuple, self._settings.settle_s)
-        return (yield Trial(pool_tuple, self._settings.glance_s))
+        return (yield Trial(pool_tuple, self._settings.short_window_s))
 
 
 def size_climb(settings: ClimbSettings | SpectralSettings, knobs: KnobSpace, objective: Objective) -> OpenClimb:

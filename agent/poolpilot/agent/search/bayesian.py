@@ -78,7 +78,7 @@ class GaussianProcess:
     def __init__(self, points: Floats, values: Floats, seed: int, threads: int) -> None:
         self._threads = threads
         with torch_threads(threads), torch.random.fork_rng(devices=[]), warnings.catch_warnings():
-            # Values that are all alike cannot be standardised, and a flat likelihood has no summit to report.
+            # Values that are all alike cannot be standardised, and a flat likelihood has no optimum to report.
             for category in (InputDataWarning, OptimizationWarning, NumericalWarning):
                 warnings.simplefilter("ignore", category)
             torch.manual_seed(seed)

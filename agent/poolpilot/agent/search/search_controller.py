@@ -22,7 +22,7 @@ class SearchSettings(RoundSettings):
     """What a search maximises and when it ends."""
 
     rounds: int | None = Field(default=200, ge=1, description="Tuples tried; none is until the results are stable.")
-    samples_per_round: int = Field(default=1, ge=1, description="Windows by which a tuple is judged.")
+    samples_per_round: int = Field(default=1, ge=1, description="Windows by which a tuple is evaluated.")
     stable_rounds: int = Field(
         default=20, ge=1, description="Without a number of rounds: the search ends after so many without improvement."
     )

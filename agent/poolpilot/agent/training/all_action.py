@@ -12,14 +12,14 @@ from torch import Tensor
 from poolpilot.agent.encoded_sweeps import EncodedSweeps, draw_sets
 from poolpilot.agent.progress import Progress, silent
 from poolpilot.agent.torch_threads import torch_threads
-from poolpilot.agent.training.judging import one_shot_regret, regret_metrics
+from poolpilot.agent.training.network_metrics import one_shot_regret, regret_metrics
 from poolpilot.agent.training.standardisation import Standardisation
-from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
+from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.observation import ENTRIES, Observation
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.schema import FEATURES
-from poolpilot.models.architecture import Architecture, ladder_coordinates
+from poolpilot.models.architecture import Architecture, grid_coordinates
 from poolpilot.models.network import ScoreNetwork, Scores
 
 RICH = np.array([feature.tier == "rich" for feature in FEATURES])
@@ -72,7 +72,7 @@ def train_all_action(
     validation: Sequence[WorkloadSweep],
     settings: AllActionSettings | None = None,
     *,
-    ladder: Ladder = DEFAULT_LADDER,
+    grid: ActionGrid = DEFAULT_GRID,
     initial: Mapping[str, NDArray[np.float32]] | None = None,
     on_epoch: Progress | None = None,
 ) -> ScoreNetwork:
@@ -82,21 +82,21 @@ def train_all_action(
         training: Sweeps to learn from.
         validation: Sweeps of other families, which decide when to stop.
         settings: Size and pace.
-        ladder: The ladder of the actions.
+        grid: The grid of the actions.
         initial: Weights to start from, which are kept if no epoch does better; random ones if None.
         on_epoch: Called after every epoch with its metrics.
 
     Raises:
         StoreError: There is no training or no validation sweep.
-        SettingError: The limits of a sweep allow no tuple of the ladder, or the initial weights are of another shape.
+        SettingError: The limits of a sweep allow no tuple of the grid, or the initial weights are of another shape.
     """
     chosen = settings or AllActionSettings()
-    seen, held = EncodedSweeps.of(training, ladder), EncodedSweeps.of(validation, ladder)
+    seen, held = EncodedSweeps.of(training, grid), EncodedSweeps.of(validation, grid)
     units = Standardisation.of(seen) if chosen.standardise else None
     if units is not None:
         seen, held = units.applied(seen), units.applied(held)
     with torch_threads(chosen.threads):
-        network = new_network(chosen, seen.ladder)
+        network = new_network(chosen, seen.grid)
         regret = float("inf")
         if initial is not None:
             _take_over(network, initial if units is None else units.unfolded(initial))
@@ -112,17 +112,17 @@ def _take_over(network: ScoreNetwork, initial: Mapping[str, NDArray[np.float32]]
     differing = [name for name, shape in shapes.items() if name not in initial or initial[name].shape != shape]
     if differing:
         raise SettingError(
-            f"the initial model has another shape ({differing[0]}); train with its ladder, members and hidden width"
+            f"the initial model has another shape ({differing[0]}); train with its grid, members and hidden width"
         )
     network.initialise_from(initial)
 
 
-def new_network(settings: AllActionSettings, ladder: Ladder) -> ScoreNetwork:
+def new_network(settings: AllActionSettings, grid: ActionGrid) -> ScoreNetwork:
     """An untrained network whose weights depend on nothing but the seed."""
-    architecture = Architecture.of(ladder, members=settings.members, hidden=settings.hidden)
+    architecture = Architecture.of(grid, members=settings.members, hidden=settings.hidden)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
-        return ScoreNetwork(architecture, ladder_coordinates(ladder), sharpness=settings.sharpness)
+        return ScoreNetwork(architecture, grid_coordinates(grid), sharpness=settings.sharpness)
 
 
 def all_action_losses(

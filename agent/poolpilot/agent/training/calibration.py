@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 
 from poolpilot.agent.encoded_sweeps import EncodedSweeps
-from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
+from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.models.forward import forward
 from poolpilot.models.network import ScoreNetwork
@@ -16,12 +16,12 @@ CHUNK = 512
 """Windows scored at once."""
 
 
-def gain_slope(network: ScoreNetwork, sweeps: Sequence[WorkloadSweep], ladder: Ladder = DEFAULT_LADDER) -> float:
+def gain_slope(network: ScoreNetwork, sweeps: Sequence[WorkloadSweep], grid: ActionGrid = DEFAULT_GRID) -> float:
     """Least-squares slope of measured differences of J on predicted gains, through the origin.
 
     Every measured window is a response set of one; every measured tuple of its sweep counts alike.
     """
-    encoded = EncodedSweeps.of(sweeps, ladder)
+    encoded = EncodedSweeps.of(sweeps, grid)
     product = square = 0.0
     for windows, gain in _gains(network, encoded):
         sweep_of = encoded.sweep_of[windows]
@@ -32,13 +32,13 @@ def gain_slope(network: ScoreNetwork, sweeps: Sequence[WorkloadSweep], ladder: L
     return product / square if square > 0.0 else 1.0
 
 
-def advice_error(network: ScoreNetwork, sweeps: Sequence[WorkloadSweep], ladder: Ladder = DEFAULT_LADDER) -> float:
+def advice_error(network: ScoreNetwork, sweeps: Sequence[WorkloadSweep], grid: ActionGrid = DEFAULT_GRID) -> float:
     """Root mean square error of the predicted gain of the tuple advised after one window.
 
     Only advised tuples count: how wrong the network is about tuples it would never set is of no concern to the
     interval it states.
     """
-    encoded = EncodedSweeps.of(sweeps, ladder)
+    encoded = EncodedSweeps.of(sweeps, grid)
     errors = []
     for windows, gain in _gains(network, encoded):
         sweep_of = encoded.sweep_of[windows]
@@ -48,13 +48,13 @@ def advice_error(network: ScoreNetwork, sweeps: Sequence[WorkloadSweep], ladder:
     return float(np.sqrt(np.mean(np.square(np.concatenate(errors)))))
 
 
-def calibrate_gain(network: ScoreNetwork, sweeps: Sequence[WorkloadSweep], ladder: Ladder = DEFAULT_LADDER) -> float:
+def calibrate_gain(network: ScoreNetwork, sweeps: Sequence[WorkloadSweep], grid: ActionGrid = DEFAULT_GRID) -> float:
     """Scales the last layer by the slope and the sharpness by its inverse; returns the slope.
 
     PPO moves logits, which are gain times sharpness, and nothing holds the gain itself to the scale of J. The logits,
     and with them the policy, stay as they were. A slope that is not positive changes nothing.
     """
-    slope = gain_slope(network, sweeps, ladder)
+    slope = gain_slope(network, sweeps, grid)
     if slope > 0.0:
         last = network.get_submodule("score_out")
         with torch.no_grad():

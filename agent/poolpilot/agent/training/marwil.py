@@ -14,8 +14,8 @@ from poolpilot.agent.training.offline_data import flat_space, with_decisions, wr
 from poolpilot.agent.training.ray_session import RaySettings, ray_session
 from poolpilot.agent.training.rllib_module import module_spec, rebuilt
 from poolpilot.agent.training.rllib_training import Pace, train
-from poolpilot.agent.training.validation import Contest, ValidationSettings
-from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
+from poolpilot.agent.training.validation import BestWeights, ValidationSettings
+from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.observation import ENTRIES
 from poolpilot.models.network import ScoreNetwork
@@ -27,7 +27,8 @@ class MarwilSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     pace: Pace = Field(
-        default=Pace(iterations=10, judge_every=1), description="How often it passes over the decisions and is judged."
+        default=Pace(iterations=10, evaluate_every=1),
+        description="How often it passes over the decisions and is evaluated.",
     )
     batch_size: int = Field(default=512, ge=1, description="Decisions of one step of the optimiser.")
     learning_rate: float = Field(default=1e-4, gt=0.0, description="Step size of Adam.")
@@ -48,7 +49,7 @@ def imitate(
     validation: Sequence[WorkloadSweep],
     settings: MarwilSettings | None = None,
     *,
-    ladder: Ladder = DEFAULT_LADDER,
+    grid: ActionGrid = DEFAULT_GRID,
     on_iteration: Progress | None = None,
 ) -> ScoreNetwork:
     """Trains on logged decisions and returns the network of the least validation score, the initial one included.
@@ -60,20 +61,20 @@ def imitate(
         training: Sweeps whose measured tuples are the logged decisions.
         validation: Sweeps of other families, which decide which weights are kept.
         settings: Size and pace.
-        ladder: The ladder of the actions.
+        grid: The grid of the actions.
         on_iteration: Called with every iteration's number and metrics, 0 for the initial network.
 
     Raises:
-        StoreError: There is no training or no validation sweep, or one measured no tuple of the ladder.
+        StoreError: There is no training or no validation sweep, or one measured no tuple of the grid.
     """
     chosen = settings or MarwilSettings()
-    encoded = EncodedSweeps.of(training, ladder)
-    contest = Contest(network.state_to_numpy(), validation, chosen.validation, ladder)
+    encoded = EncodedSweeps.of(training, grid)
+    best_weights = BestWeights(network.state_to_numpy(), validation, chosen.validation, grid)
     with tempfile.TemporaryDirectory(prefix="poolpilot-decisions-") as folder, ray_session(chosen.ray):
         log_decisions(Path(folder), encoded, chosen)
-        config = with_decisions(_config(network, ladder, chosen), Path(folder), ladder)
-        train(config, contest, chosen.pace, on_iteration)
-    return rebuilt(network.architecture, contest.best)
+        config = with_decisions(_config(network, grid, chosen), Path(folder), grid)
+        train(config, best_weights, chosen.pace, on_iteration)
+    return rebuilt(network.architecture, best_weights.best)
 
 
 def log_decisions(directory: Path, encoded: EncodedSweeps, settings: MarwilSettings) -> None:
@@ -83,11 +84,11 @@ def log_decisions(directory: Path, encoded: EncodedSweeps, settings: MarwilSetti
     sets = rng.permutation(draw_sets(encoded, settings.decisions_per_sweep, settings.most_windows, rng))
     sweep_of = encoded.sweep_of[sets[:, 0]]
     # The greatest of independent uniform numbers falls on every measured tuple alike.
-    actions = (rng.random((len(sets), len(encoded.ladder))) * encoded.measured[sweep_of]).argmax(axis=1)
+    actions = (rng.random((len(sets), len(encoded.grid))) * encoded.measured[sweep_of]).argmax(axis=1)
     write_decisions(directory, encoded.observation(sets), actions, -encoded.regret[sweep_of, actions])
 
 
-def _config(network: ScoreNetwork, ladder: Ladder, settings: MarwilSettings) -> MARWILConfig:
+def _config(network: ScoreNetwork, grid: ActionGrid, settings: MarwilSettings) -> MARWILConfig:
     config: MARWILConfig = (
         MARWILConfig()  # type: ignore[no-untyped-call]
         .framework("torch")
@@ -99,7 +100,7 @@ def _config(network: ScoreNetwork, ladder: Ladder, settings: MarwilSettings) -> 
             lr=settings.learning_rate,
             train_batch_size_per_learner=settings.batch_size,
         )
-        .rl_module(rl_module_spec=module_spec(network, ladder, flat_space(ladder)))
+        .rl_module(rl_module_spec=module_spec(network, grid, flat_space(grid)))
         .debugging(seed=settings.seed, log_level="ERROR")
     )
     return config

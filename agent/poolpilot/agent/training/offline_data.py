@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ray.rllib.algorithms.marwil import MARWILConfig
 
 from poolpilot.agent.training.flat_observation import flat_width, flatten
-from poolpilot.env.ladder import Ladder
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.observation import BOUND, Observation, observation_shapes
 from poolpilot.errors import StoreError
 
@@ -52,12 +52,12 @@ def write_decisions(
     pq.write_table(pa.table(columns), directory / LOG_FILE)
 
 
-def flat_space(ladder: Ladder) -> spaces.Box:
+def flat_space(grid: ActionGrid) -> spaces.Box:
     """Space of the flat observations."""
-    return spaces.Box(-BOUND, BOUND, (flat_width(observation_shapes(ladder)),), np.float32)
+    return spaces.Box(-BOUND, BOUND, (flat_width(observation_shapes(grid)),), np.float32)
 
 
-def with_decisions(config: MARWILConfig, directory: Path, ladder: Ladder) -> MARWILConfig:
+def with_decisions(config: MARWILConfig, directory: Path, grid: ActionGrid) -> MARWILConfig:
     """Tells an offline algorithm where its data is and how to read it on a small machine.
 
     One `train()` is one pass over the decisions: every pass starts the reader anew, which takes seconds.
@@ -65,7 +65,7 @@ def with_decisions(config: MARWILConfig, directory: Path, ladder: Ladder) -> MAR
     Args:
         config: The algorithm's settings.
         directory: Folder of `write_decisions`.
-        ladder: The ladder of the actions.
+        grid: The grid of the actions.
 
     Raises:
         StoreError: The folder holds no decisions.
@@ -77,7 +77,7 @@ def with_decisions(config: MARWILConfig, directory: Path, ladder: Ladder) -> MAR
     # RLlib adds a step to every episode, masks it in the loss, and counts it in the batch.
     updates = max(1, 2 * decisions // config.train_batch_size_per_learner)
     offline: MARWILConfig = (
-        config.environment(observation_space=flat_space(ladder), action_space=spaces.Discrete(len(ladder)))
+        config.environment(observation_space=flat_space(grid), action_space=spaces.Discrete(len(grid)))
         .learners(num_learners=0)
         .offline_data(
             input_=[str(path)],

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolpilot.agent.baselines.choice import advise
+from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
 from poolpilot.env.objective import Objective
 from poolpilot.env.observation import encode
 from poolpilot.featurizer.window import Window
@@ -20,18 +20,18 @@ class GreedyPolicy:
 
     Args:
         weights: Arrays by name, as `ScoreNetwork.state_to_numpy` gives them.
-        ladder: The ladder of the actions.
+        grid: The grid of the actions.
     """
 
-    def __init__(self, weights: Mapping[str, NDArray[np.float32]], ladder: Ladder = DEFAULT_LADDER) -> None:
+    def __init__(self, weights: Mapping[str, NDArray[np.float32]], grid: ActionGrid = DEFAULT_GRID) -> None:
         self.weights = weights
-        self.ladder = ladder
+        self.grid = grid
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`."""
-        observation = encode(windows, limits, objective, self.ladder)
+        observation = encode(windows, limits, objective, self.grid)
         scores = forward(self.weights, {name: array[None] for name, array in observation.items()})
         action = int(scores.logits[0].argmax())
         gain = float(scores.gain[0, action])
-        chosen = self.ladder.tuples[action]
+        chosen = self.grid.tuples[action]
         return advise(windows, chosen.core, f"{chosen} has the highest logit of the policy", "policy", gain)

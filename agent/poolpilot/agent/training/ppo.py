@@ -12,9 +12,9 @@ from poolpilot.agent.progress import Progress
 from poolpilot.agent.training.ray_session import RaySettings, ray_session
 from poolpilot.agent.training.rllib_module import module_spec, rebuilt
 from poolpilot.agent.training.rllib_training import Pace, train
-from poolpilot.agent.training.validation import Contest, ValidationSettings
+from poolpilot.agent.training.validation import BestWeights, ValidationSettings
+from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
 from poolpilot.env.environments.recorded_pool import RecordedPoolEnv
-from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.observation import ENTRIES
 from poolpilot.models.network import ScoreNetwork
@@ -28,7 +28,7 @@ class PpoSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    pace: Pace = Field(default=Pace(), description="How long it trains and how often it is judged.")
+    pace: Pace = Field(default=Pace(), description="How long it trains and how often it is evaluated.")
     horizon: int = Field(default=3, ge=1, le=ENTRIES - 1, description="Decisions of an episode; the first is one-shot.")
     gamma: float = Field(default=0.9, ge=0.0, le=1.0, description="Discount of later decisions.")
     gae_lambda: float = Field(default=0.95, ge=0.0, le=1.0, description="Lambda of the advantage estimate.")
@@ -52,7 +52,7 @@ def refine(
     validation: Sequence[WorkloadSweep],
     settings: PpoSettings | None = None,
     *,
-    ladder: Ladder = DEFAULT_LADDER,
+    grid: ActionGrid = DEFAULT_GRID,
     on_iteration: Progress | None = None,
 ) -> ScoreNetwork:
     """Trains on recorded sweeps by PPO and returns the network of the least validation score.
@@ -65,19 +65,19 @@ def refine(
         training: Sweeps to sample episodes from.
         validation: Sweeps of other families, which decide which weights are kept.
         settings: Size and pace.
-        ladder: The ladder of the actions.
+        grid: The grid of the actions.
         on_iteration: Called with every iteration's number and metrics, 0 for the initial network.
 
     Raises:
-        SettingError: There is no training sweep, or one measured no tuple of the ladder.
+        SettingError: There is no training sweep, or one measured no tuple of the grid.
         StoreError: There is no validation sweep.
     """
     chosen = settings or PpoSettings()
-    environment = RecordedPoolEnv(training, ladder, chosen.horizon, chosen.start)
-    contest = Contest(network.state_to_numpy(), validation, chosen.validation, ladder)
+    environment = RecordedPoolEnv(training, grid, chosen.horizon, chosen.start)
+    best_weights = BestWeights(network.state_to_numpy(), validation, chosen.validation, grid)
     with ray_session(chosen.ray):
-        train(_config(network, environment, chosen), contest, chosen.pace, on_iteration)
-    return rebuilt(network.architecture, contest.best)
+        train(_config(network, environment, chosen), best_weights, chosen.pace, on_iteration)
+    return rebuilt(network.architecture, best_weights.best)
 
 
 def _config(network: ScoreNetwork, environment: RecordedPoolEnv, settings: PpoSettings) -> PPOConfig:
@@ -99,7 +99,7 @@ def _config(network: ScoreNetwork, environment: RecordedPoolEnv, settings: PpoSe
             entropy_coeff=settings.entropy,
             grad_clip=settings.gradient_clip,
         )
-        .rl_module(rl_module_spec=module_spec(network, environment.ladder))
+        .rl_module(rl_module_spec=module_spec(network, environment.grid))
         .debugging(seed=settings.seed, log_level="ERROR")
     )
     return config

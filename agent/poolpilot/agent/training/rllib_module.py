@@ -12,7 +12,7 @@ from torch import Tensor
 
 from poolpilot.agent.training.flat_observation import Shapes, unflatten
 from poolpilot.agent.training.validation import Weights
-from poolpilot.env.ladder import Ladder
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.observation import observation_shapes
 from poolpilot.models.architecture import Architecture
 from poolpilot.models.network import ScoreNetwork, Scores
@@ -57,22 +57,22 @@ def rebuilt(architecture: Architecture, weights: Weights) -> ScoreNetwork:
 
 
 def module_spec(
-    network: ScoreNetwork, ladder: Ladder, observation_space: spaces.Space[Any] | None = None
+    network: ScoreNetwork, grid: ActionGrid, observation_space: spaces.Space[Any] | None = None
 ) -> RLModuleSpec:
     """Says how RLlib builds the module.
 
     Args:
         network: Its shape and initial weights.
-        ladder: The ladder of the actions.
+        grid: The grid of the actions.
         observation_space: For algorithms without an environment; else RLlib asks the environment.
     """
     return RLModuleSpec(
         module_class=ScoreModule,
         observation_space=observation_space,
-        action_space=spaces.Discrete(len(ladder)),
+        action_space=spaces.Discrete(len(grid)),
         model_config={
             "architecture": network.architecture.model_dump(),
             "weights": network.state_to_numpy(),
-            "shapes": dict(observation_shapes(ladder)),
+            "shapes": dict(observation_shapes(grid)),
         },
     )

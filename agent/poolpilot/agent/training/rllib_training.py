@@ -12,38 +12,38 @@ from ray.rllib.core import DEFAULT_MODULE_ID
 from poolpilot.agent.progress import Progress, silent
 from poolpilot.agent.torch_threads import torch_threads
 from poolpilot.agent.training.rllib_module import NETWORK
-from poolpilot.agent.training.validation import Contest
+from poolpilot.agent.training.validation import BestWeights
 
 REPORTED = ("policy_loss", "vf_loss", "entropy", "mean_kl_loss", "vf_explained_var")
 """Metrics of the learner that are passed on where the algorithm gives them."""
 
 
 class Pace(BaseModel):
-    """How long an algorithm trains and how often it is judged."""
+    """How long an algorithm trains and how often it is evaluated."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     iterations: int = Field(default=30, ge=1, description="Iterations of sampling and learning.")
-    judge_every: int = Field(default=3, ge=1, description="Iterations between two judgements on validation sweeps.")
+    evaluate_every: int = Field(default=3, ge=1, description="Iterations between two evaluations on validation sweeps.")
     threads: int = Field(default=1, ge=1, description="Threads of torch.")
 
 
-def train(config: Any, contest: Contest, pace: Pace, on_iteration: Progress | None) -> None:
+def train(config: Any, best_weights: BestWeights, pace: Pace, on_iteration: Progress | None) -> None:
     """Trains an algorithm and offers its weights to the contest; Ray must be running.
 
     Args:
         config: The algorithm's complete `AlgorithmConfig`.
-        contest: Keeps the best weights.
+        best_weights: Keeps the best weights.
         pace: How long and how often.
         on_iteration: Called with every iteration's number and metrics, 0 for the initial network.
     """
     report = on_iteration or silent
-    report(0, contest.initial_metrics)
+    report(0, best_weights.initial_metrics)
     with torch_threads(pace.threads), _built(config) as algorithm:
         for iteration in range(1, pace.iterations + 1):
             metrics = learner_metrics(algorithm.train())
-            if iteration % pace.judge_every == 0 or iteration == pace.iterations:
-                metrics |= contest.offer(learned_weights(algorithm))
+            if iteration % pace.evaluate_every == 0 or iteration == pace.iterations:
+                metrics |= best_weights.offer(learned_weights(algorithm))
             report(iteration, metrics)
 
 

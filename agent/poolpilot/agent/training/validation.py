@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.agent.controllers.refiner import Refiner, RefinerSettings, refine_recorded
-from poolpilot.agent.training.judging import regret_metrics
+from poolpilot.agent.training.network_metrics import regret_metrics
 from poolpilot.agent.training.policy import GreedyPolicy
-from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
+from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.observation import ENTRIES
 from poolpilot.errors import StoreError
@@ -55,18 +55,18 @@ class ValidationResult:
         }
 
 
-def judge(
+def evaluate_weights(
     weights: Weights,
     sweeps: Sequence[WorkloadSweep],
     settings: ValidationSettings | None = None,
-    ladder: Ladder = DEFAULT_LADDER,
+    grid: ActionGrid = DEFAULT_GRID,
 ) -> ValidationResult:
     """Plays the greedy policy on replayed sweeps; starts and replays are the same for all weights."""
     chosen = settings or ValidationSettings()
-    refiner = Refiner(GreedyPolicy(weights, ladder), RefinerSettings(decisions=chosen.decisions))
+    refiner = Refiner(GreedyPolicy(weights, grid), RefinerSettings(decisions=chosen.decisions))
     one_shot, refined = [], []
     for index, sweep in enumerate(sweeps):
-        measured = [one for one in ladder.tuples if one.core in sweep.entries and sweep.limits.allows(one)]
+        measured = [one for one in grid.tuples if one.core in sweep.entries and sweep.limits.allows(one)]
         rng = np.random.default_rng((chosen.seed, index))
         for start in rng.choice(len(measured), size=min(chosen.starts, len(measured)), replace=False):
             done = refine_recorded(refiner, sweep, measured[int(start)], int(rng.integers(2**31)))
@@ -75,7 +75,7 @@ def judge(
     return ValidationResult(np.array(one_shot), np.array(refined))
 
 
-class Contest:
+class BestWeights:
     """Keeps the best of the weights offered; the initial ones are the first offer.
 
     Where training gains nothing the initial weights stay the best, and `gain_over_initial` stays 0.
@@ -84,26 +84,26 @@ class Contest:
         initial: Weights that training starts from.
         sweeps: Validation sweeps.
         settings: What weights are put through.
-        ladder: The ladder of the actions.
+        grid: The grid of the actions.
 
     Raises:
         StoreError: There is no validation sweep.
     """
 
     def __init__(
-        self, initial: Weights, sweeps: Sequence[WorkloadSweep], settings: ValidationSettings, ladder: Ladder
+        self, initial: Weights, sweeps: Sequence[WorkloadSweep], settings: ValidationSettings, grid: ActionGrid
     ) -> None:
         if not sweeps:
             raise StoreError("there is no validation workload to choose weights by; collect some first")
-        self._sweeps, self._settings, self._ladder = sweeps, settings, ladder
-        judged = judge(initial, sweeps, settings, ladder)
+        self._sweeps, self._settings, self._grid = sweeps, settings, grid
+        judged = evaluate_weights(initial, sweeps, settings, grid)
         self.best = initial
         self._initial = self._lowest = judged.score
         self.initial_metrics = {**judged.metrics(), "gain_over_initial": 0.0}
 
     def offer(self, weights: Weights) -> dict[str, float]:
         """Judges weights, keeps them if they are the best so far, and returns the metrics."""
-        judged = judge(weights, self._sweeps, self._settings, self._ladder)
+        judged = evaluate_weights(weights, self._sweeps, self._settings, self._grid)
         if judged.score < self._lowest:
             self.best, self._lowest = weights, judged.score
         return {**judged.metrics(), "gain_over_initial": self._initial - self._lowest}

@@ -5,7 +5,7 @@ without any other import. Those that need the native module are imported when th
 """
 
 from poolpilot.env.environments.curve_pool import CurvePoolEnv
-from poolpilot.env.environments.ladder_env import LadderEnv
+from poolpilot.env.environments.grid_env import GridEnv
 from poolpilot.env.environments.pool_env import OpenProblem, PoolEnv, Problem
 from poolpilot.env.environments.recorded_pool import RecordedPoolEnv
 from poolpilot.env.environments.warm_start_climb import WarmStartClimbEnv, recorded_problems
@@ -13,7 +13,7 @@ from poolpilot.env.registration import register
 
 __all__ = [
     "CurvePoolEnv",
-    "LadderEnv",
+    "GridEnv",
     "OpenProblem",
     "PoolEnv",
     "Problem",

@@ -5,8 +5,8 @@ from typing import Literal, Unpack
 
 import numpy as np
 
+from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
 from poolpilot.env.environments.pool_env import RISE_AND_FALL, PoolEnv, PoolOptions, Problem
-from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer, Table
 
@@ -19,12 +19,12 @@ class CurvePoolEnv(PoolEnv):
 
     Args:
         curves: What `CurveServer` takes as tables, one for each curve.
-        objective: What the windows are judged by.
+        objective: What the windows are evaluated by.
         interpolation: "linear" or "spline".
         noise: Standard deviation of the logarithm of the throughput of a window.
         cpus: Processors the server pretends to have.
         connections: Connections of its closed loop.
-        **options: Further arguments of `PoolEnv`: settings, ladder, horizon, render_mode.
+        **options: Further arguments of `PoolEnv`: settings, grid, horizon, render_mode.
 
     Examples:
         >>> import gymnasium
@@ -47,7 +47,7 @@ class CurvePoolEnv(PoolEnv):
         connections: int = 64,
         **options: Unpack[PoolOptions],
     ) -> None:
-        ladder = options.get("ladder", DEFAULT_LADDER)
+        grid = options.get("grid", DEFAULT_GRID)
         wanted = Objective() if objective is None else objective
 
         def open_problem(rng: np.random.Generator) -> Problem:
@@ -60,15 +60,15 @@ class CurvePoolEnv(PoolEnv):
                 cpus=cpus,
                 connections=connections,
             )
-            return Problem(server, wanted, best_value(server, wanted, ladder), f"curve {drawn}")
+            return Problem(server, wanted, best_value(server, wanted, grid), f"curve {drawn}")
 
         super().__init__(open_problem, **options)
 
 
-def best_value(server: CurveServer, objective: Objective, ladder: Ladder) -> float:
-    """Greatest J on the ladder without noise; latency targets do not count."""
+def best_value(server: CurveServer, objective: Objective, grid: ActionGrid) -> float:
+    """Greatest J on the grid without noise; latency targets do not count."""
     return max(
         float(np.log(server.throughput_per_s(one)) - objective.price_of_thread * np.log(one.pool_size))
-        for one in ladder.tuples
+        for one in grid.tuples
         if server.knobs.allows(one)
     )

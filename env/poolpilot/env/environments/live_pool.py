@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
 from poolpilot.env.environments.drawn_workloads import given_or_drawn
 from poolpilot.env.environments.pool_env import PoolEnv, Problem
-from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.native import NativeServer
@@ -21,7 +21,7 @@ class LivePoolEnv(PoolEnv):
     Args:
         workloads: The workloads to draw from; one of every training family if None.
         settings: How long a tuple is measured.
-        ladder: The tuples to choose from.
+        grid: The tuples to choose from.
         horizon: Decisions of an episode.
         render_mode: None or "ansi".
         family: Family to draw a workload from instead.
@@ -36,7 +36,7 @@ class LivePoolEnv(PoolEnv):
         self,
         workloads: Sequence[Workload] | None = None,
         settings: MeasurementSettings | None = None,
-        ladder: Ladder = DEFAULT_LADDER,
+        grid: ActionGrid = DEFAULT_GRID,
         horizon: int = 3,
         render_mode: str | None = None,
         family: str | None = None,
@@ -52,4 +52,4 @@ class LivePoolEnv(PoolEnv):
             server = NativeServer(workload, **server_options)
             return Problem(server, Objective.of_classes(workload.classes), workload=workload.name)
 
-        super().__init__(open_problem, settings, ladder, horizon, render_mode)
+        super().__init__(open_problem, settings, grid, horizon, render_mode)

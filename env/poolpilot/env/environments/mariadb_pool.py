@@ -1,4 +1,4 @@
-"""The environment on a laboratory's MariaDB: every episode on a freshly started server under sysbench."""
+"""The environment on a test server: every episode on a freshly started server under sysbench."""
 
 from collections.abc import Sequence
 from typing import Unpack
@@ -17,13 +17,13 @@ FAMILY = "hot_transfer"
 
 
 class MariadbPoolEnv(PoolEnv):
-    """Each episode starts the laboratory's server under one of the workloads.
+    """Each episode starts the test server under one of the workloads.
 
     Args:
         workloads: The workloads to draw from; the one that is named if None.
-        place: Where the laboratory lies.
+        place: Where the test server lies.
         family: Name of a workload: a family such as "cached_ranges", or `family-seed-number`; "hot_transfer" if None.
-        **options: Further arguments of `PoolEnv`: settings, those of sweeps of MariaDB if not given; ladder, horizon,
+        **options: Further arguments of `PoolEnv`: settings, those of sweeps of MariaDB if not given; grid, horizon,
             render_mode.
 
     Raises:
@@ -41,7 +41,7 @@ class MariadbPoolEnv(PoolEnv):
             raise SettingError("give either workloads or the name of one, not both")
         drawn = [named_workload(family or FAMILY)] if workloads is None else list(workloads)
         if not drawn:
-            raise SettingError("the laboratory needs at least one workload to send")
+            raise SettingError("the test server needs at least one workload to send")
         where = place or LabPlace()
 
         def open_problem(rng: np.random.Generator) -> Problem:

@@ -7,8 +7,8 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from poolpilot.env.environments.ladder_env import LadderEnv
-from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
+from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
+from poolpilot.env.environments.grid_env import GridEnv
 from poolpilot.env.measurement.protocol import MeasurementSettings, measure
 from poolpilot.env.objective import Objective, regret
 from poolpilot.env.observation import EncodedWindow, encode_window
@@ -28,7 +28,7 @@ class Problem:
 
     Attributes:
         server: The server; whoever holds the problem closes it.
-        objective: What its windows are judged by.
+        objective: What its windows are evaluated by.
         oracle_value: Greatest J there is, if known.
         workload: Name of the load.
     """
@@ -47,12 +47,12 @@ class PoolOptions(TypedDict, total=False):
     """Arguments of `PoolEnv` that every environment on a server takes."""
 
     settings: MeasurementSettings | None
-    ladder: Ladder
+    grid: ActionGrid
     horizon: int
     render_mode: str | None
 
 
-class PoolEnv(LadderEnv):
+class PoolEnv(GridEnv):
     """Measures every chosen tuple on a server, which is opened anew for every episode.
 
     The reward is minus the regret of the window where the oracle is known, else the change of J.
@@ -60,7 +60,7 @@ class PoolEnv(LadderEnv):
     Args:
         open_problem: Opens the server of an episode; the environment closes it.
         settings: How long a tuple is measured.
-        ladder: The tuples to choose from.
+        grid: The tuples to choose from.
         horizon: Decisions of an episode.
         render_mode: None or "ansi".
         server: One's own server instead, as `module:factory`; an example curve if neither is given.
@@ -81,12 +81,12 @@ class PoolEnv(LadderEnv):
         self,
         open_problem: OpenProblem | None = None,
         settings: MeasurementSettings | None = None,
-        ladder: Ladder = DEFAULT_LADDER,
+        grid: ActionGrid = DEFAULT_GRID,
         horizon: int = 3,
         render_mode: str | None = None,
         server: str | None = None,
     ) -> None:
-        super().__init__(ladder, horizon, render_mode)
+        super().__init__(grid, horizon, render_mode)
         if open_problem is not None and server is not None:
             raise SettingError("give either open_problem or server, not both")
         own = open_example if server is None else own_problems(server)
@@ -116,7 +116,7 @@ class PoolEnv(LadderEnv):
         self._problem = self._open_problem(self.np_random)
         server = self._problem.server
         try:
-            mask = self.ladder.mask(server.knobs)
+            mask = self.grid.mask(server.knobs)
             start = self._tuple_of(options["start"], mask) if "start" in options else server.tuple_in_force()
             return start, self._measured(start), mask
         except BaseException:

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from poolpilot.env.environments.ladder_env import LadderEnv
-from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
+from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
+from poolpilot.env.environments.grid_env import GridEnv
 from poolpilot.env.measurement.sample_sweeps import sample_sweeps
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.observation import EncodedWindow, encode_window
@@ -32,22 +32,22 @@ class _Encoded:
     default_start: PoolTuple
 
 
-class RecordedPoolEnv(LadderEnv):
+class RecordedPoolEnv(GridEnv):
     """Each episode draws a sweep and replays it, resampling the repeats of each tuple.
 
-    Only tuples of the ladder that the sweep measured are allowed. The reward is minus the regret of the tuple's mean J,
+    Only tuples of the grid that the sweep measured are allowed. The reward is minus the regret of the tuple's mean J,
     so the noise of the replayed window is in the observation alone.
 
     Args:
         sweeps: The stored sweeps; those that come with the package if None.
-        ladder: The tuples to choose from.
+        grid: The tuples to choose from.
         horizon: Decisions of an episode.
         start: Episodes start under the default tuple (the nearest one measured) or under a random one.
         render_mode: None or "ansi".
         family: Family of the sweep that comes with the package; all training families if None.
 
     Raises:
-        SettingError: There is no sweep, or one has no tuple of the ladder; or both sweeps and a family are given.
+        SettingError: There is no sweep, or one has no tuple of the grid; or both sweeps and a family are given.
 
     Examples:
         >>> import gymnasium
@@ -60,19 +60,19 @@ class RecordedPoolEnv(LadderEnv):
     def __init__(
         self,
         sweeps: Sequence[WorkloadSweep] | None = None,
-        ladder: Ladder = DEFAULT_LADDER,
+        grid: ActionGrid = DEFAULT_GRID,
         horizon: int = 3,
         start: Literal["default", "random"] = "default",
         render_mode: str | None = None,
         family: str | None = None,
     ) -> None:
-        super().__init__(ladder, horizon, render_mode)
+        super().__init__(grid, horizon, render_mode)
         sweeps = given_or_sampled(sweeps, family)
         if not sweeps:
             raise SettingError("the recorded pool needs at least one sweep; collect some first")
         if start not in ("default", "random"):
             raise SettingError(f"start {start!r} is unknown; choose 'default' or 'random'")
-        self._sweeps = [_encode(sweep, ladder) for sweep in sweeps]
+        self._sweeps = [_encode(sweep, grid) for sweep in sweeps]
         self._start = start
         self._sweep = self._sweeps[0]
 
@@ -100,7 +100,7 @@ class RecordedPoolEnv(LadderEnv):
         if "start" in options:
             start = self._tuple_of(options["start"], self._sweep.mask)
         elif self._start == "random":
-            start = self.ladder.tuples[int(self.np_random.choice(np.flatnonzero(self._sweep.mask)))]
+            start = self.grid.tuples[int(self.np_random.choice(np.flatnonzero(self._sweep.mask)))]
         return start, self._drawn(start), self._sweep.mask
 
     def _choose(self, pool_tuple: PoolTuple) -> tuple[EncodedWindow, float]:
@@ -111,14 +111,14 @@ class RecordedPoolEnv(LadderEnv):
         return windows[int(self.np_random.integers(len(windows)))]
 
 
-def _encode(sweep: WorkloadSweep, ladder: Ladder) -> _Encoded:
-    measured = [one.core in sweep.entries for one in ladder.tuples]
-    mask = ladder.mask(sweep.limits) & np.array(measured)
+def _encode(sweep: WorkloadSweep, grid: ActionGrid) -> _Encoded:
+    measured = [one.core in sweep.entries for one in grid.tuples]
+    mask = grid.mask(sweep.limits) & np.array(measured)
     if not mask.any():
-        raise SettingError(f"the sweep of workload {sweep.workload_id!r} has measured no tuple of the ladder")
+        raise SettingError(f"the sweep of workload {sweep.workload_id!r} has measured no tuple of the grid")
     default = sweep.limits.default_tuple()
-    start = default if default.core in sweep.entries else ladder.nearest(default, mask)
-    known = {ladder.tuples[index] for index in np.flatnonzero(mask)} | {start}
+    start = default if default.core in sweep.entries else grid.nearest(default, mask)
+    known = {grid.tuples[index] for index in np.flatnonzero(mask)} | {start}
     entries = {one: sweep.entries[one.core] for one in known}
     windows = {
         one: tuple(encode_window(window, sweep.limits, sweep.objective) for window in entry.windows)

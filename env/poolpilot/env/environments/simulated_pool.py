@@ -8,9 +8,9 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
 from poolpilot.env.environments.drawn_workloads import given_or_drawn
-from poolpilot.env.environments.ladder_env import LadderEnv
-from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
+from poolpilot.env.environments.grid_env import GridEnv
 from poolpilot.env.observation import EncodedWindow, Observation, encode_window
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, measure_all
@@ -21,13 +21,13 @@ from poolpilot.featurizer.window import Window
 LARGEST_SEED = 2**31
 
 
-class SimulatedPoolEnv(LadderEnv):
+class SimulatedPoolEnv(GridEnv):
     """Each episode draws a scenario and a seed, and simulates a pool from time 0; the reward is the change of J.
 
     Args:
         scenarios: The scenarios to draw from; workloads of the families if None.
         settings: How long a tuple is simulated.
-        ladder: The tuples to choose from.
+        grid: The tuples to choose from.
         horizon: Decisions of an episode.
         render_mode: None or "ansi".
         family: Family to draw a workload from instead of scenarios; one of every training family if None.
@@ -41,13 +41,13 @@ class SimulatedPoolEnv(LadderEnv):
         self,
         scenarios: Sequence[Scenario] | None = None,
         settings: SimulatedMeasurement | None = None,
-        ladder: Ladder = DEFAULT_LADDER,
+        grid: ActionGrid = DEFAULT_GRID,
         horizon: int = 3,
         render_mode: str | None = None,
         family: str | None = None,
         seed: int = 1,
     ) -> None:
-        super().__init__(ladder, horizon, render_mode)
+        super().__init__(grid, horizon, render_mode)
         self._scenarios = given_or_drawn(scenarios, family, seed, Scenario)
         if not self._scenarios:
             raise SettingError("the simulated pool needs at least one scenario to simulate")
@@ -95,12 +95,12 @@ class SimulatedPoolEnv(LadderEnv):
         workload = replace(scenario.workload, seed=int(self.np_random.integers(LARGEST_SEED)))
         self._scenario = replace(scenario, workload=workload)
         self._server = self._scenario.open()
-        mask = self.ladder.mask(self._server.knobs)
+        mask = self.grid.mask(self._server.knobs)
         return self._tuple_of(options["start"], mask) if "start" in options else self._server.tuple_in_force()
 
     def finish_reset(self, window: Window) -> tuple[Observation, dict[str, Any]]:
         """The second half: takes the window of the starting tuple."""
-        return self._begun(window.pool_tuple, self._encoded(window), self.ladder.mask(self.server.knobs))
+        return self._begun(window.pool_tuple, self._encoded(window), self.grid.mask(self.server.knobs))
 
     def prepare_step(self, action: int) -> PoolTuple:
         """The first half of a step, for a vector: the tuple to measure.
@@ -123,7 +123,7 @@ class SimulatedPoolEnv(LadderEnv):
 
     def _begin(self, options: Mapping[str, Any]) -> tuple[PoolTuple, EncodedWindow, NDArray[np.bool_]]:
         start = self.prepare_reset(options)
-        return start, self._measured(start), self.ladder.mask(self.server.knobs)
+        return start, self._measured(start), self.grid.mask(self.server.knobs)
 
     def _choose(self, pool_tuple: PoolTuple) -> tuple[EncodedWindow, float]:
         entry = self._measured(pool_tuple)

@@ -8,8 +8,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.environments.simulated_pool import SimulatedPoolEnv
-from poolpilot.env.ladder import Ladder
 from poolpilot.env.observation import Observation
 from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, measure_all
 from poolpilot.errors import SettingError
@@ -20,7 +20,7 @@ from poolpilot.featurizer.window import Window
 class SimulatedOptions(TypedDict, total=False):
     """Arguments of `SimulatedPoolEnv` that its vector hands on."""
 
-    ladder: Ladder
+    grid: ActionGrid
     horizon: int
     family: str | None
     seed: int
@@ -37,7 +37,7 @@ class SimulatedPoolVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[A
         scenarios: The scenarios to draw from; workloads of the families if None.
         settings: How long a tuple is simulated.
         threads: Threads to run on; as many as this process may use processors if None.
-        **options: Further arguments of `SimulatedPoolEnv`: ladder, horizon, family, seed.
+        **options: Further arguments of `SimulatedPoolEnv`: grid, horizon, family, seed.
 
     Raises:
         SettingError: There is no environment or no scenario.
@@ -103,7 +103,7 @@ class SimulatedPoolVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[A
         return observation, rewards, ended, np.zeros_like(ended), infos
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which actions each environment allows, shape (num_envs, len(ladder))."""
+        """Which actions each environment allows, shape (num_envs, len(grid))."""
         return np.stack([env.action_masks() for env in self._envs])
 
     def close_extras(self, **_: Any) -> None:

@@ -33,7 +33,7 @@ class WarmStartClimbEnv(PoolEnv):
         period_s: Length of a window of the climb in seconds.
         climb_s: Length of the climb in seconds.
         family: Family of the sweep that comes with the package; all training families if None.
-        **options: Further arguments of `PoolEnv`: settings (of the starting tuple), ladder, render_mode.
+        **options: Further arguments of `PoolEnv`: settings (of the starting tuple), grid, render_mode.
 
     Raises:
         SettingError: The climb is shorter than one window, or both a problem and a family are given.

@@ -1,1 +1,1 @@
-"""A laboratory: a private MariaDB in a folder, data sets, a slow disk, and named workloads through sysbench."""
+"""A test server: a private MariaDB in a folder, data sets, a slow disk, and named workloads through sysbench."""

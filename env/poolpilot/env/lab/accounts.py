@@ -1,4 +1,4 @@
-"""Who may log in to a laboratory's server: three accounts, each with a password that its folder alone knows.
+"""Who may log in to a test server: three accounts, each with a password that its folder alone knows.
 
 The server runs their statements before it answers anybody, so there is no moment with an open door, and a folder that
 an earlier version made loses its accounts without a password. A folder keeps its passwords, so that a tuner comes back
@@ -27,7 +27,7 @@ PASSWORD = re.compile(r"^(?:mysql-)?password=([\w-]+)$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Accounts:
-    """The passwords of a laboratory.
+    """The passwords of a test server.
 
     Attributes:
         root: Of the administrator, who has the socket alone.

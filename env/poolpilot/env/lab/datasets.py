@@ -1,4 +1,4 @@
-"""The data of a laboratory: one set that fits into memory, one far larger than the buffer pool."""
+"""The data of a test server: one set that fits into memory, one far larger than the buffer pool."""
 
 import shutil
 import subprocess

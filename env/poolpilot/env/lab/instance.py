@@ -27,7 +27,7 @@ from poolpilot.errors import ServerError, SettingError
 
 
 class LabSettings(BaseModel):
-    """What kind of server a laboratory starts."""
+    """What kind of server a test server starts."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -44,7 +44,7 @@ class LabSettings(BaseModel):
 
 
 class Lab:
-    """The laboratory of a folder.
+    """The test server of a folder.
 
     Args:
         folder: Where everything lies; made by `up`.
@@ -65,7 +65,7 @@ class Lab:
 
     @classmethod
     def of(cls, folder: Path) -> Self:
-        """The laboratory that was made in a folder, with the settings it was made with.
+        """The test server that was made in a folder, with the settings it was made with.
 
         Raises:
             ServerError: There is none.
@@ -74,7 +74,7 @@ class Lab:
             return cls(folder, LabSettings.model_validate_json(LabFolder(folder).settings.read_bytes()))
         except (OSError, ValueError) as error:
             raise ServerError(
-                f"there is no laboratory in {folder}; make one: poolpilot lab up --folder {folder}"
+                f"there is no test server in {folder}; make one: poolpilot lab up --folder {folder}"
             ) from error
 
     @property
@@ -141,8 +141,8 @@ class Lab:
             mariadbd.install(self.places, account)
         elif (made := Lab.of(self.folder).settings.dataset) != self.settings.dataset:
             raise ServerError(
-                f"the laboratory in {self.folder} holds the data set {made!r}; remove it (poolpilot lab down --remove) "
-                "or name another folder"
+                f"the test server in {self.folder} holds the data set {made!r}; remove it (poolpilot lab down "
+                "--remove) or name another folder"
             )
         self.places.settings.write_text(self.settings.model_dump_json(indent=1) + "\n")
         started = self._start(account, cpus, kept)
@@ -173,7 +173,7 @@ class Lab:
         """A freshly started server for the duration of the block: nothing carries over from what ran before.
 
         Raises:
-            ServerError: Another program uses the laboratory, or somebody started its server by hand.
+            ServerError: Another program uses the test server, or somebody started its server by hand.
         """
         with self._locked():
             found = self.running()
@@ -197,7 +197,7 @@ class Lab:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
                 raise ServerError(
-                    f"another program uses the laboratory in {self.folder}; name another folder"
+                    f"another program uses the test server in {self.folder}; name another folder"
                 ) from error
             yield
 

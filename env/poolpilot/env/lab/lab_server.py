@@ -1,4 +1,4 @@
-"""A laboratory under a workload as a pool server: the private MariaDB, its load and its tuner's connection."""
+"""A test server under a workload as a pool server: the private MariaDB, its load and its tuner's connection."""
 
 import os
 import time
@@ -20,11 +20,11 @@ POLL_S = 0.1
 
 
 class LabPlace(BaseModel):
-    """Where laboratories lie, one for every data set, and how their servers are started and watched."""
+    """Where test servers lie, one for every data set, and how their servers are started and watched."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    folder: Path = Field(default=Path("lab"), description="Folder of the laboratories; made where it is missing.")
+    folder: Path = Field(default=Path("lab"), description="Folder of the test servers; made where it is missing.")
     server: LabSettings = Field(
         default=LabSettings(), description="What the servers share; data set and disk are those of a workload."
     )
@@ -35,7 +35,7 @@ class LabPlace(BaseModel):
     run_up_s: float = Field(default=1.0, ge=0.0, description="Seconds that a load runs before anything is measured.")
 
     def lab(self, workload: SqlWorkload) -> Lab:
-        """The laboratory that a workload runs in."""
+        """The test server that a workload runs in."""
         slow = workload.slow_disk_us is not None
         settings = self.server.model_copy(update={"dataset": workload.dataset, "slow_disk": slow})
         return Lab(self.folder / workload.dataset, settings)
@@ -46,7 +46,7 @@ class LabServer(MariadbServer):
 
     Args:
         workload: What is sent.
-        place: Where its laboratory lies.
+        place: Where its test server lies.
         initial: Tuple in force at first; the default one if None.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What a laboratory's server does under a load that is sent by hand, as one window."""
+"""What a test server does under a load that is sent by hand, as one window."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The command lines of a laboratory's MariaDB: how its data are installed, and with what options it starts."""
+"""The command lines of a test server: how its data are installed, and with what options it starts."""
 
 import os
 import shutil

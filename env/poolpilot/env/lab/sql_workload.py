@@ -1,4 +1,4 @@
-"""A workload of the laboratory: classes of statements that sysbench sends, with their targets and constraints."""
+"""A workload of the test server: classes of statements that sysbench sends, with their targets and constraints."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -69,7 +69,7 @@ class SqlClass:
 
 @dataclass(frozen=True, slots=True)
 class SqlWorkload:
-    """What a laboratory sends.
+    """What a test server sends.
 
     Attributes:
         name: Unique name.
@@ -121,4 +121,4 @@ class SqlWorkload:
             disk = values.get("slow_disk_us")
             return cls(**{**values, "classes": classes, "slow_disk_us": tuple(disk) if disk else None})
         except (KeyError, TypeError) as error:
-            raise SettingError(f"not a workload of the laboratory: {error}") from error
+            raise SettingError(f"not a workload of the test server: {error}") from error

@@ -1,4 +1,4 @@
-"""Families of the laboratory: how its workloads are drawn, and which families are held out.
+"""Families of the test server: how its workloads are drawn, and which families are held out.
 
 Validation and test families are compositions that no training family has: another long query beside other short ones,
 other transactions on hot rows, another way to offer the load.

@@ -1,4 +1,4 @@
-"""The one place that times and judges: settle, measure, race, repeat, re-measure."""
+"""The one place that times and evaluates: settle, measure, race, repeat, re-measure."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -186,7 +186,7 @@ def sweep(
     Args:
         server: The server under load.
         tuples: The tuples to compare; with `min_share` constraints the default tuple must be one of them.
-        objective: What the windows are judged by.
+        objective: What the windows are evaluated by.
         settings: How long and how often.
         rng: Source of the order.
         on_measured: Called with every new window, for progress and records.

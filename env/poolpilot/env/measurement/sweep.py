@@ -8,8 +8,8 @@ from typing import Self
 
 import numpy as np
 
+from poolpilot.env.action_grid import log_core
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.ladder import log_core
 from poolpilot.env.objective import Objective, regret
 from poolpilot.errors import StoreError
 from poolpilot.featurizer.pool_tuple import PoolTuple

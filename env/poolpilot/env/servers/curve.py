@@ -6,8 +6,8 @@ from typing import Literal, Self
 
 import numpy as np
 
+from poolpilot.env.action_grid import log_core
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.ladder import log_core
 from poolpilot.env.servers.interpolation import Curve
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.histogram import Histogram, bucket_of

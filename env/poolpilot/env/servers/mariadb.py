@@ -34,7 +34,7 @@ INTEGRALS = {
 
 
 class ClientReports(Protocol):
-    """Clients that report what they see, such as the load generators of a laboratory."""
+    """Clients that report what they see, such as the load generators of a test server."""
 
     def histograms(self) -> Mapping[str, Histogram]:
         """Cumulative latency of every class in microseconds.

@@ -104,7 +104,7 @@ def tune(
     Args:
         server: The server under load.
         controller: What suggests the tuples.
-        objective: What the windows are judged by.
+        objective: What the windows are evaluated by.
         period_s: Seconds of a window where the controller asks for no other length.
         horizon_s: Seconds of the run; None is until the controller is finished.
         on_step: Called after every window, before the controller sees it: for a live screen and for records.

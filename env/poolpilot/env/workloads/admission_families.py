@@ -1,7 +1,7 @@
 """Families of transactions that get in each other's way: where a limit on those inside is worth having.
 
 The pool is told of every wait here, so it starts a thread for whoever comes, and no pool size keeps them out. They are
-apart from `families.FAMILIES`: what models learn and are judged by stays as it is.
+apart from `families.FAMILIES`: what models learn and are evaluated by stays as it is.
 """
 
 from collections.abc import Mapping

@@ -14,18 +14,18 @@ from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.workloads.families import FAMILIES
 from poolpilot.env.workloads.simulated_families import SIMULATED_FAMILIES
 from poolpilot.errors import SettingError
-from poolpilot.pipelines.bench.climbing.arena import Arena
 from poolpilot.pipelines.bench.climbing.cells import STARTS, Noise
-from poolpilot.pipelines.bench.climbing.contest import contest
-from poolpilot.pipelines.bench.climbing.curve_arena import ABLATIONS, CurveArena
-from poolpilot.pipelines.bench.climbing.reference_controllers import RIVALS, SPECTRAL
-from poolpilot.pipelines.bench.climbing.server_arena import STARTS as SERVER_STARTS
-from poolpilot.pipelines.bench.climbing.server_arena import NativeArena, ServerArena, SimulatedArena
+from poolpilot.pipelines.bench.climbing.curve_suite import ABLATIONS, CurveSuite
+from poolpilot.pipelines.bench.climbing.reference_controllers import BASELINES, SPECTRAL
+from poolpilot.pipelines.bench.climbing.server_suite import STARTS as SERVER_STARTS
+from poolpilot.pipelines.bench.climbing.server_suite import NativeSuite, ServerSuite, SimulatedSuite
 from poolpilot.pipelines.bench.climbing.shapes import SHAPES
+from poolpilot.pipelines.bench.climbing.suite import Suite
+from poolpilot.pipelines.bench.climbing.suite_runs import run_suite
 from poolpilot.pipelines.bench.climbing.summary import Comparison
 
 SERVER_CONTROLLERS = (
-    *(SPECTRAL, *RIVALS),
+    *(SPECTRAL, *BASELINES),
     *("wait_ratio", "little", "usl", "random", "bayesian", "ottertune", "nearest", "trees"),
 )
 """Everybody who can climb on a pool."""
@@ -72,14 +72,14 @@ class ClimbersBenchSettings(ProgramSettings):
     plots: Path | None = Field(default=None, description="Folder for plots.")
 
 
-def arena_of(settings: ClimbersBenchSettings) -> Arena:
+def suite_of(settings: ClimbersBenchSettings) -> Suite:
     """The cells of the backend that is asked for."""
-    return _curve_arena(settings) if settings.backend == "curve" else _server_arena(settings)
+    return _curve_suite(settings) if settings.backend == "curve" else _server_suite(settings)
 
 
-def _curve_arena(settings: ClimbersBenchSettings) -> CurveArena:
-    return CurveArena(
-        controllers=tuple(ABLATIONS) if settings.ablations else settings.controllers or (SPECTRAL, *RIVALS),
+def _curve_suite(settings: ClimbersBenchSettings) -> CurveSuite:
+    return CurveSuite(
+        controllers=tuple(ABLATIONS) if settings.ablations else settings.controllers or (SPECTRAL, *BASELINES),
         shapes=settings.shapes,
         scales=settings.scales,
         noises=(*map(Noise, settings.noises), Noise(settings.correlated_noise, settings.correlation)),
@@ -92,8 +92,8 @@ def _curve_arena(settings: ClimbersBenchSettings) -> CurveArena:
     )
 
 
-def _server_arena(settings: ClimbersBenchSettings) -> ServerArena:
-    kind = SimulatedArena if settings.backend == "simulated" else NativeArena
+def _server_suite(settings: ClimbersBenchSettings) -> ServerSuite:
+    kind = SimulatedSuite if settings.backend == "simulated" else NativeSuite
     return kind(
         names=settings.controllers or SERVER_CONTROLLERS,
         families=settings.families or (SIMULATED if settings.backend == "simulated" else LIVE),
@@ -112,10 +112,10 @@ def bench_climbers(settings: ClimbersBenchSettings) -> Comparison:
         KeyboardInterrupt: The user ended it; `settings.runs` holds what is done.
     """
     _require_known(settings)
-    arena = arena_of(settings)
+    suite = suite_of(settings)
     # Two live pools beside each other would measure each other.
     processes = 1 if settings.backend == "native" else settings.processes
-    return Comparison.of(arena, contest(arena, processes, settings.runs), settings.margin)
+    return Comparison.of(suite, run_suite(suite, processes, settings.runs), settings.margin)
 
 
 CAPTION = (
@@ -150,7 +150,7 @@ def _require_known(settings: ClimbersBenchSettings) -> None:
     curves = settings.backend == "curve"
     families = FAMILIES if settings.backend == "native" else SIMULATED_FAMILIES
     for what, given, known in (
-        ("controller", settings.controllers, (SPECTRAL, *RIVALS) if curves else SERVER_CONTROLLERS),
+        ("controller", settings.controllers, (SPECTRAL, *BASELINES) if curves else SERVER_CONTROLLERS),
         ("shape", settings.shapes, SHAPES),
         ("start", settings.starts, STARTS if curves else SERVER_STARTS),
         ("family", settings.families, families),
@@ -174,5 +174,5 @@ def losing_table(comparison: Comparison) -> Table:
     table = Table("cell", "ancestor", "points lost", "interval", title=title)
     for row in rows[:LOSING_SHOWN]:
         low, difference, high = (100.0 * row[key] for key in ("low", "difference", "high"))
-        table.add_row(row["cell"], row["rival"], f"{difference:.2f}", f"{low:.2f} .. {high:.2f}")
+        table.add_row(row["cell"], row["baseline"], f"{difference:.2f}", f"{low:.2f} .. {high:.2f}")
     return table

@@ -55,7 +55,7 @@ class CalibrateSettings(ProgramSettings):
 
     store: Path = Field(default=Path("pipelines/records"), description="Folder of the record store to fit to.")
     judged_store: Path | None = Field(
-        default=None, description="Folder of other records to judge by; none keeps a share of the workloads back."
+        default=None, description="Folder of other records to evaluate by; none keeps a share of the workloads back."
     )
     judged_share: float = Field(default=0.5, gt=0.0, lt=1.0, description="Share of the workloads kept back.")
     splits: tuple[Literal["train", "validation", "test"], ...] = Field(
@@ -65,7 +65,7 @@ class CalibrateSettings(ProgramSettings):
     output: Path = Field(default=Path("machine.json"), description="File that the fitted machine is written to.")
     fitted: tuple[str, ...] = Field(
         default=("overhead_us", "wake_us", "wake_cost_us", "piece_us", "timer_slack_us", "client_us", "quantum_us"),
-        description="Parameters of the machine to fit; none only judges.",
+        description="Parameters of the machine to fit; none only evaluates.",
     )
     machine_cpus: int = Field(
         default=os.cpu_count() or 1,
@@ -203,7 +203,7 @@ def _measured(definition: Row, rows: Sequence[Row], most_steal: float) -> Measur
 
 
 def calibrate(settings: CalibrateSettings, console: Console | None = None) -> Calibration:
-    """Fits a machine and judges it; Ctrl-C ends the search with the best machine so far.
+    """Fits a machine and evaluates it; Ctrl-C ends the search with the best machine so far.
 
     Raises:
         SettingError: The machine to start with cannot be read.

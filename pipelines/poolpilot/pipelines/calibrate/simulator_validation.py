@@ -47,7 +47,7 @@ class MeasuredWorkload:
     Attributes:
         workload: What was sent.
         limits: Knobs of the server.
-        objective: What the windows are judged by.
+        objective: What the windows are evaluated by.
         stages: The windows in the order in which they were measured, since a pool remembers: threads and collapsed
             latches outlive a change of the tuple.
     """

@@ -12,8 +12,8 @@ from typing import Any, Generic
 import numpy as np
 from rich.console import Console
 
+from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.ladder import DEFAULT_LADDER, Ladder
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
 from poolpilot.env.output import terminal
@@ -48,7 +48,7 @@ class Staging(Generic[W]):
     Attributes:
         open_server: Starts a server under a workload; it is closed by its context.
         new_climber: Makes a cold climber for a server.
-        ladder: Tuples to compare.
+        grid: Tuples to compare.
         settings_for: What is measured of a workload, given the settings of the collection.
         objective_of: What counts under a workload.
         workers: Workloads measured at once; on a live server they would disturb each other.
@@ -56,7 +56,7 @@ class Staging(Generic[W]):
 
     open_server: Callable[[W], PoolServer] = _open_native
     new_climber: NewClimber = new_spectral_climber
-    ladder: Ladder = DEFAULT_LADDER
+    grid: ActionGrid = DEFAULT_GRID
     settings_for: Callable[[W, CollectSettings], CollectSettings] = _as_they_are
     workers: int = 1
     objective_of: Callable[[W], Objective] = _of_classes
@@ -133,7 +133,7 @@ class _Collection(Generic[W]):
         return self.already.get(planned.workload.name, MeasuredAlready())
 
     def _attempt_all(self, todo: Sequence[PlannedWorkload[W]]) -> None:
-        self.expected = self.settings.expected_windows(len(self.staging.ladder))
+        self.expected = self.settings.expected_windows(len(self.staging.grid))
         self.progress.update(self.task, total=self.expected * len(todo))
         if self.staging.workers == 1:
             for planned in todo:
@@ -181,7 +181,7 @@ class _Collection(Generic[W]):
                 self._after_each,
                 self.settings.segment_every_s,
             )
-            run = WorkloadRun(server, self.staging.ladder, settings, sink, rng, self.staging.new_climber)
+            run = WorkloadRun(server, self.staging.grid, settings, sink, rng, self.staging.new_climber)
             swept = run.run(already)
         sweep = WorkloadSweep.build(
             [(one.round, one.window) for one in swept],
@@ -204,7 +204,7 @@ class _Collection(Generic[W]):
             "limits": _as_json(limits.as_dict()),
             # What stands for the clients' reports is of no concern where there are some.
             "objective": _as_json(objective.model_dump(exclude={"signal"})),
-            "ladder": _as_json(self.staging.ladder.as_dict()),
+            "ladder": _as_json(self.staging.grid.as_dict()),
         }
         if name not in self.definitions:
             self.store.workloads.append([row], self.run_id)

@@ -17,7 +17,7 @@ SIMULATED_STORE = Path("pipelines/simulated")
 """Store of what is simulated, unless another is named."""
 
 MARIADB_STORE = Path("pipelines/mariadb")
-"""Store of what is measured on the laboratory's MariaDB, unless another is named."""
+"""Store of what is measured on the test server, unless another is named."""
 
 
 class SimulatedSettings(BaseModel):
@@ -34,11 +34,11 @@ class SimulatedSettings(BaseModel):
 
 
 class MariadbSettings(BaseModel):
-    """What is collected from the laboratory's MariaDB."""
+    """What is collected from the test server."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    folder: Path = Field(default=Path("lab"), description="Folder of the laboratory; made where it is missing.")
+    folder: Path = Field(default=Path("lab"), description="Folder of the test server; made where it is missing.")
     train_each: int = Field(default=2, ge=0, description="Workloads of every training family.")
     validation_each: int = Field(default=2, ge=0, description="Workloads of every validation family.")
     test_each: int = Field(default=2, ge=0, description="Workloads of every sealed test family.")

@@ -1,4 +1,4 @@
-"""Staging on MariaDB: the laboratory's workloads, each on a freshly started private server under sysbench."""
+"""Staging on MariaDB: the test server's workloads, each on a freshly started private server under sysbench."""
 
 import subprocess
 
@@ -44,7 +44,7 @@ def racing_for(workload: SqlWorkload, settings: CollectSettings) -> CollectSetti
 
 
 def versions() -> dict[str, str]:
-    """Versions of the programs that a laboratory runs."""
+    """Versions of the programs that a test server runs."""
     found = {}
     for name in ("mariadbd", "sysbench"):
         said = subprocess.run([program(name), "--version"], capture_output=True, text=True, check=True).stdout

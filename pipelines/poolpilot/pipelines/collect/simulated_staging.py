@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from poolpilot.env.ladder import LARGE_LADDER
+from poolpilot.env.action_grid import LARGE_GRID
 from poolpilot.env.server import PoolServer
 from poolpilot.env.servers.simulated_measurement import Scenario
 from poolpilot.env.workloads.families import PlannedWorkload
@@ -27,7 +27,7 @@ def simulated_staging(settings: CollectSettings) -> tuple[list[PlannedWorkload],
     planned = [PlannedWorkload("train", one.workload) for one in scenarios.values()]
     server = _SimulatedStaging(scenarios)
     return planned, Staging(
-        server.open, ladder=LARGE_LADDER, settings_for=server.settings_for, workers=settings.simulated.workers
+        server.open, grid=LARGE_GRID, settings_for=server.settings_for, workers=settings.simulated.workers
     )
 
 

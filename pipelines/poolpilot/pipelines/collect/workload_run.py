@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.climbing.climb import ClimbController, Climber
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.ladder import Ladder
 from poolpilot.env.measurement.protocol import Measured, measure, sweep
 from poolpilot.env.measurement.settling import settle
 from poolpilot.env.measurement.sweep import AGAIN_ROUND
@@ -74,7 +74,7 @@ class RecordSink:
 
     Attributes:
         store: Where to.
-        objective: What the windows are judged by.
+        objective: What the windows are evaluated by.
         context: What all rows share.
         after_each: Called once a row is held, for progress and to stop.
         segment_every_s: Longest time that rows wait for their segment.
@@ -119,7 +119,7 @@ class WorkloadRun:
 
     Attributes:
         server: The server under the workload.
-        ladder: Tuples to compare.
+        grid: Tuples to compare.
         settings: What is measured.
         sink: Takes the records.
         rng: Source of the order and of the random tuples.
@@ -127,7 +127,7 @@ class WorkloadRun:
     """
 
     server: PoolServer
-    ladder: Ladder
+    grid: ActionGrid
     settings: CollectSettings
     sink: RecordSink
     rng: np.random.Generator
@@ -148,10 +148,10 @@ class WorkloadRun:
 
     @property
     def _tuples(self) -> list[PoolTuple]:
-        mask = self.ladder.mask(self.server.knobs)
+        mask = self.grid.mask(self.server.knobs)
         return [
             replace(one, idle_timeout_s=self.settings.idle_timeout_s)
-            for one, allowed in zip(self.ladder.tuples, mask, strict=True)
+            for one, allowed in zip(self.grid.tuples, mask, strict=True)
             if allowed
         ]
 

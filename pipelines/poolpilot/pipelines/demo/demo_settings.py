@@ -35,7 +35,7 @@ class MariadbDemoSettings(DemoSettings):
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_DEMO_MARIADB_")
 
     output: Path = Field(default=Path("demo-mariadb-out"), description="Folder for the report and the picture.")
-    family: str = Field(default="joins_beside", description="Family of the laboratory to draw the workload from.")
+    family: str = Field(default="joins_beside", description="Family of the test server to draw the workload from.")
     horizon_s: float = Field(default=45.0, gt=2.0, description="Seconds that every climb is watched.")
     warm_start: WarmStartSettings = MARIADB_WARM_START
     climb: ClimbSettings = ClimbSettings(period_s=0.5)

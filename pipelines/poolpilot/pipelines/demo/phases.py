@@ -40,7 +40,7 @@ class DemoRun:
 
     Attributes:
         stage: The workload and its server.
-        swept: The sweep over the ladder.
+        swept: The sweep over the grid.
         default: The tuple a server starts with.
         predictions: What the model said, in order.
         predicted: The run that starts with the prediction.
@@ -104,7 +104,7 @@ class WorkloadDemo:
                 predicted.final_tuple.core,
                 cold.final_tuple.core,
             )
-            judged = self._judge(server, [default.with_core(core) for core in dict.fromkeys(compared)])
+            judged = self._compare(server, [default.with_core(core) for core in dict.fromkeys(compared)])
         return DemoRun(self.stage, swept, default, predictions, predicted, cold, judged)
 
     def _predicted(self, objective: Objective) -> tuple[tuple[Prediction, ...], TuningTrace]:
@@ -128,11 +128,11 @@ class WorkloadDemo:
             )
 
     def _sweep(self, server: PoolServer, objective: Objective) -> WorkloadSweep:
-        ladder = self.predictor.artefact.card.ladder
+        grid = self.predictor.artefact.card.grid
         in_force = server.tuple_in_force()
         tuples = [
             in_force.with_core(one.core)
-            for one, allowed in zip(ladder.tuples, ladder.mask(server.knobs), strict=True)
+            for one, allowed in zip(grid.tuples, grid.mask(server.knobs), strict=True)
             if allowed
         ]
         measured = sweep(
@@ -147,7 +147,7 @@ class WorkloadDemo:
             objective=objective,
         )
 
-    def _judge(self, server: PoolServer, tuples: list[PoolTuple]) -> dict[Core, list[Window]]:
+    def _compare(self, server: PoolServer, tuples: list[PoolTuple]) -> dict[Core, list[Window]]:
         """Measures the tuples in interleaved random order, so that drift of the machine strikes all alike."""
         self.watcher.phase(self.stage.name, "comparison")
         settings = self.settings.racing.model_copy(update={"window_s": self.settings.judged_window_s})

@@ -1,4 +1,4 @@
-"""The rivals, fitted on the training sweeps that the network learned from."""
+"""The baselines, fitted on the training sweeps that the network learned from."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -10,8 +10,8 @@ from poolpilot.agent.baselines.sbs import SingleBestStatic, SingleBestStaticSett
 from poolpilot.agent.baselines.static import DefaultPredictor
 from poolpilot.agent.baselines.trees import BoostedTrees, TreesSettings
 from poolpilot.agent.controllers.refiner import Refiner, RefinerSettings
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.ladder import Ladder
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
@@ -25,8 +25,8 @@ UNGUARDED = "unguarded"
 """The network's preference, however unsure: what abstaining costs or saves shows against it."""
 
 
-class RivalSettings(BaseModel):
-    """How the rivals are fitted."""
+class BaselineSettings(BaseModel):
+    """How the baselines are fitted."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -60,14 +60,14 @@ class Unguarded:
         )
 
 
-def fit_rivals(
-    training: Sequence[WorkloadSweep], ladder: Ladder, settings: RivalSettings, bars: ProgressBars = NO_BARS
+def fit_baselines(
+    training: Sequence[WorkloadSweep], grid: ActionGrid, settings: BaselineSettings, bars: ProgressBars = NO_BARS
 ) -> dict[str, Predictor]:
-    """Fits every rival on the training sweeps.
+    """Fits every baseline on the training sweeps.
 
     Args:
         training: The sweeps.
-        ladder: The tuples to choose from.
+        grid: The tuples to choose from.
         settings: How they are fitted.
         bars: Show which is being fitted; the trees take a minute.
 
@@ -76,29 +76,29 @@ def fit_rivals(
     """
     fits: Mapping[str, Callable[[], Predictor]] = {
         "default": DefaultPredictor,
-        SBS: lambda: SingleBestStatic.fit(training, settings.sbs, ladder),
-        "nearest": lambda: NearestWorkload.fit(training, settings.nearest, ladder),
-        "trees": lambda: BoostedTrees.fit(training, settings.trees, ladder),
-        "wait_ratio": lambda: WaitRatioFormula(ladder),
-        "little": lambda: LittleFormula(ladder),
+        SBS: lambda: SingleBestStatic.fit(training, settings.sbs, grid),
+        "nearest": lambda: NearestWorkload.fit(training, settings.nearest, grid),
+        "trees": lambda: BoostedTrees.fit(training, settings.trees, grid),
+        "wait_ratio": lambda: WaitRatioFormula(grid),
+        "little": lambda: LittleFormula(grid),
     }
     return {name: fits[name]() for name in bars.each("fitting baselines", list(fits), str)}
 
 
 def methods_of(
-    artefact: Artefact, rivals: dict[str, Predictor], decisions: int, settings: EvaluationSettings
+    artefact: Artefact, baselines: dict[str, Predictor], decisions: int, settings: EvaluationSettings
 ) -> Methods:
-    """The model, one-shot, refined and unguarded, beside its rivals.
+    """The model, one-shot, refined and unguarded, beside its baselines.
 
     Args:
         artefact: The model.
-        rivals: Fitted rivals by name.
+        baselines: Fitted baselines by name.
         decisions: Tuples that the refiner may set.
         settings: The length of the refiner's windows is theirs.
     """
     predictor = ScorePredictor(artefact)
     measurement = MeasurementSettings(window_s=settings.window_s)
     # The refiner ends on the best it has measured, so it may try what is not surely better.
-    bold = ScorePredictor(artefact, artefact.card.settings.for_verified_use())
-    refiner = Refiner(bold, RefinerSettings(decisions=decisions, measurement=measurement))
-    return Methods({"predicted": predictor, **rivals, UNGUARDED: Unguarded(predictor)}, {"refined": refiner})
+    relaxed = ScorePredictor(artefact, artefact.card.settings.relaxed_for_trials())
+    refiner = Refiner(relaxed, RefinerSettings(decisions=decisions, measurement=measurement))
+    return Methods({"predicted": predictor, **baselines, UNGUARDED: Unguarded(predictor)}, {"refined": refiner})

@@ -1,4 +1,4 @@
-"""`poolpilot evaluate`: the champion, or any model, against its rivals on held-out workloads."""
+"""`poolpilot evaluate`: the champion, or any model, against its baselines on held-out workloads."""
 
 from pathlib import Path
 from typing import Literal, Self
@@ -16,7 +16,7 @@ from poolpilot.errors import ArtefactError
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.champion import load_champion
 from poolpilot.pipelines.collect.collect_settings import MARIADB_STORE
-from poolpilot.pipelines.evaluate.baselines import UNGUARDED, RivalSettings, fit_rivals, methods_of
+from poolpilot.pipelines.evaluate.baselines import UNGUARDED, BaselineSettings, fit_baselines, methods_of
 from poolpilot.pipelines.evaluate.evaluation import Evaluation, EvaluationSettings, evaluate_methods
 from poolpilot.pipelines.evaluate.evaluation_tables import regret_figure, risk_coverage_figure
 from poolpilot.pipelines.evaluate.mariadb_cell import LiveSettings
@@ -32,15 +32,15 @@ class EvaluateSettings(ProgramSettings):
 
     server: Literal["recorded", "mariadb"] = Field(
         default="recorded",
-        description="Where the methods are judged: on recorded sweeps, or live on a laboratory's MariaDB.",
+        description="Where the methods are judged: on recorded sweeps, or live on a test server.",
     )
     store: Path = Field(default=Path("pipelines/records"), description="Folder of the record store.")
-    split: Literal["test", "validation"] = Field(default="test", description="Split to judge on; test is sealed.")
+    split: Literal["test", "validation"] = Field(default="test", description="Split to evaluate on; test is sealed.")
     model: Path | None = Field(default=None, description="Folder of a model artefact; the champion if not given.")
     tracking: Path = Field(default=Path("tracking"), description="Folder of the local MLflow store.")
     decisions: int = Field(default=3, ge=1, le=ENTRIES - 1, description="Tuples that the refiner may set.")
     comparison: EvaluationSettings = EvaluationSettings()
-    rivals: RivalSettings = RivalSettings()
+    baselines: BaselineSettings = BaselineSettings()
     live: LiveSettings = LiveSettings()
     live_cells: Path = Field(
         default=Path("live-cells"), description="Folder that keeps what was measured live, to go on after a stop."
@@ -53,9 +53,9 @@ class EvaluateSettings(ProgramSettings):
 
 
 def evaluate(settings: EvaluateSettings, console: Console | None = None) -> tuple[Evaluation, Artefact, SweepDataset]:
-    """Compares a model with its rivals on one split and logs the result as an MLflow run.
+    """Compares a model with its baselines on one split and logs the result as an MLflow run.
 
-    The rivals are fitted on the training split of the same store. Regrets are taken against the oracle's J as
+    The baselines are fitted on the training split of the same store. Regrets are taken against the oracle's J as
     re-measured; see `Evaluation`.
 
     Args:
@@ -63,20 +63,20 @@ def evaluate(settings: EvaluateSettings, console: Console | None = None) -> tupl
         console: Where progress is shown.
 
     Returns:
-        The evaluation, the model and the data it was judged on.
+        The evaluation, the model and the data it was evaluated on.
 
     Raises:
-        StoreError: The store lacks the training split or the one to judge on.
-        ArtefactError: The model is missing, damaged or of another ladder.
+        StoreError: The store lacks the training split or the one to evaluate on.
+        ArtefactError: The model is missing, damaged or of another grid.
     """
     artefact = load_champion(settings.model)
     dataset = read_dataset(settings.store, "train", settings.split)
-    check_ladder(artefact, dataset)
+    check_grid(artefact, dataset)
     with tracked_run("evaluate", settings, settings.tracking, tracked_data(dataset, settings.split)):
         mlflow.set_tag("artefact_digest", artefact.digest)
         with progress_bars(console or terminal()) as bars:
-            rivals = fit_rivals(dataset.of_split("train"), dataset.ladder, settings.rivals, bars)
-            methods = methods_of(artefact, rivals, settings.decisions, settings.comparison)
+            baselines = fit_baselines(dataset.of_split("train"), dataset.grid, settings.baselines, bars)
+            methods = methods_of(artefact, baselines, settings.decisions, settings.comparison)
             judged = dataset.of_split(settings.split)
             evaluation = evaluate_methods(judged, methods, settings.comparison, settings.split, bars)
         log_evaluation(evaluation)
@@ -106,14 +106,14 @@ def tracked_data(dataset: SweepDataset, context: str) -> TrackedData:
     return TrackedData(dataset.source, dataset.digest, pd.DataFrame(dataset.summary()), context)
 
 
-def check_ladder(artefact: Artefact, dataset: SweepDataset) -> None:
-    """Refuses to judge a model on tuples it cannot choose.
+def check_grid(artefact: Artefact, dataset: SweepDataset) -> None:
+    """Refuses to evaluate a model on tuples it cannot choose.
 
     Raises:
-        ArtefactError: The model was trained on another ladder than the records were measured on.
+        ArtefactError: The model was trained on another grid than the records were measured on.
     """
-    if artefact.card.ladder != dataset.ladder:
+    if artefact.card.grid != dataset.grid:
         raise ArtefactError(
-            f"the model chooses from another ladder of tuples than the store {dataset.source} was measured on; "
+            f"the model chooses from another grid of tuples than the store {dataset.source} was measured on; "
             "train it again on this store"
         )

@@ -16,7 +16,7 @@ from poolpilot.env.servers.recorded import RecordedServer
 from poolpilot.errors import StoreError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.predictor import Predictor
-from poolpilot.pipelines.evaluate.judgement import (
+from poolpilot.pipelines.evaluate.regret_statistics import (
     Headroom,
     Outcome,
     PairedDifference,
@@ -69,7 +69,7 @@ class Evaluation:
     two measurements of the oracle: the noise floor, under which no method can be told from the oracle.
 
     Attributes:
-        split: The split judged on.
+        split: The split evaluated on.
         outcomes: Outcomes by method.
         headrooms: What could be gained over the single best static tuple, by workload.
         settings: How they were compared.
@@ -97,12 +97,12 @@ class Evaluation:
             for name, outcomes in self.outcomes.items()
         }
 
-    def paired_vs(self, rival: str) -> dict[str, PairedDifference]:
-        """Difference of every other method's regret to a rival's, with its interval."""
+    def paired_vs(self, baseline: str) -> dict[str, PairedDifference]:
+        """Difference of every other method's regret to a baseline's, with its interval."""
         return {
-            name: paired(outcomes, self.outcomes[rival], self.settings.resamples, self.settings.seed)
+            name: paired(outcomes, self.outcomes[baseline], self.settings.resamples, self.settings.seed)
             for name, outcomes in self.outcomes.items()
-            if name != rival
+            if name != baseline
         }
 
     def medians_by(self, attribute: str) -> dict[str, dict[str, float]]:
@@ -142,17 +142,17 @@ def evaluate_methods(
     """Lets every method choose for every workload from every start.
 
     Args:
-        sweeps: The workloads to judge on.
+        sweeps: The workloads to evaluate on.
         methods: What is compared.
         settings: How.
         split: Name of their split.
-        bars: Show which workload is judged.
+        bars: Show which workload is evaluated.
 
     Raises:
         StoreError: There is no sweep, or one measured none of the starting tuples.
     """
     if not sweeps:
-        raise StoreError(f"there is no workload of the split {split!r} to judge on; collect some first")
+        raise StoreError(f"there is no workload of the split {split!r} to evaluate on; collect some first")
     outcomes: dict[str, list[Outcome]] = defaultdict(list)
     headrooms: dict[str, Headroom] = {}
     judged = bars.each(f"evaluating, {split}", sweeps, lambda sweep: sweep.workload_id)

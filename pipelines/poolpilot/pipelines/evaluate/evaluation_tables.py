@@ -8,7 +8,7 @@ from rich.box import SIMPLE
 from rich.table import Table
 
 from poolpilot.pipelines.evaluate.evaluation import SBS, Evaluation
-from poolpilot.pipelines.evaluate.judgement import Outcome, PairedDifference, risk_coverage
+from poolpilot.pipelines.evaluate.regret_statistics import Outcome, PairedDifference, risk_coverage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,4 +1,4 @@
-"""Any workload of the laboratory as a stage."""
+"""Any workload of the test server as a stage."""
 
 from poolpilot.env.lab.lab_server import LabPlace, LabServer
 from poolpilot.env.lab.sql_workload import SqlWorkload
@@ -7,7 +7,7 @@ from poolpilot.pipelines.evaluate.stage import Stage
 
 
 def lab_stage(workload: SqlWorkload, place: LabPlace) -> Stage:
-    """A workload of the laboratory, each time on a freshly started server."""
+    """A workload of the test server, each time on a freshly started server."""
 
     def open_server() -> PoolServer:
         return LabServer(workload, place)

@@ -30,7 +30,9 @@ class LiveSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     place: LabPlace = LabPlace()
-    look_s: float = Field(default=3.0, gt=0.0, description="Length of the window that one-shot methods see in seconds.")
+    first_window_s: float = Field(
+        default=3.0, gt=0.0, description="Length of the window that one-shot methods see in seconds."
+    )
     refined_s: float = Field(default=20.0, gt=0.0, description="Seconds that the warm start is watched.")
     cold_s: float = Field(default=45.0, gt=0.0, description="Seconds that the cold climb is watched.")
     warm_start: WarmStartSettings = MARIADB_WARM_START
@@ -86,12 +88,12 @@ class LiveMethods:
 
     Attributes:
         one_shot: Methods that see one window as the server sees it, by name.
-        bold: The model as a warm start may use it.
+        relaxed: The model as a warm start may use it.
         oracle: Best tuple of the workload's recorded sweep.
     """
 
     one_shot: Mapping[str, Predictor]
-    bold: ScorePredictor
+    relaxed: ScorePredictor
     oracle: Core
 
 
@@ -102,12 +104,12 @@ def run_cell(stage: Stage, methods: LiveMethods, settings: LiveSettings) -> Live
         ServerError: The server or its load failed.
     """
     with stage.open_server() as server:
-        refined = _refined(server, methods.bold, stage.objective, settings)
+        refined = _refined(server, methods.relaxed, stage.objective, settings)
     with stage.open_server() as server:
         cold = _cold(server, stage.objective, settings)
     with stage.open_server() as server:
         default = server.tuple_in_force().core
-        looked = observe(server, settings.look_s).window.without_classes()
+        looked = observe(server, settings.first_window_s).window.without_classes()
         said = {
             name: predictor.predict([looked], server.knobs, stage.objective)
             for name, predictor in methods.one_shot.items()
@@ -125,9 +127,9 @@ def run_cell(stage: Stage, methods: LiveMethods, settings: LiveSettings) -> Live
     )
 
 
-def _refined(server: PoolServer, bold: ScorePredictor, objective: Objective, settings: LiveSettings) -> TuningTrace:
+def _refined(server: PoolServer, relaxed: ScorePredictor, objective: Objective, settings: LiveSettings) -> TuningTrace:
     climb = size_climb(settings.climb, server.knobs, objective)
-    warm_start = WarmStart(bold, server.knobs, objective, climb, settings.warm_start)
+    warm_start = WarmStart(relaxed, server.knobs, objective, climb, settings.warm_start)
     return tune(server, warm_start, objective, horizon_s=settings.refined_s)
 
 

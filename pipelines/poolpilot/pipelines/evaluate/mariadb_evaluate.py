@@ -1,4 +1,4 @@
-"""`poolpilot evaluate --server mariadb`: the model against its rivals on live servers; resumes where it was stopped."""
+"""`poolpilot evaluate --server mariadb`: the model beside baselines on live servers; resumes where it stopped."""
 
 import json
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ from poolpilot.errors import ServerError, SettingError, StoreError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.champion import load_champion
 from poolpilot.models.predictor import Predictor, ScorePredictor
-from poolpilot.pipelines.evaluate.baselines import fit_rivals
-from poolpilot.pipelines.evaluate.evaluate import EvaluateSettings, check_ladder, tracked_data
+from poolpilot.pipelines.evaluate.baselines import fit_baselines
+from poolpilot.pipelines.evaluate.evaluate import EvaluateSettings, check_grid, tracked_data
 from poolpilot.pipelines.evaluate.lab_stage import lab_stage
 from poolpilot.pipelines.evaluate.mariadb_cell import LiveCell, LiveMethods, run_cell
 from poolpilot.pipelines.evaluate.mariadb_evaluation import PREDICTED, LiveEvaluation
@@ -29,29 +29,29 @@ HARDEST_STATIC = PoolTuple(16, 3, 10)
 """The static tuple that was hardest to beat on two processors, whatever the training workloads say is best."""
 
 LEFT_OUT = ("default", "wait_ratio", "little")
-"""Rivals that need what MariaDB does not show, or that are compared anyway."""
+"""Baselines that need what MariaDB does not show, or that are compared anyway."""
 
 
 def evaluate_live(settings: EvaluateSettings, console: Console) -> LiveEvaluation:
-    """Runs every workload of the split live and judges the methods; what was measured before is kept.
+    """Runs every workload of the split live and evaluates the methods; what was measured before is kept.
 
     Raises:
-        StoreError: The store lacks the training split or the one to judge on.
-        ArtefactError: The model is missing, damaged or of another ladder.
+        StoreError: The store lacks the training split or the one to evaluate on.
+        ArtefactError: The model is missing, damaged or of another grid.
         ServerError: No workload could be measured.
     """
     artefact = load_champion(settings.model, "mariadb")
     dataset = read_dataset(settings.store, "train", settings.split)
-    check_ladder(artefact, dataset)
+    check_grid(artefact, dataset)
     with progress_bars(console) as bars:
         one_shot = _one_shot(ScorePredictor(artefact), dataset, settings, bars)
-    bold = ScorePredictor(artefact, artefact.card.settings.for_verified_use())
+    relaxed = ScorePredictor(artefact, artefact.card.settings.relaxed_for_trials())
     with tracked_run("evaluate-mariadb", settings, settings.tracking, tracked_data(dataset, settings.split)):
         mlflow.set_tag("artefact_digest", artefact.digest)
         folder = settings.live_cells / artefact.digest[:12]
         cells = []
         for workload, sweep in _workloads(dataset, settings):
-            methods = LiveMethods(one_shot, bold, sweep.oracle_tuple.core)
+            methods = LiveMethods(one_shot, relaxed, sweep.oracle_tuple.core)
             cell = _measured(folder, workload, methods, settings, console)
             cells += [cell] if cell else []
         if not cells:
@@ -68,8 +68,8 @@ def _one_shot(
     predictor: ScorePredictor, dataset: SweepDataset, settings: EvaluateSettings, bars: ProgressBars
 ) -> dict[str, Predictor]:
     training = [view for sweep in dataset.of_split("train") for view in (sweep, sweep.server_view())]
-    rivals = fit_rivals(training, dataset.ladder, settings.rivals, bars)
-    kept = {name: rival for name, rival in rivals.items() if name not in LEFT_OUT}
+    baselines = fit_baselines(training, dataset.grid, settings.baselines, bars)
+    kept = {name: baseline for name, baseline in baselines.items() if name not in LEFT_OUT}
     return {PREDICTED: predictor, **kept, "static_16_3_10": StaticPredictor(HARDEST_STATIC)}
 
 
@@ -79,7 +79,7 @@ def _workloads(dataset: SweepDataset, settings: EvaluateSettings) -> Iterator[tu
         try:
             yield SqlWorkload.from_dict(json.loads(rows[sweep.workload_id]["workload"])), sweep
         except (ValueError, SettingError) as error:
-            raise StoreError(f"workload {sweep.workload_id!r} is not one of the laboratory: {error}") from error
+            raise StoreError(f"workload {sweep.workload_id!r} is not one of the test server: {error}") from error
 
 
 def _measured(

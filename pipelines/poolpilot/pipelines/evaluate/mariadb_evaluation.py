@@ -10,8 +10,8 @@ from rich.box import SIMPLE
 from rich.table import Table
 
 from poolpilot.env.objective import regret
-from poolpilot.pipelines.evaluate.judgement import Outcome, PairedDifference, paired, summary
 from poolpilot.pipelines.evaluate.mariadb_cell import DEFAULT, ORACLE, LiveCell, core_of
+from poolpilot.pipelines.evaluate.regret_statistics import Outcome, PairedDifference, paired, summary
 
 PREDICTED, ORACLE_AGAIN = "predicted", "oracle_again"
 MARGIN = 0.05
@@ -69,16 +69,16 @@ class LiveEvaluation:
         gain = _mean(cell, cell.chosen[ORACLE]) - _mean(cell, cell.chosen[over])
         return gain > 2.0 * self.noise(cell)
 
-    def paired(self, rival: str, among: Sequence[LiveCell] | None = None) -> dict[str, PairedDifference]:
-        """Difference of every other method's regret to a rival's, over some cells or all."""
+    def paired(self, baseline: str, among: Sequence[LiveCell] | None = None) -> dict[str, PairedDifference]:
+        """Difference of every other method's regret to a baseline's, over some cells or all."""
         wanted = {cell.workload for cell in (self.cells if among is None else among)}
         kept = {
             name: [one for one in outcomes if one.workload_id in wanted] for name, outcomes in self.outcomes.items()
         }
         return {
-            name: paired(outcomes, kept[rival], self.resamples, self.seed)
+            name: paired(outcomes, kept[baseline], self.resamples, self.seed)
             for name, outcomes in kept.items()
-            if name not in (rival, ORACLE) and outcomes
+            if name not in (baseline, ORACLE) and outcomes
         }
 
     def non_inferiority(self, method: str = PREDICTED) -> dict[str, NonInferiority]:
@@ -98,15 +98,15 @@ class LiveEvaluation:
         """Everything, fit for JSON."""
         with_headroom = [cell for cell in self.cells if self.has_headroom(cell)]
         without = [cell for cell in self.cells if not self.has_headroom(cell)]
-        rivals = [name for name in ("sbs", "static_16_3_10") if name in self.outcomes]
+        baselines = [name for name in ("sbs", "static_16_3_10") if name in self.outcomes]
         return {
             "cells": [cell.as_dict() for cell in self.cells],
             "methods": {name: self._statistics(name) for name in self.methods},
             "noise": {cell.workload: self.noise(cell) for cell in self.cells},
             "with_headroom": [cell.workload for cell in with_headroom],
             "paired": {
-                f"vs_{rival}{suffix}": {name: asdict(one) for name, one in self.paired(rival, among).items()}
-                for rival in rivals
+                f"vs_{baseline}{suffix}": {name: asdict(one) for name, one in self.paired(baseline, among).items()}
+                for baseline in baselines
                 for suffix, among in (("", self.cells), ("_headroom", with_headroom), ("_flat", without))
                 if among
             },

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from poolpilot.env.tuning.loop import TuningStep
 
 SMOOTHING_S = 1.0
-"""A single window of a live server is noise; arrival is judged by the mean over this long."""
+"""A single window of a live server is noise; arrival is evaluated by the mean over this long."""
 
 
 def mean_goodput(steps: Sequence[TuningStep], span_s: float = float("inf")) -> float:

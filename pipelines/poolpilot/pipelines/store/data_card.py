@@ -55,7 +55,7 @@ def _lines(
         f"* Processor time taken by the hypervisor: {100 * float(np.mean(steal)) if steal else 0.0:.1f} % on average.",
         *([f"* Not complete and left out: {', '.join(unfinished)}."] if unfinished else []),
         "",
-        "Tuples are raced over the ladder in random, interleaved order (successive halving), the finalists repeated, "
+        "Tuples are raced over the grid in random, interleaved order (successive halving), the finalists repeated, "
         "the best measured again; windows of uniformly drawn tuples carry their propensity. Families, not workloads, "
         "are held out: `test` is read by `poolpilot evaluate` alone.",
         "",

@@ -10,8 +10,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.ladder import Ladder
 from poolpilot.env.measurement.sweep import AGAIN_ROUND, WorkloadSweep
 from poolpilot.env.objective import Objective
 from poolpilot.env.workloads.families import Split
@@ -33,7 +33,7 @@ class SweepDataset:
     Attributes:
         source: Folder of the store.
         digest: SHA-256 of the rows read, however they are cut into segments.
-        ladder: The ladder they were measured on.
+        grid: The grid they were measured on.
         sweeps: The sweeps, by workload.
         timer: How the pool's timer behaved.
         unfinished: Workloads left out because their sweep is not complete.
@@ -41,7 +41,7 @@ class SweepDataset:
 
     source: Path
     digest: str
-    ladder: Ladder
+    grid: ActionGrid
     sweeps: tuple[WorkloadSweep, ...]
     timer: str
     unfinished: tuple[str, ...] = ()
@@ -63,10 +63,10 @@ class SweepDataset:
     def learning_from(self, training: Sequence["SweepDataset"]) -> "SweepDataset":
         """The same data, but with the training split of other stores in place of its own.
 
-        The ladder stays the own one, on which is judged: what the others measured beside it is seen, not chosen.
+        The grid stays the own one, on which is evaluated: what the others measured beside it is seen, not chosen.
 
         Raises:
-            StoreError: A family would be both learned from and judged on, or the timers differ.
+            StoreError: A family would be both learned from and evaluated on, or the timers differ.
         """
         one_timer((one.source, one.timer) for one in (self, *training))
         sweeps = [sweep for one in training for sweep in one.of_split("train")]
@@ -75,7 +75,7 @@ class SweepDataset:
         digests = "".join(sorted({self.digest, *(one.digest for one in training)}))
         unfinished = tuple(name for one in (self, *training) for name in one.unfinished)
         digest = hashlib.sha256(digests.encode()).hexdigest()
-        return SweepDataset(self.source, digest, self.ladder, tuple(sweeps), self.timer, unfinished)
+        return SweepDataset(self.source, digest, self.grid, tuple(sweeps), self.timer, unfinished)
 
     def with_server_views(self) -> "SweepDataset":
         """Every sweep twice: as the clients report it, and as a server sees it to whose clients nobody listens."""
@@ -152,13 +152,13 @@ def read_dataset(directory: Path, *splits: Split) -> SweepDataset:
         splits: Splits to read.
 
     Raises:
-        StoreError: The store is empty, mixes versions, ladders or timers, or has one family in two splits.
+        StoreError: The store is empty, mixes versions, grids or timers, or has one family in two splits.
     """
     swept = read_swept_rows(directory, *splits)
     return SweepDataset(
         directory,
         digest_of([*rows, swept.definitions[name]] for name, rows in swept.windows.items()),
-        one_ladder(directory, swept.definitions.values()),
+        one_grid(directory, swept.definitions.values()),
         tuple(sweep_of(swept.definitions[name], rows) for name, rows in swept.windows.items()),
         one_timer((directory, row["timer"]) for rows in swept.windows.values() for row in rows),
         swept.unfinished,
@@ -201,12 +201,12 @@ def limits_of(definition: Row) -> KnobSpace:
 
 
 def objective_of(definition: Row) -> Objective:
-    """What a workload's windows are judged by."""
+    """What a workload's windows are evaluated by."""
     return Objective.model_validate_json(definition["objective"])
 
 
 def refuse_leakage(definitions: Iterable[Row]) -> None:
-    """Refuses a store in which a family is both learned from and judged on.
+    """Refuses a store in which a family is both learned from and evaluated on.
 
     Raises:
         StoreError: A family has workloads in two splits.
@@ -216,21 +216,21 @@ def refuse_leakage(definitions: Iterable[Row]) -> None:
         first = split_of.setdefault(row["family"], row["split"])
         if first != row["split"]:
             raise StoreError(
-                f"family {row['family']!r} is in the splits {first!r} and {row['split']!r}: what is judged on it "
+                f"family {row['family']!r} is in the splits {first!r} and {row['split']!r}: what is evaluated on it "
                 "would have been learned from it; remove one or collect into a new directory"
             )
 
 
-def one_ladder(directory: Path, definitions: Iterable[Row]) -> Ladder:
-    """The ladder that all workloads share.
+def one_grid(directory: Path, definitions: Iterable[Row]) -> ActionGrid:
+    """The grid that all workloads share.
 
     Raises:
         StoreError: They were measured on several.
     """
     found = sorted({row["ladder"] for row in definitions})
     if len(found) != 1:
-        raise StoreError(f"the store {directory} mixes {len(found)} ladders of tuples; collect into a new directory")
-    return Ladder.from_dict(json.loads(found[0]))
+        raise StoreError(f"the store {directory} mixes {len(found)} grids of tuples; collect into a new directory")
+    return ActionGrid.from_dict(json.loads(found[0]))
 
 
 def one_timer(found: Iterable[tuple[Path, str]]) -> str:

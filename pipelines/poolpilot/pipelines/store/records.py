@@ -29,7 +29,7 @@ WORKLOAD_SCHEMA = pa.schema(
         pa.field("ladder", pa.string(), nullable=False),
     ]
 )
-"""One row per workload; the last four columns are JSON of `Workload`, `KnobSpace`, `Objective` and `Ladder`."""
+"""One row per workload; the last four columns are JSON of `Workload`, `KnobSpace`, `Objective` and `ActionGrid`."""
 
 
 @dataclass(frozen=True)

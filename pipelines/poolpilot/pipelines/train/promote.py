@@ -17,13 +17,13 @@ from poolpilot.models import artefact_folder
 from poolpilot.models.artefact import Artefact, load
 from poolpilot.models.champion import CHAMPIONS, Kind, champion_folder
 from poolpilot.pipelines.collect.collect_settings import MARIADB_STORE
-from poolpilot.pipelines.evaluate.baselines import RivalSettings, fit_rivals, methods_of
-from poolpilot.pipelines.evaluate.evaluate import check_ladder, log_evaluation, tracked_data
+from poolpilot.pipelines.evaluate.baselines import BaselineSettings, fit_baselines, methods_of
+from poolpilot.pipelines.evaluate.evaluate import check_grid, log_evaluation, tracked_data
 from poolpilot.pipelines.evaluate.evaluation import SBS, Evaluation, EvaluationSettings, evaluate_methods
 from poolpilot.pipelines.progress_bars import progress_bars
 from poolpilot.pipelines.store.dataset import read_dataset
 from poolpilot.pipelines.tracking import tracked_run
-from poolpilot.pipelines.train.registry import crown, register, set_status
+from poolpilot.pipelines.train.registry import register, set_production_alias, set_status
 
 PREDICTED = "predicted"
 
@@ -44,7 +44,7 @@ class PromoteSettings(ProgramSettings):
     decisions: int = Field(default=3, ge=1, le=ENTRIES - 1, description="Tuples that the refiner may set.")
     dry_run: bool = Field(default=False, description="Whether to say what would happen and change nothing.")
     comparison: EvaluationSettings = EvaluationSettings()
-    rivals: RivalSettings = RivalSettings()
+    baselines: BaselineSettings = BaselineSettings()
 
     @model_validator(mode="after")
     def _mariadb_apart(self) -> Self:
@@ -91,20 +91,20 @@ def promote(settings: PromoteSettings, console: Console | None = None) -> Promot
     folder = champion_folder(settings.champion, settings.server)
     champion = _champion(folder)
     dataset = read_dataset(settings.store, "train", "validation")
-    check_ladder(candidate, dataset)
+    check_grid(candidate, dataset)
     validation = dataset.of_split("validation")
     tracked = tracked_run("promote", settings, settings.tracking, tracked_data(dataset, "validation"))
     with tracked, progress_bars(console or terminal()) as bars:
-        rivals = fit_rivals(dataset.of_split("train"), dataset.ladder, settings.rivals, bars)
+        baselines = fit_baselines(dataset.of_split("train"), dataset.grid, settings.baselines, bars)
 
         def judged(artefact: Artefact) -> Evaluation:
-            methods = methods_of(artefact, rivals, settings.decisions, settings.comparison)
+            methods = methods_of(artefact, baselines, settings.decisions, settings.comparison)
             return evaluate_methods(validation, methods, settings.comparison, "validation", bars)
 
         evaluation = judged(candidate)
         log_evaluation(evaluation)
         regrets = {"candidate": mean_regret(evaluation, PREDICTED), SBS: mean_regret(evaluation, SBS)}
-        if champion is not None and champion.card.ladder == dataset.ladder:
+        if champion is not None and champion.card.grid == dataset.grid:
             regrets["champion"] = mean_regret(judged(champion), PREDICTED)
         objections = objections_to(regrets, settings.margin)
         mlflow.log_metrics({f"mean_regret.{name}": value for name, value in regrets.items()})
@@ -115,7 +115,7 @@ def promote(settings: PromoteSettings, console: Console | None = None) -> Promot
         if promoted:
             artefact_folder.write(folder, artefact_folder.read(settings.candidate))
             if in_use(folder, settings.server):
-                crown(version, CHAMPIONS[settings.server][0])
+                set_production_alias(version, CHAMPIONS[settings.server][0])
     before = None if champion is None else champion.digest
     return Promotion(candidate.digest, before, regrets, objections, promoted)
 

@@ -42,6 +42,6 @@ def set_status(version: str, status: str) -> None:
     MlflowClient().set_model_version_tag(REGISTERED_NAME, version, STATUS_TAG, status)
 
 
-def crown(version: str, alias: str) -> None:
+def set_production_alias(version: str, alias: str) -> None:
     """Moves the alias of a champion, such as `champion` or `champion_mariadb`, to a version."""
     MlflowClient().set_registered_model_alias(REGISTERED_NAME, alias, version)

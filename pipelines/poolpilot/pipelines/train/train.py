@@ -15,10 +15,10 @@ from poolpilot.env.output import terminal
 from poolpilot.featurizer.window import Window
 from poolpilot.models.artefact import Artefact, save
 from poolpilot.models.card import ModelCard
-from poolpilot.models.memory import Memory
 from poolpilot.models.network import ScoreNetwork
 from poolpilot.models.out_of_distribution import OutOfDistribution
-from poolpilot.pipelines.evaluate.baselines import fit_rivals, methods_of
+from poolpilot.models.workload_repository import WorkloadRepository
+from poolpilot.pipelines.evaluate.baselines import fit_baselines, methods_of
 from poolpilot.pipelines.evaluate.evaluate import flat_metrics, log_evaluation, tracked_data
 from poolpilot.pipelines.evaluate.evaluation import Evaluation, evaluate_methods
 from poolpilot.pipelines.progress_bars import progress_bars
@@ -41,7 +41,7 @@ class TrainReport:
         folder: Where it lies.
         variant: Stage its weights come from.
         scores: Validation score of every variant, the least wins.
-        evaluation: The model against its rivals on the validation split.
+        evaluation: The model against its baselines on the validation split.
         version: Its version in the registry.
         run_id: Its MLflow run.
     """
@@ -56,7 +56,7 @@ class TrainReport:
 
 
 def train(settings: TrainSettings, console: Console | None = None) -> TrainReport:
-    """Trains a model on the training split, chooses and judges it on the validation split; test stays sealed.
+    """Trains a model on the training split, chooses and evaluates it on the validation split; test stays sealed.
 
     Stages that are finished when Ctrl-C comes are kept beside the output, and a second run goes on from them.
 
@@ -73,16 +73,16 @@ def train(settings: TrainSettings, console: Console | None = None) -> TrainRepor
     stages = StageStore(settings.output, _data(settings, dataset))
     tracked = tracked_run("train", settings, settings.tracking, tracked_data(dataset, "training"))
     with stages.told(shown), tracked as run:
-        trainer = Trainer(training, validation, dataset.ladder, settings, shown, stages=stages)
+        trainer = Trainer(training, validation, dataset.grid, settings, shown, stages=stages)
         variant, network = trainer.run()
         if variant != ALL_ACTION:  # only the others move the scale of the gains
-            mlflow.log_metric("gain_slope", calibrate_gain(network, validation, dataset.ladder))
+            mlflow.log_metric("gain_slope", calibrate_gain(network, validation, dataset.grid))
         card = _card(settings, dataset, network)
         evaluation = _judged(settings, dataset, Artefact(network.state_to_numpy(), card, UNSAVED), shown)
         log_evaluation(evaluation)
         card = card.model_copy(update={"metrics": flat_metrics(evaluation)})
-        memory = Memory.of(as_reported(training)) if settings.server == "mariadb" else None
-        artefact = save(settings.output, network.state_to_numpy(), card, memory)
+        repository = WorkloadRepository.of(as_reported(training)) if settings.server == "mariadb" else None
+        artefact = save(settings.output, network.state_to_numpy(), card, repository)
         stages.clear()
         mlflow.set_tag("artefact_digest", artefact.digest)
         version = register(settings.output, validation)
@@ -103,7 +103,7 @@ def _data(settings: TrainSettings, dataset: SweepDataset) -> dict[str, Any]:
     return {
         "records": dataset.digest,
         "server_views": settings.server_views,
-        "ladder": dataset.ladder.as_dict(),
+        "grid": dataset.grid.as_dict(),
     }
 
 
@@ -111,16 +111,16 @@ def _card(settings: TrainSettings, dataset: SweepDataset, network: ScoreNetwork)
     training, validation = dataset.of_split("train"), dataset.of_split("validation")
     return ModelCard(
         architecture=network.architecture,
-        ladder=dataset.ladder,
+        grid=dataset.grid,
         training_digest=dataset.digest,
-        residual_std=advice_error(network, validation, dataset.ladder),
+        residual_std=advice_error(network, validation, dataset.grid),
         out_of_distribution=OutOfDistribution.fit(
             windows_of(training),
             windows_of(validation),
             {sweep.limits.cpus for sweep in training},
             settings.familiarity,
         ),
-        static_tuple=SingleBestStatic.fit(training, settings.rivals.sbs, dataset.ladder).pool_tuple.core,
+        static_tuple=SingleBestStatic.fit(training, settings.baselines.sbs, dataset.grid).pool_tuple.core,
         settings=settings.predictor,
         server_kind=settings.server,
     )
@@ -128,8 +128,8 @@ def _card(settings: TrainSettings, dataset: SweepDataset, network: ScoreNetwork)
 
 def _judged(settings: TrainSettings, dataset: SweepDataset, artefact: Artefact, console: Console) -> Evaluation:
     with progress_bars(console) as bars:
-        rivals = fit_rivals(dataset.of_split("train"), dataset.ladder, settings.rivals, bars)
-        methods = methods_of(artefact, rivals, settings.decisions, settings.comparison)
+        baselines = fit_baselines(dataset.of_split("train"), dataset.grid, settings.baselines, bars)
+        methods = methods_of(artefact, baselines, settings.decisions, settings.comparison)
         return evaluate_methods(dataset.of_split("validation"), methods, settings.comparison, "validation", bars)
 
 

@@ -16,7 +16,7 @@ from poolpilot.models.card import PredictorSettings
 from poolpilot.models.champion import Kind, champion_folder
 from poolpilot.models.out_of_distribution import DistributionSettings
 from poolpilot.pipelines.collect.collect_settings import MARIADB_STORE
-from poolpilot.pipelines.evaluate.baselines import RivalSettings
+from poolpilot.pipelines.evaluate.baselines import BaselineSettings
 from poolpilot.pipelines.evaluate.evaluation import EvaluationSettings
 
 
@@ -59,7 +59,7 @@ class TrainSettings(ProgramSettings):
     familiarity: DistributionSettings = DistributionSettings()
     predictor: PredictorSettings = PredictorSettings()
     comparison: EvaluationSettings = EvaluationSettings()
-    rivals: RivalSettings = RivalSettings()
+    baselines: BaselineSettings = BaselineSettings()
 
     @model_validator(mode="after")
     def _mariadb_apart(self) -> Self:

@@ -14,8 +14,8 @@ from poolpilot.agent.training.all_action import AllActionSettings, train_all_act
 from poolpilot.agent.training.marwil import MarwilSettings, imitate
 from poolpilot.agent.training.ppo import PpoSettings, refine
 from poolpilot.agent.training.rllib_module import rebuilt
-from poolpilot.agent.training.validation import Weights, judge
-from poolpilot.env.ladder import Ladder
+from poolpilot.agent.training.validation import Weights, evaluate_weights
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.models.architecture import Architecture
 from poolpilot.models.artefact import load
@@ -38,7 +38,7 @@ class Trainer:
     Attributes:
         training: Sweeps to learn from.
         validation: Sweeps of other families, to choose by.
-        ladder: The ladder of the actions.
+        grid: The grid of the actions.
         settings: Which stages run, and how.
         console: Where progress is shown.
         scores: Validation score of every variant, the least wins.
@@ -47,7 +47,7 @@ class Trainer:
 
     training: Sequence[WorkloadSweep]
     validation: Sequence[WorkloadSweep]
-    ladder: Ladder
+    grid: ActionGrid
     settings: TrainSettings
     console: Console
     scores: dict[str, float] = field(default_factory=dict)
@@ -64,16 +64,14 @@ class Trainer:
 
     def _variants(self, progress: Progress) -> dict[str, ScoreNetwork]:
         settings = self.settings
-        seen, held, ladder = self.training, self.validation, self.ladder
+        seen, held, grid = self.training, self.validation, self.grid
         start = load(settings.initial).weights if settings.initial else None
         initial = self._finished(
             progress,
             ALL_ACTION,
             settings.all_action,
             start,
-            lambda report: train_all_action(
-                seen, held, settings.all_action, ladder=ladder, initial=start, on_epoch=report
-            ),
+            lambda report: train_all_action(seen, held, settings.all_action, grid=grid, initial=start, on_epoch=report),
         )
         variants, weights = {ALL_ACTION: initial}, initial.state_to_numpy()
         if settings.use_ppo:
@@ -82,7 +80,7 @@ class Trainer:
                 "ppo",
                 settings.ppo,
                 weights,
-                lambda report: refine(initial, seen, held, settings.ppo, ladder=ladder, on_iteration=report),
+                lambda report: refine(initial, seen, held, settings.ppo, grid=grid, on_iteration=report),
             )
         if settings.use_marwil:
             variants["marwil"] = self._finished(
@@ -90,7 +88,7 @@ class Trainer:
                 "marwil",
                 settings.marwil,
                 weights,
-                lambda report: imitate(initial, seen, held, settings.marwil, ladder=ladder, on_iteration=report),
+                lambda report: imitate(initial, seen, held, settings.marwil, grid=grid, on_iteration=report),
             )
         return variants
 
@@ -108,7 +106,7 @@ class Trainer:
             mlflow.set_tag(f"{stage}.kept", "from a run that was ended")
             progress.add_task(stage, total=1, completed=1, shown="kept from the run before")
             all_action = self.settings.all_action
-            shape = Architecture.of(self.ladder, members=all_action.members, hidden=all_action.hidden)
+            shape = Architecture.of(self.grid, members=all_action.members, hidden=all_action.hidden)
             return rebuilt(shape, kept)
         with _stage(progress, stage, settings) as report:
             network = train(report)
@@ -118,7 +116,7 @@ class Trainer:
 
     def _best(self, variants: Mapping[str, ScoreNetwork]) -> tuple[str, ScoreNetwork]:
         for name, network in variants.items():
-            judged = judge(network.state_to_numpy(), self.validation, self.settings.choice, self.ladder)
+            judged = evaluate_weights(network.state_to_numpy(), self.validation, self.settings.choice, self.grid)
             self.scores[name] = judged.score
             mlflow.log_metric(f"{name}.validation_score_chosen_by", judged.score)
         best = min(self.scores, key=self.scores.__getitem__)

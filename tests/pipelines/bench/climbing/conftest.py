@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from poolpilot.pipelines.bench.climbing.arena import Run, Task
 from poolpilot.pipelines.bench.climbing.score import Score
+from poolpilot.pipelines.bench.climbing.suite import Run, Task
 from poolpilot.pipelines.bench.climbing.summary import Comparison
 
 Lost = Mapping[str, Mapping[str, Sequence[float]]]
@@ -17,7 +17,7 @@ MakeComparison = Callable[[Lost], Comparison]
 
 
 @dataclass(frozen=True)
-class NoArena:
+class NoSuite:
     """Describes cells and runs nothing."""
 
     def tasks(self) -> list[Task]:
@@ -41,6 +41,6 @@ def make_comparison() -> MakeComparison:
             for controller, shares in found.items()
             for seed, share in enumerate(shares)
         ]
-        return Comparison.of(NoArena(), runs, margin=0.02)
+        return Comparison.of(NoSuite(), runs, margin=0.02)
 
     return make

@@ -11,11 +11,11 @@ from poolpilot.pipelines.bench.climbing.paired_test import NEGLIGIBLE, Verdict, 
 @pytest.mark.parametrize("pairs", [2, 3, 10, 50])
 def test_interval_is_that_of_the_paired_t_test(pairs: int, confidence: float) -> None:
     random = np.random.default_rng(pairs)
-    ours, rival = random.normal(0.10, 0.02, pairs), random.normal(0.12, 0.03, pairs)
-    found = compare(ours.tolist(), rival.tolist(), confidence)
-    expected = stats.ttest_rel(ours, rival).confidence_interval(confidence)
+    ours, baseline = random.normal(0.10, 0.02, pairs), random.normal(0.12, 0.03, pairs)
+    found = compare(ours.tolist(), baseline.tolist(), confidence)
+    expected = stats.ttest_rel(ours, baseline).confidence_interval(confidence)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
-    assert found.difference == pytest.approx(float(np.mean(ours - rival)))
+    assert found.difference == pytest.approx(float(np.mean(ours - baseline)))
 
 
 def test_single_pair_has_its_difference_alone() -> None:

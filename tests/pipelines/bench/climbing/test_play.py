@@ -8,7 +8,7 @@ import pytest
 from poolpilot.native_pool import Climber, SpectralSettings
 from poolpilot.pipelines.bench.climbing.cells import Noise
 from poolpilot.pipelines.bench.climbing.play import CONNECTIONS_PER_SIZE, play
-from poolpilot.pipelines.bench.climbing.reference_controllers import RIVALS, ours
+from poolpilot.pipelines.bench.climbing.reference_controllers import BASELINES, ours
 from poolpilot.pipelines.bench.climbing.shapes import Landscape
 
 ARCH = Landscape.of("arch", 32, 0.02)
@@ -54,9 +54,9 @@ def test_each_landscape_has_half_the_samples() -> None:
     assert [one[0] for one in fake.heard] == pytest.approx([before] * 5 + [after] * 5)
 
 
-@pytest.mark.parametrize("name", ["spectral", *RIVALS])
+@pytest.mark.parametrize("name", ["spectral", *BASELINES])
 def test_same_noise_gives_the_same_run(name: str) -> None:
-    make = RIVALS.get(name) or ours(SpectralSettings())
+    make = BASELINES.get(name) or ours(SpectralSettings())
     noise = Noise(0.05).draw(200, 1)
     runs = [play(make(4, 32), 4, [ARCH, LATER], noise) for _ in range(2)]
     assert np.array_equal(runs[0], runs[1])

@@ -5,16 +5,16 @@ from pathlib import Path
 from matplotlib.image import imread
 
 from poolpilot.pipelines.bench.climbing.cells import Noise
-from poolpilot.pipelines.bench.climbing.contest import contest
-from poolpilot.pipelines.bench.climbing.curve_arena import CurveArena
+from poolpilot.pipelines.bench.climbing.curve_suite import CurveSuite
 from poolpilot.pipelines.bench.climbing.plots import draw
-from poolpilot.pipelines.bench.climbing.reference_controllers import RIVALS, SPECTRAL
+from poolpilot.pipelines.bench.climbing.reference_controllers import BASELINES, SPECTRAL
+from poolpilot.pipelines.bench.climbing.suite_runs import run_suite
 from poolpilot.pipelines.bench.climbing.summary import Comparison
 
 
 def test_pictures_of_all_controllers_are_images_in_a_folder_that_is_made(tmp_path: Path) -> None:
-    arena = CurveArena(
-        controllers=(SPECTRAL, *RIVALS),
+    suite = CurveSuite(
+        controllers=(SPECTRAL, *BASELINES),
         shapes=("arch",),
         scales=(8, 32),
         noises=(Noise(0.0), Noise(0.05), Noise(0.05, 0.9)),
@@ -26,7 +26,7 @@ def test_pictures_of_all_controllers_are_images_in_a_folder_that_is_made(tmp_pat
         variants={},
     )
     folder = tmp_path / "deep" / "plots"
-    paths = draw(Comparison.of(arena, contest(arena, 1, None), 0.02), folder)
+    paths = draw(Comparison.of(suite, run_suite(suite, 1, None), 0.02), folder)
     assert paths
     assert sorted(folder.iterdir()) == sorted(paths)
     for path in paths:

@@ -30,7 +30,7 @@ def test_share_of_cells_in_which_ours_loses_least(comparison: Comparison) -> Non
     assert summary["spectral_best_share"] == pytest.approx(1 / 5)
 
 
-def test_verdicts_are_tallied_by_rival(comparison: Comparison) -> None:
+def test_verdicts_are_tallied_by_baseline(comparison: Comparison) -> None:
     verdicts = comparison.summary()["verdicts"]
     assert verdicts == {
         "dotnet": {"won": 2, "tied": 1, "lost": 2},
@@ -41,7 +41,7 @@ def test_verdicts_are_tallied_by_rival(comparison: Comparison) -> None:
 
 def test_losing_cells_are_those_behind_an_ancestor_the_worst_first(comparison: Comparison) -> None:
     rows = comparison.losing_cells()
-    assert [(row["cell"], row["rival"]) for row in rows] == [
+    assert [(row["cell"], row["baseline"]) for row in rows] == [
         ("far behind", "dotnet"),
         ("far behind", "probing"),
         ("a bit behind", "dotnet"),

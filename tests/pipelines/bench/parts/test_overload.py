@@ -66,7 +66,7 @@ def test_both_means_are_at_least_as_good_as_one_where_they_were_chosen(monkeypat
     monkeypatch.setattr(short_beside_long, "CPU_SECONDS", 2.0)
     (scenario,) = scenarios("short_beside_long", seed=1, count=1)
     assert scenario.workload.classes[0].name == SHORT
-    tuples = short_beside_long.ladder(scenario)[-2:]
+    tuples = short_beside_long.grid(scenario)[-2:]
     arrangements = chosen(scenario, 7, tuples)
     values = {name: run(scenario, one, 7).value for name, one in arrangements.items()}
     assert set(values) == set(ARRANGEMENTS)

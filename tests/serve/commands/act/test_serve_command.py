@@ -21,7 +21,7 @@ from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch, predictor: Predictor) -> None:
     """Puts a predictor in the place of the models."""
-    monkeypatch.setattr(serve_command.PredictorByKind, "load", lambda _: PredictorByKind({"native": predictor}))
+    monkeypatch.setattr(PredictorByKind, "load", lambda _: PredictorByKind({"native": predictor}))
 
 
 def test_refuses_an_address_that_others_reach(invoke: Callable[..., Any]) -> None:

@@ -65,7 +65,7 @@ def text_of(run: ClimbRun) -> str:
     return out.file.getvalue()
 
 
-def test_cold_climb_gets_nearer_to_the_summit() -> None:
+def test_cold_climb_gets_nearer_to_the_optimum() -> None:
     run = run_on_curve()
     run.run()
     assert run.predictions == []
@@ -80,7 +80,7 @@ def test_warm_climb_starts_at_the_prediction(tellable: Callable[..., ProbingPred
     assert run.before.window.pool_tuple == run.target.server.knobs.default_tuple()
     assert [prediction.pool_tuple for prediction in run.predictions] == [SUMMIT, SUMMIT]
     settings = WarmStartSettings()
-    looked = settings.settle_s + settings.glance_s + settings.look_s
+    looked = settings.settle_s + settings.short_window_s + settings.window_s
     assert {step.pool_tuple for step in run.steps if step.end_s > looked} == {SUMMIT}
     assert "OPTIMIZED" in text_of(run)
 

@@ -80,7 +80,7 @@ def test_on_processors_that_it_has_not_learned_from_there_is_no_advice_and_the_n
     assert set(lines) <= set(result.out.splitlines())
     advice = json.loads((tmp_path / "advice.json").read_text(encoding="utf-8"))
     assert (advice["prediction"]["verdict"], advice["prediction"]["abstained"]) == ("no advice", True)
-    assert (advice["prediction"]["expected_gain"], advice["alike"]) == (None, None)
+    assert (advice["prediction"]["expected_gain"], advice["similar"]) == (None, None)
     assert (advice["next_steps"], advice["statements"], advice["fragment"]) == (lines, [], [])
 
 

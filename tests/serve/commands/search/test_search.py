@@ -79,7 +79,7 @@ def test_prints_rounds_outcome_ranking_and_what_is_in_force_and_writes_everythin
     assert len(written["steps"]) == 1 + 14 * 3
 
 
-def test_on_a_curve_the_pool_size_ranks_first_and_the_best_is_near_the_summit(
+def test_on_a_curve_the_pool_size_ranks_first_and_the_best_is_near_the_optimum(
     invoke: Callable[..., Any], tmp_path: Path
 ) -> None:
     path = tmp_path / "search.json"

@@ -31,9 +31,9 @@ class MistakenSearch(RandomSearch):
         return self.space.in_force.with_core((1, 3, 500))
 
 
-def run_of(search: type[RandomSearch], summit: int) -> SearchRun:
+def run_of(search: type[RandomSearch], optimum: int) -> SearchRun:
     """A search that has not begun, over three sizes of a curve."""
-    server = CurveServer([(1, 100.0), (summit, 1600.0), (64, 100.0)])
+    server = CurveServer([(1, 100.0), (optimum, 1600.0), (64, 100.0)])
     target = Target(server, ApplyFirst(server), "a curve", Objective(), {})
     space = SearchSpace.of(server.knobs, ["pool_size"], {"pool_size": SIZES}, server.tuple_in_force())
     plan = SearchPlan(SearchRunSettings.load(None, {}), space)
@@ -44,7 +44,7 @@ def run_of(search: type[RandomSearch], summit: int) -> SearchRun:
 
 @pytest.mark.parametrize("search", [RandomSearch, MistakenSearch])
 def test_ends_on_the_better_of_what_is_expected_and_what_was_measured(search: type[RandomSearch]) -> None:
-    run = run_of(search, summit=16)
+    run = run_of(search, optimum=16)
     run.run()
     assert run.best is not None
     assert run.best.pool_size == run.target.server.tuple_in_force().pool_size == 16
@@ -53,7 +53,7 @@ def test_ends_on_the_better_of_what_is_expected_and_what_was_measured(search: ty
 
 
 def test_goes_back_to_the_first_tuple_where_that_is_better() -> None:
-    run = run_of(MistakenSearch, summit=4)
+    run = run_of(MistakenSearch, optimum=4)
     run.run()
     assert run.found is not None
     assert run.found.pool_size in SIZES
@@ -62,7 +62,7 @@ def test_goes_back_to_the_first_tuple_where_that_is_better() -> None:
 
 
 def test_ctrl_c_waits_for_the_end_of_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = run_of(RandomSearch, summit=16)
+    run = run_of(RandomSearch, optimum=16)
     add = run.screen.add
 
     def acting(step: TuningStep) -> None:

@@ -1,1 +1,1 @@
-"""What the laboratory needs of its host: folders, accounts, ports, programs and a slow disk."""
+"""What the test server needs of its host: folders, accounts, ports, programs and a slow disk."""

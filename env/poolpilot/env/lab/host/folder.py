@@ -1,4 +1,4 @@
-"""What lies where in a laboratory's folder."""
+"""What lies where in a test server's folder."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ EARLIER = ("s.sock", "mariadbd.pid")
 
 @dataclass(frozen=True, slots=True)
 class LabFolder:
-    """The paths of a laboratory.
+    """The paths of a test server.
 
     What is written by root lies at the top, where the server's own account may not write.
 
@@ -62,7 +62,7 @@ class LabFolder:
 
     @property
     def settings(self) -> Path:
-        """What the laboratory was made with."""
+        """What the test server was made with."""
         return self.top / "lab-settings.json"
 
     @property

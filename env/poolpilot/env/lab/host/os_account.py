@@ -100,7 +100,7 @@ def server_account(folder: Path, data: Path) -> OsAccount:
     It is ours, but for root: root's server runs as an account without privileges where one reaches the folder.
 
     Args:
-        folder: The laboratory's; where it is not root's, its owner comes first.
+        folder: The test server's; where it is not root's, its owner comes first.
         data: Its data; likewise.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The installed programs that a laboratory runs, and what to install where they are missing."""
+"""The installed programs that a test server runs, and what to install where they are missing."""
 
 import shutil
 
@@ -30,7 +30,7 @@ def program(name: str) -> str:
 
 
 def missing() -> list[str]:
-    """Debian packages that a laboratory needs and that are not installed."""
+    """Debian packages that a test server needs and that are not installed."""
     absent = []
     for name, package in PACKAGES.items():
         try:

@@ -1,4 +1,4 @@
-"""Ours against each rival, cell by cell: won, tied or lost, with intervals."""
+"""Ours against each baseline, cell by cell: won, tied or lost, with intervals."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Verdict:
     """A paired comparison over the seeds of one cell.
 
     Attributes:
-        difference: Mean of ours minus the rival's; below 0 is better.
+        difference: Mean of ours minus the baseline's; below 0 is better.
         low: Lower end of its interval.
         high: Upper end.
     """
@@ -42,15 +42,15 @@ class Verdict:
         return self.high < margin
 
 
-def compare(ours: Sequence[float], rival: Sequence[float], confidence: float = 0.95) -> Verdict:
+def compare(ours: Sequence[float], baseline: Sequence[float], confidence: float = 0.95) -> Verdict:
     """Compares paired runs by Student's t; a single pair has no interval but its difference.
 
     Args:
         ours: Loss of ours by seed.
-        rival: Loss of the rival by seed.
+        baseline: Loss of the baseline by seed.
         confidence: Of the interval.
     """
-    differences: NDArray[np.float64] = np.asarray(ours) - np.asarray(rival)
+    differences: NDArray[np.float64] = np.asarray(ours) - np.asarray(baseline)
     mean = float(differences.mean())
     if len(differences) < 2:
         return Verdict(mean, mean, mean)

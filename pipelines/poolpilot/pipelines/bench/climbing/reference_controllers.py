@@ -34,7 +34,7 @@ def ours(settings: SpectralSettings) -> MakeClimber:
     return lambda start, largest: SpectralClimber(switched_on, start, 1, largest)
 
 
-RIVALS: Mapping[str, MakeClimber] = {
+BASELINES: Mapping[str, MakeClimber] = {
     ARTICLE: ours(SpectralSettings.article()),
     DOTNET: lambda start, largest: DotnetClimber(DotnetSettings(), start, 1, largest),
     PROBING: lambda start, largest: ProbingClimber(ProbingSettings(), start, 1, largest),

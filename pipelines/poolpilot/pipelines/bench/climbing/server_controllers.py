@@ -10,17 +10,17 @@ from poolpilot.agent.controllers.predictor_controller import PredictorController
 from poolpilot.agent.search.random_search import RandomSearch
 from poolpilot.agent.search.search_controller import SearchSettings
 from poolpilot.agent.search.search_space import SearchSpace
+from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.env.controller import Controller
-from poolpilot.env.ladder import Ladder
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.models.predictor import Predictor
-from poolpilot.pipelines.bench.climbing.reference_controllers import RIVALS, SPECTRAL, MakeClimber, ours
+from poolpilot.pipelines.bench.climbing.reference_controllers import BASELINES, SPECTRAL, MakeClimber, ours
 
-SIZE_LADDER = Ladder(sizes=(1, 2, 4, 8, 16, 32, 64, 128), oversubscribes=(3,), timer_intervals_ms=(500,))
+SIZE_GRID = ActionGrid(sizes=(1, 2, 4, 8, 16, 32, 64, 128), oversubscribes=(3,), timer_intervals_ms=(500,))
 """What predictors choose from where only the pool size is climbed."""
 
 SEARCH_ROUNDS = 30
@@ -38,18 +38,18 @@ def controllers(training: Sequence[WorkloadSweep], settings: ClimbSettings) -> M
         settings: How our climber samples.
     """
     made: dict[str, MakeController] = {SPECTRAL: _climbing(ours(settings.native()))}
-    made |= {name: _climbing(make) for name, make in RIVALS.items()}
+    made |= {name: _climbing(make) for name, make in BASELINES.items()}
     made |= {
-        "wait_ratio": _advised(WaitRatioFormula(SIZE_LADDER)),
-        "little": _advised(LittleFormula(SIZE_LADDER)),
+        "wait_ratio": _advised(WaitRatioFormula(SIZE_GRID)),
+        "little": _advised(LittleFormula(SIZE_GRID)),
         "usl": lambda server, objective, _: UslController(server.knobs, objective, UslSettings()),
         "random": lambda server, objective, seed: RandomSearch(_sizes(server), objective, _search(seed)),
         "bayesian": _bayesian,
     }
     if training:
         made["ottertune"] = _remembering(training)
-        made["nearest"] = _advised(NearestWorkload.fit(training, ladder=SIZE_LADDER))
-        made["trees"] = _advised(BoostedTrees.fit(training, TreesSettings(), SIZE_LADDER))
+        made["nearest"] = _advised(NearestWorkload.fit(training, grid=SIZE_GRID))
+        made["trees"] = _advised(BoostedTrees.fit(training, TreesSettings(), SIZE_GRID))
     return made
 
 

@@ -14,12 +14,12 @@ PER_THREAD_PER_S = 1000.0
 
 
 def arch(size: Floats, optimum: float) -> Floats:
-    """Rises to a smooth summit and falls beyond it."""
+    """Rises to a smooth optimum and falls beyond it."""
     return 1.0 / (1.0 + 0.5 * np.log(size / optimum) ** 2)
 
 
 def roof(size: Floats, optimum: float) -> Floats:
-    """Rises and falls with constant elasticities, with an edge at the summit."""
+    """Rises and falls with constant elasticities, with an edge at the optimum."""
     away = np.log(size / optimum)
     return np.exp(np.where(away < 0.0, 0.9 * away, -0.5 * away))
 
@@ -36,7 +36,7 @@ def knee(size: Floats, optimum: float) -> Floats:
 
 
 def soft_knee(size: Floats, optimum: float) -> Floats:
-    """Gunther's law: rises ever more slowly to the summit and falls ever so slightly beyond."""
+    """Gunther's law: rises ever more slowly to the optimum and falls ever so slightly beyond."""
     contention = min(0.99, 2.0 / max(optimum, 1.0))
     coherency = (1.0 - contention) / optimum**2
 

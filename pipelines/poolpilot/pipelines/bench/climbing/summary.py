@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
 
-from poolpilot.pipelines.bench.climbing.arena import Arena, Run
 from poolpilot.pipelines.bench.climbing.paired_test import Verdict, compare, tally
 from poolpilot.pipelines.bench.climbing.reference_controllers import ANCESTORS, SPECTRAL
 from poolpilot.pipelines.bench.climbing.score import Score
+from poolpilot.pipelines.bench.climbing.suite import Run, Suite
 
 Scores = Mapping[str, Mapping[str, Sequence[Score]]]
 """Scores by cell, controller and seed."""
@@ -17,25 +17,25 @@ Scores = Mapping[str, Mapping[str, Sequence[Score]]]
 
 @dataclass(frozen=True)
 class Comparison:
-    """All runs of an arena.
+    """All runs of an suite.
 
     Attributes:
-        arena: Where they ran.
+        suite: Where they ran.
         scores: Their scores.
         margin: What ours may lose to an ancestor and still count as not inferior.
     """
 
-    arena: Arena
+    suite: Suite
     scores: Scores
     margin: float
 
     @classmethod
-    def of(cls, arena: Arena, runs: Sequence[Run], margin: float) -> "Comparison":
+    def of(cls, suite: Suite, runs: Sequence[Run], margin: float) -> "Comparison":
         """Sorts runs, which come in the order of their tasks."""
         scores: dict[str, dict[str, list[Score]]] = defaultdict(lambda: defaultdict(list))
         for run in runs:
             scores[run.task.cell][run.task.controller].append(run.score)
-        return cls(arena, scores, margin)
+        return cls(suite, scores, margin)
 
     @property
     def controllers(self) -> list[str]:
@@ -46,9 +46,9 @@ class Comparison:
         """Share of the objective lost in a cell, by seed."""
         return [one.objective_lost for one in self.scores[cell][controller]]
 
-    def verdict(self, cell: str, rival: str) -> Verdict:
-        """Ours against a rival in a cell."""
-        return compare(self.lost(cell, SPECTRAL), self.lost(cell, rival))
+    def verdict(self, cell: str, baseline: str) -> Verdict:
+        """Ours against a baseline in a cell."""
+        return compare(self.lost(cell, SPECTRAL), self.lost(cell, baseline))
 
     def best(self, cell: str, among: Sequence[str]) -> str:
         """The controller that loses least in a cell."""
@@ -61,14 +61,14 @@ class Comparison:
     def summary(self) -> dict[str, Any]:
         """The figures of the whole."""
         cells = list(self.scores)
-        rivals = [name for name in self.controllers if name != SPECTRAL]
-        verdicts = {rival: [self.verdict(cell, rival) for cell in cells] for rival in rivals}
+        baselines = [name for name in self.controllers if name != SPECTRAL]
+        verdicts = {baseline: [self.verdict(cell, baseline) for cell in cells] for baseline in baselines}
         inferior = [row for row in self.losing_cells() if row["high"] >= self.margin]
         best = [self.best(cell, self.controllers) == SPECTRAL for cell in cells]
         return {
             "cells": len(cells),
             "spectral_best_share": fmean(best),
-            "verdicts": {rival: tally(found) for rival, found in verdicts.items()},
+            "verdicts": {baseline: tally(found) for baseline, found in verdicts.items()},
             "not_non_inferior": len({row["cell"] for row in inferior}),
             "better_than_best_ancestor_share": self._better_than_best_ancestor(cells),
             "means": {name: self._means(name) for name in self.controllers},
@@ -78,17 +78,17 @@ class Comparison:
         """Every cell and ancestor where ours is not shown to be better or equal, the worst first."""
         rows = []
         for cell in self.scores:
-            for rival in self.ancestors():
-                verdict = self.verdict(cell, rival)
+            for baseline in self.ancestors():
+                verdict = self.verdict(cell, baseline)
                 if verdict.high > 0.0 and (verdict.outcome == "lost" or not verdict.non_inferior(self.margin)):
-                    row = {"cell": cell, "rival": rival, "difference": verdict.difference}
+                    row = {"cell": cell, "baseline": baseline, "difference": verdict.difference}
                     rows.append({**row, "low": verdict.low, "high": verdict.high})
         return sorted(rows, key=lambda row: float(row["difference"]), reverse=True)
 
     def cells(self) -> list[dict[str, Any]]:
         """Every cell with the means of every controller."""
         return [
-            {**self.arena.describe(cell), "cell": cell, "controllers": {name: self._row(cell, name) for name in found}}
+            {**self.suite.describe(cell), "cell": cell, "controllers": {name: self._row(cell, name) for name in found}}
             for cell, found in self.scores.items()
         ]
 

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from poolpilot.env.ladder import LARGE_LADDER
+from poolpilot.env.action_grid import LARGE_GRID
 from poolpilot.env.servers.simulated_measurement import Scenario
 from poolpilot.env.workloads.families import FAMILIES, draw_workload
 from poolpilot.env.workloads.simulated_families import SIMULATED_FAMILIES, draw_scenario
@@ -137,10 +137,10 @@ def chosen(scenario: Scenario, seed: int, tuples: Sequence[PoolTuple] | None = N
     Args:
         scenario: The workload and its machine.
         seed: Of the run.
-        tuples: Tuples that are tried beside the default one; those of `ladder` if None.
+        tuples: Tuples that are tried beside the default one; those of `grid` if None.
     """
     default = PoolTuple(scenario.workload.cpus, 3, 500)
-    tried = dict.fromkeys((default, *(ladder(scenario) if tuples is None else tuples)))
+    tried = dict.fromkeys((default, *(grid(scenario) if tuples is None else tuples)))
     objective = scenario.objective.model_copy(update={"min_share": {LONG: KEPT}})
     reference = simulated(scenario, Arrangement(default, FIFO), seed)
 
@@ -155,8 +155,8 @@ def chosen(scenario: Scenario, seed: int, tuples: Sequence[PoolTuple] | None = N
     return dict(zip(ARRANGEMENTS, (Arrangement(default, FIFO), *best), strict=True))
 
 
-def ladder(scenario: Scenario) -> list[PoolTuple]:
-    """Tuples of the ladder from half the processors to four times as many, at least to size 64."""
+def grid(scenario: Scenario) -> list[PoolTuple]:
+    """Tuples of the grid from half the processors to four times as many, at least to size 64."""
     cpus = scenario.workload.cpus
     most = max(64, 4 * cpus)
-    return [one for one in LARGE_LADDER.tuples if cpus / 2 <= one.pool_size <= most]
+    return [one for one in LARGE_GRID.tuples if cpus / 2 <= one.pool_size <= most]

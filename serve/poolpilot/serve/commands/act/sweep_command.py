@@ -1,4 +1,4 @@
-"""`poolpilot sweep`: races the tuples of the ladder on a MariaDB server in staging."""
+"""`poolpilot sweep`: races the tuples of the grid on a MariaDB server in staging."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from poolpilot.env.ladder import DEFAULT_LADDER
+from poolpilot.env.action_grid import DEFAULT_GRID
 from poolpilot.env.measurement.protocol import MARIADB_RACING, Measured, MeasurementSettings
 from poolpilot.env.measurement.protocol import sweep as race
 from poolpilot.env.measurement.sweep import WorkloadSweep
@@ -38,9 +38,9 @@ def sweep(
     seed: Annotated[int, typer.Option(help="Seed of the order.")] = 0,
     json_path: Annotated[Path | None, typer.Option("--json", help="Write the sweep to this file.")] = None,
 ) -> None:
-    """Measure the tuples of the ladder on a MariaDB server in staging, losers dropped early; restores the first tuple.
+    """Measure the tuples of the grid on a MariaDB server in staging, losers dropped early; restores the first tuple.
 
-    Clients do not report to it, so tuples are judged by the mean time in the system (Little's law).
+    Clients do not report to it, so tuples are evaluated by the mean time in the system (Little's law).
     """
     console = terminal()
     settings = MARIADB_RACING.model_copy(update={"window_s": window, "oracle_repeats": repeats})
@@ -48,12 +48,10 @@ def sweep(
     with mariadb_target(dsn, defaults_file, procedure) as target:
         warn(target.warnings, console)
         if not execute:
-            console.print(
-                dry_run(ladder_tuples(target.server, target.server.tuple_in_force()), settings), soft_wrap=True
-            )
+            console.print(dry_run(grid_tuples(target.server, target.server.tuple_in_force()), settings), soft_wrap=True)
             return
         with restoring(target.way_back, "sweep", console) as first:
-            tuples = ladder_tuples(target.server, first)
+            tuples = grid_tuples(target.server, first)
             rng = np.random.default_rng(seed)
             with _shown(console, len(tuples)) as measured:
                 results = race(target.server, tuples, target.objective, settings, rng, on_measured=measured.append)
@@ -71,11 +69,11 @@ def dry_run(tuples: Sequence[PoolTuple], settings: MeasurementSettings) -> str:
     )
 
 
-def ladder_tuples(server: Tunable, first: PoolTuple) -> list[PoolTuple]:
-    """The tuples of the ladder that the server takes, and the one at the beginning."""
-    allowed = DEFAULT_LADDER.mask(server.knobs)
-    ladder = [one for one, take in zip(DEFAULT_LADDER.tuples, allowed, strict=True) if take]
-    return sorted({first, *(first.with_core(one.core) for one in ladder)})
+def grid_tuples(server: Tunable, first: PoolTuple) -> list[PoolTuple]:
+    """The tuples of the grid that the server takes, and the one at the beginning."""
+    allowed = DEFAULT_GRID.mask(server.knobs)
+    grid = [one for one, take in zip(DEFAULT_GRID.tuples, allowed, strict=True) if take]
+    return sorted({first, *(first.with_core(one.core) for one in grid)})
 
 
 def built(target: Target, results: Sequence[Measured]) -> WorkloadSweep:

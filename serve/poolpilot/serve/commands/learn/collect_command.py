@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from poolpilot.pipelines.collect.collect_settings import CollectSettings
 
 HELP = (
-    "Measure generated workloads on live or simulated pools, or on a laboratory's MariaDB, into a record store; "
+    "Measure generated workloads on live or simulated pools, or on a test server, into a record store; "
     "run it again to go on."
 )
 

@@ -10,7 +10,7 @@ from poolpilot.serve.commands.options.settings_command import as_command
 if TYPE_CHECKING:
     from poolpilot.pipelines.evaluate.evaluate import EvaluateSettings
 
-HELP = "Compare a model with its rivals on workloads it has never seen."
+HELP = "Compare a model with its baselines on workloads it has never seen."
 
 
 def build() -> Callable[..., None]:

@@ -24,7 +24,7 @@ from poolpilot.models.body import REQUEST, outcome_body
 
 app = typer.Typer(no_args_is_help=True, help="A private MariaDB in a folder, with data sets and named loads.")
 
-Folder = Annotated[Path, typer.Option(help="Folder of the laboratory.")]
+Folder = Annotated[Path, typer.Option(help="Folder of the test server.")]
 DEFAULT_FOLDER = Path("lab/small")
 
 
@@ -129,10 +129,10 @@ def disk(
     flush_us: Annotated[int, typer.Option(min=0, help="Microseconds added to a flush.")],
     folder: Folder = DEFAULT_FOLDER,
 ) -> None:
-    """Change the latency of the slow disk under a laboratory, while it runs."""
+    """Change the latency of the slow disk under a test server, while it runs."""
     slow = Lab.of(folder).slow_disk
     if slow is None:
-        raise SettingError(f"the laboratory in {folder} has no slow disk; start it with: poolpilot lab up --slow-disk")
+        raise SettingError(f"the test server in {folder} has no slow disk; start it with: poolpilot lab up --slow-disk")
     slow.set(read_us, write_us, flush_us)
     typer.echo(f"from now on a read takes {read_us} us more, a write {write_us} us, a flush {flush_us} us")
 
@@ -142,7 +142,7 @@ def down(
     folder: Folder = DEFAULT_FOLDER,
     remove: Annotated[bool, typer.Option("--remove", help="Delete its data too.")] = False,
 ) -> None:
-    """Stop the MariaDB of a laboratory; the data stay unless they are to be removed."""
+    """Stop the MariaDB of a test server; the data stay unless they are to be removed."""
     lab = Lab.of(folder)
     stopped = lab.down()
     if remove:

@@ -12,9 +12,9 @@ from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.body import REQUEST, as_body
-from poolpilot.models.memory import Memory
 from poolpilot.models.predictor import Prediction
 from poolpilot.models.reasons import BUSY, QUEUEING, percentage
+from poolpilot.models.workload_repository import WorkloadRepository
 from poolpilot.serve.commands.presentation.verdict import trials
 
 SATURATED = 0.5
@@ -39,8 +39,8 @@ class Advice:
     Attributes:
         prediction: The tuple with its gain and reasons.
         workload: The workload in words.
-        alike: The remembered workload that is most like it, and what the tuple did to its classes; None without memory
-            or advice.
+        similar: The remembered workload that is most like it, and what the tuple did to its classes; None without a
+            workload repository or advice.
         worst_threads: Threads that the pool may start under the recommended tuple.
         worst_memory_mb: Memory that their stacks may take.
         next_steps: Lines that find out in staging, where there is no advice or a change may lose; else empty.
@@ -53,7 +53,7 @@ class Advice:
 
     prediction: Prediction
     workload: tuple[str, ...]
-    alike: str | None
+    similar: str | None
     worst_threads: int
     worst_memory_mb: float
     next_steps: tuple[str, ...]
@@ -68,7 +68,7 @@ class Advice:
         return {
             "prediction": self.prediction.as_dict(),
             "workload": list(self.workload),
-            "alike": self.alike,
+            "similar": self.similar,
             "worst_threads": self.worst_threads,
             "worst_memory_mb": self.worst_memory_mb,
             "next_steps": list(self.next_steps),
@@ -80,7 +80,7 @@ class Advice:
 
 
 def advice_of(
-    server: MariadbServer, window: Window, prediction: Prediction, memory: Memory | None, named: str
+    server: MariadbServer, window: Window, prediction: Prediction, repository: WorkloadRepository | None, named: str
 ) -> Advice:
     """Puts together what is said of a watched window and its prediction.
 
@@ -88,7 +88,7 @@ def advice_of(
         server: The server.
         window: What was seen of it.
         prediction: What the model answered.
-        memory: The workloads that the model remembers, if it does.
+        repository: The workloads that the model remembers, if it does.
         named: What names the server on a command line.
     """
     chosen = prediction.pool_tuple
@@ -96,7 +96,7 @@ def advice_of(
     return Advice(
         prediction=prediction,
         workload=workload_in_words(window, server.knobs.cpus),
-        alike=None if prediction.abstained else _alike(window, chosen, memory),
+        similar=None if prediction.abstained else _similar(window, chosen, repository),
         worst_threads=threads,
         worst_memory_mb=threads * int(server.variables["thread_stack"].value) / 2**20,
         next_steps=trials(named) if prediction.abstained or _may_lose(prediction) else (),
@@ -155,11 +155,11 @@ def _may_lose(prediction: Prediction) -> bool:
     return prediction.verdict == "change" and prediction.gain_low is not None and prediction.gain_low < 0.0
 
 
-def _alike(window: Window, chosen: PoolTuple, memory: Memory | None) -> str | None:
-    if memory is None:
+def _similar(window: Window, chosen: PoolTuple, repository: WorkloadRepository | None) -> str | None:
+    if repository is None:
         return None
-    alike = memory.most_alike(window)
-    before, after = alike.workload.under(window.pool_tuple.core), alike.workload.under(chosen.core)
+    similar = repository.nearest(window)
+    before, after = similar.workload.under(window.pool_tuple.core), similar.workload.under(chosen.core)
     changes = [
         f"{name} from {before.per_s[name]:.0f} to {after.per_s.get(name, 0.0):.0f} a second"
         for name in sorted(before.per_s)
@@ -170,7 +170,7 @@ def _alike(window: Window, chosen: PoolTuple, memory: Memory | None) -> str | No
         if same
         else f"; there {PoolTuple(*after.core)} instead of {PoolTuple(*before.core)} took " + ", ".join(changes)
     )
-    return f"of the workloads remembered, {alike.workload.name} looks most like it{effect}"
+    return f"of the workloads remembered, {similar.workload.name} looks most like it{effect}"
 
 
 def _statements(in_force: PoolTuple, chosen: PoolTuple) -> tuple[str, ...]:

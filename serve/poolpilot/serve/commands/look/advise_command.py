@@ -66,11 +66,11 @@ def look(server: MariadbServer, seconds: float, model: Path | None, named: str) 
     window = observe(server, seconds).window
     if window.throughput_per_s <= 0.0:
         raise ServerError(
-            f"no client sent anything to {server.session.where} within {seconds:g} s: there is no workload to judge; "
+            f"no client sent anything to {server.session.where} within {seconds:g} s: there is no workload; "
             "look again while it is under load"
         )
     prediction = ScorePredictor(artefact).predict([window], server.knobs, Objective())
-    return advice_of(server, window, prediction, artefact.memory, named)
+    return advice_of(server, window, prediction, artefact.repository, named)
 
 
 def advice_table(advice: Advice) -> Table:
@@ -79,8 +79,8 @@ def advice_table(advice: Advice) -> Table:
     table = Table(title="Advice", show_header=False, title_justify="left")
     for number, sentence in enumerate(advice.workload):
         table.add_row("workload" if number == 0 else "", sentence)
-    if advice.alike:
-        table.add_row("remembered", advice.alike)
+    if advice.similar:
+        table.add_row("remembered", advice.similar)
     table.add_row("in force", f"{prediction.in_force} (size, oversubscribe, stall limit in ms)")
     for row in verdict_rows(prediction):
         table.add_row(*row)

@@ -10,7 +10,7 @@ from poolpilot.serve.commands.options.settings_command import as_command
 if TYPE_CHECKING:
     from poolpilot.pipelines.bench.climbers import ClimbersBenchSettings
 
-HELP = "Controllers of the pool size beside each other, ours, its ancestors and its rivals: what each loses on the way."
+HELP = "Controllers of the pool size beside each other, ours, reference controllers and baselines: what each loses."
 
 
 def build() -> Callable[..., None]:

@@ -76,8 +76,8 @@ class SearchRunSettings(ProgramSettings, BayesianSettings):
     stable_rounds: int = Field(
         default=20, ge=1, description="With --until-stable: the search ends after so many rounds without improvement."
     )
-    samples_per_round: int = Field(default=2, ge=1, description="Windows by which a tuple is judged.")
-    settle_windows: int = Field(default=1, ge=0, description="Windows after a change that are not judged.")
+    samples_per_round: int = Field(default=2, ge=1, description="Windows by which a tuple is evaluated.")
+    settle_windows: int = Field(default=1, ge=0, description="Windows after a change that are not counted.")
     period: float | None = Field(
         default=None, ge=0.01, description="Seconds of a window; 0.25 if not given, 0.5 on MariaDB."
     )

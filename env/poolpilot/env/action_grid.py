@@ -1,0 +1,120 @@
+"""The grid: the absolute, log-spaced list of tuples that an agent chooses from, masked per server."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.errors import SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+
+
+@dataclass(frozen=True)
+class ActionGrid:
+    """All combinations of a few values of each core knob, in product order.
+
+    Attributes:
+        sizes: Pool sizes, rising.
+        oversubscribes: Values of oversubscribe, rising.
+        timer_intervals_ms: Timer intervals in milliseconds, rising.
+        version: Raised whenever an action index changes its meaning.
+    """
+
+    sizes: tuple[int, ...]
+    oversubscribes: tuple[int, ...]
+    timer_intervals_ms: tuple[int, ...]
+    version: int = 1
+
+    def __len__(self) -> int:
+        return len(self.tuples)
+
+    @cached_property
+    def tuples(self) -> tuple[PoolTuple, ...]:
+        """Tuple of every action; the index is the action."""
+        return tuple(PoolTuple(*core) for core in product(self.sizes, self.oversubscribes, self.timer_intervals_ms))
+
+    @cached_property
+    def _index(self) -> dict[tuple[int, int, int], int]:
+        return {pool_tuple.core: index for index, pool_tuple in enumerate(self.tuples)}
+
+    @cached_property
+    def _log_cores(self) -> NDArray[np.float64]:
+        return log_core(np.array([pool_tuple.core for pool_tuple in self.tuples]))
+
+    def mask(self, limits: KnobSpace) -> NDArray[np.bool_]:
+        """Which tuples a server allows, shape (len(self),).
+
+        Raises:
+            SettingError: It allows none.
+        """
+        allowed = np.array([limits.allows(pool_tuple) for pool_tuple in self.tuples])
+        if not allowed.any():
+            raise SettingError("no tuple of the grid is inside the limits of this server; widen the limits")
+        return allowed
+
+    def index_of(self, pool_tuple: PoolTuple) -> int:
+        """Action that sets the core of this tuple.
+
+        Raises:
+            SettingError: The tuple is not on the grid.
+        """
+        try:
+            return self._index[pool_tuple.core]
+        except KeyError:
+            raise SettingError(
+                f"{pool_tuple} is not on the grid: sizes {self.sizes}, oversubscribe {self.oversubscribes}, "
+                f"timer interval {self.timer_intervals_ms} ms"
+            ) from None
+
+    def nearest(self, pool_tuple: PoolTuple, mask: NDArray[np.bool_] | None = None) -> PoolTuple:
+        """The tuple of the grid nearest in logarithms, among those that `mask` allows."""
+        distance = np.square(self._log_cores - log_core(np.array(pool_tuple.core))).sum(axis=1)
+        if mask is not None:
+            distance = np.where(mask, distance, np.inf)
+        return self.tuples[int(np.argmin(distance))]
+
+    def neighbours(self, pool_tuple: PoolTuple) -> NDArray[np.bool_]:
+        """Which tuples differ from that one in a single knob, and there by one step, shape (len(self),).
+
+        Raises:
+            SettingError: The tuple is not on the grid.
+        """
+        shape = (len(self.sizes), len(self.oversubscribes), len(self.timer_intervals_ms))
+        steps = np.stack(np.unravel_index(np.arange(len(self)), shape), axis=-1)
+        near: NDArray[np.bool_] = np.abs(steps - steps[self.index_of(pool_tuple)]).sum(axis=1) == 1
+        return near
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the fields, fit for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Rebuilds a grid from `as_dict`."""
+        return cls(
+            tuple(values["sizes"]),
+            tuple(values["oversubscribes"]),
+            tuple(values["timer_intervals_ms"]),
+            int(values["version"]),
+        )
+
+
+def log_core(cores: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Base-2 logarithms of size, 1 + oversubscribe and timer interval. Shape (..., 3) to (..., 3)."""
+    logs: NDArray[np.float64] = np.log2(cores + np.array([0, 1, 0]))
+    return logs
+
+
+DEFAULT_GRID = ActionGrid(
+    sizes=(1, 2, 4, 8, 16, 32, 64), oversubscribes=(1, 3), timer_intervals_ms=(10, 500), version=1
+)
+
+LARGE_GRID = ActionGrid(
+    sizes=(*DEFAULT_GRID.sizes, 128), oversubscribes=(1, 3), timer_intervals_ms=(10, 500), version=1
+)
+"""The same up to the largest size a running server takes, for machines of many processors."""

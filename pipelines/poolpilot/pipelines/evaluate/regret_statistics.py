@@ -1,0 +1,184 @@
+"""Statistics of an evaluation: what each method lost, and how sure its difference to the baselines is."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poolpilot.env.measurement.sweep import Core
+
+WITHIN = 0.05
+"""A regret up to this counts as "within 5 %"."""
+
+TAIL = 0.10
+"""Share of the worst cases whose mean is CVaR10."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one method chose for one workload, seen from one starting tuple, and what that was worth.
+
+    Attributes:
+        workload_id: The workload.
+        family: Its family.
+        start: Name of the tuple in force in the first window the method saw.
+        method: Name of the method.
+        chosen: Core tuple it chose; the starting tuple where it abstained.
+        value: J of the chosen tuple.
+        regret: Share lost against the oracle.
+        abstained: Whether it declined to choose.
+        doubt: Width of the interval of its expected gain; None for a method that states none.
+    """
+
+    workload_id: str
+    family: str
+    start: str
+    method: str
+    chosen: Core
+    value: float
+    regret: float
+    abstained: bool = False
+    doubt: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Headroom:
+    """What could be gained over the single best static tuple under one workload.
+
+    Attributes:
+        sbs_value: J of the single best static tuple.
+        oracle_value: J of the oracle.
+        noise: Standard deviation of repeats of J.
+    """
+
+    sbs_value: float
+    oracle_value: float
+    noise: float
+
+    @property
+    def exceeds_noise(self) -> bool:
+        """Whether the gain to be had is more than twice the noise."""
+        return self.oracle_value - self.sbs_value > 2.0 * self.noise
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """Mean of a method's regret minus a baseline's on the same windows; negative is better than the baseline.
+
+    Attributes:
+        mean_difference: The mean over workloads and starting tuples.
+        low: Lower bound of its 95 % interval; None with fewer than two families.
+        high: Upper bound.
+    """
+
+    mean_difference: float
+    low: float | None
+    high: float | None
+
+
+def summary(outcomes: Sequence[Outcome]) -> dict[str, float]:
+    """Regret of one method: median, 90th percentile, mean of the worst tenth, share within 5 %, abstentions."""
+    regrets = np.array([outcome.regret for outcome in outcomes])
+    worst = np.sort(regrets)[-max(1, round(TAIL * len(regrets))) :]
+    return {
+        "regret_median": float(np.median(regrets)),
+        "regret_p90": float(np.quantile(regrets, 0.9)),
+        "within_5pct": float(np.mean(regrets <= WITHIN)),
+        "regret_mean": float(regrets.mean()),
+        "cvar10": float(worst.mean()),
+        "abstained": float(np.mean([outcome.abstained for outcome in outcomes])),
+    }
+
+
+def paired(first: Sequence[Outcome], second: Sequence[Outcome], resamples: int, seed: int) -> PairedDifference:
+    """Compares two methods case by case, with a percentile bootstrap that resamples whole families.
+
+    Workloads of one family resemble each other; resampling workloads would count the same evidence many times
+    (Cameron, Gelbach and Miller, "Bootstrap-based improvements for inference with clustered errors", 2008).
+
+    Args:
+        first: Outcomes of the method.
+        second: Outcomes of the baseline for the same workloads and starting tuples.
+        resamples: Number of bootstrap samples.
+        seed: Seed of the resampling.
+    """
+    baseline = {(outcome.workload_id, outcome.start): outcome.regret for outcome in second}
+    by_family: dict[str, list[float]] = defaultdict(list)
+    for outcome in first:
+        by_family[outcome.family].append(outcome.regret - baseline[outcome.workload_id, outcome.start])
+    sums = np.array([sum(differences) for differences in by_family.values()])
+    counts = np.array([len(differences) for differences in by_family.values()])
+    low, high = _interval(sums, counts, resamples, seed)
+    return PairedDifference(float(sums.sum() / counts.sum()), low, high)
+
+
+def _interval(
+    sums: NDArray[np.float64], counts: NDArray[np.int64], resamples: int, seed: int
+) -> tuple[float | None, float | None]:
+    from scipy.stats import bootstrap
+
+    if len(sums) < 2:
+        return None, None
+
+    def mean(families: NDArray[np.int64], axis: int) -> NDArray[np.float64]:
+        pooled: NDArray[np.float64] = sums[families].sum(axis=axis) / counts[families].sum(axis=axis)
+        return pooled
+
+    found = bootstrap(
+        (np.arange(len(sums)),),
+        mean,
+        n_resamples=resamples,
+        method="percentile",
+        vectorized=True,
+        rng=np.random.default_rng(seed),
+    ).confidence_interval
+    return float(found.low), float(found.high)
+
+
+def gap_closed(outcomes: Iterable[Outcome], headrooms: Mapping[str, Headroom]) -> float | None:
+    """Median of (J - SBS) / (oracle - SBS) where there is something to gain; None where nowhere is."""
+    shares = [
+        (outcome.value - headroom.sbs_value) / (headroom.oracle_value - headroom.sbs_value)
+        for outcome, headroom in _with_headroom(outcomes, headrooms, lambda one: one.exceeds_noise)
+    ]
+    return float(np.median(shares)) if shares else None
+
+
+def harm(outcomes: Iterable[Outcome], headrooms: Mapping[str, Headroom]) -> float | None:
+    """Mean share lost against SBS where nothing is to be gained; None where there is no such workload."""
+    losses = [
+        1.0 - float(np.exp(outcome.value - headroom.sbs_value))
+        for outcome, headroom in _with_headroom(outcomes, headrooms, lambda one: not one.exceeds_noise)
+    ]
+    return float(np.mean(losses)) if losses else None
+
+
+def _with_headroom(
+    outcomes: Iterable[Outcome], headrooms: Mapping[str, Headroom], wanted: Callable[[Headroom], bool]
+) -> Iterable[tuple[Outcome, Headroom]]:
+    pairs = ((outcome, headrooms[outcome.workload_id]) for outcome in outcomes)
+    return (pair for pair in pairs if wanted(pair[1]))
+
+
+def same_advice(outcomes: Iterable[Outcome]) -> float:
+    """Share of the workloads for which a method chose one and the same tuple from every start."""
+    chosen: dict[str, set[Core]] = defaultdict(set)
+    for outcome in outcomes:
+        chosen[outcome.workload_id].add(outcome.chosen)
+    return float(np.mean([len(tuples) == 1 for tuples in chosen.values()]))
+
+
+def risk_coverage(outcomes: Sequence[Outcome]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean regret of the advice kept when the most doubtful is left out.
+
+    Args:
+        outcomes: Those of one method that states its doubt and does not abstain.
+
+    Returns:
+        Coverage (share of the advice kept, rising) and the mean regret at it, both of shape (n,).
+    """
+    stated = sorted((outcome.doubt, outcome.regret) for outcome in outcomes if outcome.doubt is not None)
+    kept = np.arange(1, len(stated) + 1)
+    return kept / max(len(outcomes), 1), np.cumsum([regret for _, regret in stated]) / kept
