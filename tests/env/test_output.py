@@ -2,14 +2,17 @@
 
 import ast
 import io
+import json
+import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 from rich.table import Table
 
 from poolpilot.env import output
-from poolpilot.env.output import terminal, warn
+from poolpilot.env.output import LINE_WIDTH, terminal, warn, write_json
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("agent", "env", "featurizer", "models", "native_pool/python", "pipelines", "serve")
@@ -44,3 +47,26 @@ def test_no_command_makes_a_console_of_its_own() -> None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Console"
     }
     assert makers == {Path(output.__file__)}
+
+
+def test_a_row_of_json_stands_on_one_line_and_reads_back_the_same(tmp_path: Path) -> None:
+    rows = [{"name": f"row {number}", "mean": number / 3, "interval": [0.1, 0.2]} for number in range(9)]
+    report: dict[Any, Any] = {
+        "rows": rows,
+        "numbers": [index / 7 for index in range(100)],
+        "nothing": [],
+        5: {"inner": {}},
+    }
+    path = tmp_path / "report.json"
+    write_json(path, report)
+    lines = path.read_text().splitlines()
+    assert json.loads(path.read_text()) == json.loads(json.dumps(report))
+    assert sum("row " in line for line in lines) == len(rows)
+    assert len(lines) < len(rows) + 30
+    assert max(map(len, lines)) <= LINE_WIDTH
+
+
+def test_what_is_not_finite_becomes_null(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    write_json(path, {"each": [math.nan, math.inf, 1.5], "in a tuple": (math.nan,)})
+    assert json.loads(path.read_text()) == {"each": [None, None, 1.5], "in a tuple": [None]}

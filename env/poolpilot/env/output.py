@@ -37,8 +37,10 @@ def check_folder(path: Path | None) -> None:
         raise SettingError(f"cannot write {path}: there is no such folder")
 
 
-def write_json(path: Path | None, values: Mapping[str, Any]) -> None:
+def write_json(path: Path | None, values: Mapping[str, Any] | Sequence[Any]) -> None:
     """Writes what a table shows for a program to read, where that is asked for; what is not finite becomes null.
+
+    A row that fits one line stands on one, so that files can be read and compared line by line.
 
     Args:
         path: The file; None writes nothing.
@@ -50,7 +52,7 @@ def write_json(path: Path | None, values: Mapping[str, Any]) -> None:
     if path is None:
         return
     try:
-        path.write_text(json.dumps(_finite(values), indent=2, allow_nan=False) + "\n", encoding="utf-8")
+        path.write_text(f"{_laid_out(_finite(values))}\n", encoding="utf-8")
     except OSError as error:
         raise SettingError(f"cannot write {path}: {error.strerror}") from error
 
@@ -62,3 +64,34 @@ def _finite(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _finite(inner) for name, inner in value.items()}
     return [_finite(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+LINE_WIDTH = 120
+
+
+def _laid_out(value: Any, indent: str = "", name: str | None = None) -> str:
+    """JSON in which everything that fits one line stands on one; longer lists of numbers fill lines."""
+    key = "" if name is None else f"{json.dumps(str(name))}: "
+    line = key + json.dumps(value, allow_nan=False)
+    if not isinstance(value, dict | list) or len(indent) + len(line) < LINE_WIDTH:
+        return line
+    inner = f"{indent} "
+    if isinstance(value, dict):
+        rows = [_laid_out(one, inner, name) for name, one in value.items()]
+    elif any(isinstance(one, dict | list) for one in value):
+        rows = [_laid_out(one, inner) for one in value]
+    else:
+        rows = _filled([json.dumps(one) for one in value], LINE_WIDTH - len(inner))
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    return f"{key}{opening}\n{inner}" + f",\n{inner}".join(rows) + f"\n{indent}{closing}"
+
+
+def _filled(items: Sequence[str], width: int) -> list[str]:
+    """Items with commas between them, as many a line as fit."""
+    lines: list[str] = []
+    for item in items:
+        if lines and len(lines[-1]) + len(item) + 2 < width:
+            lines[-1] += f", {item}"
+        else:
+            lines.append(item)
+    return lines
