@@ -79,7 +79,7 @@ def load_for(server_kind: ServerKind, path: Path | None = None) -> Artefact:
     artefact = load_champion(path, kind)
     if artefact.card.kind != kind:
         raise ArtefactError(
-            f"the model in {champion_folder(path, kind)} is for the kind of server {artefact.card.kind!r}, but the "
-            f"window comes from {server_kind!r}: name a model for {kind!r}, or none for the champion of that kind"
+            f"the model in {champion_folder(path, kind)} is for servers of the kind {artefact.card.kind!r}, and this "
+            f"one is {server_kind!r}: name a model for {kind!r}, or none, for the champion of that kind"
         )
     return artefact

@@ -47,7 +47,7 @@ class RememberedWorkload(BaseModel):
 
 
 class Likeness(NamedTuple):
-    """A remembered workload and how far it is.
+    """A workload of the repository and how far it is.
 
     Attributes:
         workload: The workload.
@@ -116,15 +116,15 @@ class WorkloadRepository(BaseModel):
         seen = scaled(window.profile.features)
         found = []
         for workload in self.workloads:
-            remembered = np.array(workload.under(window.pool_tuple.core).features, dtype=np.float64)
-            differences = (seen - remembered) / self._spread
+            stored = np.array(workload.under(window.pool_tuple.core).features, dtype=np.float64)
+            differences = (seen - stored) / self._spread
             found.append(float(np.sqrt(np.nanmean(np.square(differences)))))
         nearest = int(np.argmin(found))
         return Likeness(self.workloads[nearest], found[nearest])
 
     @cached_property
     def _spread(self) -> NDArray[np.float64]:
-        """Standard deviation of every feature over all that is remembered, floored."""
+        """Standard deviation of every feature over all workloads, floored."""
         rows = np.array([one.features for each in self.workloads for one in each.tuples], dtype=np.float64)
         present = ~np.isnan(rows)
         count = np.maximum(present.sum(axis=0), 1)

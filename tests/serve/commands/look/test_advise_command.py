@@ -136,14 +136,14 @@ def test_no_gain_of_hundreds_is_printed(invoke: Callable[..., Any], on: Callable
     assert "713" not in said
 
 
-def test_what_is_remembered_is_not_called_memory(
+def test_a_similar_workload_is_not_taken_for_memory(
     invoke: Callable[..., Any], on: Callable[..., None], window: Window
 ) -> None:
     on(2, prediction_of(window, 16))
     out = invoke("advise", DSN).out
     labels = [line.split("│")[1].strip() for line in out.splitlines() if line.startswith("│")]
-    assert "remembered" in labels
-    assert "memory" not in labels
+    assert "similar workload" in labels
+    assert not [label for label in labels if "memor" in label or "remember" in label]
 
 
 BUSY = {"connections": 13.0, "queue_length_mean": 0.0, "queue_length": 0.0, "utilisation": 0.5}

@@ -24,6 +24,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.body import REQUEST, outcome_body
 from poolpilot.models.reasons import percent
 from poolpilot.serve.commands.options.mariadb_options import DefaultsFile, DsnArgument, Procedure
+from poolpilot.serve.commands.presentation.setting_lines import SettingLines
 
 SHOWN = 12
 
@@ -57,7 +58,9 @@ def sweep(
                 results = race(target.server, tuples, target.objective, settings, rng, on_measured=measured.append)
     swept = built(target, results)
     console.print(result_table(swept, first))
-    write_json(json_path, as_dict(swept, first))
+    lines = SettingLines.between(first, better_tuple(swept, first))
+    lines.print(console)
+    write_json(json_path, {**as_dict(swept, first), **lines.as_dict()})
 
 
 def dry_run(tuples: Sequence[PoolTuple], settings: MeasurementSettings) -> str:
@@ -86,6 +89,13 @@ def built(target: Target, results: Sequence[Measured]) -> WorkloadSweep:
         limits=target.server.knobs,
         objective=target.objective,
     )
+
+
+def better_tuple(swept: WorkloadSweep, first: PoolTuple) -> PoolTuple:
+    """The best tuple, the knobs beside the core as they were; the first one where what it promises is within noise."""
+    again = swept.oracle_again
+    surely = again is not None and again - swept.value(first) > swept.noise
+    return first.with_core(swept.oracle_tuple.core) if surely else first
 
 
 def result_table(swept: WorkloadSweep, first: PoolTuple) -> Table:

@@ -9,7 +9,9 @@ from poolpilot.agent.controllers.warm_start import MARIADB_WARM_START, WarmStart
 from poolpilot.env.output import check_folder, terminal, warn, write_json
 from poolpilot.env.tuning.backends import Backend, BackendChoice, check_one_server
 from poolpilot.env.tuning.mariadb_target import mariadb_target
-from poolpilot.models.champion import load_champion
+from poolpilot.errors import FeatureError, SettingError
+from poolpilot.featurizer.snapshot import ServerKind, server_kind_of
+from poolpilot.models.champion import load_for
 from poolpilot.models.predictor import ScorePredictor
 from poolpilot.serve.commands.climb.climb_knobs import check_curve, chosen_knobs, dry_run
 from poolpilot.serve.commands.climb.climb_options import (
@@ -37,6 +39,7 @@ from poolpilot.serve.commands.climb.climb_settings import SettingSources, flags_
 from poolpilot.serve.commands.climb.settings_table import setting_rows, settings_table
 from poolpilot.serve.commands.look.predict_command import prediction_table
 from poolpilot.serve.commands.options.mariadb_options import DefaultsFile, OptionalDsn, Procedure
+from poolpilot.serve.commands.presentation.setting_lines import SettingLines, lines_to_keep
 from poolpilot.serve.commands.tuning.conduct import conduct
 from poolpilot.serve.commands.tuning.outcome import outcome_table
 from poolpilot.serve.commands.tuning.tuning_screen import TuningScreen
@@ -85,9 +88,9 @@ def climb(
     if list_settings:
         return show_settings(sources, console, json_path)
     settings = sources.load()
-    predictor = verified_predictor(model, dsn) if warm else None
     choice = BackendChoice(backend or Backend.NATIVE, family, seed, workload, curve, noise, server)
     check_one_server(dsn, backend, server)
+    predictor = verified_predictor(model, kind_of(choice) if dsn is None else "mariadb") if warm else None
     knobs = chosen_knobs(named_knobs or ())
     if choice.backend is Backend.CURVE:
         check_curve(knobs)
@@ -107,10 +110,11 @@ def climb(
                 target, controller, screen, period_s, seconds, settings=settings, sources=sources, knobs=knobs
             )
 
-        conduct(target, "climb", open_run, partial(report, console=console, json_path=json_path), console, keep=keep)
+        shown = partial(report, console=console, json_path=json_path, keep=keep)
+        conduct(target, "climb", open_run, shown, console, keep=keep)
 
 
-def report(run: ClimbRun, console: Console, json_path: Path | None) -> None:
+def report(run: ClimbRun, console: Console, json_path: Path | None, *, keep: bool = False) -> None:
     """Prints and writes what was measured.
 
     Raises:
@@ -121,7 +125,17 @@ def report(run: ClimbRun, console: Console, json_path: Path | None) -> None:
     console.print(outcome_table("Climb", run.outcome(), run.target.goodput))
     if run.steps:
         console.print(f"The climb ended on {run.steps[-1].pool_tuple}.")
-    write_json(json_path, run.as_dict())
+    lines = _lines(run, keep=keep)
+    lines.print(console)
+    write_json(json_path, {**run.as_dict(), **lines.as_dict()})
+
+
+def _lines(run: ClimbRun, *, keep: bool) -> SettingLines:
+    """What sets the tuple that a climb has ended on and keeps it, where that was better than the first."""
+    rows = run.outcome()
+    if run.before is None or run.interrupted or len(rows) < 2 or rows[1]["goodput_per_s"] <= rows[0]["goodput_per_s"]:
+        return SettingLines()
+    return lines_to_keep(run.target, run.before.window.pool_tuple, run.steps[-1].pool_tuple, kept=keep)
 
 
 def show_settings(sources: SettingSources, console: Console, json_path: Path | None) -> None:
@@ -135,7 +149,20 @@ def show_settings(sources: SettingSources, console: Console, json_path: Path | N
     write_json(json_path, {"settings": rows})
 
 
-def verified_predictor(model: Path | None, dsn: str | None) -> ScorePredictor:
-    """The model as a warm start may use it: what it sets is measured, and taken back where it is worse."""
-    artefact = load_champion(model, "native" if dsn is None else "mariadb")
+def kind_of(choice: BackendChoice) -> ServerKind:
+    """Which kind of server a backend is: what its windows will say of themselves, known before it is opened."""
+    return "other" if choice.server is not None else server_kind_of(choice.backend)
+
+
+def verified_predictor(model: Path | None, server_kind: ServerKind) -> ScorePredictor:
+    """The model as a warm start may use it: what it sets is measured, and taken back where it is worse.
+
+    Raises:
+        SettingError: No model knows such a server.
+        ArtefactError: The model is missing or damaged, or is for another kind of server.
+    """
+    try:
+        artefact = load_for(server_kind, model)
+    except FeatureError as error:
+        raise SettingError(f"--warm starts from a model's prediction: {error}") from error
     return ScorePredictor(artefact, artefact.card.settings.relaxed_for_trials())

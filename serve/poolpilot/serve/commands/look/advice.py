@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.mariadb.actuator import in_order
-from poolpilot.env.mariadb.variables import KNOB_VARIABLES
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -15,6 +13,7 @@ from poolpilot.models.body import REQUEST, as_body
 from poolpilot.models.predictor import Prediction
 from poolpilot.models.reasons import BUSY, QUEUEING, percentage
 from poolpilot.models.workload_repository import WorkloadRepository
+from poolpilot.serve.commands.presentation.setting_lines import SettingLines
 from poolpilot.serve.commands.presentation.verdict import trials
 
 SATURATED = 0.5
@@ -39,13 +38,12 @@ class Advice:
     Attributes:
         prediction: The tuple with its gain and reasons.
         workload: The workload in words.
-        similar: The remembered workload that is most like it, and what the tuple did to its classes; None without a
-            workload repository or advice.
+        similar: The workload of the model's repository that is most like it, and what the tuple did to its classes;
+            None without a repository or without advice.
         worst_threads: Threads that the pool may start under the recommended tuple.
         worst_memory_mb: Memory that their stacks may take.
         next_steps: Lines that find out in staging, where there is no advice or a change may lose; else empty.
-        statements: `SET GLOBAL` statements, capacity first; empty where nothing is to be set.
-        fragment: The same for my.cnf, since a restart forgets them.
+        to_set: The lines that set it and keep it; none where nothing is to be set.
         after_restart: What only a restart could change, and would.
         window: What was seen.
         limits: The ranges of the server.
@@ -57,8 +55,7 @@ class Advice:
     worst_threads: int
     worst_memory_mb: float
     next_steps: tuple[str, ...]
-    statements: tuple[str, ...]
-    fragment: tuple[str, ...]
+    to_set: SettingLines
     after_restart: tuple[str, ...]
     window: Window
     limits: KnobSpace
@@ -72,8 +69,7 @@ class Advice:
             "worst_threads": self.worst_threads,
             "worst_memory_mb": self.worst_memory_mb,
             "next_steps": list(self.next_steps),
-            "statements": list(self.statements),
-            "fragment": list(self.fragment),
+            **self.to_set.as_dict(),
             "after_restart": list(self.after_restart),
             REQUEST: as_body([self.window], self.limits, Objective()),
         }
@@ -88,7 +84,7 @@ def advice_of(
         server: The server.
         window: What was seen of it.
         prediction: What the model answered.
-        repository: The workloads that the model remembers, if it does.
+        repository: The workloads that the model learned from, where it lists them.
         named: What names the server on a command line.
     """
     chosen = prediction.pool_tuple
@@ -100,8 +96,7 @@ def advice_of(
         worst_threads=threads,
         worst_memory_mb=threads * int(server.variables["thread_stack"].value) / 2**20,
         next_steps=trials(named) if prediction.abstained or _may_lose(prediction) else (),
-        statements=_statements(prediction.in_force, chosen),
-        fragment=() if prediction.keeps else _fragment(chosen),
+        to_set=SettingLines.between(prediction.in_force, chosen),
         after_restart=_after_restart(server, window, chosen),
         window=window,
         limits=server.knobs,
@@ -170,24 +165,7 @@ def _similar(window: Window, chosen: PoolTuple, repository: WorkloadRepository |
         if same
         else f"; there {PoolTuple(*after.core)} instead of {PoolTuple(*before.core)} took " + ", ".join(changes)
     )
-    return f"of the workloads remembered, {similar.workload.name} looks most like it{effect}"
-
-
-def _statements(in_force: PoolTuple, chosen: PoolTuple) -> tuple[str, ...]:
-    return tuple(
-        f"SET GLOBAL {KNOB_VARIABLES[name][0].lower()} = {int(getattr(chosen, name))};"
-        for name in in_order(in_force, chosen)
-    )
-
-
-def _fragment(chosen: PoolTuple) -> tuple[str, ...]:
-    size, oversubscribe, timer_interval_ms = chosen.core
-    return (
-        "[mariadb]",
-        f"thread_pool_size = {size}",
-        f"thread_pool_oversubscribe = {oversubscribe}",
-        f"thread_pool_stall_limit = {timer_interval_ms}",
-    )
+    return f"of the workloads that the model learned from, {similar.workload.name} looks most like it{effect}"
 
 
 def _after_restart(server: MariadbServer, window: Window, chosen: PoolTuple) -> tuple[str, ...]:

@@ -34,13 +34,9 @@ def advise(
         console.print(f"Looking at {server.session.where} for {seconds:g} s; nothing is changed.", soft_wrap=True)
         advice = look(server, seconds, model, in_a_shell(dsn, defaults_file))
     console.print(advice_table(advice))
-    for heading, lines in (
-        (FIND_OUT, advice.next_steps),
-        ("To set it now, capacity first:", advice.statements),
-        ("A restart forgets that; for my.cnf:", advice.fragment),
-    ):
-        if lines:
-            console.print(heading, *lines, sep="\n", highlight=False, soft_wrap=True)
+    if advice.next_steps:
+        console.print(FIND_OUT, *advice.next_steps, sep="\n", highlight=False, soft_wrap=True)
+    advice.to_set.print(console)
     write_json(json_path, advice.as_dict())
 
 
@@ -80,7 +76,7 @@ def advice_table(advice: Advice) -> Table:
     for number, sentence in enumerate(advice.workload):
         table.add_row("workload" if number == 0 else "", sentence)
     if advice.similar:
-        table.add_row("remembered", advice.similar)
+        table.add_row("similar workload", advice.similar)
     table.add_row("in force", f"{prediction.in_force} (size, oversubscribe, stall limit in ms)")
     for row in verdict_rows(prediction):
         table.add_row(*row)
