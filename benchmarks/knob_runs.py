@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from poolpilot.agent.search.bayesian import BayesianOptimisation, BayesianSettings
+from poolpilot.agent.search.bayesian import BayesianOptimisation
+from poolpilot.agent.search.bayesian_settings import BayesianSettings
 from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.knob_climb import KnobClimbController
 from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber

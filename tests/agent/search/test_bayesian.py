@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from poolpilot.agent.search.bayesian import BayesianOptimisation, BayesianSettings, GaussianProcess
+from poolpilot.agent.search.bayesian import BayesianOptimisation, GaussianProcess
+from poolpilot.agent.search.bayesian_settings import BayesianSettings
 from poolpilot.agent.search.random_search import RandomSearch
 from poolpilot.agent.search.search_controller import SearchController, SearchSettings
 from poolpilot.agent.search.search_space import SearchSpace

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import Field
 
+from poolpilot.agent.search.bayesian_settings import BayesianSettings
 from poolpilot.agent.search.observations import Observation
-from poolpilot.agent.search.search_controller import Restart, SearchController, SearchSettings
+from poolpilot.agent.search.search_controller import Restart, SearchController
 from poolpilot.agent.search.search_space import SearchSpace
 from poolpilot.agent.search.workload_mapping import WorkloadMapping
 from poolpilot.agent.torch_threads import torch_threads
@@ -33,19 +33,6 @@ Floats = NDArray[np.float64]
 
 LEAST_POINTS = 2
 """Tuples that a Gaussian process needs; before that a round is random."""
-
-
-class BayesianSettings(SearchSettings):
-    """How tuples are chosen; the defaults are AutoTiKV's where it has them."""
-
-    random_rounds: int = Field(default=10, ge=1, description="Rounds drawn at random before the first choice.")
-    deviations: float = Field(
-        default=3.0, ge=0.0, description="k in U = m + k s: standard deviations that not knowing a tuple is worth."
-    )
-    candidates: int = Field(default=1000, ge=1, description="Tuples drawn at random among which a round chooses.")
-    threads: int = Field(
-        default=1, ge=1, description="Threads of torch; more than one costs the same seed its meaning."
-    )
 
 
 @dataclass(frozen=True)

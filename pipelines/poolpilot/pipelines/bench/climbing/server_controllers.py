@@ -75,7 +75,8 @@ def _search(seed: int) -> SearchSettings:
 
 
 def _bayesian(server: PoolServer, objective: Objective, seed: int) -> Controller:
-    from poolpilot.agent.search.bayesian import BayesianOptimisation, BayesianSettings
+    from poolpilot.agent.search.bayesian import BayesianOptimisation
+    from poolpilot.agent.search.bayesian_settings import BayesianSettings
 
     settings = BayesianSettings(rounds=SEARCH_ROUNDS, samples_per_round=2, seed=seed, candidates=200)
     return BayesianOptimisation(_sizes(server), objective, settings)
@@ -87,7 +88,8 @@ MAPPED_RANDOM_ROUNDS = 3
 
 def _remembering(training: Sequence[WorkloadSweep]) -> MakeController:
     def controller(server: PoolServer, objective: Objective, seed: int) -> Controller:
-        from poolpilot.agent.search.bayesian import BayesianOptimisation, BayesianSettings
+        from poolpilot.agent.search.bayesian import BayesianOptimisation
+        from poolpilot.agent.search.bayesian_settings import BayesianSettings
         from poolpilot.agent.search.stored_workload import stored_workloads
         from poolpilot.agent.search.workload_mapping import WorkloadMapping
 

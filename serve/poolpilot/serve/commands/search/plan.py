@@ -3,19 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from poolpilot.agent.search.bayesian import BayesianOptimisation
-from poolpilot.agent.search.knob_ranking import RankedKnob, rank_by_workloads
 from poolpilot.agent.search.random_search import RandomSearch
 from poolpilot.agent.search.search_controller import SearchController
 from poolpilot.agent.search.search_space import SearchSpace
 from poolpilot.agent.search.stored_workload import StoredWorkload, stored_workloads
-from poolpilot.agent.search.workload_mapping import WorkloadMapping
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.tuning.target import Target
-from poolpilot.pipelines.store.dataset import read_dataset
 from poolpilot.serve.commands.search.knob_option import KnobOption, range_of, space_of
 from poolpilot.serve.commands.search.search_settings import SearchRunSettings
+
+if TYPE_CHECKING:
+    from poolpilot.agent.search.knob_ranking import RankedKnob
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class SearchPlan:
     settings: SearchRunSettings
     space: SearchSpace
     stored: tuple[StoredWorkload, ...] = ()
-    ranking: tuple[RankedKnob, ...] = ()
+    ranking: tuple["RankedKnob", ...] = ()
     left_out: Mapping[str, str] = field(default_factory=dict)
 
     def controller(self, target: Target) -> SearchController:
@@ -41,6 +41,9 @@ class SearchPlan:
         settings = self.settings
         if settings.method == "random":
             return RandomSearch(self.space, target.objective, settings.search)
+        from poolpilot.agent.search.bayesian import BayesianOptimisation
+        from poolpilot.agent.search.workload_mapping import WorkloadMapping
+
         memory = WorkloadMapping(self.stored) if self.stored else None
         return BayesianOptimisation(self.space, target.objective, settings.search, memory)
 
@@ -80,6 +83,8 @@ def plan_of(settings: SearchRunSettings, target: Target) -> SearchPlan:
     held = space.held
     if settings.stored is None:
         return SearchPlan(settings, space, left_out=held)
+    from poolpilot.agent.search.knob_ranking import rank_by_workloads
+
     sweeps = _stored_sweeps(settings.stored, production=settings.dsn is not None)
     workloads = stored_workloads(sweeps, space, target.objective, settings.target)
     ranking = rank_by_workloads(workloads, space.names)
@@ -97,5 +102,7 @@ def plan_of(settings: SearchRunSettings, target: Target) -> SearchPlan:
 
 def _stored_sweeps(store: Path, *, production: bool) -> Sequence[WorkloadSweep]:
     """The training workloads of a store, without what their clients reported where no client will."""
+    from poolpilot.pipelines.store.dataset import read_dataset
+
     sweeps = read_dataset(store, "train").of_split("train")
     return [sweep.server_view() for sweep in sweeps] if production else sweeps

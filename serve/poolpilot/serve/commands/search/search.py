@@ -2,6 +2,7 @@
 
 from contextlib import AbstractContextManager
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 from rich.console import Console
@@ -11,6 +12,7 @@ from poolpilot.env.output import check_folder, warn, write_json
 from poolpilot.env.tuning.backends import Backend, BackendChoice
 from poolpilot.env.tuning.mariadb_target import mariadb_target
 from poolpilot.env.tuning.target import Target
+from poolpilot.serve.commands.presentation.setting_lines import SettingLines, lines_to_keep
 from poolpilot.serve.commands.search.plan import SearchPlan, plan_of
 from poolpilot.serve.commands.search.search_outcome import (
     as_dict,
@@ -36,6 +38,8 @@ def search(settings: SearchRunSettings, console: Console, json_path: Path | None
     """
     settings.check()
     check_folder(json_path)
+    if settings.dsn is None or settings.execute:
+        import_what_runs(settings)
     with opened(settings) as target:
         warn(target.warnings, console)
         if settings.dsn is not None and not settings.execute:
@@ -44,6 +48,17 @@ def search(settings: SearchRunSettings, console: Console, json_path: Path | None
         open_run = partial(search_run, settings, target, console)
         shown = partial(report, console=console, json_path=json_path)
         conduct(target, "search", open_run, shown, console, keep=settings.keep)
+
+
+def import_what_runs(settings: SearchRunSettings) -> None:
+    """Imports what a search needs beyond its preview: where the extra is missing, that is said before any connection.
+
+    Raises:
+        ModuleNotFoundError: It is missing.
+    """
+    import_module("poolpilot.agent.search.knob_ranking")
+    if settings.method == "bayesian":
+        import_module("poolpilot.agent.search.bayesian")
 
 
 def search_run(settings: SearchRunSettings, target: Target, console: Console) -> SearchRun:
@@ -99,4 +114,13 @@ def report(run: SearchRun, console: Console, json_path: Path | None) -> None:
     if ranking:
         console.print(ranking_table(run, ranking))
     console.print(verdict(run), soft_wrap=True)
-    write_json(json_path, as_dict(run, ranking))
+    lines = _lines(run)
+    lines.print(console)
+    write_json(json_path, {**as_dict(run, ranking), **lines.as_dict()})
+
+
+def _lines(run: SearchRun) -> SettingLines:
+    """What sets the best tuple and keeps it, where it was measured again and is better than the first."""
+    if run.before is None or run.best is None or not run.gain:
+        return SettingLines()
+    return lines_to_keep(run.target, run.before.window.pool_tuple, run.best, kept=run.plan.settings.keep)

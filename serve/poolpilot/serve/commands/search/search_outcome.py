@@ -3,12 +3,11 @@
 import math
 from collections.abc import Sequence
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.table import Table
 
-from poolpilot.agent.search.knob_ranking import RankedKnob, rank_knobs
 from poolpilot.agent.search.observations import Goal, target_value
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
@@ -17,6 +16,9 @@ from poolpilot.models.reasons import percent
 from poolpilot.serve.commands.search.knob_option import range_of
 from poolpilot.serve.commands.search.search_run import SearchRun
 from poolpilot.serve.commands.tuning.outcome import Row, outcome_row, outcome_table, step_as_dict
+
+if TYPE_CHECKING:
+    from poolpilot.agent.search.knob_ranking import RankedKnob
 
 
 def outcome_rows(run: SearchRun) -> list[Row]:
@@ -65,13 +67,15 @@ def tuple_in_words(pool_tuple: PoolTuple, names: Sequence[str]) -> str:
     return ", ".join([f"{pool_tuple}", *(f"{name} {float(getattr(pool_tuple, name)):.4g}" for name in beyond)])
 
 
-def measured_ranking(run: SearchRun) -> tuple[RankedKnob, ...]:
+def measured_ranking(run: SearchRun) -> tuple["RankedKnob", ...]:
     """The knobs ranked by the stored workloads, else by what this search has measured; none under two tuples."""
     if run.plan.ranking:
         return run.plan.ranking
     space, measured = run.plan.space, run.controller.observations.eligible
     if len(measured) < 2:
         return ()
+    from poolpilot.agent.search.knob_ranking import rank_knobs
+
     points = space.encode_all([one.pool_tuple for one in measured])
     return rank_knobs(points, np.array([one.value for one in measured]), space.names)
 
@@ -83,7 +87,7 @@ def ranking_source(run: SearchRun) -> str:
     return f"the {len(run.controller.observations.eligible)} tuples of this search"
 
 
-def ranking_table(run: SearchRun, ranking: Sequence[RankedKnob]) -> Table:
+def ranking_table(run: SearchRun, ranking: Sequence["RankedKnob"]) -> Table:
     """The ranking as people read it."""
     table = Table("", "knob", "enters at", title=f"Knobs that matter, by {ranking_source(run)}")
     table.caption = "lasso: 1 is first, the later the less"
@@ -92,7 +96,7 @@ def ranking_table(run: SearchRun, ranking: Sequence[RankedKnob]) -> Table:
     return table
 
 
-def as_dict(run: SearchRun, ranking: Sequence[RankedKnob]) -> dict[str, Any]:
+def as_dict(run: SearchRun, ranking: Sequence["RankedKnob"]) -> dict[str, Any]:
     """Everything asked for, measured and concluded so far, fit for JSON."""
     best, settings = run.best, run.plan.settings
     before, again = (None if measured is None else measured.window for measured in (run.before, run.again))

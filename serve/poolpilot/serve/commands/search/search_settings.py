@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
-from poolpilot.agent.search.bayesian import BayesianSettings
+from poolpilot.agent.search.bayesian_settings import BayesianSettings
 from poolpilot.agent.search.observations import Goal
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.tuning.backends import Backend, check_one_server
