@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from poolpilot.env import output
-from poolpilot.env.output import LINE_WIDTH, terminal, warn, write_json
+from poolpilot.env.output import LINE_WIDTH, check_folder, terminal, warn, write_json
+from poolpilot.errors import SettingError
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("agent", "env", "featurizer", "models", "native_pool/python", "pipelines", "serve")
@@ -70,3 +71,24 @@ def test_what_is_not_finite_becomes_null(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     write_json(path, {"each": [math.nan, math.inf, 1.5], "in a tuple": (math.nan,)})
     assert json.loads(path.read_text()) == {"each": [None, None, 1.5], "in a tuple": [None]}
+
+
+def test_what_no_json_can_hold_is_a_defect_and_leaves_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "table.json"
+    with pytest.raises(TypeError):
+        write_json(path, {"gain": object()})
+    assert not path.exists()
+
+
+def test_file_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    write_json(None, {"gain": 1.0})
+    with pytest.raises(SettingError, match=r"cannot write .*table\.json: No such file or directory"):
+        write_json(tmp_path / "nowhere" / "table.json", {"gain": 1.0})
+    with pytest.raises(SettingError, match="there is no such folder"):
+        check_folder(tmp_path / "nowhere" / "table.json")
+
+
+def test_commands_write_json_by_one_function_alone() -> None:
+    """Another one could write NaN, which readers of JSON refuse."""
+    commands = (ROOT / "serve/poolpilot/serve/commands").rglob("*.py")
+    assert [path.name for path in commands if "json.dump" in path.read_text(encoding="utf-8")] == []

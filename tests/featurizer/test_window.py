@@ -11,8 +11,8 @@ import pytest
 from poolpilot.errors import FeatureError, ServerError
 from poolpilot.featurizer.histogram import BUCKETS, bucket_of
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.featurizer.snapshot import LATENCY_PREFIX, Snapshot
-from poolpilot.featurizer.window import IN_SYSTEM, Window
+from poolpilot.featurizer.snapshot import LATENCY_PREFIX, SERVER_KINDS, ServerKind, Snapshot
+from poolpilot.featurizer.window import IN_SYSTEM, OPTIONAL_FIELDS, Window
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -62,6 +62,30 @@ def test_missing_values_survive_json(before: Snapshot, after: Snapshot) -> None:
     assert Window.from_dict(json.loads(json.dumps(window.as_dict()))) == window
 
 
+@pytest.mark.parametrize("server_kind", SERVER_KINDS)
+@pytest.mark.parametrize("in_system", [None, 0.0, 3.25])
+def test_kind_of_server_and_requests_in_it_survive_json(
+    window: Window, server_kind: ServerKind, in_system: float | None
+) -> None:
+    sent = replace(window, server_kind=server_kind, in_system=in_system)
+    read = Window.from_dict(json.loads(json.dumps(sent.as_dict())))
+    assert read == sent
+    assert (read.server_kind, read.in_system) == (server_kind, in_system)
+    assert read.time_in_system_s == sent.time_in_system_s
+
+
+def test_bodies_of_older_releases_are_of_the_embedded_pool(window: Window) -> None:
+    body = replace(window, server_kind="mariadb", in_system=3.0).as_dict()
+    for name in OPTIONAL_FIELDS:
+        del body[name]
+    assert Window.from_dict(body) == replace(window, server_kind="native", in_system=None)
+
+
+def test_window_says_what_counted_it(before: Snapshot, after: Snapshot) -> None:
+    told = Window.between(replace(before, server_kind="mariadb"), replace(after, server_kind="mariadb"))
+    assert told.server_kind == "mariadb"
+
+
 def test_the_body_has_the_documented_shape(window: Window) -> None:
     body = window.as_dict()
     fields = ["schema_version", "server_kind", "pool_tuple", "duration_s", "features", "classes", "in_system"]
@@ -106,6 +130,16 @@ BAD_INPUT: list[tuple[Change, str, str]] = [
     (put("schema_version", value=True), "schema_version", "True; allowed is an integer"),
     (put("schema_version", value="1"), "schema_version", "'1'; allowed is an integer"),
     (drop("schema_version"), "schema_version", "lacks the field 'schema_version'"),
+    (
+        put("server_kind", value="postgres"),
+        "server_kind",
+        "'postgres'; allowed is one of native, simulated, mariadb",
+    ),
+    (put("server_kind", value=None), "server_kind", "None; allowed is one of native"),
+    (put("server_kind", value=["mariadb"]), "server_kind", "a list; allowed is one of native"),
+    (put("in_system", value=-0.5), "in_system", "-0.5; allowed is a number from 0 to 1e.09 requests"),
+    (put("in_system", value=math.nan), "in_system", "nan; allowed"),
+    (put("in_system", value="3"), "in_system", "'3'; allowed"),
     (put("extra", value=1), "extra", "unknown field 'extra'"),
     (put("x" * 5000, value=1), "x" * 64, "unknown field"),
     (put("duration_s", value=0), "duration_s", "0; allowed is a number from 1e-06 to 86400 s"),

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from poolpilot.errors import ArtefactError, DamagedArtefactError
+from poolpilot.errors import ArtefactError, DamagedArtefactError, FeatureError
+from poolpilot.featurizer.snapshot import SERVER_KINDS, ServerKind
 from poolpilot.models.artefact import Artefact
-from poolpilot.models.champion import CHAMPIONS, champion_folder, load_champion
+from poolpilot.models.card import ModelKind
+from poolpilot.models.champion import CHAMPIONS, MODEL_FOR, champion_folder, load_champion, load_for, model_for
 
 
 def test_champion_is_found_by_argument_before_variable(
@@ -49,3 +51,45 @@ def test_every_kind_of_server_has_a_champion_of_its_own(tmp_path: Path, monkeypa
     monkeypatch.setenv(CHAMPIONS["mariadb"][1], str(tmp_path))
     with pytest.raises(ArtefactError, match="POOLPILOT_MARIADB_CHAMPION"):
         load_champion(kind="mariadb")
+
+
+@pytest.mark.parametrize(("server_kind", "kind"), MODEL_FOR.items())
+def test_model_is_the_one_for_the_kind_of_server(
+    server_kind: ServerKind, kind: ModelKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _, variable in CHAMPIONS.values():
+        monkeypatch.delenv(variable, raising=False)
+    loaded = load_for(server_kind)
+    assert (model_for(server_kind), loaded.card.kind) == (kind, kind)
+    assert loaded.digest == load_champion(kind=kind).digest
+    assert load_for(server_kind, champion_folder(kind=kind)).digest == loaded.digest
+
+
+@pytest.mark.parametrize("server_kind", [kind for kind in SERVER_KINDS if kind not in MODEL_FOR])
+def test_kind_of_server_that_no_model_knows_is_refused_by_name(server_kind: ServerKind) -> None:
+    says = rf"server_kind is '{server_kind}', and no model has learned .* there are models for .* mariadb"
+    with pytest.raises(FeatureError, match=says) as refused:
+        load_for(server_kind)
+    assert refused.value.feature == "server_kind"
+    with pytest.raises(FeatureError, match=says):
+        load_for(server_kind, champion_folder())
+
+
+@pytest.mark.parametrize(
+    ("server_kind", "named"), [("mariadb", "native"), ("native", "mariadb"), ("simulated", "mariadb")]
+)
+def test_model_of_another_kind_is_refused_by_name(
+    server_kind: ServerKind, named: ModelKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(CHAMPIONS[named][1], raising=False)
+    folder = champion_folder(kind=named)
+    says = rf"the model in {folder} is for servers of the kind '{named}', and this one is '{server_kind}'"
+    with pytest.raises(ArtefactError, match=says):
+        load_for(server_kind, folder)
+
+
+def test_champion_of_another_kind_in_a_variable_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(CHAMPIONS["native"][1], raising=False)
+    monkeypatch.setenv(CHAMPIONS["mariadb"][1], str(champion_folder()))
+    with pytest.raises(ArtefactError, match="is for servers of the kind 'native', and this one is 'mariadb'"):
+        load_for("mariadb")

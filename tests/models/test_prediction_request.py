@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from poolpilot.models.body import Request, as_body
+from poolpilot.models.body import REQUEST, Request, as_body
 from poolpilot.models.prediction_request import RequestError, parse
 
 JSON = st.recursive(
@@ -101,3 +101,47 @@ def test_a_change_anywhere_is_read_or_refused_by_location(request_values: dict[s
 def test_bytes_that_are_no_request_are_refused(raw: bytes) -> None:
     with pytest.raises(RequestError, match=r"^body"):
         parse(raw)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_numbers_that_are_not_finite_are_refused_wherever_they_stand(
+    request_values: dict[str, Any], number: str
+) -> None:
+    for values in (request_values, {REQUEST: request_values, "gain": 1.0}):
+        for path in [path for path in places(values) if isinstance(at(values, path), float)]:
+            text = json.dumps(replaced(values, path, "here")).replace('"here"', number)
+            with pytest.raises(RequestError, match=f"'{number}' is not a finite number") as refused:
+                parse(text.encode())
+            assert refused.value.location == ("body",)
+
+
+def test_file_of_a_command_is_read_as_the_request_in_it(request_values: dict[str, Any]) -> None:
+    told = {"outcome": [{"when": "before"}], REQUEST: request_values, "windows": 3}
+    assert parse(json.dumps(told).encode()) == parse(json.dumps(request_values).encode())
+
+
+@pytest.mark.parametrize(
+    ("path", "new", "location"),
+    [
+        ((), None, (REQUEST,)),
+        (("windows",), [], (REQUEST, "windows")),
+        (("windows", 0, "duration_s"), -1, (REQUEST, "duration_s")),
+        (("windows", 0, "server_kind"), "postgres", (REQUEST, "server_kind")),
+        (("limits", "cpus"), 0, (REQUEST, "limits", "cpus")),
+        (("objective",), {"price": 1.0}, (REQUEST,)),
+    ],
+)
+def test_refusal_of_a_request_in_a_file_names_the_place_in_it(
+    request_values: dict[str, Any], path: tuple[str | int, ...], new: Any, location: tuple[str, ...]
+) -> None:
+    told = replaced({REQUEST: request_values}, (REQUEST, *path), new)
+    with pytest.raises(RequestError) as refused:
+        parse(json.dumps(told).encode())
+    assert refused.value.location[: len(location) + 1] == ("body", *location)
+
+
+def test_windows_of_two_kinds_of_servers_are_refused(request_values: dict[str, Any]) -> None:
+    other = {**request_values["windows"][0], "server_kind": "mariadb"}
+    with pytest.raises(RequestError, match="different kinds") as refused:
+        parse(json.dumps({**request_values, "windows": [*request_values["windows"], other]}).encode())
+    assert refused.value.location == ("body", "server_kind")

@@ -1,10 +1,9 @@
 """`poolpilot demo`: the main job on the embedded live pool."""
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from poolpilot.env.output import terminal
+from poolpilot.env.output import terminal, write_json
 from poolpilot.errors import ArtefactError
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.champion import load_champion
@@ -74,8 +73,8 @@ def show(stages: Sequence[Stage], settings: DemoSettings, artefact: Artefact, js
         draw_picture(run, settings.output / f"{stage.family}.png")
         # Written anew after every workload: an interrupted demonstration leaves what it has shown.
         report = report_of(settings.seed, settings.horizon_s, static_tuple, runs)
-        for path in filter(None, (settings.output / "report.json", json_path)):
-            path.write_text(json.dumps(report, indent=2) + "\n")
+        for path in (settings.output / "report.json", json_path):
+            write_json(path, report)
     if len(runs) > 1:
         console.print(foreign_story(report))
     console.print(f"Noise of a window: {100 * report['noise']:.1f} %. Report and pictures: {settings.output}/")
