@@ -86,6 +86,30 @@ for name in sys.argv[1:]:
 """
 
 
+PUBLIC = """
+import sys
+from importlib import import_module
+for package in sys.argv[1:]:
+    module = import_module(package)
+    for name in module.__all__:
+        try:
+            getattr(module, name)
+        except ImportError as error:
+            print(f"{name}: {error}")
+"""
+"""Prints the public names that the base installation cannot give."""
+
+OF_THE_EXTRA = [
+    "BayesianOptimisation",
+    "BoostedTrees",
+    "RecordStore",
+    "StagingStore",
+    "SweepDataset",
+    "UslController",
+    "read_dataset",
+]
+
+
 @pytest.fixture(scope="module")
 def base_python() -> Path:
     path = Path(os.environ.get("POOLPILOT_BASE_PYTHON", ROOT / ".venv/base/bin/python"))
@@ -170,3 +194,12 @@ def test_predicts(base_python: Path, tmp_path: Path, body: Path) -> None:
 def test_service_answers_without_unpickling_anything(base_python: Path, tmp_path: Path, body: Path) -> None:
     result = run(base_python, tmp_path, "-c", ANSWER_ONCE, str(body))
     assert (result.returncode, result.stdout.split()) == (0, ["200", "0"]), result.stderr
+
+
+def test_gives_every_public_name_or_says_what_it_needs(base_python: Path, tmp_path: Path) -> None:
+    packages = [f"poolpilot.{name}" for name in ("agent", "env", "featurizer", "models", "pipelines", "serve")]
+    result = run(base_python, tmp_path, "-c", PUBLIC, *packages)
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert sorted(line.partition(":")[0] for line in lines) == OF_THE_EXTRA
+    assert all(line.endswith("in a clone of PoolPilot: pip install '.[train]'") for line in lines)

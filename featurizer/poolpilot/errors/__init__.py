@@ -1,5 +1,19 @@
 """The exceptions of PoolPilot: one small tree, so that a caller can catch all of it or one branch."""
 
+__all__ = [
+    "ArtefactError",
+    "DamagedArtefactError",
+    "FeatureError",
+    "JournalError",
+    "LoadError",
+    "LostServerError",
+    "PoolPilotError",
+    "ServerError",
+    "SettingError",
+    "StoreError",
+    "TupleChangedError",
+]
+
 
 class PoolPilotError(Exception):
     """Base of every error a user can cause or meet; its text is one sentence fit to print."""

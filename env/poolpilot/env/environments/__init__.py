@@ -1,23 +1,57 @@
 """Gymnasium environments on pool servers; they need the extra `train`.
 
 Importing this registers their ids, so that `gymnasium.make("poolpilot.env.environments:poolpilot/CurvePool-v0")` works
-without any other import. Those that need the native module are imported when they are made.
+without any other import.
+
+Examples:
+    >>> from poolpilot.env.environments import CurvePoolEnv
+    >>> observation, info = CurvePoolEnv(horizon=1).reset(seed=0)
+    >>> info["workload"], info["pool_tuple"]["pool_size"]
+    ('curve 1', 4)
 """
 
-from poolpilot.env.environments.curve_pool import CurvePoolEnv
-from poolpilot.env.environments.grid_env import GridEnv
-from poolpilot.env.environments.pool_env import OpenProblem, PoolEnv, Problem
-from poolpilot.env.environments.recorded_pool import RecordedPoolEnv
-from poolpilot.env.environments.warm_start_climb import WarmStartClimbEnv, recorded_problems
+from typing import TYPE_CHECKING
+
 from poolpilot.env.registration import register
+from poolpilot.errors.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from poolpilot.env.environments.curve_pool import CurvePoolEnv
+    from poolpilot.env.environments.grid_env import GridEnv
+    from poolpilot.env.environments.live_pool import LivePoolEnv
+    from poolpilot.env.environments.mariadb_pool import MariadbPoolEnv
+    from poolpilot.env.environments.pool_env import OpenProblem, PoolEnv, Problem
+    from poolpilot.env.environments.recorded_pool import RecordedPoolEnv
+    from poolpilot.env.environments.simulated_pool import SimulatedPoolEnv
+    from poolpilot.env.environments.simulated_vector import SimulatedPoolVectorEnv
+    from poolpilot.env.environments.warm_start_climb import WarmStartClimbEnv, recorded_problems
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "curve_pool": ("CurvePoolEnv",),
+            "grid_env": ("GridEnv",),
+            "live_pool": ("LivePoolEnv",),
+            "mariadb_pool": ("MariadbPoolEnv",),
+            "pool_env": ("OpenProblem", "PoolEnv", "Problem"),
+            "recorded_pool": ("RecordedPoolEnv",),
+            "simulated_pool": ("SimulatedPoolEnv",),
+            "simulated_vector": ("SimulatedPoolVectorEnv",),
+            "warm_start_climb": ("WarmStartClimbEnv", "recorded_problems"),
+        },
+    )
 
 __all__ = [
     "CurvePoolEnv",
     "GridEnv",
+    "LivePoolEnv",
+    "MariadbPoolEnv",
     "OpenProblem",
     "PoolEnv",
     "Problem",
     "RecordedPoolEnv",
+    "SimulatedPoolEnv",
+    "SimulatedPoolVectorEnv",
     "WarmStartClimbEnv",
     "recorded_problems",
 ]
