@@ -70,18 +70,16 @@ LINE_WIDTH = 120
 
 
 def _laid_out(value: Any, indent: str = "", name: str | None = None) -> str:
-    """JSON in which everything that fits one line stands on one; longer lists of numbers fill lines."""
+    """JSON in which everything that fits one line stands on one, and longer rows of plain values fill lines."""
     key = "" if name is None else f"{json.dumps(str(name))}: "
     line = key + json.dumps(value, allow_nan=False)
     if not isinstance(value, dict | list) or len(indent) + len(line) < LINE_WIDTH:
         return line
     inner = f"{indent} "
-    if isinstance(value, dict):
-        rows = [_laid_out(one, inner, name) for name, one in value.items()]
-    elif any(isinstance(one, dict | list) for one in value):
-        rows = [_laid_out(one, inner) for one in value]
-    else:
-        rows = _filled([json.dumps(one) for one in value], LINE_WIDTH - len(inner))
+    named = list(value.items()) if isinstance(value, dict) else [(None, one) for one in value]
+    rows = [_laid_out(one, inner, name) for name, one in named]
+    if not any(isinstance(one, dict | list) for _, one in named):
+        rows = _filled(rows, LINE_WIDTH - len(inner))
     opening, closing = "{}" if isinstance(value, dict) else "[]"
     return f"{key}{opening}\n{inner}" + f",\n{inner}".join(rows) + f"\n{indent}{closing}"
 
