@@ -65,7 +65,7 @@ bench-climbers: $(FULL)/.ready ## compare the climber with its baselines and rew
 	@mkdir -p benchmarks/reports build/bench
 	bench() {
 	  $(FULL)/bin/poolpilot bench climbers --runs "build/bench/$$1.jsonl" --json "benchmarks/reports/$$1.json" "$${@:2}"
-	  rm "build/bench/$$1.jsonl"
+	  $(call keep_runs,$$1)
 	}
 	bench climbers --seeds 30 --plots docs/images
 	bench climbers_ablations --ablations --seeds 10
@@ -87,7 +87,7 @@ bench-mariadb: $(FULL)/.ready system-lab ## judge the model live on MariaDB and 
 bench-pool: $(FULL)/.ready system-lab ## measure the live pool beside its peers and rewrite docs/pool.md (70 minutes; resumes)
 	@mkdir -p benchmarks/reports build/bench
 	$(FULL)/bin/poolpilot bench pool --runs build/bench/pool.jsonl --lab build/bench/lab --json benchmarks/reports/pool.json
-	rm build/bench/pool.jsonl
+	$(call keep_runs,pool)
 	for part in admission throttling disciplines priorities_source priorities_twin priorities_short overload; do
 	  $(FULL)/bin/python benchmarks/$$part.py --json benchmarks/reports/$$part.json
 	done
@@ -99,7 +99,7 @@ soak: test sanitize ## ten million requests under faults, then as many as the sa
 	soak() {
 	  $$plain $(FULL)/bin/python benchmarks/soak.py --build "$$1" --program "$$2/native_pool/native_tests" \
 	    --runs "build/bench/soak_$$1.jsonl" --json benchmarks/reports/soak.json "$${@:3}"
-	  rm "build/bench/soak_$$1.jsonl"
+	  $(call keep_runs,soak_$$1)
 	}
 	soak plain build/tests
 	soak thread build/thread --requests 120000 --changes 1200 --closes 60
@@ -138,6 +138,9 @@ format: $(FULL)/.ready ## rewrite the sources in the house format
 
 clean: ## remove environments, builds and caches
 	@rm -rf .venv build demo-out .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+# A finished measurement leaves its runs in build/bench, under a name by which the next one does not take them up.
+keep_runs = mv "build/bench/$(1).jsonl" "build/bench/$(1).done.jsonl"
 
 WITH_EXTENSION = -DPOOLPILOT_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(FULL)/bin/python \
     -Dpybind11_DIR=$$($(FULL)/bin/python -m pybind11 --cmakedir)

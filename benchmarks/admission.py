@@ -10,7 +10,6 @@ throughput, gives as much as the best fixed limit that only hindsight knows. In
 """
 
 import argparse
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any
 
 from poolpilot.env.climbing.admission import LimitSample, control
 from poolpilot.env.climbing.spectral import ClimbSettings
+from poolpilot.env.output import write_json
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.native_pool import Climber, SpectralClimber
 from poolpilot.native_pool._core import (
@@ -153,16 +153,8 @@ def main() -> None:
     runs |= {f"fixed {limit}": fixed(limit, intervals) for limit in FIXED}
     runs |= {name: control(server(START), make(), intervals, INTERVAL_S) for name, make in CONTROLLERS.items()}
     shares = summary(runs)
-    result = {
-        "phase_s": PHASE_S,
-        "interval_s": INTERVAL_S,
-        "phases": [asdict(phase) for phase in PHASES],
-        "runs": shares,
-        "limits": {name: [one.limit for one in runs[name]] for name in CONTROLLERS},
-    }
-    text = json.dumps(result, indent=1)
-    if path is not None:
-        path.write_text(text + "\n", encoding="utf-8")
+    phases = [asdict(phase) for phase in PHASES]
+    write_json(path, {"phase_s": PHASE_S, "interval_s": INTERVAL_S, "phases": phases, "runs": shares})
     for name, row in shares.items():
         by_phase = "  ".join(f"{share:6.1%}" for share in row["of_best_in_phase"].values())
         print(f"{name:12} {row['throughput_per_s']:8.0f}/s  {row['of_best_fixed']:6.1%}   {by_phase}")

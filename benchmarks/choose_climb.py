@@ -7,7 +7,6 @@ workload; the highest mean is what `ClimbSettings` should hold.
 
 import argparse
 import itertools
-import json
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
 from poolpilot.env.objective import Objective
+from poolpilot.env.output import write_json
 from poolpilot.env.tuning.loop import tune
 from poolpilot.env.workloads.families import workload_set
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -59,8 +59,7 @@ def main() -> None:
     ]
     for row in sorted(rows, key=lambda one: one["share"], reverse=True):
         print(f"period {row['period_s']:.1f} s  wave {row['wave']:4.0f} of 36  kept {100 * row['share']:.1f} %")
-    if arguments.json:
-        arguments.json.write_text(json.dumps(rows, indent=2) + "\n")
+    write_json(arguments.json, rows)
 
 
 if __name__ == "__main__":

@@ -8,12 +8,10 @@ after 60 samples.
 """
 
 import argparse
-import json
 import multiprocessing
 import os
 import threading
 import time
-from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -22,6 +20,7 @@ from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
 from poolpilot.env.measurement.protocol import MeasurementSettings, measure
 from poolpilot.env.objective import Objective
+from poolpilot.env.output import write_json
 from poolpilot.env.servers.native import NativeServer
 from poolpilot.env.tuning.loop import TuningStep, tune
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -126,12 +125,6 @@ def judged(steps: tuple[TuningStep, ...], begun: list[float], size: int) -> dict
         "came_back": sum(came_back),
         "end_size": steps[-1].pool_tuple.pool_size,
         "away": sum(abs(step.pool_tuple.pool_size - size) > 0.1 * size for step in steps) / len(steps),
-        "begun_s": begun,
-        "moves": [
-            [step.end_s, step.pool_tuple.pool_size]
-            for before, step in pairwise(steps)
-            if step.pool_tuple != before.pool_tuple
-        ],
     }
 
 
@@ -154,8 +147,7 @@ def main() -> None:
             f"{row['bursts']} bursts, ends at {row['end_size']}",
             flush=True,
         )
-    if arguments.json:
-        arguments.json.write_text(json.dumps(result, indent=1) + "\n")
+    write_json(arguments.json, result)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
 from poolpilot.env.measurement.protocol import MeasurementSettings, measure
 from poolpilot.env.objective import Objective
+from poolpilot.env.output import write_json
 from poolpilot.env.server import PoolServer
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.servers.native import NativeServer
@@ -62,17 +63,24 @@ def climbed_curve(points: Sequence[tuple[float, float]], noise: float, start: in
     return float(at_end / max(values))
 
 
-def on_curves(folder: Path, seeds: int) -> list[dict[str, Any]]:
-    """A row for every curve, noise, start and seed."""
-    rows = []
-    for path in sorted(folder.glob("*.json")):
-        points = [(float(size), float(value)) for size, value in json.loads(path.read_text())]
-        for noise in NOISES:
-            for start in STARTS:
-                for seed in range(seeds):
-                    reached = climbed_curve(points, noise, start, seed)
-                    rows.append({"curve": path.stem, "noise": noise, "start": start, "seed": seed, "reached": reached})
-    return rows
+def on_curves(folder: Path, noise: float, seeds: int) -> dict[str, Any]:
+    """What the climbs of every curve from every start reach under one noise."""
+    curves = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    reached = np.array(
+        [
+            climbed_curve([(float(size), float(value)) for size, value in curve], noise, start, seed)
+            for curve in curves
+            for start in STARTS
+            for seed in range(seeds)
+        ]
+    )
+    return {
+        "noise": noise,
+        "climbs": len(reached),
+        "within_5pct": float(np.mean(reached >= 0.95)),
+        "under_80pct": float(np.mean(reached < 0.8)),
+        "worst": float(reached.min()),
+    }
 
 
 def drawn(rng: np.random.Generator) -> Workload:
@@ -181,16 +189,15 @@ def main() -> None:
     where = "live" if arguments.live else "simulated"
     rows = result.setdefault(where, [])
     if not arguments.live:
-        result["curves"] = curves = on_curves(arguments.curves, arguments.seeds)
-        for noise in NOISES:
-            reached = np.array([row["reached"] for row in curves if row["noise"] == noise])
-            shares = f"within 5 %: {np.mean(reached >= 0.95):.1%}, under 80 %: {np.mean(reached < 0.8):.1%}"
-            print(f"curves, noise {noise:.0%}: {len(reached)} climbs, {shares}, worst {reached.min():.2f}", flush=True)
-        arguments.json.write_text(json.dumps(result, indent=1) + "\n")
+        result["curves"] = curves = [on_curves(arguments.curves, noise, arguments.seeds) for noise in NOISES]
+        for row in curves:
+            shares = f"within 5 %: {row['within_5pct']:.1%}, under 80 %: {row['under_80pct']:.1%}"
+            print(f"curves, noise {row['noise']:.0%}: {row['climbs']} climbs, {shares}, worst {row['worst']:.2f}")
+        write_json(arguments.json, result)
     for number, workload in enumerate(hopeless(arguments.workloads), start=1):
         if number > len(rows):
             rows.append(climbed(native if arguments.live else simulated, workload))
-            arguments.json.write_text(json.dumps(result, indent=1) + "\n")
+            write_json(arguments.json, result)
         _tell(number, rows[number - 1])
     ratios = [row["goodput_per_s"] / row["best_goodput_per_s"] for row in rows]
     if ratios:

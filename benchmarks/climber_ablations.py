@@ -8,7 +8,6 @@ fixed one loses little; a warm start that verifies loses less than one that trus
 """
 
 import argparse
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from poolpilot.env.output import write_json
 from poolpilot.native_pool import SpectralClimber, SpectralSettings
 from poolpilot.pipelines.bench.climbing.shapes import Landscape
 
@@ -152,8 +152,7 @@ def main() -> None:
     results = {"intervals": intervals(), "warm_starts": warm_starts(), "forced_changes": forced_changes()}
     for name, rows in results.items():
         print(f"{name}\n{shown(rows)}")
-    if arguments.json:
-        arguments.json.write_text(json.dumps(results, indent=2) + "\n")
+    write_json(arguments.json, results)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from poolpilot.env.output import write_json
 from poolpilot.native_pool import Climber, SpectralClimber, SpectralSettings
 from poolpilot.pipelines.bench.climbing.cells import Noise
 from poolpilot.pipelines.bench.climbing.play import play
@@ -126,8 +127,7 @@ def main() -> None:
         "update_us": update_cost_us(),
     }
     print(json.dumps(results, indent=2))
-    if arguments.json:
-        arguments.json.write_text(json.dumps(results, indent=2) + "\n")
+    write_json(arguments.json, results)
 
 
 if __name__ == "__main__":

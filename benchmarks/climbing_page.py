@@ -5,15 +5,14 @@ expect: the parts of the page between their markers are written anew; a part wit
 """
 
 import argparse
-import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pages import percent, read_report, replaced
 from poolpilot.native_pool import SpectralSettings
 from poolpilot.pipelines.bench.climbing.reference_controllers import ANCESTORS
-from results_page import replaced
 
 Report = Any
 
@@ -85,10 +84,10 @@ def _against_ancestors(summary: Mapping[str, Any]) -> str:
 
 def grid_section(report: Report) -> str:
     """Mean objective lost by shape and noise: ours beside the reference controllers."""
-    by_key: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for cell in report["cells"]:
-        shift = "shifted" if cell["shift"] else "steady"
-        by_key.setdefault((f"{cell['shape']}, {shift}", _noise(cell)), []).append(cell["controllers"])
+    by_key = {
+        (f"{row['shape']}, {'shifted' if row['shifted'] else 'steady'}", _noise(row)): row["objective_lost"]
+        for row in report["by_curve"]
+    }
     noises = sorted({noise for _, noise in by_key}, key=lambda noise: ("correlated" in noise, float(noise.split()[0])))
     lines = ["| curve | " + " | ".join(noises) + " |", "|---" * (len(noises) + 1) + "|"]
     for kind in dict.fromkeys(kind for kind, _ in by_key):
@@ -97,13 +96,12 @@ def grid_section(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _noise(cell: Mapping[str, Any]) -> str:
-    return f"{100 * cell['noise']:g} %" + (" correlated" if cell["correlation"] else "")
+def _noise(row: Mapping[str, Any]) -> str:
+    return f"{100 * row['noise']:g} %" + (" correlated" if row["correlation"] else "")
 
 
-def _ours_beside(cells: Sequence[Mapping[str, Any]]) -> str:
-    means = [sum(cell[name]["objective_lost"] for cell in cells) / len(cells) for name in ("spectral", *ANCESTORS)]
-    ours, *others = (f"{100 * mean:.1f}" for mean in means)
+def _ours_beside(lost: Mapping[str, float]) -> str:
+    ours, *others = (f"{100 * lost[name]:.1f}" for name in ("spectral", *ANCESTORS))
     return f"**{ours}** / " + " / ".join(others)
 
 
@@ -272,11 +270,6 @@ def timer_sweeps_section(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def percent(share: float, digits: int = 1) -> str:
-    """A share as a percentage."""
-    return f"{100 * share:.{digits}f} %"
-
-
 SECTIONS: dict[str, tuple[tuple[str, ...], Callable[..., str]]] = {
     "settings": ((), settings_section),
     "controllers": (("climbers.json",), controllers_section),
@@ -306,9 +299,9 @@ def main() -> None:
     given = parser.parse_args()
     page = given.page.read_text()
     for name, (files, section) in SECTIONS.items():
-        paths = [given.reports / file for file in files]
-        if all(path.is_file() for path in paths):
-            page = replaced(page, name, section(*(json.loads(path.read_text()) for path in paths)))
+        reports = [read_report(given.reports / file) for file in files]
+        if None not in reports:
+            page = replaced(page, name, section(*reports))
     given.page.write_text(page)
 
 

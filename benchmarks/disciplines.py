@@ -8,11 +8,11 @@ bound, every sequence as its oracle says. `benchmarks/pool_page.py` writes the t
 """
 
 import argparse
-import json
 from pathlib import Path
 
 from rich.progress import track
 
+from poolpilot.env.output import write_json
 from poolpilot.pipelines.bench.disciplines.bound_plan import BOUND_PLANS
 from poolpilot.pipelines.bench.disciplines.bounds import bound_row
 from poolpilot.pipelines.bench.disciplines.orders import order_rows
@@ -37,7 +37,7 @@ def main() -> None:
         "bounds": [bound_row(plan, seeds, SECONDS) for plan in track(BOUND_PLANS, "bounds")],
         "orders": order_rows(SEQUENCES),
     }
-    arguments.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    write_json(arguments.json, result)
     for row in result["shares"]:
         print(f"{row['plan']:48} {row['points_off']:6.2f} points off")
     for row in result["bounds"]:

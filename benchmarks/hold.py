@@ -6,12 +6,12 @@ decision of a group replayed alike.
 """
 
 import argparse
-import json
 import random
 import sys
 import time
 from pathlib import Path
 
+from poolpilot.env.output import write_json
 from poolpilot.native_pool import LivePool
 from poolpilot.native_pool.load import Load
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
@@ -71,8 +71,7 @@ def main() -> int:
     }
     for name, value in result.items():
         print(f"{name:28s} {value}")
-    if arguments.json:
-        arguments.json.write_text(json.dumps(result, indent=2) + "\n")
+    write_json(arguments.json, result)
     conserved = report.sent == report.completed == server_completed and not report.unexpected and not report.lost
     return 0 if conserved and recorded == same and before == left_open() else 1
 

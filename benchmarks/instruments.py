@@ -5,12 +5,12 @@ interval; requests are as short as they get (20 us of CPU), so the share lost is
 """
 
 import argparse
-import json
 import time
 from pathlib import Path
 
 import numpy as np
 
+from poolpilot.env.output import write_json
 from poolpilot.native_pool import LivePool
 from poolpilot.native_pool.load import Load
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
@@ -49,8 +49,7 @@ def main() -> None:
     low, high = np.quantile(resampled, [0.025, 0.975])
     result = {"ratio_on_off": float(np.mean(ratios)), "low": float(low), "high": float(high), "pairs": len(ratios)}
     print(f"on/off = {result['ratio_on_off']:.3f} (95 % interval {low:.3f} .. {high:.3f})")
-    if arguments.json:
-        arguments.json.write_text(json.dumps(result, indent=2) + "\n")
+    write_json(arguments.json, result)
 
 
 if __name__ == "__main__":

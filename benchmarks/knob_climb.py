@@ -10,7 +10,6 @@ of 31 tuples by a short race, so that a climb may well end above it.
 """
 
 import argparse
-import json
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from knob_climb_live import LIVE_FAMILIES, LiveTimes, compare_live
 from knob_runs import CONTENDERS, line_of, row_of, summary_of
 from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.env.objective import Objective
+from poolpilot.env.output import write_json
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, simulate_batch
 from poolpilot.env.workloads.simulated_families import SIMULATED_FAMILIES, draw_scenario
@@ -86,8 +86,7 @@ def main() -> None:
         rows.append(row)
         print(line_of(row), flush=True)
     print(summary_of(rows))
-    if arguments.json:
-        arguments.json.write_text(json.dumps(rows, indent=2) + "\n")
+    write_json(arguments.json, rows)
 
 
 if __name__ == "__main__":

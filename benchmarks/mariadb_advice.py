@@ -6,7 +6,6 @@ compared in interleaved windows afterwards; what a row's tuples lose to the best
 """
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from poolpilot.env.lab.sysbench_families import named_workload
 from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.measurement.sweep import Core
 from poolpilot.env.objective import Objective
+from poolpilot.env.output import write_json
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.champion import load_champion
 from poolpilot.models.predictor import ScorePredictor
@@ -92,7 +92,7 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     for name in WORKLOADS:
         rows += advice_for(name, LabPlace(folder=given.folder), predictor)
-        given.json.write_text(json.dumps(rows, indent=1) + "\n")
+        write_json(given.json, rows)
     table = Table("workload", "start", "advised", "and again", "loses then", title="Advice from several starts")
     for row in rows:
         shown = (str(PoolTuple(*row[key])) for key in ("advised", "again"))

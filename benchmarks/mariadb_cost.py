@@ -7,7 +7,6 @@ ratio of watched to unwatched throughput whose interval excludes 0.97.
 """
 
 import argparse
-import json
 import time
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from poolpilot.env.lab.instance import Lab, LabSettings
 from poolpilot.env.lab.sysbench_families import named_workload
 from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.env.mariadb.dsn import Dsn
+from poolpilot.env.output import write_json
 from poolpilot.env.servers.mariadb import MariadbServer
 
 LOOKS = 300
@@ -88,7 +88,7 @@ def main() -> None:
         "pairs": PAIRS,
     }
     console.print(report)
-    given.json.write_text(json.dumps(report, indent=1) + "\n")
+    write_json(given.json, report)
 
 
 if __name__ == "__main__":

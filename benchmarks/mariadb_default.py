@@ -20,6 +20,7 @@ from rich.table import Table
 from poolpilot.env.lab.lab_server import LabPlace, LabServer
 from poolpilot.env.lab.sysbench_families import named_workload
 from poolpilot.env.measurement.protocol import observe
+from poolpilot.env.output import write_json
 from poolpilot.pipelines.evaluate.mariadb_cell import DEFAULT, core_of
 from poolpilot.pipelines.evaluate.mariadb_evaluation import PREDICTED, holm, inferiority_p_value
 
@@ -72,7 +73,7 @@ def main() -> None:
         shown = (f"{row['gain']:+.3f} ± {row['error']:.3f}", f"{row['p_value']:.4f}", str(row["refuted"]))
         table.add_row(workload, row["predicted"], *shown)
     console.print(table)
-    given.json.write_text(json.dumps({"workloads": len(chosen), "rows": rows}, indent=1) + "\n")
+    write_json(given.json, {"workloads": len(chosen), "rows": rows})
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ expect: the ratio of their throughputs (a thread per connection over the pool) f
 """
 
 import argparse
-import json
 import time
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from rich.table import Table
 from poolpilot.env.lab.instance import Lab, LabSettings
 from poolpilot.env.lab.sql_workload import SqlClass, SqlWorkload
 from poolpilot.env.lab.sysbench_load import SqlLoad
+from poolpilot.env.output import write_json
 
 CONNECTIONS = (4, 8, 16, 64, 256)
 PAIRS = 4
@@ -55,7 +55,7 @@ def main() -> None:
     for row in rows:
         table.add_row(str(row["connections"]), f"{row['ratio']:.2f}", f"{100 * row['error']:.0f} %")
     Console().print(table)
-    given.json.write_text(json.dumps(rows, indent=1) + "\n")
+    write_json(given.json, rows)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ mean regret, and of advice that did harm, for several thresholds of the gain; th
 """
 
 import argparse
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from poolpilot.agent.training.all_action import AllActionSettings, train_all_act
 from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.observation import encode
+from poolpilot.env.output import write_json
 from poolpilot.models.artefact import load
 from poolpilot.models.champion import champion_folder
 from poolpilot.models.forward import Weights, forward
@@ -144,7 +144,7 @@ def main() -> None:
         weights = network.state_to_numpy()
         answers += [one for sweep in left_out for one in asked_about(sweep, weights, dataset.grid)]
         console.print(f"left out: {', '.join(sorted(out))}")
-        given.json.write_text(json.dumps([vars(one) for one in answers], indent=1) + "\n")
+        write_json(given.json, [vars(one) for one in answers])
     console.print(summary_table(answers))
 
 

@@ -6,24 +6,18 @@ markers are written anew; a part without its report stays as it is.
 """
 
 import argparse
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pages import percent, read_report, replaced
 from poolpilot.pipelines.evaluate.mariadb_cell import LiveCell, core_of
 from poolpilot.pipelines.evaluate.mariadb_evaluation import LiveEvaluation
-from results_page import replaced
 
 SHOWN_METHODS = ("default", "sbs", "static_16_3_10", "predicted", "refined", "cold", "nearest", "trees")
 PLOT = Path("docs/images/mariadb.png")
-
-
-def percent(share: float | None, digits: int = 1) -> str:
-    """A share as a percentage, or a dash."""
-    return "-" if share is None else f"{100 * share:.{digits}f} %"
 
 
 def difference(one: Mapping[str, float | None] | None) -> str:
@@ -199,12 +193,13 @@ def main() -> None:
     given = parser.parse_args()
     page = given.page.read_text()
     for name, (file, section) in SECTIONS.items():
-        path = given.reports / file
-        if path.is_file():
-            page = replaced(page, name, section(json.loads(path.read_text())))
+        report = read_report(given.reports / file)
+        if report is not None:
+            page = replaced(page, name, section(report))
     given.page.write_text(page)
-    if (given.reports / "mariadb.json").is_file():
-        draw(json.loads((given.reports / "mariadb.json").read_text()), PLOT)
+    evaluation = read_report(given.reports / "mariadb.json")
+    if evaluation is not None:
+        draw(evaluation, PLOT)
 
 
 if __name__ == "__main__":

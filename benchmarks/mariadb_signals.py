@@ -19,6 +19,7 @@ from poolpilot.env.lab.lab_server import LabPlace, LabServer
 from poolpilot.env.lab.sql_workload import SqlWorkload
 from poolpilot.env.lab.sysbench_families import named_workload
 from poolpilot.env.measurement.protocol import MARIADB_RACING, measure
+from poolpilot.env.output import write_json
 from poolpilot.featurizer.window import Window
 
 WORKLOADS = (
@@ -96,6 +97,7 @@ def main() -> None:
     """Measures, prints the table and writes the report."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, default=Path("benchmarks/reports/mariadb_signals.json"))
+    parser.add_argument("--runs", type=Path, default=Path("build/bench/mariadb_signals.jsonl"), help="every pair")
     parser.add_argument("--folder", type=Path, default=Path("lab"))
     given = parser.parse_args()
     console = Console()
@@ -108,8 +110,9 @@ def main() -> None:
         shown = (f"{100 * row[key]:.1f}" for key in ("bias", "error_median", "error_p90"))
         table.add_row(quantity, f"{row['windows']:.0f}", *shown)
     console.print(table)
-    report = {"summary": rows, "pairs": [vars(one) for one in pairs]}
-    given.json.write_text(json.dumps(report, indent=1) + "\n")
+    write_json(given.json, {"summary": rows})
+    given.runs.parent.mkdir(parents=True, exist_ok=True)
+    given.runs.write_text("".join(json.dumps(vars(one)) + "\n" for one in pairs))
 
 
 if __name__ == "__main__":

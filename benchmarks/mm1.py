@@ -15,7 +15,6 @@ more customers a second than either.
 """
 
 import argparse
-import json
 import resource
 import subprocess
 import time
@@ -27,6 +26,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from poolpilot.env.output import write_json
 from poolpilot.native_pool._core import SimulatedNetwork, SimulatedStation
 
 CUSTOMERS = 1_000_000
@@ -98,8 +98,7 @@ def main() -> None:
         )
     for name, why in result["absent"].items():
         print(f"Cimba, {name}: not measured, {why}; published: {PUBLISHED}")
-    if arguments.json:
-        arguments.json.write_text(json.dumps(result, indent=2) + "\n")
+    write_json(arguments.json, result)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ entrant networks, and more on criss-cross.
 """
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from poolpilot.env.output import write_json
 from poolpilot.native_pool import QueueRule, QueueSpec
 from qgym import NETWORKS, UNIT_S, PublishedNetwork, Station
 
@@ -151,8 +151,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     report = [compared(network, arguments.events) for network in NETWORKS]
-    if arguments.json:
-        arguments.json.write_text(json.dumps(report, indent=2) + "\n")
+    write_json(arguments.json, report)
 
 
 if __name__ == "__main__":

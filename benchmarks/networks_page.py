@@ -6,12 +6,11 @@ parts of the page between their markers are written anew; a part without a file 
 """
 
 import argparse
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from results_page import replaced
+from pages import read_report, replaced
 
 Interval = Mapping[str, float]
 
@@ -139,9 +138,9 @@ def main() -> None:
     arguments = parser.parse_args()
     page = arguments.page.read_text()
     for name, section in SECTIONS.items():
-        path = arguments.reports / f"{name}.json"
-        if path.exists():
-            page = replaced(page, name, section(json.loads(path.read_text())))
+        report = read_report(arguments.reports / f"{name}.json")
+        if report is not None:
+            page = replaced(page, name, section(report))
     arguments.page.write_text(page)
 
 

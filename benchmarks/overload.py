@@ -9,10 +9,10 @@ goodput.
 """
 
 import argparse
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from poolpilot.env.output import write_json
 from poolpilot.pipelines.bench.parts.overload import CONTENDERS, REFERENCE
 from poolpilot.pipelines.bench.parts.overload_simulated import measure
 from poolpilot.pipelines.bench.serving.interval import Interval
@@ -45,8 +45,7 @@ def main() -> None:
         kept = row.get("high_kept", {"mean": 0.0})["mean"]
         low, busy = row["low_goodput_per_s"]["mean"], row["busy_cpus"]["mean"]
         print(f"{name:36} high keeps {kept:6.1%}  low {low:6.0f}/s in time  processor {busy:5.1%} busy")
-    if arguments.json:
-        arguments.json.write_text(json.dumps({"seeds": arguments.seeds, "rows": rows}, indent=1) + "\n")
+    write_json(arguments.json, {"seeds": arguments.seeds, "rows": rows})
 
 
 if __name__ == "__main__":

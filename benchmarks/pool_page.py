@@ -7,7 +7,6 @@ Simulated figures come from benchmarks/throttling.py and benchmarks/disciplines.
 """
 
 import argparse
-import json
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,9 +16,9 @@ from matplotlib.figure import Figure
 
 from disciplines_section import disciplines_section
 from faults_section import faults_section
+from pages import read_report, replaced
 from poolpilot.pipelines.bench.parts.handlers import HANDLERS
 from poolpilot.pipelines.bench.serving.works import WORKS
-from results_page import replaced
 from throttling_section import draw_throttling, throttling_section
 
 Row = dict[str, Any]
@@ -172,10 +171,10 @@ SECTIONS: dict[str, Callable[[Sequence[Row]], str]] = {
 def with_simulated(page: str, cells: Sequence[Row], reports: Path, pictures: Path) -> str:
     """The page with the parts that stand beside simulated ones."""
     throttled, shared = ([row for row in cells if row["part"] == part] for part in ("throttling", "shares"))
-    simulated = json.loads((reports / "throttling.json").read_text())
+    simulated = read_report(reports / "throttling.json")
     draw_throttling(throttled, simulated, pictures / "throttling.png")
     page = replaced(page, "throttling", throttling_section(throttled, simulated))
-    disciplines = json.loads((reports / "disciplines.json").read_text())
+    disciplines = read_report(reports / "disciplines.json")
     return replaced(page, "disciplines", disciplines_section(shared, disciplines))
 
 
@@ -187,7 +186,8 @@ def main() -> None:
     parser.add_argument("--page", type=Path, default=Path("docs/pool.md"))
     parser.add_argument("--picture", type=Path, default=Path("docs/images/handlers.png"))
     arguments = parser.parse_args()
-    cells = json.loads(arguments.report.read_text())["cells"] if arguments.report.exists() else []
+    pool = read_report(arguments.report)
+    cells = pool["cells"] if pool else []
     page = arguments.page.read_text()
     for part, section in SECTIONS.items():
         rows = [row for row in cells if row["part"] == part]
@@ -195,8 +195,9 @@ def main() -> None:
             page = replaced(page, part, section(rows))
         if rows and part == "handlers":
             draw(rows, arguments.picture)
-    if arguments.soak.exists():
-        page = replaced(page, "faults", faults_section(json.loads(arguments.soak.read_text())["builds"]))
+    soak = read_report(arguments.soak)
+    if soak:
+        page = replaced(page, "faults", faults_section(soak["builds"]))
     arguments.page.write_text(with_simulated(page, cells, arguments.report.parent, arguments.picture.parent))
 
 

@@ -7,16 +7,15 @@ Results to expect: the parts of the page between their markers are written anew;
 """
 
 import argparse
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pages import read_report, replaced
 from poolpilot.pipelines.bench.parts.mixes import MIXES
 from poolpilot.pipelines.bench.parts.priorities import ORIGINAL, weight_name
 from poolpilot.pipelines.bench.parts.source_mixes import FIGURES, TOLD, Told
 from priorities_picture import draw_live, draw_source
-from results_page import replaced
 
 Found = Mapping[str, Any]
 WITHIN = 0.15
@@ -189,12 +188,6 @@ def live_overload(cell: Found) -> str:
     return overload_section(cell["contenders"], lambda name: whole if name == first else cell["ratios"].get(name))
 
 
-def read(folder: Path, name: str) -> Any:
-    """A report; None where there is no such file."""
-    path = folder / f"{name}.json"
-    return json.loads(path.read_text()) if path.exists() else None
-
-
 def main() -> None:
     """Writes every part whose report there is anew."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -204,7 +197,7 @@ def main() -> None:
     arguments = parser.parse_args()
     page = arguments.page.read_text()
     names = ("priorities_source", "priorities_twin", "priorities_short", "overload", "pool")
-    source, twin, short, overload, pool = (read(arguments.reports, name) for name in names)
+    source, twin, short, overload, pool = (read_report(arguments.reports / f"{name}.json") for name in names)
     cells = pool["cells"] if pool else []
     live = {"cells": cells} if by_name(cells) else None
     if source:

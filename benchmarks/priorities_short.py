@@ -7,7 +7,6 @@ the best tuple does or more, at the price of some of the long ones' throughput.
 """
 
 import argparse
-import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from poolpilot.env.output import write_json
 from poolpilot.env.servers.simulated_measurement import Scenario
 from poolpilot.pipelines.bench.parts.short_beside_long import (
     ARRANGEMENTS,
@@ -100,8 +100,7 @@ def main() -> None:
     for family in (*STAGED, SIMULATED):
         result["families"][family] = of_family(family, arguments.workloads, arguments.seeds)
         show(family, result["families"][family])
-    if arguments.json:
-        arguments.json.write_text(json.dumps(result, indent=1) + "\n")
+    write_json(arguments.json, result)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ very figure.
 """
 
 import argparse
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from poolpilot.env.output import write_json
 from poolpilot.native_pool.workload import RequestClass
 from poolpilot.pipelines.bench.parts.mixes import WEIGHTS
 from poolpilot.pipelines.bench.parts.source_mixes import (
@@ -121,8 +121,7 @@ def main() -> None:
         },
     }
     show(result)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(result, indent=1) + "\n")
+    write_json(arguments.json, result)
 
 
 if __name__ == "__main__":

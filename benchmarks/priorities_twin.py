@@ -7,10 +7,10 @@ shares are the weights; writers who queue up for rows get more done where few of
 """
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
+from poolpilot.env.output import write_json
 from poolpilot.pipelines.bench.parts.mixes import MIXES, Mix
 from poolpilot.pipelines.bench.parts.priorities import disciplines
 from poolpilot.pipelines.bench.parts.simulated_trial import simulated_window
@@ -53,8 +53,7 @@ def main() -> None:
         print(cell["cell"])
         for name, found in cell["contenders"].items():
             print(f"  {name:12}", "  ".join(f"{key} {one['mean']:8.0f}" for key, one in found.items()))
-    if arguments.json:
-        arguments.json.write_text(json.dumps({"cells": cells}, indent=1) + "\n")
+    write_json(arguments.json, {"cells": cells})
 
 
 if __name__ == "__main__":

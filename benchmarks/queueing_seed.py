@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from poolpilot.env.output import write_json
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.simulation import LoadChange, Machine
@@ -267,8 +268,7 @@ def main() -> None:
     for measure in (network, latches, coupled, response):
         result[measure.__name__] = measure(arguments.seeds)
         print(f"{measure.__name__}: {json.dumps(result[measure.__name__], indent=1)}", flush=True)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(result, indent=2) + "\n")
+    write_json(arguments.json, result)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ expect: the parts of the pages between their markers are written anew; a part wi
 import argparse
 import io
 import itertools
-import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any
 
 from rich.console import Console
 
+from pages import read_report, replaced
 from poolpilot.pipelines.demo.demo_report import story_of, workload_table
 from poolpilot.pipelines.demo.demo_settings import DemoSettings
 
@@ -283,13 +283,6 @@ def rw_section(result: dict[str, Any]) -> str:
     return lines
 
 
-def replaced(page: str, name: str, text: str) -> str:
-    """The page with the part between the markers of `name` replaced."""
-    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    before, after = page.split(begin)[0], page.split(end)[1]
-    return f"{before}{begin}\n{text}{end}{after}"
-
-
 def main() -> None:
     """Writes every part whose file there is anew."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -311,26 +304,25 @@ def main() -> None:
         "rw": (arguments.simulator, rw_section),
     }
     for name, (page, section) in sections.items():
-        path = arguments.reports / f"{name}.json"
-        if path.exists():
-            page.write_text(replaced(page.read_text(), name, section(json.loads(path.read_text()))))
+        report = read_report(arguments.reports / f"{name}.json")
+        if report is not None:
+            page.write_text(replaced(page.read_text(), name, section(report)))
     learned = {
-        name: json.loads((arguments.reports / file).read_text())
+        name: report
         for name, file in LEARNED_FROM.items()
-        if (arguments.reports / file).exists()
+        if (report := read_report(arguments.reports / file)) is not None
     }
     page = arguments.simulator
     page.write_text(replaced(page.read_text(), "training", training_section(learned)))
-    demos = [json.loads(path.read_text()) for path in (arguments.reports / "demo").glob("seed-*.json")]
+    demos = [read_report(path) for path in (arguments.reports / "demo").glob("seed-*.json")]
     if demos:
         demos.sort(key=lambda one: int(one["seed"]))
         arguments.page.write_text(replaced(arguments.page.read_text(), "demo", demo_section(demos)))
         readme = replaced(arguments.readme.read_text(), "figures", figures_section(demos))
         arguments.readme.write_text(readme)
-    sample = arguments.reports / "sample.json"
-    if sample.exists():
-        text = sample_section(json.loads(sample.read_text()))
-        arguments.readme.write_text(replaced(arguments.readme.read_text(), "sample", text))
+    sample = read_report(arguments.reports / "sample.json")
+    if sample is not None:
+        arguments.readme.write_text(replaced(arguments.readme.read_text(), "sample", sample_section(sample)))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ learned from sweeps at other numbers of connections, a climb from there. Results
 """
 
 import argparse
-import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
@@ -26,6 +25,7 @@ from poolpilot.env.climbing.spectral import ClimbSettings, native_settings, spec
 from poolpilot.env.measurement.protocol import MeasurementSettings, observe, sweep
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
+from poolpilot.env.output import write_json
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.tuning.loop import TuningTrace, tune
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -150,8 +150,7 @@ def main() -> None:
             rows.append(row)
             print(row, flush=True)
     print(table(rows))
-    if arguments.json:
-        arguments.json.write_text(json.dumps(rows, indent=2) + "\n")
+    write_json(arguments.json, rows)
 
 
 if __name__ == "__main__":

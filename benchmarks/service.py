@@ -26,6 +26,7 @@ from typing import TypeVar
 import numpy as np
 import structlog
 
+from poolpilot.env.output import write_json
 from poolpilot.models.body import as_body
 from poolpilot.models.champion import load_champion
 from poolpilot.models.predictor import ScorePredictor
@@ -206,8 +207,7 @@ def main() -> None:
         "disturbed_pairs": disturbed,
     }
     print(json.dumps(report, indent=1))
-    if given.json:
-        given.json.write_text(json.dumps(report, indent=1) + "\n")
+    write_json(given.json, report)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ fitted.
 """
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from poolpilot.env.output import write_json
 from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, simulate_batch
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.simulation import Machine
@@ -96,8 +96,7 @@ def main() -> None:
     for row in rows:
         used = "fitted" if row["fitted"] else "predicted"
         print(f"{row['connections']:5d} {used:9s} source {row['source']:+.0%} simulated {row['simulated']:+.1%}")
-    if arguments.json:
-        arguments.json.write_text(json.dumps({"parameters": parameters, "rows": rows}, indent=2) + "\n")
+    write_json(arguments.json, {"parameters": parameters, "rows": rows})
 
 
 if __name__ == "__main__":

@@ -6,10 +6,10 @@ CPU-bound load is about the cores and of an IO-bound one far above (Trub: 72 and
 """
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
+from poolpilot.env.output import write_json
 from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, simulate_batch
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.simulation import Machine
@@ -60,8 +60,7 @@ def main() -> None:
     for name, points in curves.items():
         rates = "  ".join(f"{size}: {rate:,.0f}" for size, rate in points.items())
         print(f"{name} (best {result['best_size'][name]}): {rates}")
-    if arguments.json:
-        arguments.json.write_text(json.dumps(result, indent=2) + "\n")
+    write_json(arguments.json, result)
 
 
 if __name__ == "__main__":

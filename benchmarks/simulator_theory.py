@@ -5,7 +5,6 @@ Results to expect: every mean within 1 % of its formula, and the interval contai
 """
 
 import argparse
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from poolpilot.env.output import write_json
 from poolpilot.native_pool import QueueRule, QueueSpec
 from poolpilot.native_pool._core import SimulatedNetwork, SimulatedStation
 
@@ -188,8 +188,7 @@ def main() -> None:
             f"{row['model']:40} theory {row['theory']:9.5f}  simulated {row['simulated']:9.5f}  "
             f"error {100 * row['error']:+.2f} % (interval +-{100 * row['half_interval']:.2f} %)"
         )
-    if arguments.json:
-        arguments.json.write_text(json.dumps(rows, indent=2) + "\n")
+    write_json(arguments.json, rows)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from typing import Any, Literal
 from rich.progress import Progress
 
 from poolpilot.env.interrupts import Interrupts
+from poolpilot.env.output import write_json
 
 HANDLERS = ("per_connection", "pool", "hybrid")
 SOCKETS = ("OverTcp", "OnAUnixSocket")
@@ -127,7 +128,7 @@ def summary(done: list[tuple[Part, dict[str, int]]]) -> dict[str, Any]:
         ended = sum(sums[name] for name in ("completed", "failed", "refused", "cancelled"))
         if sums["sent"] != ended:
             raise SoakError(f"{handler}: {sums['sent']} requests sent, {ended} accounted for")
-    return {"handlers": handlers, "parts": [{**asdict(part), **counts} for part, counts in done]}
+    return {"handlers": handlers}
 
 
 def soak(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -176,7 +177,7 @@ def main() -> int:
     if arguments.json:
         kept = json.loads(arguments.json.read_text()) if arguments.json.exists() else {"builds": {}}
         kept["builds"][arguments.build] = found
-        arguments.json.write_text(json.dumps(kept, indent=2) + "\n")
+        write_json(arguments.json, kept)
     return 0
 
 

@@ -17,7 +17,6 @@ the book's pool alone does better at 10,000 connections than at 8,000.
 """
 
 import argparse
-import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -26,6 +25,7 @@ from typing import Any
 from rich.progress import track
 from scipy.optimize import brentq, minimize_scalar
 
+from poolpilot.env.output import write_json
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.simulation import CALIBRATED, Machine
@@ -192,7 +192,7 @@ def main() -> None:
         ],
         "crowd": crowds(prices["8000"], arguments.seeds),
     }
-    arguments.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    write_json(arguments.json, result)
     for part in ("convoy", "crowd"):
         for row in result[part]:
             alone, limited = (row["contenders"][name]["throughput_per_s"]["mean"] for name in (ALONE, LIMITED))

@@ -19,6 +19,7 @@ import numpy as np
 
 from poolpilot.env.measurement.protocol import MeasurementSettings, measure, observe
 from poolpilot.env.measurement.sweep import Core, WorkloadSweep
+from poolpilot.env.output import write_json
 from poolpilot.env.servers.native import NativeServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.workload import Workload
@@ -142,8 +143,7 @@ def main() -> None:
         rows.append(row)
         said = "; ".join(f"{way} {tuple(row['best'][way])} loses {row['loses'][way]:.1%}" for way in row["best"])
         print(f"{row['workload']}: {said}; noise {row['noise']:.1%}", flush=True)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(rows, indent=1) + "\n")
+    write_json(arguments.json, rows)
 
 
 if __name__ == "__main__":

@@ -40,7 +40,10 @@ def test_command_shows_the_table_and_writes_it_for_machines(tmp_path: Path, caps
     assert all(name in shown for name in (SPECTRAL, *BASELINES))
     values = json.loads((tmp_path / "climbers.json").read_text())
     assert 0.0 <= values["summary"]["spectral_best_share"] <= 1.0
-    assert values["summary"]["cells"] == len(values["cells"]) == 4 * 3 + 2 * 3
+    assert values["summary"]["cells"] == 4 * 3 + 2 * 3
+    assert [(row["shifted"], row["noise"]) for row in values["by_curve"]] == [
+        (shifted, noise) for shifted in (False, True) for noise in (0.0, 0.05, 0.05)
+    ]
     assert values["summary"]["means"].keys() == {SPECTRAL, *BASELINES}
     pictures = list((tmp_path / "plots").iterdir())
     assert pictures

@@ -27,7 +27,7 @@ class NoSuite:
         raise NotImplementedError
 
     def describe(self, cell: str) -> dict[str, Any]:
-        return {"shape": cell}
+        return {"shape": cell, "scale": 8, "noise": 0.05, "correlation": 0.0, "start": "one", "shift": None}
 
 
 @pytest.fixture

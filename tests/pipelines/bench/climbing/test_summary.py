@@ -2,8 +2,11 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
+from tests.pipelines.bench.climbing.conftest import NoSuite
 
 from poolpilot.pipelines.bench.climbing.score import Score
 from poolpilot.pipelines.bench.climbing.summary import Comparison, means_of
@@ -17,6 +20,13 @@ LOST: dict[str, dict[str, list[float]]] = {
     "far behind": {"spectral": [0.40, 0.41], "dotnet": [0.10, 0.11], "probing": [0.2, 0.21], "usl": [0.5, 0.5]},
     "in doubt": {"spectral": [0.10, 0.20], "dotnet": [0.19, 0.10], "probing": [0.5, 0.6], "usl": [0.5, 0.6]},
 }
+
+
+class OneCurve(NoSuite):
+    """All cells are of one curve that shifts."""
+
+    def describe(self, cell: str) -> dict[str, Any]:
+        return {**super().describe(cell), "shape": "arch", "shift": "to fewer threads"}
 
 
 @pytest.fixture
@@ -72,16 +82,32 @@ def test_single_run_of_a_cell_is_compared_by_its_difference(make_comparison: Mak
     assert comparison.summary()["spectral_best_share"] == 0.5
 
 
-def test_all_of_it_is_fit_for_json_and_has_every_cell(comparison: Comparison) -> None:
-    values = json.loads(json.dumps(comparison.as_dict()))
-    assert values.keys() == {"summary", "losing", "cells"}
-    assert [cell["cell"] for cell in values["cells"]] == list(LOST)
-    far = values["cells"][3]
+def test_every_cell_tells_of_every_controller_and_is_fit_for_json(comparison: Comparison) -> None:
+    cells = json.loads(json.dumps(comparison.cells()))
+    assert [cell["cell"] for cell in cells] == list(LOST)
+    far = cells[3]
     assert far["shape"] == "far behind"
     assert far["controllers"]["dotnet"]["spectral"] == "lost"
     assert far["controllers"]["dotnet"]["spectral_minus_this"] == pytest.approx([0.3, 0.3, 0.3])
     assert "spectral" not in far["controllers"]["spectral"]
     assert far["controllers"]["spectral"]["objective_lost"] == pytest.approx(0.405)
+
+
+def test_report_has_means_by_curve_and_no_cells(comparison: Comparison) -> None:
+    values = json.loads(json.dumps(comparison.as_dict()))
+    assert values.keys() == {"summary", "losing", "by_curve"}
+    assert [row["shape"] for row in values["by_curve"]] == list(LOST)
+    far = values["by_curve"][3]
+    assert far.keys() == {"shape", "shifted", "noise", "correlation", "objective_lost"}
+    assert far["objective_lost"].keys() == {"spectral", "dotnet", "probing"}
+    assert far["objective_lost"]["spectral"] == pytest.approx(0.405)
+
+
+def test_cells_of_one_curve_and_noise_are_averaged(make_comparison: MakeComparison) -> None:
+    lost = {"a": {"spectral": [0.1], "dotnet": [0.2]}, "b": {"spectral": [0.3], "dotnet": [0.6]}}
+    (row,) = replace(make_comparison(lost), suite=OneCurve()).by_curve()
+    assert row["shifted"]
+    assert row["objective_lost"] == pytest.approx({"spectral": 0.2, "dotnet": 0.4})
 
 
 def test_means_are_over_all_cells(comparison: Comparison) -> None:

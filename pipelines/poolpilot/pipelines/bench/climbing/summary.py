@@ -92,11 +92,26 @@ class Comparison:
             for cell, found in self.scores.items()
         ]
 
+    def by_curve(self) -> list[dict[str, Any]]:
+        """What ours and the ancestors lose in the mean, by curve and noise; nothing for pools, which have no curve."""
+        lost: dict[tuple[Any, ...], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        for cell in self.cells() if self.ancestors() else ():
+            if "shape" in cell:
+                key = (cell["shape"], cell["shift"] is not None, cell["noise"], cell["correlation"])
+                for name in (SPECTRAL, *self.ancestors()):
+                    lost[key][name].append(cell["controllers"][name]["objective_lost"])
+        return [
+            {
+                **dict(zip(("shape", "shifted", "noise", "correlation"), key, strict=True)),
+                "objective_lost": {name: fmean(values) for name, values in by_name.items()},
+            }
+            for key, by_name in lost.items()
+        ]
+
     def as_dict(self) -> dict[str, Any]:
-        """All of it, fit for JSON."""
-        whole = {"summary": self.summary(), "losing": self.losing_cells(), "cells": self.cells()}
-        rounded: dict[str, Any] = _rounded(whole)
-        return rounded
+        """The report, fit for JSON: what pages show. The runs themselves are in the file of runs."""
+        rounded: dict[str, Any] = _rounded({"summary": self.summary(), "losing": self.losing_cells()})
+        return {**rounded, "by_curve": self.by_curve()}
 
     def _better_than_best_ancestor(self, cells: Sequence[str]) -> float | None:
         ancestors = self.ancestors()
