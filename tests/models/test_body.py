@@ -85,7 +85,7 @@ def test_windows_of_two_kinds_of_servers_are_refused_by_name(
 
 def test_outcome_is_what_was_measured_before_and_after(window_of: Callable[..., Window], limits: KnobSpace) -> None:
     before, after = window_of(1), window_of(2)
-    for measured in ([before, after], [None, after], [before, None]):
-        written = outcome_body(*measured, limits, Objective())
-        assert from_body(json.loads(json.dumps(written))).windows == tuple(filter(None, measured))
+    for first, last in ((before, after), (None, after), (before, None)):
+        written = outcome_body(first, last, limits, Objective())
+        assert from_body(json.loads(json.dumps(written))).windows == tuple(filter(None, (first, last)))
     assert outcome_body(None, None, limits, Objective()) is None

@@ -25,6 +25,7 @@ from poolpilot.pipelines.store.records import StagingStore
 from poolpilot.pipelines.store.views import connect
 from poolpilot.pipelines.tracking import use_tracking
 from poolpilot.pipelines.train.promote import PromoteSettings, objections_to, promote
+from poolpilot.pipelines.train.stage_store import FOLDER
 from poolpilot.pipelines.train.train import TrainReport, train
 from poolpilot.pipelines.train.train_settings import TrainSettings
 from poolpilot.serve.commands.main import build
@@ -94,6 +95,7 @@ def test_training_makes_a_sound_artefact_of_the_records(trained: TrainReport, re
         trained.evaluation.methods()["predicted"]["regret_median"]
     )
     assert trained.variant == "all_action"
+    assert not (trained.folder / FOLDER).exists()  # what Ctrl-C would have kept is in the model
 
 
 def test_the_trained_model_beats_the_best_static_tuple(trained: TrainReport) -> None:
