@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from pages import percent, read_report, replaced
-from poolpilot.native_pool import SpectralSettings
+from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.pipelines.bench.climbing.reference_controllers import ANCESTORS
+from poolpilot.serve.commands.climb.settings_table import default_in_words, range_in_words, setting_rows
 
 Report = Any
 
@@ -36,15 +37,12 @@ NAMES = {
 
 
 def settings_section() -> str:
-    """Every setting of the climber, from the code."""
-    lines = ["| setting | default | unit | range | effect |", "|---|---|---|---|---|"]
-    for row in SpectralSettings.fields():
-        if row["unit"] == "switch":
-            default, allowed = ("on" if row["default"] else "off"), "on, off"
-        else:
-            high = f"{row['high']:g}" if row["high"] < float("inf") else "any"
-            default, allowed = f"{row['default']:g}", f"{row['low']:g} .. {high}"
-        lines.append(f"| `{row['name']}` | {default} | {row['unit']} | {allowed} | {row['effect']} |")
+    """Every setting of the climber, from the settings model."""
+    lines = ["| setting | alias | default | unit | range | effect |", "|---|---|---|---|---|---|"]
+    for row in setting_rows(ClimbSettings()):
+        alias = "" if row["alias"] == row["name"] else f"`{row['alias']}`"
+        default, allowed = default_in_words(row), range_in_words(row)
+        lines.append(f"| `{row['name']}` | {alias} | {default} | {row['unit']} | {allowed} | {row['effect']} |")
     return "\n".join(lines) + "\n"
 
 

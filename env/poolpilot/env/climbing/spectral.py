@@ -1,77 +1,142 @@
-"""The spectral climber as every program uses it: one settings model, one factory."""
+"""The spectral climber as every program uses it: one settings model, one factory.
 
-from pydantic import BaseModel, ConfigDict, Field
+The algorithm is that of Ilya Trub, "Adaptive Thread Pool: Improving MySQL Scalability With AI" (docs/references.md). The
+pool size swings in a small wave; the component of that period in the throughput, over the same component of the size,
+is the slope to climb. What was added, and why, is in docs/climbing.md. It runs in C++ (`native_pool/climb/`).
+
+`ClimbSettings` is the table of the C++ class as a model: a row gives a field its range, effect and unit. A field is
+called as its row without `hcm_`, Trub's prefix, and the row's name is an alias of it in files, flags and environment.
+"""
+
+from typing import Any
+
+from pydantic import AliasChoices, BaseModel, ConfigDict
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.errors import SettingError
 from poolpilot.native_pool import SpectralClimber, SpectralSettings
+from poolpilot.native_pool.setting_field import setting_field
+
+_OWN_NAMES = {"hcm_min_period": "period_s", "hcm_period": "longest_period_s", "hcm_hiccup": "hiccup_s"}
+"""Times tell their unit."""
+
+_ROWS = {row["name"]: row for row in SpectralSettings.fields()}
+
+NATIVE_NAMES = {_OWN_NAMES.get(name, name.removeprefix("hcm_")): name for name in _ROWS}
+"""What the fields of `ClimbSettings` are called in C++, in the order of its table."""
+
+
+def _setting(name: str, **changes: Any) -> Any:
+    """The field of a row of the C++ table; commands have a flag for it, which their help leaves out."""
+    row = _ROWS[name]
+    own = _OWN_NAMES.get(name, name.removeprefix("hcm_"))
+    if isinstance(row["default"], float):
+        changes["allow_inf_nan"] = False
+    if own != name:
+        changes["validation_alias"] = AliasChoices(own, name)
+    return setting_field(row, json_schema_extra={"hidden": True}, **changes)
 
 
 class ClimbSettings(BaseModel):
-    """The few settings of the climber that differ from server to server; the others keep their defaults."""
+    """How the spectral climber climbs; docs/climbing.md has the fields as a table.
+
+    Where a default is not that of C++, it suits a server under load rather than a curve. The climber is switched on and
+    keeps its log; its samples are equally long; its first wave is half the size. It pauses under one request a second:
+    Trub's 300 suit 72 processors. It decides by half as many periods, since more precision is lost in what a pool still
+    holds of earlier sizes. It never leaves a held size on two samples alone, which on a live server are often a hiccup,
+    and measures that size again for longer than another process takes a processor for. A warm start holds at once,
+    since the predictor has measured already.
+
+    Examples:
+        >>> ClimbSettings(period_s=0.5) == ClimbSettings.model_validate({"hcm_min_period": 0.5})
+        True
+        >>> ClimbSettings(period_s=0.5).native().hcm_period
+        0.5
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    period_s: float = Field(default=0.1, gt=0.0, description="Seconds from one sample to the next (hcm_min_period).")
-    longest_period_s: float | None = Field(
-        default=None,
-        gt=0.0,
-        description="Longest such time, up to which noise may stretch it (hcm_period); without it samples are equal.",
-    )
-    samples_to_wave_period_ratio: int = Field(
-        default=4,
-        ge=2,
-        description="Periods of the wave in the history that decides; fewer than Trub's 8, whose precision is lost "
-        "in what a pool still holds of earlier sizes.",
-    )
-    growth_periods: int = Field(
-        default=2, ge=1, description="Periods without a trend after which a wave grows (hcm_growth_periods)."
-    )
-    min_thread_wave_magnitude: float = Field(
-        default=18.0, gt=0.0, description="Smallest swing of the wave in threads, on a pool of 36 (hcm_reference_size)."
-    )
-    min_accepted_throughput: float = Field(
-        default=1.0, ge=0.0, description="Goodput a second under which the climber pauses; Trub's 300 suit 72 CPUs."
-    )
-    price_of_thread: float = Field(default=0.01, ge=0.0, description="Elasticity a further thread must earn.")
-    quick_exit_samples: int = Field(
-        default=0,
-        ge=0,
-        description="Samples that are enough to leave a held size after a large change; 0: never so few, since on a "
-        "live server two short samples are often a hiccup.",
-    )
-    hiccup_s: float = Field(
-        default=1.5,
-        ge=0.0,
-        description="Seconds for which a held size that has left its reference is measured again first (hcm_hiccup): "
-        "longer than another process takes a processor for.",
-    )
-    verify_warm_start: bool = Field(
-        default=False, description="Whether a warm start makes a small wave before it holds; the predictor's looks do."
-    )
+    hillclimbing_enabled: bool = _setting("hcm_hillclimbing_enabled", default=True)
+    log_enabled: bool = _setting("hcm_log_enabled", default=True)
+    wave_period: int = _setting("wave_period")
+    samples_to_wave_period_ratio: int = _setting("samples_to_wave_period_ratio", default=4)
+    longest_period_s: float | None = _setting("hcm_period", default=None)
+    min_accepted_throughput: float = _setting("min_accepted_throughput", default=1.0)
+    eps: float = _setting("hcm_eps")
+    valuable_diff: float = _setting("hcm_valuable_diff")
+    ccs_valuable_progress: float = _setting("hcm_ccs_valuable_progress")
+    min_thread_wave_magnitude: float = _setting("hcm_min_thread_wave_magnitude", default=18.0)
+    max_thread_wave_magnitude: float = _setting("hcm_max_thread_wave_magnitude")
+    relative_gain: bool = _setting("relative_gain")
+    wave_follows_noise: bool = _setting("wave_follows_noise")
+    reset_on_forced_change: bool = _setting("reset_on_forced_change")
+    test_significance: bool = _setting("test_significance")
+    price_of_thread: float = _setting("price_of_thread", default=0.01)
+    adapt_period: bool | None = _setting("adapt_period", default=None)
+    verify_warm_start: bool = _setting("verify_warm_start", default=False)
+    reference_size: float = _setting("hcm_reference_size")
+    wave_growth: float = _setting("wave_growth")
+    wave_noise_multiplier: float = _setting("wave_noise_multiplier")
+    inner_wave: float = _setting("hcm_inner_wave")
+    knob_first_growths: int = _setting("knob_first_growths")
+    settle_samples: int = _setting("settle_samples")
+    period_s: float = _setting("hcm_min_period", default=0.1)
+    period_noise: float = _setting("hcm_period_noise")
+    scan_rounds: int = _setting("scan_rounds")
+    scan_ratio: float = _setting("scan_ratio")
+    scan_margin: float = _setting("scan_margin")
+    scan_confidence: float = _setting("scan_confidence")
+    min_periods_to_decide: int = _setting("min_periods_to_decide")
+    min_periods_known_noise: int = _setting("min_periods_known_noise")
+    growth_periods: int = _setting("hcm_growth_periods", default=2)
+    patience: int = _setting("hcm_patience")
+    plateau_periods: int = _setting("hcm_plateau_periods")
+    confidence: float = _setting("confidence")
+    trust: float = _setting("hcm_trust")
+    flat_trust: float = _setting("hcm_flat_trust")
+    noise_memory: float = _setting("noise_memory")
+    step_gain: float = _setting("hcm_step_gain")
+    max_step_ratio: float = _setting("hcm_max_step_ratio")
+    plateau_factor: float = _setting("hcm_plateau_factor")
+    plateau_decay: float = _setting("hcm_plateau_decay")
+    credible: float = _setting("hcm_credible")
+    accuracy: float = _setting("hcm_accuracy")
+    worth: float = _setting("hcm_worth")
+    false_optimized_excess: float = _setting("hcm_false_optimized_excess")
+    false_jump_ratio: float = _setting("hcm_false_jump_ratio")
+    knob_fade: float = _setting("knob_fade")
+    knob_step_shrink: float = _setting("knob_step_shrink")
+    knob_step_growth: float = _setting("knob_step_growth")
+    warm_wave_share: float = _setting("warm_wave_share")
+    warm_bracket: float = _setting("warm_bracket")
+    reference_samples: int = _setting("hcm_reference_samples")
+    exit_samples: int = _setting("hcm_exit_samples")
+    quick_exit_samples: int = _setting("hcm_quick_exit_samples", default=0)
+    quick_reference_samples: int = _setting("hcm_quick_reference_samples")
+    exit_confidence: float = _setting("hcm_exit_confidence")
+    hiccup_s: float = _setting("hcm_hiccup", default=1.5)
+    return_ratio: float = _setting("hcm_return_ratio")
+    steep_decline: float = _setting("hcm_steep_decline")
+    steep_samples: int = _setting("hcm_steep_samples")
+    wrong_predictions: int = _setting("hcm_wrong_predictions")
+    interpolation_ratio: float = _setting("hcm_interpolation_ratio")
+    clock_jump: float = _setting("hcm_clock_jump")
+    log_limit: int = _setting("log_limit")
+    belief_points: int = _setting("belief_points")
+    curve_points: int = _setting("curve_points")
 
     def native(self) -> SpectralSettings:
-        """The climber's own settings.
+        """The climber's own settings; without a longest period its samples are equal, and with one they may grow.
 
         Raises:
-            SettingError: A value is out of the climber's range or contradicts another.
+            SettingError: Two values contradict each other; the text names both settings.
         """
-        longest_s = self.period_s if self.longest_period_s is None else self.longest_period_s
-        return native_settings(
-            hcm_hillclimbing_enabled=True,
-            hcm_log_enabled=True,
-            adapt_period=self.longest_period_s is not None,
-            hcm_min_period=self.period_s,
-            hcm_period=longest_s,
-            samples_to_wave_period_ratio=self.samples_to_wave_period_ratio,
-            hcm_growth_periods=self.growth_periods,
-            hcm_min_thread_wave_magnitude=self.min_thread_wave_magnitude,
-            min_accepted_throughput=self.min_accepted_throughput,
-            price_of_thread=self.price_of_thread,
-            hcm_quick_exit_samples=self.quick_exit_samples,
-            hcm_hiccup=self.hiccup_s,
-            verify_warm_start=self.verify_warm_start,
-        )
+        values = {name: getattr(self, field) for field, name in NATIVE_NAMES.items()}
+        if self.longest_period_s is None:
+            values["hcm_period"] = self.period_s
+        if self.adapt_period is None:
+            values["adapt_period"] = self.longest_period_s is not None
+        return native_settings(**values)
 
 
 def native_settings(base: SpectralSettings | None = None, **settings: float) -> SpectralSettings:

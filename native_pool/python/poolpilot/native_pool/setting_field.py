@@ -9,19 +9,15 @@ if TYPE_CHECKING:
     from poolpilot.native_pool._core import ChoiceRow, SettingRow
 
 
-def setting_field(row: "SettingRow | ChoiceRow", default: float | str | None = None) -> Any:
+def setting_field(row: "SettingRow | ChoiceRow", **changes: Any) -> Any:
     """The default, range and meaning of a setting; the type of the values is for the model to say.
 
     Args:
         row: Row of `fields()` of a native class.
-        default: Value of a setting that nobody names; the row's own if None.
+        **changes: Arguments of pydantic's `Field` that the row does not give, or gives otherwise, such as `default`.
     """
     low = high = None
     if "low" in row and not isinstance(row["default"], bool):
         low, high = row["low"], row["high"] if math.isfinite(row["high"]) else None
-    return Field(
-        default=row["default"] if default is None else default,
-        ge=low,
-        le=high,
-        description=f"{row['effect']} ({row['unit']})",
-    )
+    described = {"default": row["default"], "ge": low, "le": high, "description": f"{row['effect']} ({row['unit']})"}
+    return Field(**{**described, **changes})

@@ -77,7 +77,7 @@ def _add_act(app: typer.Typer) -> None:
     from poolpilot.serve.commands.climb import climb_command
     from poolpilot.serve.commands.search import search_command
 
-    app.command("climb", rich_help_panel=ACT)(climb_command.climb)
+    app.command("climb", rich_help_panel=ACT)(climb_command.build())
     add_settings_command(app, "search", search_command.HELP, search_command.build, ACT)
     app.command("sweep", rich_help_panel=ACT)(sweep_command.sweep)
     app.command("restore", rich_help_panel=ACT)(restore_command.restore)

@@ -212,20 +212,21 @@ def test_settings_are_listed_with_the_defaults_of_the_command(
     monkeypatch.setenv("COLUMNS", "200")
     path = tmp_path / "settings.json"
     result = invoke("climb", "--list-settings", "--json", path)
-    rows = {row["name"]: row for row in read(path)["settings"]}
+    rows = {row["alias"]: row for row in read(path)["settings"]}
     assert list(rows) == [row["name"] for row in SpectralSettings.fields()]
     for row in SpectralSettings.fields():
-        assert row["name"] in result.out
+        assert rows[row["name"]]["name"] in result.out
         assert row["effect"] in result.out
     assert rows["hcm_log_enabled"]["default"] is True
     assert rows["hcm_eps"] | {"effect": ""} == {
-        "name": "hcm_eps",
+        "name": "eps",
+        "alias": "hcm_eps",
         "default": 5.0,
         "unit": "threads",
         "low": 0.0,
         "high": None,
         "effect": "",
-        "environment": "POOLPILOT_CLIMB_HCM_EPS",
+        "environment": "POOLPILOT_CLIMB_EPS",
     }
 
 
@@ -233,7 +234,7 @@ def test_settings_of_mariadb_are_listed_without_connecting(invoke: Callable[...,
     path = tmp_path / "settings.json"
     result = invoke("climb", "h=nowhere.invalid", "--list-settings", "--json", path)
     assert (result.code, result.err) == (0, "")
-    assert {row["name"]: row["default"] for row in read(path)["settings"]}["hcm_period"] == 0.5
+    assert {row["alias"]: row["default"] for row in read(path)["settings"]}["hcm_period"] == 0.5
 
 
 def test_help_groups_the_options(invoke: Callable[..., Any]) -> None:

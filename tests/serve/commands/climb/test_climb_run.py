@@ -19,9 +19,8 @@ from poolpilot.env.tuning.way_back import ApplyFirst
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.predictor import ProbingPredictor
 from poolpilot.serve.commands.climb.climb_knobs import SIZE_ALONE
-from poolpilot.serve.commands.climb.climb_run import ClimbRun, climb_controller
-from poolpilot.serve.commands.climb.climb_settings import SettingSources
-from poolpilot.serve.commands.tuning.tuning_screen import TuningScreen
+from poolpilot.serve.commands.climb.climb_run import ClimbRun, climb_run
+from poolpilot.serve.commands.climb.climb_run_settings import ClimbRunSettings
 
 RISE_THEN_FALL = [(1, 500.0), (16, 4000.0), (128, 1000.0)]
 SUMMIT = PoolTuple(16, 3, 500)
@@ -35,15 +34,10 @@ def run_on_curve(
     horizon_s: float = 60.0,
 ) -> ClimbRun:
     """A climb that has not begun, on a curve."""
-    sources = SettingSources(0.1, file, flags or {})
-    settings = sources.load()
+    settings = ClimbRunSettings.load(file, {"period": 0.1, "seconds": horizon_s, "knob": knobs, **(flags or {})})
     curve = CurveServer(RISE_THEN_FALL)
     target = Target(curve, ApplyFirst(curve), "a curve", Objective(), {})
-    controller = climb_controller(target, settings, knobs, predictor, WarmStartSettings())
-    screen = TuningScreen("test", Console(file=io.StringIO(), width=200), "goodput", controller)
-    return ClimbRun(
-        target, controller, screen, settings.hcm_period, horizon_s, settings=settings, sources=sources, knobs=knobs
-    )
+    return climb_run(settings, target, predictor, Console(file=io.StringIO(), width=200))
 
 
 def at_step(run: ClimbRun, number: int, act: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,7 +122,7 @@ def test_ctrl_c_waits_for_the_end_of_the_window_so_that_nothing_is_cut_in_two(mo
 
 
 def test_climb_lasts_two_samples_at_least() -> None:
-    run = run_on_curve(flags={"hcm_period": 3.0}, horizon_s=1.0)
+    run = run_on_curve(flags={"set": ["hcm_period=3.0"]}, horizon_s=1.0)
     run.run()
     assert len(run.steps) == 2
 

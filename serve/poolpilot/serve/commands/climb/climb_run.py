@@ -2,10 +2,18 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from poolpilot.agent.controllers.warm_start import OpenClimb, WarmStart, WarmStartSettings, size_climb
+from rich.console import Console
+
+from poolpilot.agent.controllers.warm_start import (
+    MARIADB_WARM_START,
+    OpenClimb,
+    WarmStart,
+    WarmStartSettings,
+    size_climb,
+)
 from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.knob_climb import KnobClimbController
 from poolpilot.env.controller import Controller
@@ -13,36 +21,27 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.models.body import REQUEST, outcome_body
 from poolpilot.models.predictor import Prediction, ProbingPredictor
 from poolpilot.native_pool import SpectralClimber, SpectralSettings
 from poolpilot.serve.commands.climb.climb_knobs import SIZE_ALONE
-from poolpilot.serve.commands.climb.climb_settings import SettingSources
-from poolpilot.serve.commands.tuning.outcome import Row, outcome_row, step_as_dict
+from poolpilot.serve.commands.climb.climb_run_settings import ClimbRunSettings, SettingsWatch
 from poolpilot.serve.commands.tuning.tuning_run import TuningRun
+from poolpilot.serve.commands.tuning.tuning_screen import TuningScreen
 
 
 @dataclass(kw_only=True)
 class ClimbRun(TuningRun):
-    """A run of the climber for two samples at least; its settings may change meanwhile.
+    """A run of the climber, whose settings may change meanwhile.
 
     Attributes:
-        settings: The climber's settings at the start.
-        sources: Where they came from; their file is looked at after each window.
-        knobs: The knobs that are climbed.
+        settings: What was asked for; its file is looked at after each window.
     """
 
-    settings: SpectralSettings
-    sources: SettingSources
-    knobs: tuple[str, ...] = SIZE_ALONE
+    settings: ClimbRunSettings
+    _watch: SettingsWatch = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.horizon_s = max(self.horizon_s or 0.0, 2.0 * self.settings.hcm_period)
-
-    @property
-    def objective(self) -> Objective:
-        """What counts, at the climber's price of a thread."""
-        return priced(self.target.objective, self.settings)
+        self._watch = SettingsWatch(self.settings)
 
     @property
     def climber(self) -> SpectralClimber | KnobClimbController | None:
@@ -60,41 +59,57 @@ class ClimbRun(TuningRun):
         """What the predictor said, in order."""
         return self.controller.predictions if isinstance(self.controller, WarmStart) else []
 
-    def outcome(self) -> list[Row]:
-        """Before and after, as far as they were measured; after is the last fifth of the climb."""
-        windows = [step.measured.window for step in self.steps]
-        last = windows[-max(len(windows) // 5, 1) :]
-        rows = [] if self.before is None else [outcome_row("before", [self.before.window], self.objective)]
-        return [*rows, outcome_row("after", last, self.objective)] if last else rows
-
     def as_dict(self) -> dict[str, Any]:
         """Everything measured and decided so far, fit for JSON."""
-        before = None if self.before is None else self.before.window
-        after = self.steps[-1].measured.window if self.steps else None
+        climber = self.climber
         return {
-            REQUEST: outcome_body(before, after, self.target.server.knobs, self.objective),
-            **self.target.origin,
-            "knobs": self.knobs,
-            "interrupted": self.interrupted,
-            "settings": (self.climber.settings if self.climber else self.settings).as_dict(),
+            **super().as_dict(),
+            "knobs": self.settings.knobs,
+            "settings": (climber.settings if climber else self.settings.native()).as_dict(),
             "predictions": [prediction.as_dict() for prediction in self.predictions],
-            "outcome": self.outcome(),
-            "steps": [step_as_dict(step) for step in self.steps],
-            "decisions": [decision_as_dict(record) for record in self.climber.log()] if self.climber else [],
+            "decisions": [decision_as_dict(record) for record in climber.log()] if climber else [],
         }
 
-    def _watch(self) -> None:
+    def _follow_window(self) -> None:
         """Takes over what has changed in the file of settings; a broken file changes nothing."""
         if (climber := self.climber) is None:
             return
         try:
-            changed = self.sources.changed()
+            changed = self._watch.changed()
         except SettingError as error:
             self.screen.tell(f"{error}; those before stay")
             return
         if changed is not None:
             climber.adopt(changed)
             self.screen.tell(f"read again after sample {climber.latest['sample']}")
+
+
+def climb_run(
+    settings: ClimbRunSettings, target: Target, predictor: ProbingPredictor | None, console: Console
+) -> ClimbRun:
+    """A climb that has not begun; it lasts two samples at least.
+
+    Args:
+        settings: What was asked for.
+        target: The server.
+        predictor: What a warm climb starts from; None is a cold climb.
+        console: Where it is shown.
+
+    Raises:
+        SettingError: A setting is refused, or a knob cannot be climbed.
+    """
+    native = settings.native()
+    target = priced(target, native)
+    looks = WarmStartSettings() if settings.dsn is None else MARIADB_WARM_START
+    controller = climb_controller(target, native, settings.knobs, predictor, looks)
+    return ClimbRun(
+        target=target,
+        controller=controller,
+        screen=TuningScreen(f"Climb on {target.name}", console, target.goodput, controller),
+        period_s=native.hcm_period,
+        horizon_s=max(settings.seconds, 2.0 * native.hcm_period),
+        settings=settings,
+    )
 
 
 def climb_controller(
@@ -116,7 +131,7 @@ def climb_controller(
     Raises:
         SettingError: A setting is refused, or a knob cannot be climbed.
     """
-    server, objective = target.server, priced(target.objective, settings)
+    server, objective = target.server, target.objective
 
     def many(start: PoolTuple, _warm: bool) -> Controller:
         return KnobClimbController(settings, server.knobs, start, objective, knobs)
@@ -127,9 +142,9 @@ def climb_controller(
     return WarmStart(predictor, server.knobs, objective, open_climb, looks)
 
 
-def priced(objective: Objective, settings: SpectralSettings) -> Objective:
-    """An objective at the climber's price of a thread."""
-    return objective.model_copy(update={"price_of_thread": settings.price_of_thread})
+def priced(target: Target, settings: SpectralSettings) -> Target:
+    """A target whose objective has the climber's price of a thread."""
+    return replace(target, objective=target.objective.model_copy(update={"price_of_thread": settings.price_of_thread}))
 
 
 def decision_as_dict(record: Mapping[str, Any]) -> dict[str, Any]:

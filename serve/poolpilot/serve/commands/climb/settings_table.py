@@ -5,40 +5,53 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from poolpilot.env.climbing.spectral_settings import ENVIRONMENT_PREFIX, SpectralModel
+from poolpilot.env.climbing.spectral import NATIVE_NAMES, ClimbSettings
 from poolpilot.native_pool import SpectralSettings
+from poolpilot.serve.commands.climb.climb_run_settings import ENVIRONMENT_PREFIX
 
 
-def setting_rows(model: type[SpectralModel]) -> list[dict[str, Any]]:
-    """One row for every setting, fit for the table and for JSON; an open range has no `high`."""
+def setting_rows(settings: ClimbSettings) -> list[dict[str, Any]]:
+    """One row for every setting, fit for tables and for JSON; an open range has no `high`.
+
+    Args:
+        settings: The defaults.
+    """
+    defaults = settings.native().as_dict()
     return [
         {
-            "name": row["name"],
-            "default": model.model_fields[row["name"]].default,
+            "name": name,
+            "alias": row["name"],
+            "default": defaults[row["name"]],
             "unit": row["unit"],
             "low": row["low"],
             "high": row["high"] if row["high"] < float("inf") else None,
             "effect": row["effect"],
-            "environment": f"{ENVIRONMENT_PREFIX}{row['name'].upper()}",
+            "environment": f"{ENVIRONMENT_PREFIX}{name.upper()}",
         }
-        for row in SpectralSettings.fields()
+        for name, row in zip(NATIVE_NAMES, SpectralSettings.fields(), strict=True)
     ]
 
 
 def settings_table(rows: list[dict[str, Any]]) -> Table:
     """The rows of `setting_rows` as people read them."""
     table = Table("name", "default", "unit", "range", "effect", title="Settings of the climber")
-    table.caption = f"--set NAME=VALUE, {ENVIRONMENT_PREFIX}<NAME> in the environment, or NAME = VALUE in --settings"
+    table.caption = (
+        f"--set NAME=VALUE, {ENVIRONMENT_PREFIX}<NAME> in the environment, or NAME = VALUE in the file of --config; "
+        "the names of docs/climbing.md that begin with hcm_ do as well"
+    )
     for row in rows:
-        table.add_row(row["name"], _shown(row["default"]), row["unit"], _range(row), Text(row["effect"]))
+        table.add_row(row["name"], default_in_words(row), row["unit"], range_in_words(row), Text(row["effect"]))
     return table
 
 
-def _range(row: dict[str, Any]) -> str:
+def default_in_words(row: dict[str, Any]) -> str:
+    """The default as text."""
+    default = row["default"]
+    return ("on" if default else "off") if isinstance(default, bool) else f"{default:g}"
+
+
+def range_in_words(row: dict[str, Any]) -> str:
+    """The range as text."""
     if isinstance(row["default"], bool):
         return "on, off"
-    return f"from {row['low']:g}" if row["high"] is None else f"{row['low']:g}..{row['high']:g}"
-
-
-def _shown(value: float) -> str:
-    return ("on" if value else "off") if isinstance(value, bool) else f"{value:g}"
+    return f"from {row['low']:g}" if row["high"] is None else f"{row['low']:g} .. {row['high']:g}"

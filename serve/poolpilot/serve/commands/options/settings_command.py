@@ -46,15 +46,21 @@ def as_command(
     *,
     argument: str | None = None,
     panels: Mapping[str, Sequence[str]] | None = None,
+    config_flags: Sequence[str] = ("--config",),
 ) -> Callable[..., None]:
     """A function with one optional parameter for every field of a settings model, plus --config and --json.
+
+    A field may say in its `json_schema_extra` that its flag is not in the help (`hidden`), what it is (`flag`), and
+    what its value is called there (`metavar`).
 
     Args:
         model: The settings.
         run: What the command does, given the settings and where to write its table as JSON (None: nowhere).
         description: Help text of the command.
         argument: Field that is given by its place and not by a flag.
-        panels: Fields by the group of the help they stand in; those of a nested model have one of their own.
+        panels: Fields, `config` and `json_path` by the group of the help they stand in; the fields of a nested model
+            have one of their own.
+        config_flags: Names of the option of the settings file.
     """
     panel_of = {name: panel for panel, names in (panels or {}).items() for name in names}
     places = list(panel_of)
@@ -69,8 +75,12 @@ def as_command(
         _argument(name, field) if name == argument else _parameter(name, field, panel_of.get(name, ""))
         for name, field in fields.items()
     ]
-    parameters.append(_optional("config", Path, "--config", "TOML file of settings; environment and flags win."))
-    parameters.append(_optional("json_path", Path, "--json", "Write the table to this file as JSON."))
+    for name, flags, effect in (
+        ("config", config_flags, "TOML file; environment and flags win."),
+        ("json_path", ("--json",), "Write the table to this file as JSON."),
+    ):
+        shown = typer.Option(*flags, help=effect, show_default=False, rich_help_panel=panel_of.get(name))
+        parameters.append(_optional(name, Path, shown))
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {one.name: one.annotation for one in parameters}
     command.__doc__ = description
@@ -101,27 +111,38 @@ def _argument(name: str, field: FieldInfo) -> inspect.Parameter:
 
 
 def _parameter(name: str, field: FieldInfo, panel: str) -> inspect.Parameter:
-    flag = f"--{name.replace('_', '-')}"
     kind: Any = field.annotation
-    if kind is bool:
-        flag = f"{flag}/--no-{name.replace('_', '-')}"
-    elif get_origin(kind) is tuple:
+    if kind == bool | None:
+        kind = bool
+    further: Mapping[str, Any] = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    plain = name.replace("_", "-")
+    flag = further.get("flag", f"--{plain}/--no-{plain}" if kind is bool else f"--{plain}")
+    if get_origin(kind) is tuple:
         element: Any = get_args(kind)[0]
         kind = list[element] if isinstance(element, type) else list[str]  # typer has no lists of literals
-    default = "" if field.default is None else f" \\[default: {_shown(field.default)}]"
-    description = f"{field.description}{default}"
-    return _optional(_identifier(name), kind, flag, description, panel=panel or name.rpartition(".")[0])
+    shown = typer.Option(
+        flag,
+        help=f"{field.description}{_default(field.default)}",
+        show_default=False,
+        rich_help_panel=panel or name.rpartition(".")[0] or None,
+        hidden=further.get("hidden", False),
+        metavar=further.get("metavar", "" if kind is bool else None),
+    )
+    return _optional(_identifier(name), kind, shown)
 
 
-def _optional(identifier: str, kind: Any, flag: str, description: str, panel: str = "") -> inspect.Parameter:
-    option = typer.Option(flag, help=description, show_default=False, rich_help_panel=panel or None)
-    annotation = Annotated[kind | None, option]
-    return inspect.Parameter(identifier, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+def _optional(identifier: str, kind: Any, shown: Any) -> inspect.Parameter:
+    return inspect.Parameter(
+        identifier, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind | None, shown]
+    )
 
 
 def _identifier(name: str) -> str:
     return name.replace(".", "__")
 
 
-def _shown(default: object) -> str:
-    return " ".join(map(str, default)) if isinstance(default, tuple) else str(default)
+def _default(value: object) -> str:
+    """A default as the help shows it; nothing where it is to leave a thing out."""
+    if value is None or value is False or value == ():
+        return ""
+    return f" \\[default: {' '.join(map(str, value)) if isinstance(value, tuple) else value}]"

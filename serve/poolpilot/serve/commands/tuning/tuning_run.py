@@ -1,6 +1,7 @@
 """One run of a controller on a server, with everything measured so far: an interrupt loses nothing."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from poolpilot.env.controller import Controller
 from poolpilot.env.interrupts import Interrupts
@@ -9,6 +10,8 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.tuning.loop import TuningStep, tune
 from poolpilot.env.tuning.target import Target
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.models.body import REQUEST, outcome_body
+from poolpilot.serve.commands.tuning.outcome import Row, outcome_row, step_as_dict
 from poolpilot.serve.commands.tuning.tuning_screen import TuningScreen
 
 
@@ -69,10 +72,31 @@ class TuningRun:
         except KeyboardInterrupt:
             self.interrupted = True
 
+    def outcome(self) -> list[Row]:
+        """Before and after, as far as they were measured; after is the last fifth of the run."""
+        windows = [step.measured.window for step in self.steps]
+        last = windows[-max(len(windows) // 5, 1) :]
+        rows = [] if self.before is None else [outcome_row("before", [self.before.window], self.objective)]
+        return [*rows, outcome_row("after", last, self.objective)] if last else rows
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything measured so far, fit for JSON."""
+        return {
+            REQUEST: self._request(self.steps[-1].measured if self.steps else None),
+            **self.target.origin,
+            "interrupted": self.interrupted,
+            "outcome": self.outcome(),
+            "steps": [step_as_dict(step) for step in self.steps],
+        }
+
+    def _request(self, after: Measured | None) -> Any:
+        before, last = (None if measured is None else measured.window for measured in (self.before, after))
+        return outcome_body(before, last, self.target.server.knobs, self.objective)
+
     def _conclude(self) -> None:
         """What follows the last window."""
 
-    def _watch(self) -> None:
+    def _follow_window(self) -> None:
         """What follows each window, before the controller sees it."""
 
     def _measured(self, pool_tuple: PoolTuple) -> Measured:
@@ -80,6 +104,6 @@ class TuningRun:
 
     def _add(self, step: TuningStep) -> None:
         self.steps.append(step)
-        self._watch()
+        self._follow_window()
         self.screen.add(step)
         self._interrupts.check()

@@ -1,0 +1,206 @@
+"""What `poolpilot climb` goes by: the settings of the climber, and those of the command, in one model.
+
+Flags win over the environment, the environment over the file, the file over the defaults.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import Field, PrivateAttr, model_validator
+from pydantic_settings import SettingsConfigDict
+
+from poolpilot.env.climbing.spectral import NATIVE_NAMES, ClimbSettings
+from poolpilot.env.program_settings import ProgramSettings
+from poolpilot.env.tuning.backends import Backend, BackendChoice, check_one_server
+from poolpilot.errors import SettingError
+from poolpilot.native_pool import SpectralSettings
+from poolpilot.serve.commands.climb.climb_knobs import KnobName, chosen_knobs
+
+PERIOD_S = 0.25
+"""Seconds of a sample on an embedded pool."""
+
+MARIADB_PERIOD_S = 0.5
+"""Seconds of a sample on MariaDB, which answers a change within half a second."""
+
+LOGGED_RECORDS = 50_000
+"""Records kept by default: three hours and a half of four samples a second."""
+
+ENVIRONMENT_PREFIX = "POOLPILOT_CLIMB_"
+
+OF_A_PERIOD = ("period_s", "longest_period_s", "adapt_period")
+"""The settings of the climber that --period stands for."""
+
+
+def _option(
+    default: Any, description: str, *, low: float | None = None, high: float | None = None, **shown: Any
+) -> Any:
+    """A field of the command; `shown` says how its flag looks in the help, see `as_command`."""
+    return Field(default=default, description=description, ge=low, le=high, json_schema_extra=shown)
+
+
+class ClimbRunSettings(ProgramSettings, ClimbSettings):
+    """Settings of `poolpilot climb`."""
+
+    model_config = SettingsConfigDict(env_prefix=ENVIRONMENT_PREFIX, env_prefix_target="all")
+
+    dsn: str | None = _option(None, "MariaDB in staging, such as S=/run/mysqld/mysqld.sock.")
+    execute: bool = _option(False, "Do it; else a MariaDB server is left alone.", flag="--execute")
+    defaults_file: Path | None = _option(None, "Where \\[client] is read, instead of ~/.my.cnf.", metavar="FILE")
+    procedure: str | None = _option(None, "What sets a configuration, not SET GLOBAL.", metavar="NAME")
+    backend: Backend | None = _option(None, "native (the default), simulated or curve.", metavar="NAME")
+    server: str | None = _option(None, "One's own server, as module:factory.", metavar="NAME")
+    family: str = _option("page_faults", "Family of workloads.", metavar="NAME")
+    seed: int = _option(1, "Seed of that draw.", metavar="N")
+    workload: Path | None = _option(None, "A workload in JSON, instead.", metavar="FILE")
+    curve: Path | None = _option(None, "A curve in JSON: a list of \\[pool size, throughput].", hidden=True)
+    noise: float = Field(
+        default=0.0,
+        ge=0.0,
+        le=1.0,
+        description="Noise of a window on a curve, as a share.",
+        json_schema_extra={"hidden": True},
+    )
+    seconds: float = _option(60.0, "Length of the climb.", low=1.0, metavar="X")
+    knob: tuple[KnobName, ...] = _option((), "What to climb: pool_size, or all.", metavar="NAME")
+    warm: bool = _option(False, "Start from the model's prediction.", flag="--warm/--cold")
+    model: Path | None = _option(None, "Model, if not production's.", metavar="FOLDER")
+    period: float | None = _option(None, "Seconds of a sample: 0.25, MariaDB 0.5.", low=0.01, metavar="X")
+    set: tuple[str, ...] = _option((), "Any setting; repeat it for more.", metavar="NAME=VALUE")
+    list_settings: bool = _option(False, "Print them, with range and effect.", flag="--list-settings")
+    keep: bool = _option(False, "Leave what was reached, after Ctrl-C too.", flag="--keep")
+
+    _sources: tuple[Path | None, Mapping[str, Any]] = PrivateAttr(default=(None, {}))
+
+    @classmethod
+    def load(cls, file: Path | None, flags: Mapping[str, Any]) -> Self:
+        """See `ProgramSettings.load`."""
+        loaded = super().load(file, flags)
+        loaded._sources = (file, flags)
+        return loaded
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_shorthands(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Puts what --period and --set stand for in the place of what other sources say; --set has the last word."""
+        values = dict(given)
+        if (period := values.get("period")) is not None:
+            for name, value in zip(OF_A_PERIOD, (period, period, False), strict=True):
+                _put(values, name, value)
+        for name, value in assignments(values.get("set", ())):
+            _put(values, name, value)
+        return values
+
+    @model_validator(mode="after")
+    def _with_defaults_of_the_command(self) -> Self:
+        return self.with_defaults(command_defaults(self.dsn))
+
+    @property
+    def knobs(self) -> tuple[str, ...]:
+        """The knobs to climb."""
+        return chosen_knobs(self.knob)
+
+    @property
+    def choice(self) -> BackendChoice:
+        """What is tuned where there is no DSN."""
+        backend = self.backend or Backend.NATIVE
+        return BackendChoice(backend, self.family, self.seed, self.workload, self.curve, self.noise, self.server)
+
+    def check(self) -> None:
+        """Refuses settings that contradict one another.
+
+        Raises:
+            SettingError: They do; the text says which.
+        """
+        check_one_server(self.dsn, self.backend, self.server)
+
+    @property
+    def file(self) -> Path | None:
+        """The file that some of them came from."""
+        return self._sources[0]
+
+    def reloaded(self) -> Self:
+        """All of them anew, from the same flags, the environment and the file as it is now.
+
+        Raises:
+            SettingError: As `load`.
+        """
+        return self.load(*self._sources)
+
+
+PANELS = {
+    "MariaDB": ("execute", "defaults_file", "procedure"),
+    "Without a DSN": ("backend", "server", "family", "seed", "workload"),
+    "The climb": ("seconds", "knob", "warm", "model", "period"),
+    "Settings of the climber": ("set", "config", "list_settings"),
+    "At the end": ("keep", "json_path"),
+}
+"""The groups of the help; the other flags are in the documentation."""
+
+
+def command_defaults(dsn: str | None) -> dict[str, Any]:
+    """What the command sets otherwise than `ClimbSettings`: samples that a server answers within, and a long log."""
+    period_s = PERIOD_S if dsn is None else MARIADB_PERIOD_S
+    return {**dict(zip(OF_A_PERIOD, (period_s, period_s, False), strict=True)), "log_limit": LOGGED_RECORDS}
+
+
+def assignments(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Names and values of `--set NAME=VALUE`.
+
+    Raises:
+        SettingError: One is no assignment.
+    """
+    for text in texts:
+        name, _, value = (part.strip() for part in text.partition("="))
+        if not (name and value):
+            raise SettingError(f"--set wants NAME=VALUE, such as hcm_eps=3, and not {text!r}")
+        yield name, value
+
+
+def _put(values: dict[str, Any], name: str, value: object) -> None:
+    """Sets a value, whichever of its two names another source has set it by."""
+    for field, native in NATIVE_NAMES.items():
+        if name in (field, native):
+            values.pop(field, None)
+            values.pop(native, None)
+    values[name] = value
+
+
+Stamp = tuple[int, ...] | None
+"""What changes when a file is written or replaced; None where there is no file."""
+
+UNSEEN: Stamp = ()
+
+
+class SettingsWatch:
+    """Looks at the file of a climb's settings while the climb runs.
+
+    Args:
+        settings: The settings at the start.
+    """
+
+    def __init__(self, settings: ClimbRunSettings) -> None:
+        self._settings = settings
+        self._stamp: Stamp = UNSEEN
+
+    def changed(self) -> SpectralSettings | None:
+        """The climber's settings anew if the file is not the one read last, else None.
+
+        Raises:
+            SettingError: The file is gone or broken, or a value is refused; said once for each change of the file.
+        """
+        stamp = _stamp(self._settings.file)
+        if self._settings.file is None or stamp == self._stamp:
+            return None
+        first, self._stamp = self._stamp == UNSEEN, stamp
+        native = self._settings.reloaded().native()
+        # The first look may come after a change: the file was read before there was anything to look at it.
+        return None if first and native.as_dict() == self._settings.native().as_dict() else native
+
+
+def _stamp(file: Path | None) -> Stamp:
+    try:
+        seen = file.stat() if file else None
+    except OSError:
+        return None
+    return (seen.st_mtime_ns, seen.st_size, seen.st_ino) if seen else None

@@ -1,0 +1,151 @@
+"""Settings of a climb: the command's defaults, the order of the sources, both names, and a file that changes."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from poolpilot.env.climbing.spectral import NATIVE_NAMES
+from poolpilot.errors import SettingError
+from poolpilot.native_pool import SpectralSettings
+from poolpilot.serve.commands.climb.climb_run_settings import PANELS, ClimbRunSettings, SettingsWatch
+from poolpilot.serve.commands.main import build
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "climb.toml"
+    path.write_text("hcm_eps = 4\n", encoding="utf-8")
+    return path
+
+
+def loaded(file: Path | None = None, **flags: Any) -> SpectralSettings:
+    return ClimbRunSettings.load(file, flags).native()
+
+
+def rewritten(file: Path, text: str) -> None:
+    """Writes the file so that nobody can take it for the old one, however coarse the clock."""
+    file.write_text(text, encoding="utf-8")
+    later_ns = file.stat().st_mtime_ns + 1_000_000_000
+    os.utime(file, ns=(later_ns, later_ns))
+
+
+def test_every_setting_of_the_climber_has_a_flag_and_the_help_shows_few_of_all() -> None:
+    commands: Any = get_command(build())
+    options = {option.name: option for option in commands.commands["climb"].params}
+    for name in NATIVE_NAMES:
+        assert options[name].opts == [f"--{name.replace('_', '-')}"]
+    visible = {name for name, option in options.items() if not getattr(option, "hidden", False)}
+    assert visible - {"help"} == {"dsn"} | {name for names in PANELS.values() for name in names}
+
+
+def test_command_climbs_logs_and_samples_evenly_by_default() -> None:
+    settings = loaded(dsn="h=db1")
+    assert (settings.hcm_hillclimbing_enabled, settings.hcm_log_enabled, settings.adapt_period) == (True, True, False)
+    assert (settings.hcm_min_period, settings.hcm_period, loaded().hcm_period) == (0.5, 0.5, 0.25)
+    assert settings.log_limit == 50_000
+
+
+def test_period_samples_evenly_unless_a_setting_says_otherwise() -> None:
+    settings = loaded(period=0.5, set=["hcm_period=3", "adapt_period = on"])
+    assert (settings.hcm_min_period, settings.hcm_period, settings.adapt_period) == (0.5, 3.0, True)
+    fixed = loaded(period=0.75)
+    assert (fixed.hcm_period, fixed.adapt_period) == (0.75, False)
+
+
+@pytest.mark.parametrize("name", ["eps", "hcm_eps"])
+def test_both_names_of_a_setting_are_one_in_every_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    file = tmp_path / "climb.toml"
+    file.write_text("hcm_eps = 1\nconfidence = 2.5\n", encoding="utf-8")
+    monkeypatch.setenv(f"POOLPILOT_CLIMB_{name.upper()}", "2")
+    settings = loaded(file)
+    assert (settings.hcm_eps, settings.confidence) == (2.0, 2.5)
+    assert loaded(file, **{name: "3"}).hcm_eps == 3.0
+    assert loaded(file, eps=3.0, set=[f"{name}=4"]).hcm_eps == 4.0
+
+
+def test_names_without_the_prefix_of_the_command_are_somebody_elses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EPS", "7")
+    monkeypatch.setenv("HCM_EPS", "7")
+    assert loaded().hcm_eps == SpectralSettings().hcm_eps
+
+
+def test_types_are_kept() -> None:
+    values = loaded(set=["wave_period=6", "adapt_period=off", "hcm_period=3"]).as_dict()
+    assert [values[name] for name in ("wave_period", "adapt_period", "hcm_period")] == [6, False, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        ({"wave_periods": 4}, "setting 'wave_periods': there is no such setting"),
+        ({"wave_period": 4.5}, r"'wave_period'.*integer"),
+        ({"relative_gain": "perhaps"}, "'relative_gain'.*boolean"),
+        ({"hcm_eps": "inf"}, "'hcm_eps'.*finite"),
+        ({"set": ["eps=-1"]}, "'eps'.*greater"),
+    ],
+)
+def test_refused_values_name_the_setting(flags: dict[str, Any], says: str) -> None:
+    with pytest.raises(SettingError, match=says):
+        loaded(**flags)
+
+
+@pytest.mark.parametrize("assignment", ["hcm_eps", "=3", "hcm_eps=", ""])
+def test_what_is_no_assignment_is_refused(assignment: str) -> None:
+    with pytest.raises(SettingError, match="NAME=VALUE"):
+        loaded(set=[assignment])
+
+
+def test_file_is_read_again_only_when_it_has_changed(file: Path) -> None:
+    watch = SettingsWatch(ClimbRunSettings.load(file, {}))
+    assert watch.changed() is None
+    rewritten(file, "hcm_eps = 6\n")
+    changed = watch.changed()
+    assert changed is not None
+    assert changed.hcm_eps == 6.0
+    assert watch.changed() is None
+
+
+def test_file_that_changed_before_the_first_look_is_read_again(file: Path) -> None:
+    watch = SettingsWatch(ClimbRunSettings.load(file, {}))
+    rewritten(file, "hcm_eps = 6\n")
+    changed = watch.changed()
+    assert changed is not None
+    assert changed.hcm_eps == 6.0
+
+
+@pytest.mark.parametrize("text", ["hcm_eps: 3", "nothing = 3", "wave_period = 5"])
+def test_broken_file_is_said_once_and_read_again_when_repaired(file: Path, text: str) -> None:
+    watch = SettingsWatch(ClimbRunSettings.load(file, {}))
+    rewritten(file, text)
+    with pytest.raises(SettingError):
+        watch.changed()
+    assert watch.changed() is None
+    rewritten(file, "hcm_eps = 7.0 # repaired")
+    repaired = watch.changed()
+    assert repaired is not None
+    assert repaired.hcm_eps == 7.0
+
+
+def test_file_that_is_gone_is_said_once(file: Path) -> None:
+    watch = SettingsWatch(ClimbRunSettings.load(file, {}))
+    file.unlink()
+    with pytest.raises(SettingError, match="there is no settings file"):
+        watch.changed()
+    assert watch.changed() is None
+
+
+def test_flags_win_over_a_file_that_changes(file: Path) -> None:
+    watch = SettingsWatch(ClimbRunSettings.load(file, {"set": ["confidence=3"]}))
+    rewritten(file, "hcm_eps = 6\nconfidence = 2.0\n")
+    changed = watch.changed()
+    assert changed is not None
+    assert (changed.hcm_eps, changed.confidence) == (6.0, 3.0)
+
+
+def test_without_a_file_nothing_changes() -> None:
+    assert SettingsWatch(ClimbRunSettings.load(None, {})).changed() is None
