@@ -17,7 +17,6 @@ from poolpilot.agent.controllers.warm_start import (
 from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.knob_climb import KnobClimbController
 from poolpilot.env.controller import Controller
-from poolpilot.env.objective import Objective
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
