@@ -49,6 +49,15 @@ def _log_goes_where_it_went() -> Iterator[None]:
     structlog.reset_defaults()
 
 
+@pytest.fixture(scope="session")
+def base_python() -> Path:
+    """Interpreter of an installation without the extra, as on a production host."""
+    root = Path(__file__).parent.parent
+    path = Path(os.environ.get("POOLPILOT_BASE_PYTHON", root / ".venv/base/bin/python"))
+    assert path.exists(), f"there is no base installation at {path}: run `make test`, which prepares it"
+    return path
+
+
 class EndingCurve(CurveServer):
     """Ends with an error after 20 windows of a climb or a search; `last` is the one made last."""
 

@@ -16,8 +16,6 @@ from typer.core import TyperGroup
 
 from poolpilot.serve.commands.main import build
 
-ROOT = Path(__file__).parent.parent
-
 IN_BASE = (
     "advise",
     "climb",
@@ -108,13 +106,6 @@ OF_THE_EXTRA = [
     "UslController",
     "read_dataset",
 ]
-
-
-@pytest.fixture(scope="module")
-def base_python() -> Path:
-    path = Path(os.environ.get("POOLPILOT_BASE_PYTHON", ROOT / ".venv/base/bin/python"))
-    assert path.exists(), f"there is no base installation at {path}: run `make test`, which prepares it"
-    return path
 
 
 def run(base_python: Path, directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
