@@ -26,7 +26,7 @@ def before() -> Snapshot:
     histograms = {name: histogram_of(7.0, 900.0) for name in HISTOGRAMS}
     histograms[f"{LATENCY_PREFIX}read"] = histogram_of(50_000.0)
     gauges = {"connections": 64.0, "cpus": 2.0, "threads": 9.0, "active_threads": 3.0, "queue_length": 5.0}
-    return Snapshot(10.0, 4, PoolTuple(8, 3, 10), dict.fromkeys(COUNTERS, 100.0), gauges, histograms)
+    return Snapshot(10.0, 4, PoolTuple(8, 3, 10), dict.fromkeys(COUNTERS, 100.0), gauges, histograms, "native")
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -53,7 +54,7 @@ class ProfiledCurveServer(CurveServer):
     def snapshot(self) -> Snapshot:
         seen = super().snapshot()
         counters = {**seen.counters, "process_cpu_us": seen.counters["completed"] * self._cpu_us}
-        return Snapshot(seen.time_s, seen.tuple_epoch, seen.pool_tuple, counters, seen.gauges, seen.histograms)
+        return replace(seen, counters=counters, server_kind="native")
 
 
 class DoublingClimber:

@@ -47,4 +47,4 @@ class Snapshot:
     counters: Mapping[str, float]
     gauges: Mapping[str, float]
     histograms: Mapping[str, Histogram]
-    server_kind: ServerKind = "native"
+    server_kind: ServerKind = "other"
