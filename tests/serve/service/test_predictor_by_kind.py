@@ -1,0 +1,79 @@
+"""The model is the one for the kind of server that the windows come from; a kind that none knows is refused by name."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.objective import Objective
+from poolpilot.errors import ArtefactError, FeatureError
+from poolpilot.featurizer.snapshot import SERVER_KINDS, ServerKind
+from poolpilot.featurizer.window import Window
+from poolpilot.models.card import ModelKind
+from poolpilot.models.champion import CHAMPIONS, MODEL_FOR, champion_folder, load_champion
+from poolpilot.serve.service.application import create_app
+from poolpilot.serve.service.predictor_by_kind import PredictorByKind
+
+
+@pytest.fixture(autouse=True)
+def _shipped_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    for _, variable in CHAMPIONS.values():
+        monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.fixture
+def told(tellable: Callable[..., Any]) -> dict[ModelKind, Any]:
+    """A predictor for each kind."""
+    return {kind: tellable() for kind in CHAMPIONS}
+
+
+@pytest.mark.parametrize(("server_kind", "kind"), MODEL_FOR.items())
+def test_windows_go_to_the_model_that_knows_them(
+    told: dict[ModelKind, Any], window_values: dict[str, Any], server_kind: ServerKind, kind: ModelKind
+) -> None:
+    window = replace(Window.from_dict(window_values), server_kind=server_kind)
+    PredictorByKind(told).predict([window], KnobSpace.stock(2), Objective())
+    assert {kind: len(predictor.asked) for kind, predictor in told.items() if predictor.asked} == {kind: 1}
+
+
+@pytest.mark.parametrize("server_kind", [kind for kind in SERVER_KINDS if kind not in MODEL_FOR])
+def test_kind_that_no_model_knows_is_refused(
+    told: dict[ModelKind, Any], window_values: dict[str, Any], server_kind: ServerKind
+) -> None:
+    window = replace(Window.from_dict(window_values), server_kind=server_kind)
+    with pytest.raises(FeatureError, match=f"server_kind is '{server_kind}', and no model has learned"):
+        PredictorByKind(told).predict([window], KnobSpace.stock(2), Objective())
+
+
+def test_both_models_are_loaded_and_one_that_is_named_takes_the_place_of_its_kind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shipped = {kind: load_champion(kind=kind).digest for kind in CHAMPIONS}
+    folder = champion_folder(kind="mariadb")
+    for model in (None, folder):
+        loaded = PredictorByKind.load(model)
+        assert {kind: predictor.artefact.digest for kind, predictor in loaded.predictors.items()} == shipped  # type: ignore[attr-defined]
+    monkeypatch.setenv(CHAMPIONS["mariadb"][1], "nowhere")
+    assert PredictorByKind.load(folder).predictors.keys() == CHAMPIONS.keys()
+    with pytest.raises(ArtefactError, match="no champion in nowhere"):
+        PredictorByKind.load()
+
+
+def test_service_answers_with_the_model_of_the_kind_or_names_the_field(request_values: dict[str, Any]) -> None:
+    shipped = {kind: load_champion(kind=kind).digest for kind in CHAMPIONS}
+    window = request_values["windows"][0]
+    with TestClient(create_app(PredictorByKind.load()), raise_server_exceptions=False) as client:
+        for server_kind, kind in MODEL_FOR.items():
+            window["server_kind"] = server_kind
+            assert client.post("/v1/predict", json=request_values).json()["model_digest"] == shipped[kind]
+        del window["server_kind"]  # as releases before this field wrote it
+        assert client.post("/v1/predict", json=request_values).json()["model_digest"] == shipped["native"]
+        window["server_kind"] = "other"
+        refused = client.post("/v1/predict", json=request_values)
+    assert refused.status_code == 422
+    (detail,) = refused.json()["detail"]
+    assert detail["loc"] == ["body", "server_kind"]
+    assert "'other', and no model has learned from such servers" in detail["msg"]
