@@ -23,6 +23,13 @@ class ActionGrid:
         oversubscribes: Values of oversubscribe, rising.
         timer_intervals_ms: Timer intervals in milliseconds, rising.
         version: Raised whenever an action index changes its meaning.
+
+    Examples:
+        >>> grid = ActionGrid(sizes=(1, 2, 4), oversubscribes=(3,), timer_intervals_ms=(10, 500))
+        >>> print(len(grid), grid.tuples[3], grid.nearest(PoolTuple(100, 3, 400)))
+        6 (2, 3, 500) (4, 3, 500)
+        >>> grid.mask(KnobSpace.stock(cpus=2, max_pool_size=2)).tolist()
+        [True, True, True, True, False, False]
     """
 
     sizes: tuple[int, ...]

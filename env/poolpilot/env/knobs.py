@@ -86,6 +86,11 @@ class KnobSpace:
     Attributes:
         cpus: Processors the server may use (affinity and cgroup, not those of the machine).
         knobs: Knobs by name.
+
+    Examples:
+        >>> knobs = KnobSpace.stock(cpus=4)
+        >>> print(knobs.default_tuple(), knobs.allows(PoolTuple(200, 3, 500)))
+        (4, 3, 500) False
     """
 
     cpus: int

@@ -46,6 +46,14 @@ class Objective(BaseModel):
     """J = ln(goodput) - price_of_thread * ln(pool_size), where goodput is what arrives within its target.
 
     Where next to nothing is in time, late requests give J a slope (`worth_per_s`): more of them and sooner is better.
+
+    Examples:
+        >>> from poolpilot.env import CurveServer, observe
+        >>> window = observe(CurveServer([(1, 100), (16, 1600)], connections=64), 10.0).window
+        >>> window.throughput_per_s, round(window.p99_ms)  # a closed loop of 64: 64 / 400 s = 160 ms
+        (400.0, 164)
+        >>> Objective().goodput_per_s(window), Objective(targets_ms={"all": 100.0}).goodput_per_s(window)
+        (400.0, 0.1)
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -190,5 +198,10 @@ def _earliness(latency: Histogram, target_us: float) -> float:
 
 
 def regret(value: float, oracle_value: float) -> float:
-    """Share of the oracle's worth that is lost: 1 - exp(J - J of the oracle); negative only by noise."""
+    """Share of the oracle's worth that is lost: 1 - exp(J - J of the oracle); negative only by noise.
+
+    Examples:
+        >>> round(regret(value=math.log(90.0), oracle_value=math.log(100.0)), 3)
+        0.1
+    """
     return 1.0 - math.exp(value - oracle_value)

@@ -16,6 +16,11 @@ class PoolTuple:
         timer_interval_ms: Tick of the timer that detects stalls (`thread_pool_stall_limit`).
         create_thread_on_wait: Whether a reported wait may wake or create a replacement.
         idle_timeout_s: Seconds after which a sleeping worker exits (`thread_pool_idle_timeout`).
+
+    Examples:
+        >>> stock = PoolTuple(pool_size=4, oversubscribe=3, timer_interval_ms=500)
+        >>> print(stock, stock.with_core((16, 3, 10)))
+        (4, 3, 500) (16, 3, 10)
     """
 
     pool_size: int

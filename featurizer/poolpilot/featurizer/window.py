@@ -75,6 +75,16 @@ class Window:
         in_system: Mean number of requests that ran, waited or were queued, where the server counts them; no part of
             a record. (The feature of this name is derived, and missing where the server does not time its rounds.)
         server_kind: What it was measured on.
+
+    Examples:
+        >>> in_force, gauges = PoolTuple(4, 3, 500), {"connections": 64.0}
+        >>> before = Snapshot(10.0, 0, in_force, {"completed": 5000.0}, gauges, {})
+        >>> after = Snapshot(12.0, 0, in_force, {"completed": 5600.0}, gauges, {})
+        >>> window = Window.between(before, after)
+        >>> window.duration_s, window.throughput_per_s
+        (2.0, 300.0)
+        >>> Window.from_dict(window.as_dict()) == window
+        True
     """
 
     schema_version: int

@@ -136,6 +136,15 @@ class ScorePredictor:
     Args:
         artefact: The model.
         settings: When it speaks up; as its card says if None.
+
+    Examples:
+        >>> from poolpilot.env import RecordedServer, sample_sweeps
+        >>> from poolpilot.models import load_champion
+        >>> sweep = sample_sweeps("page_faults")[0]
+        >>> window = RecordedServer(sweep).observe(1.0)
+        >>> prediction = ScorePredictor(load_champion()).predict([window], sweep.limits, sweep.objective)
+        >>> prediction.verdict, prediction.in_force.pool_size, prediction.pool_tuple.pool_size > 8
+        ('change', 2, True)
     """
 
     def __init__(self, artefact: Artefact, settings: PredictorSettings | None = None) -> None:

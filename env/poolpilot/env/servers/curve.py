@@ -35,6 +35,12 @@ class CurveServer:
 
     Raises:
         SettingError: A table has no points, a size twice, or a throughput that is not positive.
+
+    Examples:
+        >>> server = CurveServer([(1, 100), (16, 1200), (64, 600)], cpus=4)
+        >>> server.run_for(10.0)
+        >>> server.snapshot().counters["completed"], server.throughput_per_s(PoolTuple(16, 3, 500))
+        (3200.0, 1200.0)
     """
 
     def __init__(

@@ -24,6 +24,13 @@ class RecordedServer:
         sweep: The stored sweep.
         seed: Seed of the resampling.
         initial: Tuple in force at first; the default one if None.
+
+    Examples:
+        >>> from poolpilot.env import sample_sweeps
+        >>> server = RecordedServer(sample_sweeps("page_faults")[0])
+        >>> window = server.observe(1.0)
+        >>> print(window.pool_tuple, round(window.throughput_per_s))
+        (2, 3, 500) 330
     """
 
     def __init__(self, sweep: WorkloadSweep, *, seed: int = 0, initial: PoolTuple | None = None) -> None:

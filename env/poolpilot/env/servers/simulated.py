@@ -32,6 +32,16 @@ class SimulatedServer:
 
     Raises:
         SettingError: The initial tuple, the workload or an option is outside its range.
+
+    Examples:
+        >>> from poolpilot.env import observe
+        >>> from poolpilot.native_pool import RequestClass, Step
+        >>> query = RequestClass("query", (Step("cpu", us=100.0), Step("wait", us=4000.0)))
+        >>> server = SimulatedServer(Workload("waits", "mine", (query,), connections=32, cpus=2))
+        >>> few = observe(server, 2.0).window.throughput_per_s
+        >>> in_force = server.apply(PoolTuple(32, 3, 500))
+        >>> observe(server, 2.0).window.throughput_per_s > 2 * few
+        True
     """
 
     def __init__(
