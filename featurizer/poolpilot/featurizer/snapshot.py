@@ -39,6 +39,11 @@ class Snapshot:
         gauges: Values at this instant (connections, cpus, threads, ...).
         histograms: Cumulative histograms by name, in microseconds unless the name says otherwise.
         server_kind: What counted.
+
+    Examples:
+        >>> gauges = {"connections": 64.0, "cpus": 4.0}
+        >>> Snapshot(12.5, 0, PoolTuple(4, 3, 500), {"completed": 9000.0}, gauges, {}, "other").counters["completed"]
+        9000.0
     """
 
     time_s: float
