@@ -13,11 +13,9 @@ from pathlib import Path
 from rich.progress import track
 
 from poolpilot.env.output import write_json
-from poolpilot.pipelines.bench.disciplines.bound_plan import BOUND_PLANS
-from poolpilot.pipelines.bench.disciplines.bounds import bound_row
+from poolpilot.pipelines.bench.disciplines.bounds import BOUND_PLANS, bound_row
 from poolpilot.pipelines.bench.disciplines.orders import order_rows
-from poolpilot.pipelines.bench.disciplines.share_plan import SIMULATED_PLANS
-from poolpilot.pipelines.bench.disciplines.shares import share_row
+from poolpilot.pipelines.bench.disciplines.shares import SIMULATED_PLANS, share_row
 
 SECONDS = 20.0
 SEQUENCES = 1000

@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from poolpilot.pipelines.bench.disciplines.share_plan import LIVE_PLANS
-from poolpilot.pipelines.bench.disciplines.shares import farthest
-from poolpilot.pipelines.bench.parts.live_shares import POOL
+from poolpilot.pipelines.bench.disciplines.shares import LIVE_PLANS, farthest
+from poolpilot.pipelines.bench.parts.classes import POOL
 from poolpilot.pipelines.bench.serving.interval import Interval
 
 Row = dict[str, Any]

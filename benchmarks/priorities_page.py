@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pages import read_report, replaced
-from poolpilot.pipelines.bench.parts.mixes import MIXES
-from poolpilot.pipelines.bench.parts.priorities import ORIGINAL, weight_name
+from poolpilot.pipelines.bench.parts.priorities import MIXES, ORIGINAL, weight_name
 from poolpilot.pipelines.bench.parts.source_mixes import FIGURES, TOLD, Told
 from priorities_picture import draw_live, draw_source
 

@@ -7,8 +7,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from poolpilot.pipelines.bench.parts.mixes import MIXES, WEIGHTS
-from poolpilot.pipelines.bench.parts.priorities import ORIGINAL, weight_name
+from poolpilot.pipelines.bench.parts.priorities import MIXES, ORIGINAL, WEIGHTS, weight_name
 from poolpilot.pipelines.bench.parts.source_mixes import TOLD
 
 COLOURS = {"first": "#2980b9", "second": "#c0392b", "total": "#2c3e50"}

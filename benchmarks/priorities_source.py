@@ -19,7 +19,7 @@ import numpy as np
 
 from poolpilot.env.output import write_json
 from poolpilot.native_pool.workload import RequestClass
-from poolpilot.pipelines.bench.parts.mixes import WEIGHTS
+from poolpilot.pipelines.bench.parts.priorities import WEIGHTS
 from poolpilot.pipelines.bench.parts.source_mixes import (
     FIGURES,
     PROCESSORS,

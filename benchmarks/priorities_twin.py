@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from poolpilot.env.output import write_json
-from poolpilot.pipelines.bench.parts.mixes import MIXES, Mix
-from poolpilot.pipelines.bench.parts.priorities import disciplines
+from poolpilot.pipelines.bench.parts.priorities import MIXES, Mix, disciplines
 from poolpilot.pipelines.bench.parts.simulated_trial import simulated_window
 from poolpilot.pipelines.bench.pool import row_of
 from poolpilot.pipelines.bench.serving.trial import Measures

@@ -24,6 +24,7 @@ from rich.progress import Progress
 
 from poolpilot.env.interrupts import Interrupts
 from poolpilot.env.output import write_json
+from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 
 HANDLERS = ("per_connection", "pool", "hybrid")
 SOCKETS = ("OverTcp", "OnAUnixSocket")
@@ -110,10 +111,7 @@ def parts_of(build: str, requests: int, changes: int, closes: int) -> list[Part]
 
 def read(kept: Path) -> list[tuple[Part, dict[str, int]]]:
     """The parts that were done before."""
-    if not kept.exists():
-        return []
-    rows = [json.loads(line) for line in kept.read_text().splitlines() if line.endswith("}}")]
-    return [(Part(**row["part"]), row["counts"]) for row in rows]
+    return [(Part(**row["part"]), row["counts"]) for row in read_runs(kept)]
 
 
 def summary(done: list[tuple[Part, dict[str, int]]]) -> dict[str, Any]:
@@ -135,16 +133,14 @@ def soak(arguments: argparse.Namespace) -> dict[str, Any]:
     """Does the parts that are left and adds all up."""
     parts = parts_of(arguments.build, arguments.requests, arguments.changes, arguments.closes)
     done = [(part, counts) for part, counts in read(arguments.runs) if part in parts]
-    arguments.runs.parent.mkdir(parents=True, exist_ok=True)
-    with Progress(transient=True) as progress, arguments.runs.open("a") as out:
+    with Progress(transient=True) as progress, opened_for_more(arguments.runs) as out:
         bar = progress.add_task(arguments.build, total=len(parts), completed=len(done))
         for seed, part in enumerate(parts, arguments.seed):
             if any(one == part for one, _ in done):
                 continue
             progress.update(bar, description=part.test.partition("/")[2])
             counts = part.run(arguments.program, seed)
-            out.write(json.dumps({"part": asdict(part), "counts": counts}) + "\n")
-            out.flush()
+            keep_run({"part": asdict(part), "counts": counts}, out)
             done.append((part, counts))
             progress.advance(bar)
     return summary(done)

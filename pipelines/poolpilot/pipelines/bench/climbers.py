@@ -20,8 +20,7 @@ from poolpilot.pipelines.bench.climbing.reference_controllers import BASELINES, 
 from poolpilot.pipelines.bench.climbing.server_suite import STARTS as SERVER_STARTS
 from poolpilot.pipelines.bench.climbing.server_suite import NativeSuite, ServerSuite, SimulatedSuite
 from poolpilot.pipelines.bench.climbing.shapes import SHAPES
-from poolpilot.pipelines.bench.climbing.suite import Suite
-from poolpilot.pipelines.bench.climbing.suite_runs import run_suite
+from poolpilot.pipelines.bench.climbing.suite import Suite, run_suite
 from poolpilot.pipelines.bench.climbing.summary import Comparison
 
 SERVER_CONTROLLERS = (

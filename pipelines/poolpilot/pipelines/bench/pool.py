@@ -9,17 +9,15 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Group
 from rich.table import Table
 
+from poolpilot.pipelines.bench.parts.classes import POOL, UNASKED, known_cells, share_cells
 from poolpilot.pipelines.bench.parts.handlers import HANDLERS, handler_cells, reconnect_cells
-from poolpilot.pipelines.bench.parts.known import UNASKED, known_cells
-from poolpilot.pipelines.bench.parts.live_shares import POOL, share_cells
 from poolpilot.pipelines.bench.parts.nulls import ECHO, null_cells
 from poolpilot.pipelines.bench.parts.overload import REFERENCE, overload_cells
 from poolpilot.pipelines.bench.parts.priorities import ORIGINAL, priority_cells
 from poolpilot.pipelines.bench.parts.throttling import ALONE, of_peak, throttling_cells
-from poolpilot.pipelines.bench.serving.awake import processors_awake
 from poolpilot.pipelines.bench.serving.bench_settings import Part, PoolBenchSettings
 from poolpilot.pipelines.bench.serving.interval import Interval
-from poolpilot.pipelines.bench.serving.rounds import AnyCell, Results, rounds
+from poolpilot.pipelines.bench.serving.rounds import AnyCell, Results, processors_awake, rounds
 
 CELLS: Mapping[Part, Callable[[PoolBenchSettings], Iterator[AnyCell]]] = {
     "handlers": handler_cells,

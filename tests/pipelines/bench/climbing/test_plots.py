@@ -8,7 +8,7 @@ from poolpilot.pipelines.bench.climbing.cells import Noise
 from poolpilot.pipelines.bench.climbing.curve_suite import CurveSuite
 from poolpilot.pipelines.bench.climbing.plots import draw
 from poolpilot.pipelines.bench.climbing.reference_controllers import BASELINES, SPECTRAL
-from poolpilot.pipelines.bench.climbing.suite_runs import run_suite
+from poolpilot.pipelines.bench.climbing.suite import run_suite
 from poolpilot.pipelines.bench.climbing.summary import Comparison
 
 

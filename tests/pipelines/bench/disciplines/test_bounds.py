@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from poolpilot.featurizer.histogram import BUCKETS, Histogram, bucket_of
-from poolpilot.pipelines.bench.disciplines.bound_plan import BOUND_PLANS, OCCUPIED_MS, BoundPlan
-from poolpilot.pipelines.bench.disciplines.bounds import bound_row, longest_ms
+from poolpilot.pipelines.bench.disciplines.bounds import BOUND_PLANS, OCCUPIED_MS, BoundPlan, bound_row, longest_ms
 
 BOUNDED = [plan for plan in BOUND_PLANS if not math.isinf(plan.bound_ms(1))]
 UNBOUNDED = [plan for plan in BOUND_PLANS if math.isinf(plan.bound_ms(1))]

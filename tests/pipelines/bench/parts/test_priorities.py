@@ -4,8 +4,7 @@ import os
 
 import pytest
 
-from poolpilot.pipelines.bench.parts.mixes import MIXES, WEIGHTS
-from poolpilot.pipelines.bench.parts.priorities import FIFO, ORIGINAL, disciplines, measure, weight_name
+from poolpilot.pipelines.bench.parts.priorities import FIFO, MIXES, ORIGINAL, WEIGHTS, disciplines, measure, weight_name
 from poolpilot.pipelines.bench.parts.simulated_trial import simulated_window
 from poolpilot.pipelines.bench.parts.source_mixes import (
     FIGURES,

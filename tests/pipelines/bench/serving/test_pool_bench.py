@@ -12,9 +12,9 @@ import pytest
 from tests.conftest import short_folder
 
 from poolpilot.errors import ServerError, SettingError
-from poolpilot.pipelines.bench.disciplines.share_plan import SharePlan
+from poolpilot.pipelines.bench.disciplines.shares import SharePlan
+from poolpilot.pipelines.bench.parts.classes import NAMES, UNASKED, WAYS
 from poolpilot.pipelines.bench.parts.handlers import HANDLERS
-from poolpilot.pipelines.bench.parts.known import NAMES, UNASKED, WAYS
 from poolpilot.pipelines.bench.parts.nulls import ECHO
 from poolpilot.pipelines.bench.parts.throttling import ALONE, LIMITED, of_peak
 from poolpilot.pipelines.bench.pool import bench_pool, reference_of, row_of
@@ -103,7 +103,7 @@ def test_shares_of_the_live_pool_are_near_the_weights(monkeypatch: pytest.Monkey
         SharePlan("weighted_round_robin", "requests", (0.75, 0.25)),
         SharePlan("cbwfq_llq", "time", (0.0, 0.5, 0.5)),
     )
-    monkeypatch.setattr("poolpilot.pipelines.bench.parts.live_shares.LIVE_PLANS", plans)
+    monkeypatch.setattr("poolpilot.pipelines.bench.parts.classes.LIVE_PLANS", plans)
     cells = cells_of(parts=("shares",), repeats=1, settle_s=0.3, window_s=0.5)
     assert set(cells) == {plan.name for plan in plans}
     for plan in plans:

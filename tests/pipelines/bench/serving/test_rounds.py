@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from poolpilot.errors import ServerError
-from poolpilot.pipelines.bench.serving.rounds import Cell, in_turn, rounds
+from poolpilot.pipelines.bench.serving.rounds import Cell, in_turn, processors_awake, rounds
 
 
 class Contenders:
@@ -71,3 +71,15 @@ def test_an_interrupt_leaves_what_is_done(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         rounds(cells, 1, kept)
     assert len(kept.read_text().splitlines()) == 3
+
+
+def test_no_latency_is_asked_for_as_long_as_the_block_lasts(tmp_path: Path) -> None:
+    request = tmp_path / "cpu_dma_latency"
+    with processors_awake(request) as awake:
+        assert awake
+        assert request.read_bytes() == bytes(4)
+
+
+def test_where_the_system_does_not_let_us_it_is_told(tmp_path: Path) -> None:
+    with processors_awake(tmp_path / "missing" / "cpu_dma_latency") as awake:
+        assert not awake

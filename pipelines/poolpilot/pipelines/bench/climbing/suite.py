@@ -1,9 +1,18 @@
-"""Where controllers are compared: cells, and one run of a controller in a cell."""
+"""A suite: where controllers are compared, and all its runs on every processor; what is done is kept, to go on from."""
 
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from itertools import islice
+from multiprocessing import active_children, get_context
+from pathlib import Path
 from typing import Any, Protocol, Self
 
+from rich.progress import Progress
+
+from poolpilot.env.interrupts import Interrupts
 from poolpilot.pipelines.bench.climbing.score import Score
+from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +64,56 @@ class Suite(Protocol):
 
     def describe(self, cell: str) -> dict[str, Any]:
         """What a cell is, fit for JSON."""
+
+
+CHUNK = 64
+"""Runs sent to a process at once; short ones would spend their time on the way."""
+
+
+def run_suite(suite: Suite, processes: int, kept: Path | None) -> list[Run]:
+    """Does every run of a suite that the file does not hold yet.
+
+    Args:
+        suite: The cells and the controllers.
+        processes: Processes beside each other.
+        kept: File of runs, one JSON object a line; None: nothing is kept.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C, SIGTERM or SIGHUP ended it; the processes have, too, and the file holds what is done.
+    """
+    tasks = suite.tasks()
+    wanted = set(tasks)
+    runs = [run for run in map(Run.from_dict, read_runs(kept)) if run.task in wanted]
+    done = {run.task for run in runs}
+    left = [task for task in tasks if task not in done]
+    with Interrupts(patient=False), Progress(transient=True) as progress, opened_for_more(kept) as out:
+        bar = progress.add_task("runs", total=len(tasks), completed=len(runs))
+        for finished in _finished(suite, left, processes):
+            runs.extend(finished)
+            for run in finished:
+                keep_run(run.as_dict(), out)
+            progress.advance(bar, len(finished))
+    order = {task: number for number, task in enumerate(tasks)}
+    return sorted(runs, key=lambda run: order[run.task])
+
+
+def _finished(suite: Suite, tasks: Sequence[Task], processes: int) -> Iterator[list[Run]]:
+    remaining = iter(tasks)
+    chunks = list(iter(lambda: list(islice(remaining, CHUNK if processes > 1 else 1)), []))
+    if processes == 1:
+        yield from (_do(suite, chunk) for chunk in chunks)
+        return
+    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+    try:
+        yield from pool.map(_do, [suite] * len(chunks), chunks)
+    except BaseException:
+        # A signal has reached this process alone, and a chunk may take minutes.
+        for process in active_children():
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _do(suite: Suite, tasks: Sequence[Task]) -> list[Run]:
+    return [Run(task, suite.run(task)) for task in tasks]

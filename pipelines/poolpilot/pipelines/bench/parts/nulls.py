@@ -13,13 +13,12 @@ from functools import partial
 
 from poolpilot.native_pool.load import Load
 from poolpilot.pipelines.bench.serving.bench_settings import PoolBenchSettings
-from poolpilot.pipelines.bench.serving.calls import system_calls
 from poolpilot.pipelines.bench.serving.foreign import Foreign, mariadb, redis
 from poolpilot.pipelines.bench.serving.load_switch import LoadSwitch
 from poolpilot.pipelines.bench.serving.served import PoolProcess, Served
 from poolpilot.pipelines.bench.serving.sliced import Opening, SlicedCell, slices_for
 from poolpilot.pipelines.bench.serving.trial import Measures, costs
-from poolpilot.pipelines.bench.serving.usage import ProcessUsage
+from poolpilot.pipelines.bench.serving.usage import ProcessUsage, system_calls
 from poolpilot.pipelines.bench.serving.works import closed_loop
 
 ECHO = "epoll echo loop"

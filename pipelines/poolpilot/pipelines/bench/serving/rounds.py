@@ -1,6 +1,11 @@
-"""Contenders side by side: every repeat runs each of a cell once, in another order; what is done is kept."""
+"""Contenders side by side: every repeat runs each of a cell once, in another order; what is done is kept.
 
-import json
+Processors may be kept awake meanwhile. A request that finds its processor idle pays for waking it; in a virtual machine
+that is the host's matter: with one connection it is ten times the request's own cost, and as unsteady as the host is
+busy. Linux keeps processors out of idle states for as long as a file is open that asks for no latency (its "PM Quality
+of Service" interface).
+"""
+
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +17,7 @@ from rich.progress import Progress
 
 from poolpilot.errors import ServerError
 from poolpilot.pipelines.bench.serving.trial import Measures
+from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 
 Contender = Callable[[], Measures]
 """Measures once."""
@@ -95,10 +101,7 @@ class Results:
             self.refused[(key.part, key.cell, key.contender)] = outcome
             return
         self.measures[key] = outcome
-        if out is not None:
-            line = [key.part, key.cell, key.contender, key.repeat, outcome]
-            out.write(json.dumps(line) + "\n")
-            out.flush()
+        keep_run([key.part, key.cell, key.contender, key.repeat, outcome], out)
 
     def repeats(self, part: str, cell: str) -> dict[str, dict[str, list[float]]]:
         """Values of a cell in the order of the repeats, by contender and measure."""
@@ -151,23 +154,23 @@ def in_turn(names: Iterable[str], repeat: int) -> list[str]:
 
 
 def read_trials(kept: Path | None) -> Iterator[tuple[Key, Measures]]:
-    """The trials of a file; a torn last line is left out."""
-    if kept is None or not kept.exists():
-        return
-    for line in kept.read_text().splitlines():
-        if line.endswith("}]"):
-            *place, measures = json.loads(line)
-            yield Key(*place), measures
+    """The trials of a file."""
+    for *place, measures in read_runs(kept):
+        yield Key(*place), measures
+
+
+LATENCY_REQUEST = Path("/dev/cpu_dma_latency")
+NO_LATENCY = (0).to_bytes(4, "little")
 
 
 @contextmanager
-def opened_for_more(kept: Path | None) -> Iterator[TextIO | None]:
-    """The file, to append to, after a line end where the last line is torn."""
-    if kept is None:
-        yield None
+def processors_awake(request: Path = LATENCY_REQUEST) -> Iterator[bool]:
+    """Keeps all processors awake during a block; false where the system does not let us."""
+    try:
+        file = request.open("wb", buffering=0)
+    except OSError:
+        yield False
         return
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    torn = kept.exists() and kept.read_text()[-1:] not in ("", "\n")
-    with kept.open("a") as out:
-        out.write("\n" if torn else "")
-        yield out
+    with file:
+        file.write(NO_LATENCY)
+        yield True

@@ -1,7 +1,13 @@
-"""What a process has used so far, read from /proc: any process, so that servers of others are measured alike."""
+"""What a process has used, read from /proc, and the system calls that it begins, counted by the kernel's trace points.
+
+Any process, so that servers of others are measured alike. Counting through perf costs next to nothing.
+"""
 
 import os
 import resource
+import shutil
+import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -50,3 +56,19 @@ def switches_of(task: Path) -> int:
     except (FileNotFoundError, ProcessLookupError):
         return 0
     return sum(int(line.split()[1]) for line in lines if "ctxt_switches" in line)
+
+
+EVENT = "raw_syscalls:sys_enter"
+EXTRA_S = 5.0
+
+
+def system_calls(pid: int, seconds: float) -> float:
+    """Calls that a process begins in some seconds; NaN where perf is missing or may not look."""
+    perf = shutil.which("perf")
+    if perf is None:
+        time.sleep(seconds)
+        return float("nan")
+    command = [perf, "stat", "--event", EVENT, "--pid", str(pid), "--field-separator", ",", "sleep", str(seconds)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds + EXTRA_S)
+    counted = [line.split(",")[0] for line in done.stderr.splitlines() if EVENT in line]
+    return float(counted[0]) if counted and counted[0].isdigit() else float("nan")

@@ -10,8 +10,7 @@ import pytest
 from poolpilot.pipelines.bench.climbing.cells import Noise
 from poolpilot.pipelines.bench.climbing.curve_suite import CurveSuite
 from poolpilot.pipelines.bench.climbing.score import Score
-from poolpilot.pipelines.bench.climbing.suite import Run, Task
-from poolpilot.pipelines.bench.climbing.suite_runs import run_suite
+from poolpilot.pipelines.bench.climbing.suite import Run, Task, run_suite
 
 TASKS = [Task(controller, cell, seed) for cell in ("b", "a") for seed in (0, 1) for controller in ("y", "x")]
 
