@@ -30,10 +30,8 @@ class Controller(ABC):
     reason = "nothing has been measured yet"
     """Why the latest trial was suggested, as a sentence."""
 
-    @property
-    def finished(self) -> bool:
-        """Whether there is nothing more to find out, so that every further trial is the tuple to hold."""
-        return False
+    finished = False
+    """Whether there is nothing more to find out, so that every further trial is the tuple to hold."""
 
     @abstractmethod
     def suggest(self) -> Trial:

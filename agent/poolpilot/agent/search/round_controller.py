@@ -37,17 +37,11 @@ class RoundController(Controller):
     def __init__(self, observations: Observations, samples: int, settle_windows: int) -> None:
         self.observations = observations
         self.rounds_done = 0
-        self._finished = False
         self._samples = samples
         self._settle_windows = settle_windows
         self._wanted: PoolTuple | None = None
         self._asked: PoolTuple | None = None
         self._windows = 0
-
-    @property
-    def finished(self) -> bool:
-        """Whether the rounds are over."""
-        return self._finished
 
     def suggest(self) -> Trial:
         """The tuple of the round; the one to hold when the rounds are over."""
@@ -62,10 +56,10 @@ class RoundController(Controller):
         in_force = window.pool_tuple
         foreign = self._asked is not None and in_force != self._asked
         self._windows += 1
-        if foreign or self._wanted is None or self._finished or self._windows > self._settle_windows:
+        if foreign or self._wanted is None or self.finished or self._windows > self._settle_windows:
             self.observations.add(window)
         wanted = self._wanted
-        if wanted is None or (not self._finished and self._windows >= self._settle_windows + self._samples):
+        if wanted is None or (not self.finished and self._windows >= self._settle_windows + self._samples):
             wanted = self._advance(window)
         elif foreign:
             self.reason = f"somebody else set {in_force}, which was measured; {wanted} is set again"
@@ -77,7 +71,7 @@ class RoundController(Controller):
         self._windows = 0
         wanted = self._next(window)
         if wanted is None:
-            self._finished = True
+            self.finished = True
             wanted = self._final(window)
         self._wanted = wanted
         return wanted

@@ -1,8 +1,8 @@
 """The spectral climber as every program uses it: one settings model, one factory.
 
 The algorithm is that of Ilya Trub, "Adaptive Thread Pool: Improving MySQL Scalability With AI" (docs/references.md).
-The pool size swings in a small wave; the component of that period in the throughput, over the same component of the size,
-is the slope to climb. What was added, and why, is in docs/climbing.md. It runs in C++ (`native_pool/climb/`).
+The pool size swings in a small wave; the component of that period in the throughput, over the same component of the
+size, is the slope to climb. What was added, and why, is in docs/climbing.md. It runs in C++ (`native_pool/climb/`).
 
 `ClimbSettings` is the table of the C++ class as a model: a row gives a field its range, effect and unit. A field is
 called as its row without `hcm_`, Trub's prefix, and the row's name is an alias of it in files, flags and environment.

@@ -1,7 +1,8 @@
 """The loop that every controller is run by: a trial, a window, what the controller makes of it, until the end."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Self
 
 from poolpilot.env.controller import Controller
 from poolpilot.env.measurement.protocol import Measured, observe
@@ -25,6 +26,12 @@ class TuningStep:
     measured: Measured
     goodput_per_s: float
     value: float
+
+    @classmethod
+    def of(cls, measured: Measured, begin_s: float, objective: Objective) -> Self:
+        """The step of a window that began so many seconds after the run."""
+        window = measured.window
+        return cls(begin_s + window.duration_s, measured, objective.goodput_per_s(window), objective.value(window))
 
     @property
     def pool_tuple(self) -> PoolTuple:
@@ -114,24 +121,30 @@ def tune(
         ServerError: The server stopped.
     """
     steps: list[TuningStep] = []
+    for step in _steps(server, controller, objective, period_s, horizon_s):
+        steps.append(step)
+        if on_step is not None:
+            on_step(step)
+    return TuningTrace(tuple(steps))
+
+
+def _steps(
+    server: AnyServer, controller: Controller, objective: Objective, period_s: float, horizon_s: float | None
+) -> Iterator[TuningStep]:
+    """Yields every window before the controller sees it, and sets what is recommended after the last."""
     end_s, in_force = 0.0, server.tuple_in_force()
     while horizon_s is not None or not controller.finished:
         trial = controller.suggest()
         window_s = trial.window_s or period_s
         if horizon_s is not None and end_s + 0.5 * window_s >= horizon_s:
             break
-        if steps:
+        if end_s > 0.0:
             _set(server, trial.pool_tuple, in_force)
-        measured = observe(server, window_s)
-        window = measured.window
-        end_s += window.duration_s
-        in_force = window.pool_tuple
-        steps.append(TuningStep(end_s, measured, objective.goodput_per_s(window), objective.value(window)))
-        if on_step is not None:
-            on_step(steps[-1])
-        controller.observe(window)
+        step = TuningStep.of(observe(server, window_s), end_s, objective)
+        end_s, in_force = step.end_s, step.pool_tuple
+        yield step
+        controller.observe(step.measured.window)
     _set(server, controller.recommend(), in_force)
-    return TuningTrace(tuple(steps))
 
 
 def _set(server: AnyServer, wanted: PoolTuple | None, in_force: PoolTuple) -> None:
