@@ -12,7 +12,9 @@ from poolpilot.env.output import check_folder, terminal, warn, write_json
 from poolpilot.env.tuning.backends import Backend
 from poolpilot.env.tuning.mariadb_target import mariadb_target
 from poolpilot.env.tuning.target import Target
-from poolpilot.models.champion import load_champion
+from poolpilot.errors import FeatureError, SettingError
+from poolpilot.featurizer.snapshot import ServerKind, server_kind_of
+from poolpilot.models.champion import load_for
 from poolpilot.models.predictor import ScorePredictor
 from poolpilot.serve.commands.climb.climb_knobs import check_curve, dry_run
 from poolpilot.serve.commands.climb.climb_run import ClimbRun, climb_run
@@ -20,6 +22,7 @@ from poolpilot.serve.commands.climb.climb_run_settings import PANELS, ClimbRunSe
 from poolpilot.serve.commands.climb.settings_table import setting_rows, settings_table
 from poolpilot.serve.commands.look.predict_command import prediction_table
 from poolpilot.serve.commands.options.settings_command import as_command
+from poolpilot.serve.commands.presentation.setting_lines import SettingLines, lines_to_keep
 from poolpilot.serve.commands.tuning.conduct import conduct
 from poolpilot.serve.commands.tuning.outcome import outcome_table
 
@@ -42,7 +45,7 @@ def climb(settings: ClimbRunSettings, json_path: Path | None) -> None:
     Raises:
         KeyboardInterrupt: The user ended it; what was measured is shown all the same.
         SettingError: A setting, a knob or a file is wrong.
-        ArtefactError: The model of a warm climb is missing or damaged.
+        ArtefactError: The model of a warm climb is missing or damaged, or is for another kind of server.
         ServerError: The server cannot be reached, or is gone.
     """
     console = terminal()
@@ -87,7 +90,18 @@ def report(run: ClimbRun, console: Console, json_path: Path | None) -> None:
     console.print(outcome_table("Climb", run.outcome(), run.target.goodput))
     if run.steps:
         console.print(f"The climb ended on {run.steps[-1].pool_tuple}.")
-    write_json(json_path, run.as_dict())
+    lines = _lines(run)
+    lines.print(console)
+    write_json(json_path, {**run.as_dict(), **lines.as_dict()})
+
+
+def _lines(run: ClimbRun) -> SettingLines:
+    """What sets the tuple that a climb has ended on and keeps it, where that was better than the first."""
+    rows = run.outcome()
+    if run.before is None or run.interrupted or len(rows) < 2 or rows[1]["goodput_per_s"] <= rows[0]["goodput_per_s"]:
+        return SettingLines()
+    first, reached = run.before.window.pool_tuple, run.steps[-1].pool_tuple
+    return lines_to_keep(run.target, first, reached, kept=run.settings.keep)
 
 
 def show_settings(dsn: str | None, console: Console, json_path: Path | None) -> None:
@@ -102,6 +116,21 @@ def show_settings(dsn: str | None, console: Console, json_path: Path | None) -> 
 
 
 def verified_predictor(settings: ClimbRunSettings) -> ScorePredictor:
-    """The model as a warm start may use it: what it sets is measured, and taken back where it is worse."""
-    artefact = load_champion(settings.model, "native" if settings.dsn is None else "mariadb")
+    """The model as a warm start may use it: what it sets is measured, and taken back where it is worse.
+
+    Raises:
+        SettingError: No model knows such a server.
+        ArtefactError: The model is missing or damaged, or is for another kind of server.
+    """
+    try:
+        artefact = load_for(kind_of(settings), settings.model)
+    except FeatureError as error:
+        raise SettingError(f"--warm starts from a model's prediction: {error}") from error
     return ScorePredictor(artefact, artefact.card.settings.relaxed_for_trials())
+
+
+def kind_of(settings: ClimbRunSettings) -> ServerKind:
+    """Which kind of server is climbed on: what its windows will say of themselves, known before it is opened."""
+    if settings.dsn is not None:
+        return "mariadb"
+    return "other" if settings.server is not None else server_kind_of(settings.choice.backend)
