@@ -27,7 +27,7 @@ try:
     from stable_baselines3 import DQN, PPO
     from stable_baselines3.common.base_class import BaseAlgorithm
 
-    import poolpilot.env.environments  # noqa: F401 - registers the ids
+    from poolpilot.env import environments
 except ModuleNotFoundError as error:
     sys.exit(
         f"this example needs {error.name!r}; in a clone of PoolPilot: "
@@ -67,6 +67,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     torch.set_num_threads(1)  # the matrices are small: more threads wait for one another
+    gymnasium.register_envs(environments)
     env = gymnasium.make("poolpilot/RecordedPool-v0")
     model = agent(arguments.algorithm, env, arguments.seed)
     before = mean_reward(model, env)
