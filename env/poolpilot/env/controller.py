@@ -25,6 +25,22 @@ class Controller(ABC):
 
     `suggest` and `observe` take turns. A window may be of another tuple than the one suggested, where somebody else has
     set it.
+
+    Examples:
+        A controller that doubles the pool size for as long as that brings a tenth:
+
+        >>> from poolpilot.env import CurveServer, Objective, tune
+        >>> class Doubling(Controller):
+        ...     best, size = 0.0, 1
+        ...     def suggest(self):
+        ...         return Trial(PoolTuple(self.size, 3, 500))
+        ...     def observe(self, window):
+        ...         if window.throughput_per_s > 1.1 * self.best:
+        ...             self.best, self.size = window.throughput_per_s, 2 * window.pool_tuple.pool_size
+        >>> server = CurveServer([(1, 100), (16, 1200), (64, 1250)])
+        >>> trace = tune(server, Doubling(), Objective(), horizon_s=2.0)
+        >>> trace.final_tuple.pool_size
+        32
     """
 
     reason = "nothing has been measured yet"
