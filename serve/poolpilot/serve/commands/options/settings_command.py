@@ -93,6 +93,7 @@ def _when_called(build: Callable[[], Callable[..., None]]) -> Callable[[typer.Co
         built.command()(build())
         built(args=context.args, prog_name=context.command_path)
 
+    command.__dict__["build"] = build  # for who wants its options without calling it: the manual page
     return command
 
 
