@@ -1,0 +1,1 @@
+"""A latent bandit: which configuration to try next, from simulated response curves and the answers so far."""

@@ -1,0 +1,116 @@
+"""What the answers so far say about a workload: a posterior over known response curves, and what it is worth to try.
+
+Let curve s promise J_s(u) for tuple u, and let tuple u_i have shown J_i. Before anything is seen every family weighs
+the same. An answer is compared as a difference to that of the first tuple, because curves differ in level for reasons
+that decide nothing (a faster machine). A curve's weight is multiplied by the likelihood of the differences under
+Student's t with `FREEDOM` degrees of freedom, whose heavy tails keep one odd window from settling the matter:
+
+    w_s ~ prior_s * prod_i (1 + (d_i - d_s(u_i))^2 / (FREEDOM * sigma_i^2)) ^ (-(FREEDOM + 1) / 2)
+
+with sigma_i^2 the model's own error (`model_error`) and the counting error of the two windows.
+
+Trying u and keeping the better costs, under curve s, the regret min(least_s, r_s(u)) from then on, least_s being the
+least regret among the tuples measured, and r_s(u) while it is tried. The tuple to try has the least expectation of
+
+    min(least_s, r_s(u)) + trial_price * r_s(u).
+
+Hong, Kveton, Zaheer, Chow, Ahmed and Boutilier, "Latent Bandits Revisited", NeurIPS 2020: a bandit that knows the
+reward curves of all states but not the state. The look one step ahead is the knowledge gradient of Frazier, Powell and
+Dayanik, "A Knowledge-Gradient Policy for Sequential Information Collection", SIAM J. Control Optim. 47(5), 2008.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+FREEDOM = 4.0
+"""Degrees of freedom of the likelihood."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one tuple has shown.
+
+    Attributes:
+        place: Place of the tuple among the U of the server.
+        value: Mean J of its windows.
+        error: Standard error of that by counting.
+    """
+
+    place: int
+    value: float
+    error: float
+
+
+@dataclass(frozen=True)
+class Belief:
+    """A posterior over S curves on one server.
+
+    Attributes:
+        values: J of every curve under every tuple, (S, U).
+        prior: Weight of each curve before anything is seen, (S,).
+        answers: What has been measured, the first tuple first; at least one.
+        model_error: Standard deviation of J between a workload and the curve that is most like it.
+    """
+
+    values: NDArray[np.float64]
+    prior: NDArray[np.float64]
+    answers: Sequence[Answer]
+    model_error: float
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """The posterior, (S,)."""
+        first = self.answers[0]
+        log_weights = np.log(self.prior)
+        for answer in self.answers[1:]:
+            promised = self.values[:, answer.place] - self.values[:, first.place]
+            surprise = np.square(answer.value - first.value - promised)
+            variance = self.model_error**2 + answer.error**2 + first.error**2
+            log_weights = log_weights - 0.5 * (FREEDOM + 1.0) * np.log1p(surprise / (FREEDOM * variance))
+        weights = np.exp(log_weights - log_weights.max())
+        posterior: NDArray[np.float64] = weights / weights.sum()
+        return posterior
+
+    @cached_property
+    def regrets(self) -> NDArray[np.float64]:
+        """Regret of every tuple under every curve, (S, U)."""
+        regrets: NDArray[np.float64] = 1.0 - np.exp(self.values - self.values.max(axis=1, keepdims=True))
+        return regrets
+
+    @cached_property
+    def _least(self) -> NDArray[np.float64]:
+        """Least regret among the tuples measured under every curve, (S,)."""
+        least: NDArray[np.float64] = self.regrets[:, [answer.place for answer in self.answers]].min(axis=1)
+        return least
+
+    def improvement(self) -> NDArray[np.float64]:
+        """Regret that trying each tuple once is expected to take off what is kept, (U,); at least 0."""
+        after = self.weights @ np.minimum(self.regrets, self._least[:, None])
+        taken: NDArray[np.float64] = self.weights @ self._least - after
+        return taken
+
+    def most_promising(self, trial_price: float, usable: NDArray[np.bool_]) -> int | None:
+        """Place of the tuple to try next; None if none is left.
+
+        Args:
+            trial_price: Weight of the regret during the trial beside that of what is kept.
+            usable: Which tuples may be tried, (U,); those that were measured never are.
+        """
+        worth = self.improvement() - trial_price * (self.weights @ self.regrets)
+        open_ = usable.copy()
+        open_[[answer.place for answer in self.answers]] = False
+        if not open_.any():
+            return None
+        return int(np.argmax(np.where(open_, worth, -np.inf)))
+
+    def gain(self, place: int, shares: Sequence[float]) -> tuple[float, list[float]]:
+        """Gain in J of a tuple over the first one: its mean, and its quantiles at some shares of the weight."""
+        gains = self.values[:, place] - self.values[:, self.answers[0].place]
+        order = np.argsort(gains)
+        below = np.cumsum(self.weights[order])
+        at = [int(np.searchsorted(below, share)) for share in shares]
+        return float(self.weights @ gains), [float(gains[order][min(place, len(order) - 1)]) for place in at]

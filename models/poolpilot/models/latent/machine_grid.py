@@ -1,0 +1,79 @@
+"""Configurations stated for any machine: sizes as numbers of groups and as multiples of the processors."""
+
+from collections.abc import Sequence
+from itertools import product
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.errors import SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+
+
+class Placed(NamedTuple):
+    """The columns of a grid on one server.
+
+    Attributes:
+        tuples: The different tuples that the server allows, U of them.
+        shares: What each column counts for in each tuple, (U, A): where several columns name one tuple, their mean.
+    """
+
+    tuples: tuple[PoolTuple, ...]
+    shares: NDArray[np.float64]
+
+
+class MachineGrid(BaseModel):
+    """Every size with every oversubscribe and timer interval; a column for each, A in all.
+
+    Both kinds of size are there because both matter: what computes wants as many groups as processors, what waits wants
+    as many as there are requests, whatever the processors.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sizes: tuple[int, ...] = Field(default=(1, 2, 4, 8, 16, 32, 64, 128), description="Sizes in thread groups.")
+    multiples: tuple[float, ...] = Field(
+        default=(0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0), description="Sizes in groups for each processor."
+    )
+    oversubscribes: tuple[int, ...] = Field(default=(1, 3), description="Values of oversubscribe.")
+    timer_intervals_ms: tuple[int, ...] = Field(default=(10, 500), description="Timer intervals in milliseconds.")
+
+    @model_validator(mode="after")
+    def _is_positive(self) -> Self:
+        if not (self.sizes or self.multiples) or not self.oversubscribes or not self.timer_intervals_ms:
+            raise ValueError("a grid needs a size, an oversubscribe and a timer interval")
+        if min((*self.sizes, *self.multiples, *self.oversubscribes, *self.timer_intervals_ms)) <= 0:
+            raise ValueError("the values of a grid must be above 0")
+        return self
+
+    def __len__(self) -> int:
+        sizes = len(self.sizes) + len(self.multiples)
+        return sizes * len(self.oversubscribes) * len(self.timer_intervals_ms)
+
+    def columns_on(self, limits: KnobSpace) -> list[PoolTuple]:
+        """The tuple of every column on a server, its size cut to the largest and smallest that the server allows."""
+        knob = limits.knobs["pool_size"]
+        wanted = [float(size) for size in self.sizes] + [multiple * limits.cpus for multiple in self.multiples]
+        sizes = [int(min(max(round(size), knob.low, 1), knob.high)) for size in wanted]
+        return [PoolTuple(*core) for core in product(sizes, self.oversubscribes, self.timer_intervals_ms)]
+
+    def on(self, limits: KnobSpace) -> Placed:
+        """Places the grid on a server.
+
+        Raises:
+            SettingError: The server allows none of its tuples.
+        """
+        columns = self.columns_on(limits)
+        allowed = [pool_tuple for pool_tuple in dict.fromkeys(columns) if limits.allows(pool_tuple)]
+        if not allowed:
+            raise SettingError("no configuration of the grid is inside the limits of this server; widen the limits")
+        return Placed(tuple(allowed), _shares(columns, allowed))
+
+
+def _shares(columns: Sequence[PoolTuple], tuples: Sequence[PoolTuple]) -> NDArray[np.float64]:
+    named = np.array([[column == pool_tuple for column in columns] for pool_tuple in tuples], dtype=np.float64)
+    shares: NDArray[np.float64] = named / named.sum(axis=1, keepdims=True)
+    return shares

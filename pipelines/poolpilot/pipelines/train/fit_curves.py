@@ -1,0 +1,108 @@
+"""Response curves of simulated workloads: what a latent bandit knows, for machines of any size.
+
+Every scenario is drawn with its own machine and number of processors and simulated under every configuration of the
+grid, each from a fresh pool. Nothing is fitted: the curves are the model.
+"""
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
+from rich.console import Console
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.program_settings import ProgramSettings
+from poolpilot.env.servers.simulated_measurement import Scenario, simulate_batch
+from poolpilot.env.workloads.simulated_families import SIMULATED_FAMILIES, draw_scenario
+from poolpilot.errors import ServerError
+from poolpilot.models.latent.machine_grid import MachineGrid
+from poolpilot.models.latent.response_curves import DIGITS, ResponseCurve, ResponseCurves
+from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
+from poolpilot.pipelines.progress_bars import progress_bars
+
+
+class FitCurvesSettings(ProgramSettings):
+    """Settings of `poolpilot curves`."""
+
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_CURVES_")
+
+    output: Path = Field(default=Path("curves.json"), description="File that the response curves are written to.")
+    workloads: int = Field(default=15, ge=1, description="Workloads drawn of each simulated family.")
+    requests: int = Field(default=10_000, ge=100, description="Requests answered under each configuration.")
+    grid: MachineGrid = Field(default=MachineGrid(), description="The configurations.")
+    runs: Path | None = Field(
+        default=None, description="File of finished workloads, so that a stopped run goes on; none keeps nothing."
+    )
+    threads: int | None = Field(default=None, ge=1, description="Threads; as many as there are processors if none.")
+    seed: int = Field(default=0, ge=0, description="Seed of the workloads.")
+
+
+def fit_curves(settings: FitCurvesSettings, console: Console) -> ResponseCurves:
+    """Simulates the workloads; what is finished is kept where `runs` names a file.
+
+    Raises:
+        KeyboardInterrupt: The user ended it.
+        ServerError: No workload could be simulated.
+    """
+    scenarios = drawn_scenarios(settings)
+    finished = {row["name"]: row for row in read_runs(settings.runs) if row.get("drawn") == _drawn_by(settings)}
+    with opened_for_more(settings.runs) as out, progress_bars(console) as bars:
+        for scenario in bars.each("simulating", scenarios, lambda scenario: scenario.workload.name):
+            if scenario.workload.name in finished:
+                continue
+            curve = curve_of(scenario, settings)
+            if curve is not None:
+                row = {"drawn": _drawn_by(settings), **curve.model_dump()}
+                keep_run(row, out)
+                finished[scenario.workload.name] = row
+    if not finished:
+        raise ServerError("no workload could be simulated; give --workloads a larger number")
+    source = (
+        f"simulated: {settings.workloads} workloads of each of {len(SIMULATED_FAMILIES)} families, seed {settings.seed}"
+    )
+    return ResponseCurves(grid=settings.grid, source=source, curves=tuple(_curves(finished.values())))
+
+
+def drawn_scenarios(settings: FitCurvesSettings) -> list[Scenario]:
+    """The scenarios, family by family."""
+    return [
+        draw_scenario(family, settings.seed, number)
+        for family in SIMULATED_FAMILIES.values()
+        for number in range(settings.workloads)
+    ]
+
+
+def curve_of(scenario: Scenario, settings: FitCurvesSettings) -> ResponseCurve | None:
+    """The response curve of one scenario; None where its pool cannot be simulated under every configuration."""
+    workload, objective = scenario.workload, scenario.objective
+    columns = settings.grid.columns_on(KnobSpace.stock(workload.cpus, scenario.max_pool_size))
+    tuples = list(dict.fromkeys(columns))
+    try:
+        rows = simulate_batch([scenario], tuples, settings.requests, threads=settings.threads)
+    except ServerError:
+        return None
+    worth = {
+        tuples[int(index)]: float(value) + objective.price_of_thread * math.log(tuples[int(index)].pool_size)
+        for index, value in zip(rows["tuple"], rows["value"], strict=True)
+    }
+    return ResponseCurve(
+        name=workload.name,
+        family=workload.family,
+        cpus=workload.cpus,
+        connections=workload.connections,
+        log_worth=tuple(round(worth[pool_tuple], DIGITS) for pool_tuple in columns),
+    )
+
+
+def _drawn_by(settings: FitCurvesSettings) -> dict[str, Any]:
+    """What a finished workload must have been simulated with to be taken up again."""
+    return {"seed": settings.seed, "requests": settings.requests, "grid": settings.grid.model_dump(mode="json")}
+
+
+def _curves(rows: Iterable[dict[str, Any]]) -> list[ResponseCurve]:
+    return [
+        ResponseCurve.model_validate({name: value for name, value in row.items() if name != "drawn"}) for row in rows
+    ]

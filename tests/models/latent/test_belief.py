@@ -1,0 +1,65 @@
+"""The belief follows Bayes' rule, values trials by what they are expected to save, and survives an odd answer."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from poolpilot.models.latent.belief import FREEDOM, Answer, Belief
+
+RISING, FALLING = (0.0, 0.5, 1.0), (0.0, -0.5, -1.0)
+VALUES = np.array([RISING, FALLING])
+EVEN = np.array([0.5, 0.5])
+ALL = np.ones(3, dtype=np.bool_)
+
+
+def belief(*answers: Answer, prior: NDArray[np.float64] = EVEN) -> Belief:
+    return Belief(VALUES, prior, [Answer(0, 5.0, 0.0), *answers], model_error=0.25)
+
+
+def test_first_answer_alone_leaves_the_prior() -> None:
+    np.testing.assert_allclose(belief(prior=np.array([0.8, 0.2])).weights, [0.8, 0.2])
+
+
+def test_weights_are_bayes_rule_with_students_t() -> None:
+    def likelihood(shortfall: float) -> float:
+        return float((1.0 + shortfall**2 / (FREEDOM * 0.25**2)) ** (-(FREEDOM + 1.0) / 2.0))
+
+    agreeing, contradicting = likelihood(0.1), likelihood(0.9)
+    weights = belief(Answer(1, 5.4, 0.0)).weights
+    np.testing.assert_allclose(weights, [agreeing, contradicting] / np.array(agreeing + contradicting))
+
+
+def test_level_of_an_answer_does_not_count_only_its_difference_to_the_first() -> None:
+    low = Belief(VALUES, EVEN, [Answer(0, -3.0, 0.0), Answer(1, -2.6, 0.0)], 0.25)
+    np.testing.assert_allclose(low.weights, belief(Answer(1, 5.4, 0.0)).weights)
+
+
+def test_noisy_answer_counts_for_less() -> None:
+    sure, unsure = belief(Answer(1, 5.5, 0.0)).weights[0], belief(Answer(1, 5.5, 1.0)).weights[0]
+    assert 0.5 < unsure < sure
+
+
+def test_trial_is_worth_what_it_saves_in_expectation() -> None:
+    improvement = belief().improvement()
+    assert improvement[0] == pytest.approx(0.0)
+    assert improvement[2] == pytest.approx(0.5 * (1.0 - np.exp(-1.0)))
+    assert belief().most_promising(0.0, ALL) == 2
+
+
+def test_dear_trials_are_shorter_steps() -> None:
+    doubtful = belief(prior=np.array([0.3, 0.7]))
+    assert doubtful.most_promising(0.0, ALL) == 2
+    assert doubtful.most_promising(3.0, ALL) == 1
+
+
+def test_measured_and_useless_tuples_are_not_tried_again() -> None:
+    assert belief(Answer(2, 6.0, 0.0)).most_promising(0.0, ALL) == 1
+    assert belief().most_promising(0.0, np.array([True, True, False])) == 1
+    assert belief(Answer(2, 6.0, 0.0)).most_promising(0.0, np.array([True, False, True])) is None
+
+
+def test_gain_has_the_quantiles_of_the_posterior() -> None:
+    mean, (low, high) = belief(prior=np.array([0.9, 0.1])).gain(2, [0.05, 0.95])
+    assert mean == pytest.approx(0.8)
+    assert (low, high) == (-1.0, 1.0)
+    assert belief(prior=np.array([0.9, 0.1])).gain(2, [0.2, 0.8])[1] == [1.0, 1.0]
