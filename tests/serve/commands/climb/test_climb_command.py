@@ -2,7 +2,9 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +12,22 @@ import pytest
 from tests.conftest import EndingCurve
 
 from poolpilot.env.tuning.backends import draw
+from poolpilot.env.tuning.target import Target
 from poolpilot.errors import LostServerError, ServerError
+from poolpilot.models.card import ModelKind
+from poolpilot.models.champion import champion_folder
 from poolpilot.native_pool import SpectralSettings
+from poolpilot.serve.commands.climb import climb_command
+from poolpilot.serve.commands.climb.climb_run_settings import ClimbRunSettings
 
 CURVE = ("climb", "--backend", "curve", "--seconds", 10)
+
+
+@contextmanager
+def curve_like_a_mariadb(settings: ClimbRunSettings) -> Iterator[Target]:
+    """The curve that was asked for, said to be a MariaDB."""
+    with settings.choice.opened() as target:
+        yield replace(target, origin={"backend": "mariadb", "server": "db1"})
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -76,6 +90,50 @@ def test_warm_climb_prints_what_the_model_said(invoke: Callable[..., Any], tmp_p
     assert (result.code, result.err) == (0, "")
     assert "Prediction" in result.out
     assert read(path)["predictions"]
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "says"),
+    [
+        (["--backend", "simulated"], "mariadb", "is for servers of the kind 'mariadb', and this one is 'simulated'"),
+        ([], "mariadb", "is for servers of the kind 'mariadb', and this one is 'native'"),
+        (["h=127.0.0.1,P=1", "--execute"], "native", "is for servers of the kind 'native', and this one is 'mariadb'"),
+        (["--backend", "curve"], "native", "--warm starts from a model's prediction: server_kind is 'curve'"),
+        (
+            ["--server", "nowhere:open_server"],
+            "native",
+            "--warm starts from a model's prediction: server_kind is 'other'",
+        ),
+    ],
+)
+def test_model_of_another_kind_is_refused_before_any_server_is_opened(
+    invoke: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, options: list[str], kind: ModelKind, says: str
+) -> None:
+    monkeypatch.setattr(climb_command, "opened", lambda _: pytest.fail("a server was opened"))
+    result = invoke("climb", *options, "--warm", "--model", champion_folder(kind=kind))
+    assert (result.code, result.out, result.err.count("\n")) == (1, "", 1)
+    assert says in result.err
+
+
+@pytest.mark.parametrize(("options", "heading"), [([], "To set it now"), (["--keep"], "A restart forgets that")])
+def test_after_a_climb_of_a_mariadb_come_the_lines_that_keep_its_result(
+    invoke: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, options: list[str], heading: str
+) -> None:
+    monkeypatch.setattr(climb_command, "opened", curve_like_a_mariadb)
+    result = invoke(*CURVE, *options, "--json", tmp_path / "climb.json")
+    assert (result.code, result.err) == (0, "")
+    written = read(tmp_path / "climb.json")
+    size = written["steps"][-1]["pool_tuple"]["pool_size"]
+    assert written["fragment"][:2] == ["[mariadb]", f"thread_pool_size = {size}"]
+    assert written["statements"] == ([] if options else [f"SET GLOBAL thread_pool_size = {size};"])
+    assert result.out.partition(heading)[0].endswith(f"The climb ended on ({size}, 3, 500).\n")
+    assert set(written["statements"]) | set(written["fragment"]) <= set(result.out.splitlines())
+
+
+def test_after_any_other_climb_there_are_no_such_lines(invoke: Callable[..., Any], tmp_path: Path) -> None:
+    result = invoke(*CURVE, "--json", tmp_path / "climb.json")
+    assert "SET GLOBAL" not in result.out
+    assert (read(tmp_path / "climb.json")["statements"], read(tmp_path / "climb.json")["fragment"]) == ([], [])
 
 
 def test_same_seed_climbs_alike_in_virtual_time(invoke: Callable[..., Any], tmp_path: Path) -> None:

@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import ServerKind
+from poolpilot.models.card import ModelKind
+from poolpilot.models.champion import CHAMPIONS, MODEL_FOR, champion_folder, load_champion
 from poolpilot.models.predictor import Predictor
 from poolpilot.serve.commands.look import predict_command
 
@@ -102,3 +105,57 @@ def test_an_unwritable_answer_is_one_sentence(
     result = invoke("predict", "--windows", body, "--json", tmp_path / "no" / "answer.json")
     assert result.code == 1
     assert "cannot write" in result.err
+
+
+@pytest.fixture
+def _shipped_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    for _, variable in CHAMPIONS.values():
+        monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.mark.usefixtures("_shipped_models")
+@pytest.mark.parametrize(("server_kind", "kind"), [*MODEL_FOR.items(), (None, "native")])
+def test_model_is_the_one_for_the_server_that_the_windows_come_from(
+    invoke: Callable[..., Any],
+    body: Path,
+    request_values: dict[str, Any],
+    tmp_path: Path,
+    server_kind: ServerKind | None,
+    kind: ModelKind,
+) -> None:
+    (window,) = request_values["windows"]
+    if server_kind is None:  # as releases before this field wrote it
+        del window["server_kind"]
+    else:
+        window["server_kind"] = server_kind
+    body.write_text(json.dumps(request_values), encoding="utf-8")
+    assert invoke("predict", "--windows", body, "--json", tmp_path / "answer.json").code == 0
+    answer = json.loads((tmp_path / "answer.json").read_text(encoding="utf-8"))
+    assert answer["model_digest"] == load_champion(kind=kind).digest
+
+
+@pytest.mark.usefixtures("_shipped_models")
+@pytest.mark.parametrize(
+    ("server_kind", "model", "says"),
+    [
+        ("mariadb", "native", "is for servers of the kind 'native', and this one is 'mariadb': name a model for"),
+        ("native", "mariadb", "is for servers of the kind 'mariadb', and this one is 'native': name a model for"),
+        ("other", None, "server_kind is 'other', and no model has learned from such servers"),
+        ("curve", "native", "server_kind is 'curve', and no model has learned from such servers"),
+        ("postgres", None, "server_kind is 'postgres'; allowed is one of native, simulated, mariadb, curve, other"),
+    ],
+)
+def test_windows_of_a_server_that_the_model_does_not_know_are_refused_by_name(
+    invoke: Callable[..., Any],
+    body: Path,
+    request_values: dict[str, Any],
+    server_kind: str,
+    model: ModelKind | None,
+    says: str,
+) -> None:
+    request_values["windows"][0]["server_kind"] = server_kind
+    body.write_text(json.dumps(request_values), encoding="utf-8")
+    named = [] if model is None else ["--model", champion_folder(kind=model)]
+    result = invoke("predict", "--windows", body, *named)
+    assert (result.code, result.out, result.err.count("\n")) == (1, "", 1)
+    assert says in result.err

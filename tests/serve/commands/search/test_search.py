@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,12 @@ from tests.conftest import EndingCurve
 from poolpilot.env.knobs import Knob, KnobSpace
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.tuning import backends
+from poolpilot.env.tuning.backends import Backend, BackendChoice
+from poolpilot.env.tuning.target import Target
 from poolpilot.errors import LostServerError, ServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.commands.search import search
+from poolpilot.serve.commands.search.search_settings import SearchRunSettings
 
 QUICK = ("--rounds", 14, "--random-rounds", 4, "--candidates", 200)
 CURVE = ("search", "--backend", "curve", *QUICK)
@@ -160,6 +165,42 @@ def test_first_tuple_returns_at_the_end_unless_the_best_is_to_stay(
     server, best = ending.last, PoolTuple.from_dict(read(tmp_path / "search.json")["best"])
     assert server.tuple_in_force() == (best if options else server.first)
     assert f"In force now: {server.tuple_in_force()}" in result.out
+
+
+@contextmanager
+def curve_like_a_mariadb(settings: SearchRunSettings) -> Iterator[Target]:
+    """The curve of an example, said to be a MariaDB."""
+    with BackendChoice(Backend.CURVE, curve=settings.curve).opened() as target:
+        yield replace(target, origin={"backend": "mariadb", "server": "db1"})
+
+
+@pytest.mark.parametrize(("options", "set_by_hand"), [([], True), (["--keep"], False)])
+def test_after_a_search_of_a_mariadb_come_the_lines_that_keep_its_result(
+    invoke: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    options: list[str],
+    set_by_hand: bool,
+) -> None:
+    monkeypatch.setattr(search, "opened", curve_like_a_mariadb)
+    result = invoke(*CURVE, "--knob", "pool_size=8,32", *options, "--json", tmp_path / "search.json")
+    assert (result.code, result.err) == (0, "")
+    written = read(tmp_path / "search.json")
+    assert written["statements"] == (["SET GLOBAL thread_pool_size = 32;"] if set_by_hand else [])
+    assert written["fragment"][:2] == ["[mariadb]", "thread_pool_size = 32"]
+    assert set(written["statements"]) | set(written["fragment"]) <= set(result.out.splitlines())
+
+
+def test_where_nothing_is_better_nothing_is_to_be_set(
+    invoke: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    curve = tmp_path / "curve.json"
+    curve.write_text("[[1, 100], [4, 900], [32, 100]]", encoding="utf-8")
+    monkeypatch.setattr(search, "opened", curve_like_a_mariadb)
+    result = invoke(*CURVE, "--curve", curve, "--knob", "pool_size=1,16,32", "--json", tmp_path / "search.json")
+    assert "nothing was better" in result.out
+    assert "SET GLOBAL" not in result.out
+    assert read(tmp_path / "search.json")["fragment"] == []
 
 
 def test_where_nothing_better_is_found_the_first_tuple_stays(invoke: Callable[..., Any], tmp_path: Path) -> None:
