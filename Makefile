@@ -18,7 +18,7 @@ PACKAGED := $(shell find $(ROOTS) -type f -path '*/poolpilot/*' -not -name '*.py
 CPP := $(shell find native_pool -name '*.hpp' -o -name '*.cpp')
 
 .PHONY: help setup demo demo-mariadb test lint docs bench bench-climbers bench-mariadb bench-pool bench-networks soak sanitize
-.PHONY: fuzz format clean
+.PHONY: fuzz format man clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -51,6 +51,9 @@ lint: $(FULL)/.ready docs ## style, formats, types, the committed stub against t
 
 docs: $(FULL)/.ready ## build the documentation site into build/site; a broken link or name is an error
 	@$(FULL)/bin/mkdocs build --strict --quiet
+
+man: $(FULL)/.ready ## write the manual page docs/man/poolpilot.1 from the command
+	@$(FULL)/bin/python docs/man/manual_page.py
 
 bench: $(FULL)/.ready ## measure for docs/results.md and rewrite it (an hour; wants a quiet machine; resumes)
 	@mkdir -p benchmarks/reports
