@@ -1,6 +1,7 @@
 """What-if from a profile: the grid, its heat map and its label; what cannot be read is refused."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, measure_all
-from poolpilot.errors import SettingError
+from poolpilot.env.workloads.observed_workload import SILENT_WAIT
+from poolpilot.errors import FeatureError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.body import as_body
 from poolpilot.native_pool.simulation import CALIBRATED
@@ -83,4 +85,51 @@ def test_profile_of_another_kind_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "profile.json"
     path.write_text(json.dumps({"windows": []}))
     with pytest.raises(SettingError, match="is no body of a prediction request"):
+        what_if(settings_of(path))
+
+
+@pytest.fixture
+def changed(profile: Path, tmp_path: Path) -> Callable[..., Path]:
+    """The profile with fields of its window and features replaced."""
+
+    def write(*missing: str, **fields: Any) -> Path:
+        body = json.loads(profile.read_text())
+        body["windows"][0].update(fields)
+        body["windows"][0]["features"].update(dict.fromkeys(missing))
+        path = tmp_path / "changed.json"
+        path.write_text(json.dumps(body))
+        return path
+
+    return write
+
+
+def test_window_that_tells_nothing_of_waits_is_refused_and_not_taken_for_processor_time(
+    changed: Callable[..., Path],
+) -> None:
+    path = changed(SILENT_WAIT, classes={}, server_kind="mariadb")
+    with pytest.raises(
+        FeatureError, match=r"the window of a mariadb server tells neither .*lab load --json"
+    ) as refused:
+        what_if(settings_of(path))
+    assert refused.value.feature == "classes"
+
+
+@pytest.mark.parametrize(("missing", "assumed"), [((), 0), ((SILENT_WAIT,), 1)])
+def test_what_a_window_does_not_tell_is_said_to_be_assumed(
+    changed: Callable[..., Path], capsys: pytest.CaptureFixture[str], missing: tuple[str, ...], assumed: int
+) -> None:
+    run(settings_of(changed(*missing)), None)
+    shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert shown.count("assumed requests wait for nothing but the processor and the pool's queue") == assumed
+
+
+def test_server_that_times_its_rounds_needs_no_report_of_its_clients(changed: Callable[..., Path]) -> None:
+    found = what_if(settings_of(changed(classes={})))
+    assert found.simulated_goodput_per_s == pytest.approx(found.measured_goodput_per_s, rel=0.1)
+
+
+def test_profile_with_nan_is_refused(changed: Callable[..., Path]) -> None:
+    path = changed()
+    path.write_text(path.read_text().replace('"duration_s": ', '"duration_s": NaN, "was": ', 1))
+    with pytest.raises(SettingError, match="not JSON with finite numbers: 'NaN' is not a finite number"):
         what_if(settings_of(path))
