@@ -5,7 +5,7 @@ from pathlib import Path
 from poolpilot.env.lab.sysbench_families import FAMILIES, draw_workload
 from poolpilot.env.measurement.protocol import MARIADB_RACING
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
-from poolpilot.pipelines.collect.mariadb_staging import mariadb_staging, racing_for
+from poolpilot.pipelines.collect.staging import mariadb_staging, racing_for
 from poolpilot.pipelines.evaluate.evaluate import EvaluateSettings
 from poolpilot.pipelines.train.promote import PromoteSettings
 from poolpilot.pipelines.train.train_settings import TrainSettings

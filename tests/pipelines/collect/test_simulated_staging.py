@@ -14,7 +14,7 @@ from poolpilot.featurizer.record import OLDER_TIMER
 from poolpilot.pipelines.collect.collect import collect
 from poolpilot.pipelines.collect.collect_report import CollectReport
 from poolpilot.pipelines.collect.collect_settings import SIMULATED_STORE, CollectSettings
-from poolpilot.pipelines.collect.simulated_staging import simulated_staging
+from poolpilot.pipelines.collect.staging import simulated_staging
 from poolpilot.pipelines.store.dataset import read_dataset
 from poolpilot.pipelines.store.records import StagingStore
 

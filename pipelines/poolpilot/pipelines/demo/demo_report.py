@@ -1,7 +1,8 @@
-"""The report of the demonstration: `report.json`, and the same in a table."""
+"""The report of the demonstration: `report.json`, the same in a table, and a picture of each workload."""
 
 import itertools
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -149,3 +150,29 @@ def _arrival(row: dict[str, Any], horizon_s: float) -> str:
         return ""
     arrived_s = row["time_to_95_s"]
     return f"> {horizon_s:.0f}" if arrived_s is None else f"{arrived_s:.1f}"
+
+
+def draw_picture(run: DemoRun, path: Path) -> None:
+    """Writes the PNG of one workload."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    goodput, size = figure.subplots(2, 1, sharex=True)
+    for name, trace, colour in (("cold climb", run.cold, "tab:gray"), ("predicted", run.predicted, "tab:blue")):
+        seconds, values, sizes = _series(trace)
+        goodput.stairs(values, seconds, label=name, color=colour, baseline=None)
+        size.stairs(sizes, seconds, label=name, color=colour, baseline=None)
+    goodput.axhline(
+        goodput_of(run, run.oracle), linestyle=":", color="tab:green", label=f"oracle {run.swept.oracle_tuple}"
+    )
+    goodput.axhline(goodput_of(run, run.default.core), linestyle=":", color="tab:red", label=f"default {run.default}")
+    goodput.set(title=run.stage.name, ylabel="goodput (1/s)", ylim=(0, None))
+    goodput.legend(loc="lower right", fontsize="small")
+    size.set(xlabel="seconds since the workload began", ylabel="pool size (groups)", ylim=(0, None))
+    figure.savefig(path, dpi=120)
+
+
+def _series(trace: TuningTrace) -> tuple[list[float], list[float], list[int]]:
+    """Edges of the windows (n + 1) with their goodput and pool size (n)."""
+    edges = [trace.steps[0].end_s - trace.steps[0].duration_s, *(step.end_s for step in trace.steps)]
+    return edges, [step.goodput_per_s for step in trace.steps], [step.pool_tuple.pool_size for step in trace.steps]

@@ -1,31 +1,29 @@
 """`poolpilot evaluate`: the champion, or any model, against its baselines on held-out workloads."""
 
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
 import mlflow
 import pandas as pd
-from pydantic import Field, model_validator
+from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 from rich.console import Console
 
-from poolpilot.env.observation import ENTRIES
 from poolpilot.env.output import terminal
-from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.errors import ArtefactError
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.champion import load_champion
-from poolpilot.pipelines.collect.collect_settings import MARIADB_STORE
-from poolpilot.pipelines.evaluate.baselines import UNGUARDED, BaselineSettings, fit_baselines, methods_of
-from poolpilot.pipelines.evaluate.evaluation import Evaluation, EvaluationSettings, evaluate_methods
+from poolpilot.pipelines.evaluate.baselines import UNGUARDED, fit_baselines, methods_of
+from poolpilot.pipelines.evaluate.evaluation import Evaluation, evaluate_methods
 from poolpilot.pipelines.evaluate.evaluation_tables import regret_figure, risk_coverage_figure
 from poolpilot.pipelines.evaluate.mariadb_cell import LiveSettings
+from poolpilot.pipelines.evaluate.record_settings import RecordSettings
 from poolpilot.pipelines.progress_bars import progress_bars
 from poolpilot.pipelines.store.dataset import SweepDataset, read_dataset
 from poolpilot.pipelines.tracking import TrackedData, tracked_run
 
 
-class EvaluateSettings(ProgramSettings):
+class EvaluateSettings(RecordSettings):
     """Settings of `poolpilot evaluate`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_EVALUATE_")
@@ -34,22 +32,12 @@ class EvaluateSettings(ProgramSettings):
         default="recorded",
         description="Where the methods are judged: on recorded sweeps, or live on a test server.",
     )
-    store: Path = Field(default=Path("pipelines/records"), description="Folder of the record store.")
     split: Literal["test", "validation"] = Field(default="test", description="Split to evaluate on; test is sealed.")
     model: Path | None = Field(default=None, description="Folder of a model artefact; the champion if not given.")
-    tracking: Path = Field(default=Path("tracking"), description="Folder of the local MLflow store.")
-    decisions: int = Field(default=3, ge=1, le=ENTRIES - 1, description="Tuples that the refiner may set.")
-    comparison: EvaluationSettings = EvaluationSettings()
-    baselines: BaselineSettings = BaselineSettings()
     live: LiveSettings = LiveSettings()
     live_cells: Path = Field(
         default=Path("live-cells"), description="Folder that keeps what was measured live, to go on after a stop."
     )
-
-    @model_validator(mode="after")
-    def _mariadb_apart(self) -> Self:
-        """Another default for MariaDB: the store of its own."""
-        return self.with_defaults({"store": MARIADB_STORE} if self.server == "mariadb" else {})
 
 
 def evaluate(settings: EvaluateSettings, console: Console | None = None) -> tuple[Evaluation, Artefact, SweepDataset]:

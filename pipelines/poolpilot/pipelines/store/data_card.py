@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from poolpilot.env.measurement.sweep import WorkloadSweep
+from poolpilot.env.objective import regret
 from poolpilot.pipelines.store.dataset import read_dataset
 from poolpilot.pipelines.store.records import StagingStore
 
@@ -86,4 +87,4 @@ def _family_rows(sweeps: Sequence[WorkloadSweep]) -> list[str]:
 def _lost_by_default(sweep: WorkloadSweep) -> float:
     value = sweep.value(sweep.limits.default_tuple())
     again = sweep.oracle_value if sweep.oracle_again is None else sweep.oracle_again
-    return 1.0 - float(np.exp(value - again))
+    return regret(value, again)

@@ -1,34 +1,33 @@
 """`poolpilot promote`: the gate between a trained model and the champion."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 import mlflow
-from pydantic import Field, model_validator
+from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 from rich.console import Console
 
-from poolpilot.env.observation import ENTRIES
+from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.output import terminal
-from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.errors import ArtefactError, DamagedArtefactError
 from poolpilot.models import artefact_folder
 from poolpilot.models.artefact import Artefact, load
 from poolpilot.models.champion import CHAMPIONS, Kind, champion_folder
-from poolpilot.pipelines.collect.collect_settings import MARIADB_STORE
-from poolpilot.pipelines.evaluate.baselines import BaselineSettings, fit_baselines, methods_of
+from poolpilot.pipelines.evaluate.baselines import fit_baselines, methods_of
 from poolpilot.pipelines.evaluate.evaluate import check_grid, log_evaluation, tracked_data
-from poolpilot.pipelines.evaluate.evaluation import SBS, Evaluation, EvaluationSettings, evaluate_methods
-from poolpilot.pipelines.progress_bars import progress_bars
-from poolpilot.pipelines.store.dataset import read_dataset
+from poolpilot.pipelines.evaluate.evaluation import SBS, Evaluation, evaluate_methods
+from poolpilot.pipelines.evaluate.record_settings import RecordSettings
+from poolpilot.pipelines.progress_bars import ProgressBars, progress_bars
+from poolpilot.pipelines.store.dataset import SweepDataset, read_dataset
 from poolpilot.pipelines.tracking import tracked_run
 from poolpilot.pipelines.train.registry import register, set_production_alias, set_status
 
 PREDICTED = "predicted"
 
 
-class PromoteSettings(ProgramSettings):
+class PromoteSettings(RecordSettings):
     """Settings of `poolpilot promote`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_PROMOTE_")
@@ -36,19 +35,10 @@ class PromoteSettings(ProgramSettings):
     server: Kind = Field(default="native", description="Kind of server the model is for.")
     candidate: Path = Field(default=Path("artefact"), description="Folder of the model to promote.")
     champion: Path | None = Field(default=None, description="Folder of the champion; the one in use if not given.")
-    store: Path = Field(default=Path("pipelines/records"), description="Folder of the record store.")
-    tracking: Path = Field(default=Path("tracking"), description="Folder of the local MLflow store.")
     margin: float = Field(
         default=0.01, ge=0.0, description="Mean regret by which the candidate may be worse than the champion."
     )
-    decisions: int = Field(default=3, ge=1, le=ENTRIES - 1, description="Tuples that the refiner may set.")
     dry_run: bool = Field(default=False, description="Whether to say what would happen and change nothing.")
-    comparison: EvaluationSettings = EvaluationSettings()
-    baselines: BaselineSettings = BaselineSettings()
-
-    @model_validator(mode="after")
-    def _mariadb_apart(self) -> Self:
-        return self.with_defaults({"store": MARIADB_STORE} if self.server == "mariadb" else {})
 
 
 @dataclass(frozen=True)
@@ -95,29 +85,45 @@ def promote(settings: PromoteSettings, console: Console | None = None) -> Promot
     validation = dataset.of_split("validation")
     tracked = tracked_run("promote", settings, settings.tracking, tracked_data(dataset, "validation"))
     with tracked, progress_bars(console or terminal()) as bars:
-        baselines = fit_baselines(dataset.of_split("train"), dataset.grid, settings.baselines, bars)
-
-        def judged(artefact: Artefact) -> Evaluation:
-            methods = methods_of(artefact, baselines, settings.decisions, settings.comparison)
-            return evaluate_methods(validation, methods, settings.comparison, "validation", bars)
-
-        evaluation = judged(candidate)
-        log_evaluation(evaluation)
-        regrets = {"candidate": mean_regret(evaluation, PREDICTED), SBS: mean_regret(evaluation, SBS)}
-        if champion is not None and champion.card.grid == dataset.grid:
-            regrets["champion"] = mean_regret(judged(champion), PREDICTED)
+        regrets = _regrets(settings, candidate, champion, dataset, bars)
         objections = objections_to(regrets, settings.margin)
         mlflow.log_metrics({f"mean_regret.{name}": value for name, value in regrets.items()})
-        promoted = not objections and not settings.dry_run
         if not settings.dry_run:
-            version = register(settings.candidate, validation)
-            set_status(version, "refused" if objections else "passed")
-        if promoted:
-            artefact_folder.write(folder, artefact_folder.read(settings.candidate))
-            if in_use(folder, settings.server):
-                set_production_alias(version, CHAMPIONS[settings.server][0])
+            _settle(settings, folder, validation, passed=not objections)
     before = None if champion is None else champion.digest
-    return Promotion(candidate.digest, before, regrets, objections, promoted)
+    return Promotion(candidate.digest, before, regrets, objections, not objections and not settings.dry_run)
+
+
+def _regrets(
+    settings: PromoteSettings,
+    candidate: Artefact,
+    champion: Artefact | None,
+    dataset: SweepDataset,
+    bars: ProgressBars,
+) -> dict[str, float]:
+    """Mean validation regrets of the candidate, of SBS and of a champion on the same grid; logs the candidate's."""
+    baselines = fit_baselines(dataset.of_split("train"), dataset.grid, settings.baselines, bars)
+
+    def evaluated(artefact: Artefact) -> Evaluation:
+        methods = methods_of(artefact, baselines, settings.decisions, settings.comparison)
+        return evaluate_methods(dataset.of_split("validation"), methods, settings.comparison, "validation", bars)
+
+    evaluation = evaluated(candidate)
+    log_evaluation(evaluation)
+    regrets = {"candidate": mean_regret(evaluation, PREDICTED), SBS: mean_regret(evaluation, SBS)}
+    if champion is not None and champion.card.grid == dataset.grid:
+        regrets["champion"] = mean_regret(evaluated(champion), PREDICTED)
+    return regrets
+
+
+def _settle(settings: PromoteSettings, folder: Path, validation: Sequence[WorkloadSweep], *, passed: bool) -> None:
+    """Registers the candidate with its status; one that passed becomes the champion in the folder."""
+    version = register(settings.candidate, validation)
+    set_status(version, "passed" if passed else "refused")
+    if passed:
+        artefact_folder.write(folder, artefact_folder.read(settings.candidate))
+        if in_use(folder, settings.server):
+            set_production_alias(version, CHAMPIONS[settings.server][0])
 
 
 def _candidate(settings: PromoteSettings) -> Artefact:

@@ -1,7 +1,7 @@
 """What training reads, which stages it runs, and where it writes."""
 
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from pydantic import Field, model_validator
 from pydantic_settings import SettingsConfigDict
@@ -10,17 +10,13 @@ from poolpilot.agent.training.all_action import AllActionSettings
 from poolpilot.agent.training.marwil import MarwilSettings
 from poolpilot.agent.training.ppo import PpoSettings
 from poolpilot.agent.training.validation import ValidationSettings
-from poolpilot.env.observation import ENTRIES
-from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.models.card import PredictorSettings
 from poolpilot.models.champion import Kind, champion_folder
 from poolpilot.models.out_of_distribution import DistributionSettings
-from poolpilot.pipelines.collect.collect_settings import MARIADB_STORE
-from poolpilot.pipelines.evaluate.baselines import BaselineSettings
-from poolpilot.pipelines.evaluate.evaluation import EvaluationSettings
+from poolpilot.pipelines.evaluate.record_settings import RecordSettings
 
 
-class TrainSettings(ProgramSettings):
+class TrainSettings(RecordSettings):
     """Settings of `poolpilot train`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_TRAIN_")
@@ -30,7 +26,6 @@ class TrainSettings(ProgramSettings):
         description="Kind of server the model is for; for mariadb its store, both views of it, and the champion of the "
         "embedded pool to start from are the defaults.",
     )
-    store: Path = Field(default=Path("pipelines/records"), description="Folder of the record store.")
     training_stores: tuple[Path, ...] = Field(
         default=(),
         description="Folders of the stores to learn from, such as pipelines/simulated; none is the store itself. "
@@ -43,7 +38,6 @@ class TrainSettings(ProgramSettings):
         default=None, description="Folder of a model to start from (fine-tuning); random weights if not given."
     )
     output: Path = Field(default=Path("artefact"), description="Folder the model artefact is written to.")
-    tracking: Path = Field(default=Path("tracking"), description="Folder of the local MLflow store.")
     use_ppo: bool = Field(default=True, description="Whether PPO refines the network on replayed sweeps.")
     use_marwil: bool = Field(default=True, description="Whether MARWIL trains a variant on logged decisions.")
     ray_address: str | None = Field(
@@ -51,20 +45,17 @@ class TrainSettings(ProgramSettings):
         description="Address of a Ray to join for PPO and MARWIL, such as 10.0.0.5:6379, auto for one on this host, or "
         "local to start one; if not given RAY_ADDRESS, else a local one.",
     )
-    decisions: int = Field(default=3, ge=1, le=ENTRIES - 1, description="Tuples that the judged refiner may set.")
     all_action: AllActionSettings = AllActionSettings()
     ppo: PpoSettings = PpoSettings()
     marwil: MarwilSettings = MarwilSettings()
     choice: ValidationSettings = ValidationSettings()
     familiarity: DistributionSettings = DistributionSettings()
     predictor: PredictorSettings = PredictorSettings()
-    comparison: EvaluationSettings = EvaluationSettings()
-    baselines: BaselineSettings = BaselineSettings()
 
-    @model_validator(mode="after")
-    def _mariadb_apart(self) -> Self:
-        mariadb = {
-            "store": MARIADB_STORE,
+    def for_mariadb(self) -> dict[str, Any]:
+        """See `RecordSettings.for_mariadb`; and another recipe, from the embedded pool's model on."""
+        return {
+            **super().for_mariadb(),
             "server_views": True,
             "initial": champion_folder(),
             # A handful of validation workloads, some chaotic, are too few to stop or to choose a variant by.
@@ -76,7 +67,6 @@ class TrainSettings(ProgramSettings):
             # Nobody measures what follows an advice, and windows are noisy: it must be surely better.
             "predictor": PredictorSettings(min_gain=0.2, caution=0.5),
         }
-        return self.with_defaults(mariadb if self.server == "mariadb" else {})
 
     @model_validator(mode="after")
     def _one_ray(self) -> Self:

@@ -30,8 +30,7 @@ def build() -> Callable[..., None]:
 def run(settings: "CollectSettings", json_path: Path | None) -> None:
     """Collects; the exit code is 1 when a workload failed and 130 when interrupted."""
     from poolpilot.pipelines.collect.collect import collect
-    from poolpilot.pipelines.collect.mariadb_staging import mariadb_staging, versions
-    from poolpilot.pipelines.collect.simulated_staging import simulated_staging
+    from poolpilot.pipelines.collect.staging import mariadb_staging, simulated_staging, versions
     from poolpilot.pipelines.store.data_card import write_data_card
 
     if settings.server == "simulated":

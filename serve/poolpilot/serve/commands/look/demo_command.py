@@ -8,13 +8,18 @@ from poolpilot.errors import ArtefactError
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.champion import load_champion
 from poolpilot.models.predictor import ScorePredictor
-from poolpilot.pipelines.demo.demo_report import foreign_story, report_of, story_of, workload_report, workload_table
+from poolpilot.pipelines.demo.demo_report import (
+    draw_picture,
+    foreign_story,
+    report_of,
+    story_of,
+    workload_report,
+    workload_table,
+)
 from poolpilot.pipelines.demo.demo_screen import DemoScreen
 from poolpilot.pipelines.demo.demo_settings import DemoSettings, MariadbDemoSettings
-from poolpilot.pipelines.demo.demo_workloads import demo_workloads, native_stage
-from poolpilot.pipelines.demo.mariadb_stage import demo_stages
+from poolpilot.pipelines.demo.demo_stages import demo_workloads, mariadb_stages, native_stage
 from poolpilot.pipelines.demo.phases import DemoRun, WorkloadDemo
-from poolpilot.pipelines.demo.picture import draw_picture
 from poolpilot.pipelines.evaluate.stage import Stage
 from poolpilot.serve.commands.options.settings_command import as_command
 
@@ -51,7 +56,7 @@ def demo(settings: DemoSettings, json_path: Path | None = None) -> None:
 
 def demo_mariadb(settings: MariadbDemoSettings, json_path: Path | None = None) -> None:
     """Runs the demonstration on a test server; see `demo`."""
-    show(demo_stages(settings), settings, load_champion(settings.model, "mariadb"), json_path)
+    show(mariadb_stages(settings), settings, load_champion(settings.model, "mariadb"), json_path)
 
 
 def show(stages: Sequence[Stage], settings: DemoSettings, artefact: Artefact, json_path: Path | None) -> None:

@@ -1,11 +1,19 @@
-"""The workloads of the demonstration: one CPU-heavy, one of silent waits, one of contended latches."""
+"""The workloads of the demonstration, each with the server it runs on.
 
+On the embedded pool one is heavy on the processor, one waits without telling the pool, one contends for latches; on
+MariaDB there is one.
+"""
+
+from poolpilot.env.lab import sysbench_families
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.env.workloads.families import FAMILIES, Family, draw_workload
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.collect.servers import open_native
+from poolpilot.pipelines.demo.demo_settings import MariadbDemoSettings
+from poolpilot.pipelines.evaluate.lab_stage import lab_stage
 from poolpilot.pipelines.evaluate.stage import Stage
 
 NATURES = ("cpu", "silent", "latch")
@@ -36,3 +44,16 @@ def native_stage(workload: Workload, idle_timeout_s: float) -> Stage:
 
     objective = Objective.of_classes(workload.classes)
     return Stage(workload.name, workload.family, workload.seed, objective, open_server)
+
+
+def mariadb_stages(settings: MariadbDemoSettings) -> list[Stage]:
+    """The one workload of the demonstration on MariaDB, drawn by its seed.
+
+    Raises:
+        SettingError: There is no such family.
+    """
+    families = sysbench_families.FAMILIES
+    if settings.family not in families:
+        raise SettingError(f"there is no family {settings.family!r}; there are {', '.join(families)}")
+    workload = sysbench_families.draw_workload(families[settings.family], SEED_OFFSET + settings.seed, settings.seed)
+    return [lab_stage(workload, settings.place)]

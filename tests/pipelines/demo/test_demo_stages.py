@@ -1,7 +1,7 @@
 """The demonstration draws from families that nothing was trained on."""
 
 from poolpilot.env.workloads.families import FAMILIES, workload_set
-from poolpilot.pipelines.demo.demo_workloads import NATURES, demo_workloads
+from poolpilot.pipelines.demo.demo_stages import NATURES, demo_workloads
 
 
 def test_three_natures_of_held_out_families() -> None:
