@@ -119,8 +119,8 @@ def test_unknown_family_and_two_sources_are_refused() -> None:
         SimulatedPoolEnv(family="nonsense")
     with pytest.raises(SettingError, match="no sweep of a family 'nonsense'"):
         RecordedPoolEnv(family="nonsense")
-    with pytest.raises(SettingError, match="either open_problem or server"):
-        PoolEnv(CurvePoolEnv()._open_problem, server="a:b")
+    with pytest.raises(SettingError, match="either open_target or server"):
+        PoolEnv(CurvePoolEnv()._open_target, server="a:b")
 
 
 def test_id_with_its_module_needs_no_import() -> None:

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
-from poolpilot.env.environments import PoolEnv, Problem
+from poolpilot.env.environments import PoolEnv
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
+from poolpilot.env.tuning.target import Target
 from poolpilot.errors import ServerError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import Snapshot
@@ -45,7 +46,7 @@ def action(size: int) -> np.int64:
 
 
 def test_reward_is_minus_regret_where_the_oracle_is_known() -> None:
-    env = PoolEnv(lambda _: Problem(CountingServer(), FREE, float(np.log(900.0))))
+    env = PoolEnv(lambda _: Target(CountingServer(), FREE, oracle_value=float(np.log(900.0))))
     env.reset(seed=0)
     assert env.step(action(16))[1] == pytest.approx(0.0, abs=0.01)
     assert env.step(action(64))[1] == pytest.approx(-2.0 / 3.0, abs=0.01)
@@ -53,7 +54,7 @@ def test_reward_is_minus_regret_where_the_oracle_is_known() -> None:
 
 
 def test_reward_is_the_change_where_it_is_not() -> None:
-    env = PoolEnv(lambda _: Problem(CountingServer(), FREE))
+    env = PoolEnv(lambda _: Target(CountingServer(), FREE))
     env.reset(seed=0)
     assert env.step(action(16))[1] == pytest.approx(np.log(900.0 / 400.0), abs=0.01)
     assert env.step(action(64))[1] == pytest.approx(np.log(300.0 / 900.0), abs=0.01)
@@ -61,7 +62,7 @@ def test_reward_is_the_change_where_it_is_not() -> None:
 
 
 def test_every_server_opened_is_closed_once() -> None:
-    env = PoolEnv(lambda _: Problem(CountingServer(), FREE), horizon=1)
+    env = PoolEnv(lambda _: Target(CountingServer(), FREE), horizon=1)
     for seed in range(3):
         env.reset(seed=seed)
         env.step(action(16))
@@ -72,21 +73,21 @@ def test_every_server_opened_is_closed_once() -> None:
 
 
 def test_server_that_fails_in_reset_is_closed() -> None:
-    env = PoolEnv(lambda _: Problem(CountingServer(failing=True), FREE))
+    env = PoolEnv(lambda _: Target(CountingServer(failing=True), FREE))
     with pytest.raises(ServerError, match="told to fail"):
         env.reset(seed=0)
     assert (CountingServer.opened, CountingServer.closed) == (1, 1)
 
 
 def test_server_that_allows_nothing_of_the_grid_is_closed() -> None:
-    env = PoolEnv(lambda _: Problem(CountingServer(), FREE), grid=ActionGrid((1000,), (3,), (500,)))
+    env = PoolEnv(lambda _: Target(CountingServer(), FREE), grid=ActionGrid((1000,), (3,), (500,)))
     with pytest.raises(SettingError, match="no tuple of the grid"):
         env.reset(seed=0)
     assert CountingServer.closed == 1
 
 
 def test_closed_environment_wants_a_reset() -> None:
-    env = PoolEnv(lambda _: Problem(CountingServer(), FREE))
+    env = PoolEnv(lambda _: Target(CountingServer(), FREE))
     env.reset(seed=0)
     env.close()
     with pytest.raises(gymnasium.error.ResetNeeded):

@@ -11,8 +11,9 @@ import poolpilot.env.registration  # noqa: F401 - registers the environments
 from poolpilot.env.action_grid import DEFAULT_GRID
 from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.controller import Controller
-from poolpilot.env.environments import OpenProblem, Problem, WarmStartClimbEnv, recorded_problems
+from poolpilot.env.environments import OpenTarget, WarmStartClimbEnv, recorded_targets
 from poolpilot.env.measurement.sweep import WorkloadSweep
+from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
@@ -37,8 +38,8 @@ class Doubling:
         return min(2 * size, 16) if known and min(throughput, connections, latency_s, duration_s) > 0.0 else size
 
 
-def doubling(pool_tuple: PoolTuple, problem: Problem) -> Controller:
-    return ClimbController(Doubling(), pool_tuple, problem.objective)
+def doubling(pool_tuple: PoolTuple, target: Target) -> Controller:
+    return ClimbController(Doubling(), pool_tuple, target.objective)
 
 
 def action(size: int) -> np.int64:
@@ -46,22 +47,22 @@ def action(size: int) -> np.int64:
 
 
 @pytest.fixture
-def problems(make_sweep: MakeSweep) -> OpenProblem:
-    return recorded_problems([make_sweep()])
+def targets(make_sweep: MakeSweep) -> OpenTarget:
+    return recorded_targets([make_sweep()])
 
 
 def test_registered_id_passes_gymnasiums_checker_on_recorded_sweeps(make_sweep: MakeSweep) -> None:
     env = gymnasium.make(
         "poolpilot/WarmStartClimb-v0",
-        open_problem=recorded_problems([make_sweep(noise=0.05)]),
+        open_target=recorded_targets([make_sweep(noise=0.05)]),
         open_controller=doubling,
         climb_s=2.0,
     )
     check_env(env.unwrapped)
 
 
-def test_start_at_the_optimum_loses_least_and_one_decision_ends_the_episode(problems: OpenProblem) -> None:
-    env = WarmStartClimbEnv(problems, doubling, period_s=1.0, climb_s=10.0)
+def test_start_at_the_optimum_loses_least_and_one_decision_ends_the_episode(targets: OpenTarget) -> None:
+    env = WarmStartClimbEnv(targets, doubling, period_s=1.0, climb_s=10.0)
     rewards = {}
     for size in (1, 4, 16):
         env.reset(seed=0)
@@ -72,18 +73,18 @@ def test_start_at_the_optimum_loses_least_and_one_decision_ends_the_episode(prob
     assert rewards[16] == pytest.approx(0.0, abs=0.01)
 
 
-def test_trace_holds_the_whole_climb(problems: OpenProblem) -> None:
-    env = WarmStartClimbEnv(problems, doubling, period_s=1.0, climb_s=5.0)
+def test_trace_holds_the_whole_climb(targets: OpenTarget) -> None:
+    env = WarmStartClimbEnv(targets, doubling, period_s=1.0, climb_s=5.0)
     env.reset(seed=0)
     env.step(action(2))
     assert env.trace is not None
     assert [step.pool_tuple.pool_size for step in env.trace.steps] == [2, 4, 8, 16, 16]
 
 
-def test_without_an_oracle_the_best_window_stands_in(problems: OpenProblem) -> None:
-    def unlabelled(rng: np.random.Generator) -> Problem:
-        known = problems(rng)
-        return Problem(known.server, known.objective)
+def test_without_an_oracle_the_best_window_stands_in(targets: OpenTarget) -> None:
+    def unlabelled(rng: np.random.Generator) -> Target:
+        known = targets(rng)
+        return Target(known.server, known.objective)
 
     env = WarmStartClimbEnv(unlabelled, doubling, period_s=1.0, climb_s=5.0)
     env.reset(seed=0)
@@ -93,6 +94,6 @@ def test_without_an_oracle_the_best_window_stands_in(problems: OpenProblem) -> N
     assert reward < -0.2
 
 
-def test_climb_shorter_than_a_window_is_refused(problems: OpenProblem) -> None:
+def test_climb_shorter_than_a_window_is_refused(targets: OpenTarget) -> None:
     with pytest.raises(SettingError, match="period_s is 2"):
-        WarmStartClimbEnv(problems, doubling, period_s=2.0, climb_s=1.0)
+        WarmStartClimbEnv(targets, doubling, period_s=2.0, climb_s=1.0)

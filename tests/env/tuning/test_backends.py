@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.tuning.backends import EXAMPLE_CURVE, Backend, BackendChoice, draw
 from poolpilot.errors import SettingError
 
@@ -14,8 +15,7 @@ def test_simulated_pool_has_the_workload_of_the_family() -> None:
         workload = draw("latch_single", 3)
         assert target.origin == {"backend": "simulated", "workload": workload.as_dict()}
         assert target.name == workload.name
-        target.server.run_for(1.0)
-        assert target.server.snapshot().counters["completed"] > 0
+        assert observe(target.server, 1.0).window.throughput_per_s > 0.0
 
 
 def test_curve_is_read_from_its_file(tmp_path: Path) -> None:
@@ -23,8 +23,7 @@ def test_curve_is_read_from_its_file(tmp_path: Path) -> None:
     file.write_text("[[1, 10], [4, 400]]", encoding="utf-8")
     with BackendChoice(Backend.CURVE, curve=file).opened() as target:
         assert target.origin["curve"] == [(1.0, 10.0), (4.0, 400.0)]
-        target.server.run_for(1.0)
-        assert target.server.snapshot().counters["completed"] == 400.0
+        assert observe(target.server, 1.0).window.throughput_per_s == 400.0
 
 
 def test_without_a_file_the_curve_is_the_example() -> None:

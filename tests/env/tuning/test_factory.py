@@ -62,7 +62,8 @@ def _module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_server_is_opened_with_its_objective_and_its_knobs() -> None:
-    with own_target("own_pool:open_server") as target:
+    target = own_target("own_pool:open_server")
+    with target.server:
         assert target.objective.price_of_thread == 0.5
         assert list(target.server.knobs.knobs) == ["pool_size"]
         assert target.server.tuple_in_force().pool_size == 4

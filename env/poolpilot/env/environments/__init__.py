@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from poolpilot.env.environments.grid_env import GridEnv
     from poolpilot.env.environments.live_pool import LivePoolEnv
     from poolpilot.env.environments.mariadb_pool import MariadbPoolEnv
-    from poolpilot.env.environments.pool_env import OpenProblem, PoolEnv, Problem
+    from poolpilot.env.environments.pool_env import OpenTarget, PoolEnv
     from poolpilot.env.environments.recorded_pool import RecordedPoolEnv
     from poolpilot.env.environments.simulated_pool import SimulatedPoolEnv
     from poolpilot.env.environments.simulated_vector import SimulatedPoolVectorEnv
-    from poolpilot.env.environments.warm_start_climb import WarmStartClimbEnv, recorded_problems
+    from poolpilot.env.environments.warm_start_climb import WarmStartClimbEnv, recorded_targets
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -33,11 +33,11 @@ else:
             "grid_env": ("GridEnv",),
             "live_pool": ("LivePoolEnv",),
             "mariadb_pool": ("MariadbPoolEnv",),
-            "pool_env": ("OpenProblem", "PoolEnv", "Problem"),
+            "pool_env": ("OpenTarget", "PoolEnv"),
             "recorded_pool": ("RecordedPoolEnv",),
             "simulated_pool": ("SimulatedPoolEnv",),
             "simulated_vector": ("SimulatedPoolVectorEnv",),
-            "warm_start_climb": ("WarmStartClimbEnv", "recorded_problems"),
+            "warm_start_climb": ("WarmStartClimbEnv", "recorded_targets"),
         },
     )
 
@@ -46,14 +46,13 @@ __all__ = [
     "GridEnv",
     "LivePoolEnv",
     "MariadbPoolEnv",
-    "OpenProblem",
+    "OpenTarget",
     "PoolEnv",
-    "Problem",
     "RecordedPoolEnv",
     "SimulatedPoolEnv",
     "SimulatedPoolVectorEnv",
     "WarmStartClimbEnv",
-    "recorded_problems",
+    "recorded_targets",
 ]
 
 register()

@@ -6,9 +6,10 @@ from typing import Literal, Unpack
 import numpy as np
 
 from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
-from poolpilot.env.environments.pool_env import RISE_AND_FALL, PoolEnv, PoolOptions, Problem
+from poolpilot.env.environments.pool_env import RISE_AND_FALL, PoolEnv, PoolOptions
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer, Table
+from poolpilot.env.tuning.target import Target
 
 RISE_AND_PLATEAU: Table = ((1, 100), (2, 195), (4, 370), (8, 620), (16, 800), (32, 830), (64, 835), (128, 835))
 """Throughput that more groups neither raise nor lower."""
@@ -50,7 +51,7 @@ class CurvePoolEnv(PoolEnv):
         grid = options.get("grid", DEFAULT_GRID)
         wanted = Objective() if objective is None else objective
 
-        def open_problem(rng: np.random.Generator) -> Problem:
+        def open_target(rng: np.random.Generator) -> Target:
             drawn = int(rng.integers(len(curves)))
             server = CurveServer(
                 curves[drawn],
@@ -60,9 +61,9 @@ class CurvePoolEnv(PoolEnv):
                 cpus=cpus,
                 connections=connections,
             )
-            return Problem(server, wanted, best_value(server, wanted, grid), f"curve {drawn}")
+            return Target(server, wanted, f"curve {drawn}", oracle_value=best_value(server, wanted, grid))
 
-        super().__init__(open_problem, **options)
+        super().__init__(open_target, **options)
 
 
 def best_value(server: CurveServer, objective: Objective, grid: ActionGrid) -> float:

@@ -7,10 +7,11 @@ import numpy as np
 
 from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
 from poolpilot.env.environments.drawn_workloads import given_or_drawn
-from poolpilot.env.environments.pool_env import PoolEnv, Problem
+from poolpilot.env.environments.pool_env import PoolEnv
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.native import NativeServer
+from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
 from poolpilot.native_pool.workload import Workload
 
@@ -47,9 +48,9 @@ class LivePoolEnv(PoolEnv):
         if not drawn:
             raise SettingError("the live pool needs at least one workload to serve")
 
-        def open_problem(rng: np.random.Generator) -> Problem:
+        def open_target(rng: np.random.Generator) -> Target:
             workload = drawn[int(rng.integers(len(drawn)))]
             server = NativeServer(workload, **server_options)
-            return Problem(server, Objective.of_classes(workload.classes), workload=workload.name)
+            return Target(server, Objective.of_classes(workload.classes), workload.name)
 
-        super().__init__(open_problem, settings, grid, horizon, render_mode)
+        super().__init__(open_target, settings, grid, horizon, render_mode)

@@ -5,11 +5,12 @@ from typing import Unpack
 
 import numpy as np
 
-from poolpilot.env.environments.pool_env import PoolEnv, PoolOptions, Problem
+from poolpilot.env.environments.pool_env import PoolEnv, PoolOptions
 from poolpilot.env.lab.lab_server import LabPlace, LabServer
 from poolpilot.env.lab.sql_workload import SqlWorkload
 from poolpilot.env.lab.sysbench_families import named_workload
 from poolpilot.env.measurement.protocol import MARIADB_RACING
+from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
 
 FAMILY = "hot_transfer"
@@ -44,9 +45,9 @@ class MariadbPoolEnv(PoolEnv):
             raise SettingError("the test server needs at least one workload to send")
         where = place or LabPlace()
 
-        def open_problem(rng: np.random.Generator) -> Problem:
+        def open_target(rng: np.random.Generator) -> Target:
             workload = drawn[int(rng.integers(len(drawn)))]
-            return Problem(LabServer(workload, where), workload.objective, workload=workload.name)
+            return Target(LabServer(workload, where), workload.objective, workload.name)
 
         options["settings"] = options.get("settings") or MARIADB_RACING
-        super().__init__(open_problem, **options)
+        super().__init__(open_target, **options)

@@ -1,7 +1,6 @@
 """An environment on any pool server."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypedDict
 
 import numpy as np
@@ -12,9 +11,9 @@ from poolpilot.env.environments.grid_env import GridEnv
 from poolpilot.env.measurement.protocol import MeasurementSettings, measure
 from poolpilot.env.objective import Objective, regret
 from poolpilot.env.observation import EncodedWindow, encode_window
-from poolpilot.env.server import AnyServer
 from poolpilot.env.servers.curve import CurveServer, Table
-from poolpilot.env.tuning.factory import objective_of, open_server
+from poolpilot.env.tuning.factory import own_target
+from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
@@ -22,24 +21,7 @@ RISE_AND_FALL: Table = ((1, 100), (2, 190), (4, 350), (8, 560), (16, 700), (32, 
 """Throughput that contention takes back beyond 16 groups."""
 
 
-@dataclass(frozen=True)
-class Problem:
-    """A server under load and what is wanted of it.
-
-    Attributes:
-        server: The server; whoever holds the problem closes it.
-        objective: What its windows are evaluated by.
-        oracle_value: Greatest J there is, if known.
-        workload: Name of the load.
-    """
-
-    server: AnyServer
-    objective: Objective
-    oracle_value: float | None = None
-    workload: str = ""
-
-
-OpenProblem = Callable[[np.random.Generator], Problem]
+OpenTarget = Callable[[np.random.Generator], Target]
 """Opens a server for the next episode; the generator is the environment's."""
 
 
@@ -58,7 +40,7 @@ class PoolEnv(GridEnv):
     The reward is minus the regret of the window where the oracle is known, else the change of J.
 
     Args:
-        open_problem: Opens the server of an episode; the environment closes it.
+        open_target: Opens the server of an episode; the environment closes it.
         settings: How long a tuple is measured.
         grid: The tuples to choose from.
         horizon: Decisions of an episode.
@@ -66,7 +48,7 @@ class PoolEnv(GridEnv):
         server: One's own server instead, as `module:factory`; an example curve if neither is given.
 
     Raises:
-        SettingError: Both a problem and a server are given.
+        SettingError: Both a target and a server are given.
 
     Examples:
         >>> import gymnasium
@@ -79,7 +61,7 @@ class PoolEnv(GridEnv):
 
     def __init__(
         self,
-        open_problem: OpenProblem | None = None,
+        open_target: OpenTarget | None = None,
         settings: MeasurementSettings | None = None,
         grid: ActionGrid = DEFAULT_GRID,
         horizon: int = 3,
@@ -87,34 +69,34 @@ class PoolEnv(GridEnv):
         server: str | None = None,
     ) -> None:
         super().__init__(grid, horizon, render_mode)
-        if open_problem is not None and server is not None:
-            raise SettingError("give either open_problem or server, not both")
-        own = open_example if server is None else own_problems(server)
-        self._open_problem = own if open_problem is None else open_problem
+        if open_target is not None and server is not None:
+            raise SettingError("give either open_target or server, not both")
+        own = open_example if server is None else lambda _: own_target(server)
+        self._open_target = own if open_target is None else open_target
         self._settings = MeasurementSettings() if settings is None else settings
-        self._problem: Problem | None = None
+        self._target: Target | None = None
 
     @property
     def workload(self) -> str:
-        """Name of the episode's workload; empty where its problem has none."""
-        return "" if self._problem is None else self._problem.workload
+        """Name of the episode's workload; empty where its target has none."""
+        return "" if self._target is None else self._target.name
 
     @property
     def oracle_value(self) -> float | None:
-        """Greatest J there is on that workload; None where its problem does not know it."""
-        return None if self._problem is None else self._problem.oracle_value
+        """Greatest J there is on that workload; None where its target does not know it."""
+        return None if self._target is None else self._target.oracle_value
 
     def close(self) -> None:
         """Closes the server; a second call does nothing."""
-        problem, self._problem = self._problem, None
+        target, self._target = self._target, None
         self._entries, self._tuples = [], []
-        if problem is not None:
-            problem.server.close()
+        if target is not None:
+            target.server.close()
 
     def _begin(self, options: Mapping[str, Any]) -> tuple[PoolTuple, EncodedWindow, NDArray[np.bool_]]:
         self.close()
-        self._problem = self._open_problem(self.np_random)
-        server = self._problem.server
+        self._target = self._open_target(self.np_random)
+        server = self._target.server
         try:
             mask = self.grid.mask(server.knobs)
             start = self._tuple_of(options["start"], mask) if "start" in options else server.tuple_in_force()
@@ -130,30 +112,16 @@ class PoolEnv(GridEnv):
         return entry, reward
 
     @property
-    def _held(self) -> Problem:
-        assert self._problem is not None, "step() checks that an episode has begun"
-        return self._problem
+    def _held(self) -> Target:
+        assert self._target is not None, "step() checks that an episode has begun"
+        return self._target
 
     def _measured(self, pool_tuple: PoolTuple) -> EncodedWindow:
         server, objective = self._held.server, self._held.objective
         return encode_window(measure(server, pool_tuple, self._settings).window, server.knobs, objective)
 
 
-def open_example(rng: np.random.Generator) -> Problem:
+def open_example(rng: np.random.Generator) -> Target:
     """Opens a curve whose best size is 16, with one per cent of noise."""
     server = CurveServer(RISE_AND_FALL, noise=0.01, seed=int(rng.integers(2**31)))
-    return Problem(server, Objective(), workload="rise_and_fall")
-
-
-def own_problems(named: str) -> OpenProblem:
-    """Problems on one's own server, opened anew for every episode.
-
-    Args:
-        named: `module:factory`, see `poolpilot.env.tuning.factory`.
-    """
-
-    def open_problem(_: np.random.Generator) -> Problem:
-        server = open_server(named)
-        return Problem(server, objective_of(server), workload=named)
-
-    return open_problem
+    return Target(server, Objective(), name="rise_and_fall")

@@ -7,16 +7,17 @@ import numpy as np
 
 from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.controller import Controller
-from poolpilot.env.environments.pool_env import OpenProblem, PoolEnv, PoolOptions, Problem
+from poolpilot.env.environments.pool_env import OpenTarget, PoolEnv, PoolOptions
 from poolpilot.env.measurement.sample_sweeps import sample_sweeps
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.observation import EncodedWindow, encode_window
 from poolpilot.env.servers.recorded import RecordedServer
 from poolpilot.env.tuning.loop import TuningTrace, tune
+from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
-OpenController = Callable[[PoolTuple, Problem], Controller]
+OpenController = Callable[[PoolTuple, Target], Controller]
 """Makes the controller that climbs from a tuple."""
 
 
@@ -27,7 +28,7 @@ class WarmStartClimbEnv(PoolEnv):
     window of the climb itself. The last observation holds the last window of the climb; `trace` all of them.
 
     Args:
-        open_problem: Opens the server of an episode; the environment closes it. The sweeps that come with the package
+        open_target: Opens the server of an episode; the environment closes it. The sweeps that come with the package
             are replayed if None.
         open_controller: Makes the controller; a warm spectral climber if None.
         period_s: Length of a window of the climb in seconds.
@@ -36,25 +37,23 @@ class WarmStartClimbEnv(PoolEnv):
         **options: Further arguments of `PoolEnv`: settings (of the starting tuple), grid, render_mode.
 
     Raises:
-        SettingError: The climb is shorter than one window, or both a problem and a family are given.
+        SettingError: The climb is shorter than one window, or both a target and a family are given.
     """
 
     def __init__(
         self,
-        open_problem: OpenProblem | None = None,
+        open_target: OpenTarget | None = None,
         open_controller: OpenController | None = None,
         period_s: float = 0.25,
         climb_s: float = 20.0,
         family: str | None = None,
         **options: Unpack[PoolOptions],
     ) -> None:
-        if open_problem is not None and family is not None:
-            raise SettingError(
-                "give either open_problem or the family of a sweep that comes with the package, not both"
-            )
-        problems = recorded_problems(sample_sweeps(family)) if open_problem is None else open_problem
+        if open_target is not None and family is not None:
+            raise SettingError("give either open_target or the family of a sweep that comes with the package, not both")
+        targets = recorded_targets(sample_sweeps(family)) if open_target is None else open_target
         options["horizon"] = 1
-        super().__init__(problems, **options)
+        super().__init__(targets, **options)
         if not 0.0 < period_s <= climb_s:
             raise SettingError(f"period_s is {period_s}, but must be above 0 and at most climb_s ({climb_s})")
         self._open_controller = open_controller or warm_climb
@@ -63,31 +62,31 @@ class WarmStartClimbEnv(PoolEnv):
         self.trace: TuningTrace | None = None
 
     def _choose(self, pool_tuple: PoolTuple) -> tuple[EncodedWindow, float]:
-        problem = self._held
-        server, objective = problem.server, problem.objective
+        target = self._held
+        server, objective = target.server, target.objective
         server.apply(pool_tuple)
-        controller = self._open_controller(pool_tuple, problem)
+        controller = self._open_controller(pool_tuple, target)
         self.trace = tune(server, controller, objective, period_s=self._period_s, horizon_s=self._climb_s)
-        oracle_value = self.trace.best_value if problem.oracle_value is None else problem.oracle_value
+        oracle_value = self.trace.best_value if target.oracle_value is None else target.oracle_value
         last = self.trace.steps[-1].measured.window
         return encode_window(last, server.knobs, objective), -self.trace.mean_regret(oracle_value)
 
 
-def recorded_problems(sweeps: list[WorkloadSweep]) -> OpenProblem:
-    """Problems that replay one of the sweeps, drawn for every episode."""
+def recorded_targets(sweeps: list[WorkloadSweep]) -> OpenTarget:
+    """Replays one of the sweeps, drawn for every episode."""
 
-    def open_problem(rng: np.random.Generator) -> Problem:
+    def open_target(rng: np.random.Generator) -> Target:
         sweep = sweeps[int(rng.integers(len(sweeps)))]
         server = RecordedServer(sweep, seed=int(rng.integers(2**31)))
-        return Problem(server, sweep.objective, sweep.oracle_value, sweep.workload_id)
+        return Target(server, sweep.objective, sweep.workload_id, oracle_value=sweep.oracle_value)
 
-    return open_problem
+    return open_target
 
 
-def warm_climb(pool_tuple: PoolTuple, problem: Problem) -> Controller:
+def warm_climb(pool_tuple: PoolTuple, target: Target) -> Controller:
     """A spectral climber that holds the tuple it starts from until what it sees changes."""
     # Here, so that the other environments do not need the native module.
     from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
 
-    climber = spectral_climber(ClimbSettings(), problem.server.knobs, pool_tuple.pool_size, warm=True)
-    return ClimbController(climber, pool_tuple, problem.objective)
+    climber = spectral_climber(ClimbSettings(), target.server.knobs, pool_tuple.pool_size, warm=True)
+    return ClimbController(climber, pool_tuple, target.objective)

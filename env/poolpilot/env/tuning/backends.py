@@ -15,7 +15,6 @@ from poolpilot.env.servers.native import NativeServer
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.tuning.factory import own_target
 from poolpilot.env.tuning.target import Target
-from poolpilot.env.tuning.way_back import ApplyFirst
 from poolpilot.env.workloads.families import FAMILIES, draw_workload
 from poolpilot.errors import SettingError
 from poolpilot.native_pool.workload import Workload
@@ -63,14 +62,15 @@ class BackendChoice:
             ServerError: The server cannot be started.
         """
         if self.server is not None:
-            with own_target(self.server) as target:
-                yield target
+            own = own_target(self.server)
+            with own.server:
+                yield own
             return
         if self.backend is Backend.CURVE:
             points = EXAMPLE_CURVE if self.curve is None else read_curve(self.curve)
             with CurveServer(points, noise=self.noise, seed=self.seed) as curve:
                 origin: dict[str, Any] = {"backend": self.backend, "curve": points}
-                yield Target(curve, ApplyFirst(curve), "a curve", Objective(), origin)
+                yield Target(curve, Objective(), "a curve", origin=origin)
             return
         if self.curve is not None or self.noise > 0.0:
             raise SettingError(f"--curve and --noise belong to --backend curve, not to {self.backend}")
@@ -79,7 +79,7 @@ class BackendChoice:
         simulated = self.backend is Backend.SIMULATED
         with SimulatedServer(workload) if simulated else NativeServer(workload) as server:
             objective = Objective.of_classes(workload.classes)
-            yield Target(server, ApplyFirst(server), workload.name, objective, origin)
+            yield Target(server, objective, workload.name, origin=origin)
 
 
 def check_one_server(dsn: str | None, backend: Backend | None, server: str | None) -> None:

@@ -6,8 +6,7 @@ the current folder first, as `python -m` does.
 
 import importlib
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.env.tuning.target import Target
-from poolpilot.env.tuning.way_back import ApplyFirst
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.snapshot import LATENCY_PREFIX, Snapshot
 
@@ -23,9 +21,8 @@ METHODS = ("tuple_in_force", "apply", "run_for", "snapshot", "close")
 """What a `PoolServer` must be able to do, besides naming its knobs and being a context manager."""
 
 
-@contextmanager
-def own_target(named: str) -> Iterator[Target]:
-    """Opens one's own server for the duration of the block.
+def own_target(named: str) -> Target:
+    """Opens one's own server.
 
     Args:
         named: `module:factory`.
@@ -34,9 +31,8 @@ def own_target(named: str) -> Iterator[Target]:
         SettingError: The factory cannot be found, or what it opens is no pool server.
         ServerError: The server cannot be started.
     """
-    with open_server(named) as server:
-        origin = {"backend": "own", "server": named}
-        yield Target(server, ApplyFirst(server), named, objective_of(server), origin)
+    server = open_server(named)
+    return Target(server, objective_of(server), named, origin={"backend": "own", "server": named})
 
 
 def open_server(named: str) -> PoolServer:

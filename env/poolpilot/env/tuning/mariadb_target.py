@@ -45,9 +45,9 @@ def mariadb_target(dsn: str, defaults_file: Path | None, procedure: str | None) 
         way_back = MariadbWayBack(server)
         yield Target(
             server,
-            way_back,
-            where,
             Objective(signal="time_in_system"),
+            where,
+            way_back,
             {"backend": "mariadb", "server": where},
             "requests/s in system",
             (*server.warnings, *way_back.warnings()),

@@ -1,32 +1,38 @@
-"""A server to tune, with what to know about it."""
+"""A server to tune, with what is wanted of it and the way back."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from poolpilot.env.objective import Objective
-from poolpilot.env.server import PoolServer
-from poolpilot.env.tuning.way_back import WayBack
+from poolpilot.env.server import AnyServer
+from poolpilot.env.tuning.way_back import ApplyFirst, WayBack
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An open server and what to know about it.
+    """An open server under load and what to know about it; whoever opened it closes it.
 
     Attributes:
         server: The server.
-        name: What it is called.
-        way_back: How it gets back to where it was.
         objective: What counts on it.
+        name: What it, or the load on it, is called.
+        way_back: How it gets back to where it was; by setting that again where nothing is said.
         origin: What it is and under which load, fit for JSON.
         goodput: What its goodput is called.
         warnings: What to know before anything is set, as sentences.
+        oracle_value: Greatest J there is, if known.
     """
 
-    server: PoolServer
-    way_back: WayBack
-    name: str
+    server: AnyServer
     objective: Objective
-    origin: Mapping[str, Any]
+    name: str = ""
+    way_back: WayBack = None  # type: ignore[assignment]  # never None once made
+    origin: Mapping[str, Any] = field(default_factory=dict)
     goodput: str = "goodput 1/s"
     warnings: tuple[str, ...] = ()
+    oracle_value: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.way_back is None:
+            object.__setattr__(self, "way_back", ApplyFirst(self.server))

@@ -87,7 +87,7 @@ class ApplyFirst:
 
     def __init__(self, server: Tunable) -> None:
         self._server = server
-        self._first = server.tuple_in_force()
+        self._first: PoolTuple | None = None
 
     def begin(self, command: str, say: Say) -> PoolTuple:  # noqa: ARG002
         """See `WayBack.begin`."""
@@ -96,6 +96,8 @@ class ApplyFirst:
 
     def bring_back(self, say: Say) -> str:  # noqa: ARG002
         """See `WayBack.bring_back`."""
+        if self._first is None:
+            return ""
         try:
             self._server.apply(self._first)
         except ServerError as error:

@@ -15,7 +15,6 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.tuning.loop import TuningStep
 from poolpilot.env.tuning.target import Target
-from poolpilot.env.tuning.way_back import ApplyFirst
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.predictor import ProbingPredictor
 from poolpilot.serve.commands.climb.climb_knobs import SIZE_ALONE
@@ -36,7 +35,7 @@ def run_on_curve(
     """A climb that has not begun, on a curve."""
     settings = ClimbRunSettings.load(file, {"period": 0.1, "seconds": horizon_s, "knob": knobs, **(flags or {})})
     curve = CurveServer(RISE_THEN_FALL)
-    target = Target(curve, ApplyFirst(curve), "a curve", Objective(), {})
+    target = Target(curve, Objective(), "a curve")
     return climb_run(settings, target, predictor, Console(file=io.StringIO(), width=200))
 
 

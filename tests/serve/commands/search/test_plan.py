@@ -10,7 +10,6 @@ from poolpilot.agent.search.random_search import RandomSearch
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.tuning.target import Target
-from poolpilot.env.tuning.way_back import ApplyFirst
 from poolpilot.serve.commands.search.plan import SearchPlan, plan_of
 from poolpilot.serve.commands.search.search_settings import SearchRunSettings
 
@@ -25,7 +24,7 @@ def plan(**values: Any) -> SearchPlan:
 def target() -> Target:
     """A curve."""
     curve = CurveServer([(1, 100.0), (16, 1600.0)])
-    return Target(curve, ApplyFirst(curve), "a curve", Objective(), {})
+    return Target(curve, Objective(), "a curve")
 
 
 def test_dry_run_names_knobs_ranges_length_and_the_way_back() -> None:

@@ -14,7 +14,6 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.tuning.loop import TuningStep
 from poolpilot.env.tuning.target import Target
-from poolpilot.env.tuning.way_back import ApplyFirst
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.commands.search.plan import SearchPlan
 from poolpilot.serve.commands.search.search_run import SearchRun
@@ -34,7 +33,7 @@ class MistakenSearch(RandomSearch):
 def run_of(search: type[RandomSearch], optimum: int) -> SearchRun:
     """A search that has not begun, over three sizes of a curve."""
     server = CurveServer([(1, 100.0), (optimum, 1600.0), (64, 100.0)])
-    target = Target(server, ApplyFirst(server), "a curve", Objective(), {})
+    target = Target(server, Objective(), "a curve")
     space = SearchSpace.of(server.knobs, ["pool_size"], {"pool_size": SIZES}, server.tuple_in_force())
     plan = SearchPlan(SearchRunSettings.load(None, {}), space)
     controller = search(space, target.objective, SearchSettings(rounds=12))

@@ -11,7 +11,6 @@ from poolpilot.agent.search.search_space import SearchSpace
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.tuning.target import Target
-from poolpilot.env.tuning.way_back import ApplyFirst
 from poolpilot.serve.commands.search.plan import SearchPlan
 from poolpilot.serve.commands.search.search_run import SearchRun
 from poolpilot.serve.commands.search.search_settings import SearchRunSettings
@@ -25,7 +24,7 @@ def searched(*, terminal: bool) -> tuple[SearchRun, str]:
     file = io.StringIO()
     console = Console(file=file, width=120, force_terminal=terminal)
     server = CurveServer([(1, 100.0), (16, 1600.0)])
-    target = Target(server, ApplyFirst(server), "a curve", Objective(), {})
+    target = Target(server, Objective(), "a curve")
     space = SearchSpace.of(server.knobs, ["pool_size"], None, server.tuple_in_force())
     plan = SearchPlan(SearchRunSettings.load(None, {}), space)
     controller = RandomSearch(space, target.objective, SearchSettings(rounds=ROUNDS))

@@ -18,7 +18,6 @@ from poolpilot.env.tuning.journal import FOLDER_VARIABLE
 from poolpilot.env.tuning.loop import TuningStep, tune
 from poolpilot.env.tuning.mariadb_target import mariadb_target
 from poolpilot.env.tuning.target import Target
-from poolpilot.env.tuning.way_back import ApplyFirst
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.body import from_body
@@ -70,7 +69,7 @@ def curve() -> CurveServer:
 
 @pytest.fixture
 def target(curve: CurveServer) -> Target:
-    return Target(curve, ApplyFirst(curve), "a curve", Objective(), {"backend": "curve"})
+    return Target(curve, Objective(), "a curve", origin={"backend": "curve"})
 
 
 def shown(console: Console) -> str:
