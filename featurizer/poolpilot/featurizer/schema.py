@@ -1,13 +1,15 @@
 """The feature schema: its version, and measures turned into features and the network's scale."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poolpilot.featurizer.catalogue import FEATURES
 from poolpilot.featurizer.measures import Measures
+
+Number = TypeVar("Number", np.float32, np.float64)
 
 __all__ = ["FEATURES", "SCHEMA_VERSION", "feature_names", "feature_table", "features_of", "scaled"]
 
@@ -52,6 +54,23 @@ def scaled(features: Mapping[str, float | None]) -> NDArray[np.float64]:
         LOGARITHMIC, np.log1p(above / KNEES) / np.log1p(SPANS / KNEES), above / SPANS
     )
     return result
+
+
+def moments_of_present(rows: NDArray[Number], present: NDArray[Any]) -> tuple[NDArray[Number], NDArray[Number]]:
+    """Mean and standard deviation of every feature over the windows that have it, (F,) each; 0 where none has.
+
+    Args:
+        rows: Features of windows, (n, F); what stands where one is missing does not count.
+        present: Which are there, true or above 0, (n, F).
+
+    Examples:
+        >>> mean, deviation = moments_of_present(np.array([[1.0, np.nan], [3.0, np.nan]]), np.array([[1, 0], [1, 0]]))
+        >>> mean.tolist(), deviation.tolist()
+        ([2.0, 0.0], [1.0, 0.0])
+    """
+    count = np.maximum(present.sum(axis=0), 1.0)
+    mean = np.where(present, rows, 0.0).sum(axis=0) / count
+    return mean, np.sqrt(np.where(present, np.square(rows - mean), 0.0).sum(axis=0) / count)
 
 
 def feature_table() -> list[dict[str, Any]]:

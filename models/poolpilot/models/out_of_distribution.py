@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.errors import SettingError
-from poolpilot.featurizer.schema import FEATURES
+from poolpilot.featurizer.schema import FEATURES, moments_of_present
 from poolpilot.featurizer.window import Window
 
 SMALLEST_SPREAD = 0.02
@@ -93,7 +93,8 @@ class OutOfDistribution(BaseModel):
         vectors = np.stack([vector_of(window) for window in training])
         low, high = _box(vectors, chosen.margin)
         present = ~np.isnan(vectors)
-        spread = np.where(present.any(axis=0), np.sqrt(_masked_variance(vectors)), 1.0)
+        _, deviation = moments_of_present(vectors, present)
+        spread = np.where(present.any(axis=0), deviation, 1.0)
         count = min(chosen.references, len(vectors))
         rows = np.sort(np.random.default_rng(chosen.seed).choice(len(vectors), size=count, replace=False))
         unjudged = cls(
@@ -188,14 +189,6 @@ def _box(vectors: NDArray[np.float64], margin: float) -> tuple[NDArray[np.float6
             low[index], high[index] = np.quantile(known, BOX_SHARES)
     grown = margin * np.maximum(high - low, SMALLEST_SPREAD)
     return low - grown, high + grown
-
-
-def _masked_variance(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    present = ~np.isnan(vectors)
-    count = np.maximum(present.sum(axis=0), 1)
-    mean = np.where(present, vectors, 0.0).sum(axis=0) / count
-    variance: NDArray[np.float64] = np.where(present, np.square(vectors - mean), 0.0).sum(axis=0) / count
-    return variance
 
 
 def _optional(values: NDArray[np.float64]) -> tuple[float | None, ...]:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from poolpilot.env.action_grid import log_core
 from poolpilot.env.measurement.sweep import Core, WorkloadSweep
 from poolpilot.errors import ArtefactError
-from poolpilot.featurizer.schema import FEATURES, feature_names, scaled
+from poolpilot.featurizer.schema import FEATURES, feature_names, moments_of_present, scaled
 from poolpilot.featurizer.window import Window
 
 DIGITS = 3
@@ -126,11 +126,8 @@ class WorkloadRepository(BaseModel):
     def _spread(self) -> NDArray[np.float64]:
         """Standard deviation of every feature over all workloads, floored."""
         rows = np.array([one.features for each in self.workloads for one in each.tuples], dtype=np.float64)
-        present = ~np.isnan(rows)
-        count = np.maximum(present.sum(axis=0), 1)
-        mean = np.where(present, rows, 0.0).sum(axis=0) / count
-        variance = np.where(present, np.square(rows - mean), 0.0).sum(axis=0) / count
-        spread: NDArray[np.float64] = np.maximum(np.sqrt(variance), SMALLEST_SPREAD)
+        _, deviation = moments_of_present(rows, ~np.isnan(rows))
+        spread: NDArray[np.float64] = np.maximum(deviation, SMALLEST_SPREAD)
         return spread
 
 

@@ -15,6 +15,7 @@ from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
 from poolpilot.env.observation import EncodedWindow, encode_window
 from poolpilot.errors import SettingError
+from poolpilot.featurizer.schema import moments_of_present
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction
 
@@ -49,10 +50,7 @@ class NearestWorkload:
     def __init__(self, encoded: EncodedSweeps, settings: NearestSettings) -> None:
         self.encoded = encoded
         self.settings = settings
-        present = encoded.feature_mask
-        count = np.maximum(present.sum(axis=0), 1.0)
-        mean = (encoded.features * present).sum(axis=0) / count
-        deviation = np.sqrt((np.square(encoded.features - mean) * present).sum(axis=0) / count)
+        _, deviation = moments_of_present(encoded.features, encoded.feature_mask)
         self._scale = np.where(deviation > FLAT, 1.0 / np.maximum(deviation, FLAT), 0.0)
         self._tuple_scale = 1.0 / np.maximum(encoded.tuples.std(axis=0), FLAT)
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolpilot.agent.encoded_sweeps import EncodedSweeps
+from poolpilot.featurizer.schema import moments_of_present
 from poolpilot.models.forward import Weights
 
 SMALLEST_SPREAD = 0.02
@@ -36,11 +37,8 @@ class Standardisation:
     @classmethod
     def of(cls, encoded: EncodedSweeps) -> Self:
         """Measures the windows of all sweeps."""
-        mask = encoded.feature_mask
-        count = np.maximum(mask.sum(axis=0), 1.0)
-        mean = (encoded.features * mask).sum(axis=0) / count
-        spread = np.sqrt((np.square(encoded.features - mean) * mask).sum(axis=0) / count)
-        known = mask.any(axis=0)
+        mean, spread = moments_of_present(encoded.features, encoded.feature_mask)
+        known = encoded.feature_mask.any(axis=0)
         return cls(
             np.where(known, mean, 0.0).astype(np.float32),
             np.where(known, np.maximum(spread, SMALLEST_SPREAD), 1.0).astype(np.float32),
