@@ -1,14 +1,16 @@
 """The whole demonstration, shortened, on live pools with the shipped champion."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.errors import ArtefactError
-from poolpilot.pipelines.demo.demo_report import foreign_story
+from poolpilot.pipelines.demo.demo_report import foreign_story, story_of, workload_table
 from poolpilot.pipelines.demo.demo_settings import DemoSettings
 from poolpilot.serve.commands.look.demo_command import demo
 
@@ -65,6 +67,52 @@ def test_what_others_best_tuples_cost_is_told_by_its_worst() -> None:
     ]
     told = "Under the best tuple of another workload they lose: latch up to 87 %, pages up to 0 %."
     assert foreign_story({"workloads": workloads}) == told
+
+
+def compared(**predicted: Any) -> dict[str, Any]:
+    """The part of a report about one workload of large figures."""
+    row = {"tuple": [8, 3, 10], "goodput": 38_800.0, "p99_ms": 1234.5, "threads": 128.0, "regret": 0.0}
+    way = {"time_to_95_s": None, "lost": 987_654.0}
+    return {
+        "name": "joins_beside-64-1000001",
+        "default": {**row, "tuple": [128, 16, 500], "regret": 0.999},
+        "sbs": {**row, "regret": -0.105},
+        "cold": {**row, **way},
+        "predicted": {**row, **way, "abstained": False, "reasons": ["the CPU is idle"], **predicted},
+        "oracle": row,
+    }
+
+
+def test_table_fits_into_80_columns() -> None:
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(workload_table(compared(), 45.0))
+    lines = [line.rstrip() for line in console.export_text().splitlines()]
+    assert max(map(len, lines)) <= 80
+    assert any("predicted" in line and "987654" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "says"),
+    [
+        (
+            {"tuple": [64, 3, 10], "goodput": 39_000.0, "regret": 0.029},
+            "charges for a larger pool, 64 groups",
+        ),
+        ({"tuple": [8, 3, 500], "goodput": 39_000.0, "regret": 0.029}, "weighs its worse windows more"),
+        ({"tuple": [8, 3, 500], "goodput": 39_000.0, "regret": -0.01}, "best in a sweep of few windows"),
+    ],
+)
+def test_prediction_beyond_the_oracle_is_explained(predicted: dict[str, Any], says: str) -> None:
+    told = story_of(compared(**predicted))
+    assert "It answered more than the oracle, 39000 against 38800 a second" in told
+    assert says in told
+
+
+@pytest.mark.parametrize(
+    "predicted", [{}, {"tuple": [64, 3, 10], "goodput": 1.0, "regret": 0.9}, {"goodput": 39_000.0, "regret": 0.0}]
+)
+def test_nothing_is_explained_where_the_oracle_is_best_or_what_was_found(predicted: dict[str, Any]) -> None:
+    assert "oracle" not in story_of(compared(**predicted))
 
 
 def test_figures_are_those_of_a_pool_that_worked(report: dict[str, Any]) -> None:
