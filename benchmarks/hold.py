@@ -32,6 +32,19 @@ def left_open() -> tuple[int, int]:
     return len(list(Path("/proc/self/fd").iterdir())), len(list(Path("/proc/self/task").iterdir()))
 
 
+def change_and_hold(pool: LivePool, changes: int, seconds: float) -> None:
+    """Changes the tuple so many times, evenly over some seconds."""
+    rng = random.Random(1)
+    for _ in range(changes):
+        pool.set_tuple(
+            pool_size=rng.randint(1, 128),
+            oversubscribe=rng.choice([1, 3, 10]),
+            timer_interval_ms=rng.choice([1, 10, 500]),
+            idle_timeout_s=rng.choice([0.1, 1.0, 60.0]),
+        )
+        time.sleep(seconds / changes)
+
+
 def main() -> int:
     """Runs once; returns 1 when anything was lost or left."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -39,19 +52,11 @@ def main() -> int:
     parser.add_argument("--changes", type=int, default=100_000)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
-    rng = random.Random(1)
     before = left_open()
     pool = LivePool(pool_size=2, class_names=["all"], record_events=True)
     pool.start()
     with Load(pool.address, WORKLOAD) as load:
-        for _ in range(arguments.changes):
-            pool.set_tuple(
-                pool_size=rng.randint(1, 128),
-                oversubscribe=rng.choice([1, 3, 10]),
-                timer_interval_ms=rng.choice([1, 10, 500]),
-                idle_timeout_s=rng.choice([0.1, 1.0, 60.0]),
-            )
-            time.sleep(arguments.seconds / arguments.changes)
+        change_and_hold(pool, arguments.changes, arguments.seconds)
         report = load.stop()
     server_completed = int(pool.snapshot()["counters"]["completed"])
     pool.close()

@@ -104,8 +104,13 @@ def central_server(seed: int, population: int) -> SimulatedNetwork:
 def models() -> list[Model]:
     """The five models of the table."""
     channels, rate = 4, 3.2
-    urgent, patient = 0.3, 0.5
-    residual = urgent + patient
+    erlang = Model(
+        f"M/M/{channels} at {rate / channels}",
+        "Erlang 1917",
+        lambda seed: open_station(seed, [rate], channels=channels),
+        mean_stay_s,
+        1.0 + erlang_c(channels, rate) / (channels - rate),
+    )
     sharing = [
         Model(
             f"M/G/1-PS at 0.7, variation {variation}",
@@ -116,15 +121,13 @@ def models() -> list[Model]:
         )
         for variation in (0.3, 1.0, 2.0)
     ]
+    return [erlang, *sharing, *prioritised(0.3, 0.5), *closed()]
+
+
+def prioritised(urgent: float, patient: float) -> list[Model]:
+    """Two classes, of which one goes first, at these loads."""
+    residual = urgent + patient
     return [
-        Model(
-            f"M/M/{channels} at {rate / channels}",
-            "Erlang 1917",
-            lambda seed: open_station(seed, [rate], channels=channels),
-            mean_stay_s,
-            1.0 + erlang_c(channels, rate) / (channels - rate),
-        ),
-        *sharing,
         Model(
             "M/M/1, two priorities: urgent",
             "Cobham 1954",
@@ -139,6 +142,12 @@ def models() -> list[Model]:
             lambda counted: mean_stay_s(counted, class_id=1),
             1.0 + residual / ((1.0 - urgent) * (1.0 - urgent - patient)),
         ),
+    ]
+
+
+def closed() -> list[Model]:
+    """Networks of a fixed number of customers."""
+    return [
         Model(
             "machine repair, 10 machines",
             "Palm 1947",

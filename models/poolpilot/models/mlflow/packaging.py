@@ -5,13 +5,14 @@ package index. This program is not among that: under its name an index may offer
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from importlib.resources import as_file, files
 from pathlib import Path
 from shutil import copytree, ignore_patterns
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
@@ -23,6 +24,7 @@ from poolpilot.models.body import as_body
 if TYPE_CHECKING:
     from mlflow.models import ModelSignature
     from mlflow.models.model import ModelInfo
+    from pandas import DataFrame
 
 REGISTERED_NAME = "poolpilot"
 """Name of the model in the registry."""
@@ -57,31 +59,41 @@ def log_artefact_model(
         registered_name: Name in the registry, of which this becomes a new version.
 
     Returns:
-        MLflow's description; `registered_model_version` is the new version.
+        MLflow's description with the new `registered_model_version`.
 
     Raises:
         ArtefactError: The folder holds no sound artefact.
     """
-    import pandas as pd
     from mlflow.pyfunc import log_model
 
     artefact = load(folder)
-    example = pd.DataFrame({"body": [json.dumps(as_body(windows, limits, objective))]})
-    with TemporaryDirectory() as made, as_file(files("poolpilot.models.mlflow") / "python_model.py") as model:
-        copied = Path(made) / "artefact"
-        artefact_folder.write(copied, artefact_folder.read(folder))
+    with _parts(folder) as parts:
         info: ModelInfo = log_model(
+            **parts,
             name=name,
-            python_model=str(model),
-            artifacts={copied.name: str(copied)},
-            code_paths=[str(_carried_code(Path(made)))],
             signature=_signature(),
-            input_example=example,
+            input_example=_example(windows, limits, objective),
             pip_requirements=[f"{one}=={version(one)}" for one in REQUIRED],
             registered_model_name=registered_name,
             metadata={"digest": artefact.digest, "training_digest": artefact.card.training_digest},
         )
     return info
+
+
+@contextmanager
+def _parts(folder: Path) -> Iterator[dict[str, Any]]:
+    """The model's code, a copy of the artefact and the packages it carries, for the duration of the block."""
+    with TemporaryDirectory() as made, as_file(files("poolpilot.models.mlflow") / "python_model.py") as model:
+        copied = Path(made) / "artefact"
+        artefact_folder.write(copied, artefact_folder.read(folder))
+        code = [str(_carried_code(Path(made)))]
+        yield {"python_model": str(model), "artifacts": {copied.name: str(copied)}, "code_paths": code}
+
+
+def _example(windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> "DataFrame":
+    import pandas as pd
+
+    return pd.DataFrame({"body": [json.dumps(as_body(windows, limits, objective))]})
 
 
 def _carried_code(parent: Path) -> Path:
