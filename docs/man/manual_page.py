@@ -13,6 +13,7 @@ from typing import Any
 import typer
 
 from poolpilot.serve.commands.main import build
+from poolpilot.serve.commands.options.settings_command import BuiltCommand
 
 PAGE = Path(__file__).with_name("poolpilot.1")
 
@@ -108,16 +109,7 @@ def sections(group: Command, path: str) -> Iterator[str]:
         if hasattr(command, "commands"):
             yield from sections(command, inner)
         else:
-            yield section(whole(command), inner)
-
-
-def whole(command: Command) -> Command:
-    """A command with its options, also where it is built only when it is called."""
-    if not hasattr(command.callback, "build"):
-        return command
-    app = typer.Typer(add_completion=False)
-    app.command()(command.callback.build())
-    return typer.main.get_command(app)
+            yield section(command.whole() if isinstance(command, BuiltCommand) else command, inner)
 
 
 def section(command: Command, path: str) -> str:

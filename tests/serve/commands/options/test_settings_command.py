@@ -1,6 +1,7 @@
 """Settings come from flags, environment and file, in this order, and mistakes are one sentence."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -145,3 +146,13 @@ def test_building_imports_nothing_heavy() -> None:
 def test_a_table_is_written_as_json(tmp_path: Path) -> None:
     write_json(tmp_path / "table.json", {"a": [1, None]})
     assert json.loads((tmp_path / "table.json").read_text()) == {"a": [1, None]}
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"), [("search --stable", ["--stable-rounds", "--stable-share"]), ("serve --po", ["--port"])]
+)
+def test_shell_completes_the_options_of_every_command(words: str, completed: list[str]) -> None:
+    asked = {"_POOLPILOT_COMPLETE": "complete_bash", "COMP_WORDS": f"poolpilot {words}", "COMP_CWORD": "2"}
+    command = Path(sys.executable).with_name("poolpilot")
+    answered = subprocess.run([command], env=os.environ | asked, capture_output=True, text=True, check=True)
+    assert answered.stdout.split() == completed

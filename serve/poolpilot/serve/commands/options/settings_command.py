@@ -12,6 +12,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin
 import typer
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
+from typer.core import TyperCommand
 
 from poolpilot.env.program_settings import ProgramSettings
 
@@ -32,6 +33,7 @@ def add_settings_command(
     """
     app.command(
         name,
+        cls=BuiltCommand,
         help=description,
         rich_help_panel=panel or None,
         add_help_option=False,
@@ -87,14 +89,35 @@ def as_command(
     return command
 
 
+class BuiltCommand(TyperCommand):
+    """A command whose options are known once it is built."""
+
+    def whole(self) -> Any:
+        """The command with its options."""
+        assert self.callback is not None
+        return typer.main.get_command(_app_of(self.callback.__dict__["build"]))
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Completes the options; none where the extra that they need is missing."""
+        try:
+            completions: list[Any] = self.whole().shell_complete(ctx, incomplete)
+        except ModuleNotFoundError:
+            return []
+        return completions
+
+
 def _when_called(build: Callable[[], Callable[..., None]]) -> Callable[[typer.Context], None]:
     def command(context: typer.Context) -> None:
-        built = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        built.command()(build())
-        built(args=context.args, prog_name=context.command_path)
+        _app_of(build)(args=context.args, prog_name=context.command_path)
 
-    command.__dict__["build"] = build  # for who wants its options without calling it: the manual page
+    command.__dict__["build"] = build  # typer keeps it when it wraps the function
     return command
+
+
+def _app_of(build: Callable[[], Callable[..., None]]) -> typer.Typer:
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(build())
+    return app
 
 
 def _leaves(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
