@@ -34,6 +34,11 @@ class Interrupts:
         self._asked: int | None = None
         self._ours: tuple[signal.Signals, ...] = ()
 
+    @property
+    def asked(self) -> bool:
+        """Whether a signal waits for `check`."""
+        return self._asked is not None
+
     def check(self) -> None:
         """Ends the block if a signal has come.
 
@@ -46,16 +51,16 @@ class Interrupts:
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             _blocks.append(self)
-            self._ours = tuple(one for one in ENDING if signal.getsignal(one) in FREE)
-        for one in self._ours:
-            signal.signal(one, _receive)
+            self._ours = tuple(number for number in ENDING if signal.getsignal(number) in FREE)
+        for number in self._ours:
+            signal.signal(number, _receive)
         return self
 
     def __exit__(self, *_: object) -> None:
         if self in _blocks:
             _blocks.remove(self)
-        for one in self._ours:
-            signal.signal(one, signal.default_int_handler if one == signal.SIGINT else signal.SIG_DFL)
+        for number in self._ours:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
     def _take(self, number: int) -> None:
         if not self._patient or self._asked is not None:

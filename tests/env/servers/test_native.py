@@ -26,7 +26,7 @@ pytest.importorskip(
 )
 
 from poolpilot.env.environments.live_pool import LivePoolEnv
-from poolpilot.env.servers.native import MAX_CONNECTIONS, NativeServer, allowed_cpus, reserve_descriptors
+from poolpilot.env.servers.native import MAX_CONNECTIONS, NativeServer, Pinning, allowed_cpus, reserve_descriptors
 from poolpilot.native_pool.handling import ConnectionHandling
 
 WORKLOAD = Workload(
@@ -151,7 +151,7 @@ def test_first_error_is_told_though_closing_has_one_too() -> None:
         (WORKLOAD, {"handler": "oracle"}, SettingError),
         (WORKLOAD, {"handling": ConnectionHandling(hybrid_max_threads=4, hybrid_min_waiting=5)}, SettingError),
         (WORKLOAD, {"initial": PoolTuple(500, 3, 500)}, SettingError),
-        (WORKLOAD, {"cpus": [5000]}, SettingError),
+        (WORKLOAD, {"pinning": Pinning([5000])}, SettingError),
     ],
 )
 def test_failed_start_leaves_nothing_behind(

@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from poolpilot.agent.baselines.usl import LEAST_SIZES, UslFit, fit_usl
-from poolpilot.agent.search.observations import Observation, Observations
+from poolpilot.agent.search.observations import MeasuredTuple, Observations
 from poolpilot.agent.search.round_controller import RoundController, RoundSettings
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
@@ -85,7 +85,7 @@ class UslController(RoundController):
         self.reason = f"size {best.pool_size} is the best of {len(comparable)} measured; {law}"
         return best
 
-    def _comparable(self, in_force: PoolTuple) -> list[Observation]:
+    def _comparable(self, in_force: PoolTuple) -> list[MeasuredTuple]:
         """What was measured with the other knobs as they are now, within the sizes allowed."""
         return [
             one
@@ -94,7 +94,7 @@ class UslController(RoundController):
             and self._low <= one.pool_tuple.pool_size <= self._high
         ]
 
-    def _fitted(self, measured: Sequence[Observation]) -> UslFit:
+    def _fitted(self, measured: Sequence[MeasuredTuple]) -> UslFit:
         sizes = [one.pool_tuple.pool_size for one in measured]
         goodput = [math.exp(one.mean + self._price * math.log(size)) for one, size in zip(measured, sizes, strict=True)]
         # The noise of a pool is a share of its throughput: every size counts alike.

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from poolpilot.agent.search.bayesian_settings import BayesianSettings
-from poolpilot.agent.search.observations import Observation
+from poolpilot.agent.search.observations import MeasuredTuple
 from poolpilot.agent.search.search_controller import Restart, SearchController
 from poolpilot.agent.search.search_space import SearchSpace
 from poolpilot.agent.search.workload_mapping import WorkloadMapping
@@ -140,7 +140,7 @@ class BayesianOptimisation(SearchController):
         best = max(range(len(measured)), key=lambda index: (measured[index].feasible, float(mean[index])))
         return measured[best].pool_tuple
 
-    def _process(self, measured: Sequence[Observation]) -> GaussianProcess:
+    def _process(self, measured: Sequence[MeasuredTuple]) -> GaussianProcess:
         points = self.space.encode_all([one.pool_tuple for one in measured])
         values = np.array([one.value for one in measured])
         if self._memory is not None:

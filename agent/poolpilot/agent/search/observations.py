@@ -21,8 +21,8 @@ Goal = Literal["objective", "throughput", "latency"]
 
 
 @dataclass(frozen=True, slots=True)
-class Observation:
-    """All windows of one tuple.
+class MeasuredTuple:
+    """All windows of one tuple, summed up as they come: a search may never end, and looks back at sums alone.
 
     Attributes:
         pool_tuple: The tuple.
@@ -48,11 +48,11 @@ class Observation:
         """The mean of the target, less a penalty where the constraints are broken."""
         return penalised(self.mean, self.feasible)
 
-    def joined(self, other: "Observation") -> "Observation":
+    def joined(self, other: "MeasuredTuple") -> "MeasuredTuple":
         """Both together."""
         count = self.count + other.count
         share = other.count / count
-        return Observation(
+        return MeasuredTuple(
             self.pool_tuple,
             count,
             self.mean + share * (other.mean - self.mean),
@@ -74,7 +74,7 @@ class Observations:
         self._objective = objective
         self._target: Goal = target
         self._allowed = allowed
-        self._by_tuple: dict[PoolTuple, Observation] = {}
+        self._by_tuple: dict[PoolTuple, MeasuredTuple] = {}
         self._reference: Window | None = None
 
     def __len__(self) -> int:
@@ -89,22 +89,22 @@ class Observations:
         self._reference = self._reference or window
         feasible = self._objective.feasible(window, self._reference)
         worth = target_value(window, self._objective, self._target)
-        added = Observation(window.pool_tuple, 1, worth, int(feasible), scaled(window.profile.features))
+        added = MeasuredTuple(window.pool_tuple, 1, worth, int(feasible), scaled(window.profile.features))
         known = self._by_tuple.get(window.pool_tuple)
         self._by_tuple[window.pool_tuple] = added if known is None else known.joined(added)
 
     @property
-    def measured(self) -> tuple[Observation, ...]:
+    def measured(self) -> tuple[MeasuredTuple, ...]:
         """All tuples measured, in the order of their first windows."""
         return tuple(self._by_tuple.values())
 
     @property
-    def eligible(self) -> tuple[Observation, ...]:
+    def eligible(self) -> tuple[MeasuredTuple, ...]:
         """Those of them that may be the best."""
         return tuple(one for one in self.measured if self._allowed(one.pool_tuple))
 
     @property
-    def best(self) -> Observation | None:
+    def best(self) -> MeasuredTuple | None:
         """The best so far, feasible before infeasible; None before an allowed tuple was measured."""
         return max(self.eligible, key=lambda one: (one.feasible, one.mean), default=None)
 

@@ -2,15 +2,16 @@
 
 import os
 import resource
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from poolpilot.env.knobs import STOCK_MAX_POOL_SIZE, KnobSpace
-from poolpilot.env.servers.raw_snapshot import snapshot_of
+from poolpilot.env.servers.native_core import native_errors, snapshot_of
 from poolpilot.errors import LoadError, ServerError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import Snapshot
@@ -30,14 +31,30 @@ MAX_CONNECTIONS = next(int(row["default"]) for row in LivePool.fields() if row["
 MOST_OF_A_GROUP = 3
 """Descriptors of a thread group, or of a pool of the hybrid handler: epoll, stop event, gate."""
 
+_errors_told = partial(native_errors, "the live pool or its load failed", LoadError, RuntimeError, OSError)
+
+
+class Pinning(NamedTuple):
+    """Which processors, by their numbers, the two halves run on.
+
+    Attributes:
+        server: Those of the pool's threads; the first `workload.cpus` allowed ones if None.
+        load: Those of the load generator; all if None.
+    """
+
+    server: Sequence[int] | None = None
+    load: Sequence[int] | None = None
+
+
+UNPINNED = Pinning()
+
 
 class NativeServer:
     """A live pool in this process and its load in others; all end with `close`.
 
     Args:
         workload: What is sent.
-        cpus: Processor numbers the pool's threads are pinned to; the first `workload.cpus` allowed ones if None.
-        load_cpus: Processor numbers the load generator is pinned to; not pinned if None.
+        pinning: Which processors pool and load run on.
         load_settings: How the load is put on, such as in how many processes; the defaults if None.
         address_kind: "unix" or "tcp" (loopback).
         initial: Tuple in force at first; the default one if None.
@@ -55,8 +72,7 @@ class NativeServer:
         self,
         workload: Workload,
         *,
-        cpus: Sequence[int] | None = None,
-        load_cpus: Sequence[int] | None = None,
+        pinning: Pinning = UNPINNED,
         load_settings: LoadSettings | None = None,
         address_kind: Literal["unix", "tcp"] = "unix",
         initial: PoolTuple | None = None,
@@ -65,11 +81,11 @@ class NativeServer:
         **pool_options: Any,
     ) -> None:
         self.workload = workload
-        pinned = allowed_cpus(workload.cpus) if cpus is None else list(cpus)
+        pinned = allowed_cpus(workload.cpus) if pinning.server is None else list(pinning.server)
         self._knobs = KnobSpace.stock(len(pinned), max_pool_size)
         first = self._knobs.default_tuple() if initial is None else initial
         self._knobs.check(first)
-        with _told_apart(), ExitStack() as opened:
+        with _errors_told(), ExitStack() as opened:
             self._pool = LivePool(
                 address=_new_address(address_kind, opened),
                 cpus=pinned,
@@ -83,7 +99,7 @@ class NativeServer:
             check_connections(workload.connections, pool_options.get("max_connections", MAX_CONNECTIONS))
             reserve_descriptors(workload.connections + MOST_OF_A_GROUP * max_pool_size + SPARE_DESCRIPTORS)
             self._pool.start()
-            self._load = Load(self._pool.address, workload, cpus=load_cpus, settings=load_settings)
+            self._load = Load(self._pool.address, workload, cpus=pinning.load, settings=load_settings)
             opened.callback(self._load.stop)
             self._opened = opened.pop_all()
 
@@ -108,7 +124,7 @@ class NativeServer:
             ServerError: The pool could not take it, for want of descriptors, or it is closed.
         """
         self._knobs.check(pool_tuple)
-        with _told_apart():
+        with _errors_told():
             return PoolTuple.from_dict(self._pool.set_tuple(**pool_tuple.as_dict()))
 
     def set_knobs(self, **knobs: Any) -> dict[str, Any]:
@@ -124,7 +140,7 @@ class NativeServer:
             SettingError: A knob is outside its range; all stay as they were.
             ServerError: The pool is closed.
         """
-        with _told_apart():
+        with _errors_told():
             return self._pool.set_knobs(**knobs)
 
     def snapshot(self) -> Snapshot:
@@ -133,7 +149,7 @@ class NativeServer:
         Raises:
             ServerError: The pool is closed.
         """
-        with _told_apart():
+        with _errors_told():
             return snapshot_of(self._pool.snapshot(), "native")
 
     def run_for(self, seconds: float) -> None:
@@ -142,7 +158,7 @@ class NativeServer:
         Raises:
             ServerError: As soon as a process of the load dies.
         """
-        with _told_apart():
+        with _errors_told():
             self._load.run_for(seconds)
 
     def load_report(self) -> LoadReport:
@@ -151,7 +167,7 @@ class NativeServer:
         Raises:
             ServerError: The load generator has died.
         """
-        with _told_apart():
+        with _errors_told():
             return self._load.report()
 
     def close(self) -> None:
@@ -160,7 +176,7 @@ class NativeServer:
         Raises:
             ServerError: The load generator had died; everything is closed all the same.
         """
-        with _told_apart():
+        with _errors_told():
             self._opened.close()
 
     def __enter__(self) -> Self:
@@ -174,17 +190,6 @@ class NativeServer:
         except ServerError:
             if error is None:  # else the first error is the one to tell
                 raise
-
-
-@contextmanager
-def _told_apart() -> Iterator[None]:
-    """Turns what the native code and the system raise into errors of our tree."""
-    try:
-        yield
-    except ValueError as error:
-        raise SettingError(str(error)) from error
-    except (LoadError, RuntimeError, OSError) as error:
-        raise ServerError(f"the live pool or its load failed: {error}") from error
 
 
 def allowed_cpus(count: int) -> list[int]:

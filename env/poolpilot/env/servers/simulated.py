@@ -1,13 +1,13 @@
 """The simulated pool as a pool server: the live one's snapshots, in virtual time."""
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
 from poolpilot.env.knobs import STOCK_MAX_POOL_SIZE, KnobSpace
-from poolpilot.env.servers.raw_snapshot import snapshot_of
+from poolpilot.env.servers.native_core import native_errors, snapshot_of
 from poolpilot.errors import ServerError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import Snapshot
@@ -16,6 +16,8 @@ from poolpilot.native_pool._core import run_all as native_run_all
 from poolpilot.native_pool.handling import ConnectionHandling
 from poolpilot.native_pool.simulation import LoadChange, Machine, simulated_pool
 from poolpilot.native_pool.workload import Workload
+
+_errors_told = partial(native_errors, "the simulated pool cannot go on", SimulatedDeadlock)
 
 
 class SimulatedServer:
@@ -59,7 +61,7 @@ class SimulatedServer:
         self._knobs = KnobSpace.stock(workload.cpus, max_pool_size)
         first = self._knobs.default_tuple() if initial is None else initial
         self._knobs.check(first)
-        with _told_apart():
+        with _errors_told():
             self._pool = simulated_pool(
                 workload,
                 machine,
@@ -86,7 +88,7 @@ class SimulatedServer:
             SettingError: The tuple is outside the ranges.
         """
         self._knobs.check(pool_tuple)
-        with _told_apart():
+        with _errors_told():
             return PoolTuple.from_dict(self._pool.set_tuple(**pool_tuple.as_dict()))
 
     def set_knobs(self, **knobs: Any) -> dict[str, Any]:
@@ -101,7 +103,7 @@ class SimulatedServer:
         Raises:
             SettingError: A knob is outside its range; all stay as they were.
         """
-        with _told_apart():
+        with _errors_told():
             return self._pool.set_knobs(**knobs)
 
     def snapshot(self) -> Snapshot:
@@ -117,7 +119,7 @@ class SimulatedServer:
         """
         if seconds < 0.0:
             raise SettingError(f"a server cannot run for {seconds} s; the time must be at least 0")
-        with _told_apart():
+        with _errors_told():
             self._pool.run(seconds)
 
     def run_requests(self, requests: int, most_s: float = 1e6, least_s: float = 0.0) -> None:
@@ -126,7 +128,7 @@ class SimulatedServer:
         Raises:
             ServerError: Nothing can happen any more: the text names who waits for whom.
         """
-        with _told_apart():
+        with _errors_told():
             self._pool.run(most_s, requests, least_s)
 
     def thread_changes(self) -> float:
@@ -172,21 +174,10 @@ def run_all(
         KeyboardInterrupt: The user ended it; the servers stand where they were stopped.
     """
     count = len(os.sched_getaffinity(0)) if threads is None else threads
-    with _told_apart():
+    with _errors_told():
         pools = [server._pool for server in servers]
         least = [0.0] * len(pools) if least_s is None else list(least_s)
         errors = native_run_all(pools, seconds=list(seconds), requests=requests, least_s=least, threads=count)
     for server, error in zip(servers, errors, strict=True):
         if error is not None:
             raise ServerError(f"the simulated pool under {server.workload.name!r} cannot go on: {error}")
-
-
-@contextmanager
-def _told_apart() -> Iterator[None]:
-    """Turns what the native code raises into errors of our tree."""
-    try:
-        yield
-    except ValueError as error:
-        raise SettingError(str(error)) from error
-    except SimulatedDeadlock as error:
-        raise ServerError(f"the simulated pool cannot go on: {error}") from error

@@ -20,6 +20,9 @@ from poolpilot.native_pool.workload import Workload
 Columns = Mapping[str, NDArray[np.float64]]
 """Equally long arrays by name."""
 
+Jobs = Sequence[tuple[int, int]]
+"""Places of a scenario and a tuple."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
@@ -142,12 +145,21 @@ def simulate_batch(
     jobs = [(place, index) for place in range(len(scenarios)) for index in range(len(tuples))]
     if not jobs:
         raise SettingError("there is nothing to simulate: give at least one scenario and one tuple")
+    batches = [jobs[first : first + together] for first in range(0, len(jobs), together)]
+    return _run_batches(batches, lambda batch: _rows(scenarios, tuples, batch, measurement, threads), on_done)
+
+
+def _run_batches(
+    batches: Sequence[Jobs], rows_of: Callable[[Jobs], list[dict[str, float]]], on_done: Callable[[int], None] | None
+) -> Columns:
     rows: list[dict[str, float]] = []
+    done = 0
     try:
-        for first in range(0, len(jobs), together):
-            rows += _rows(scenarios, tuples, jobs[first : first + together], measurement, threads)
+        for batch in batches:
+            rows += rows_of(batch)
+            done += len(batch)
             if on_done is not None:
-                on_done(min(first + together, len(jobs)))
+                on_done(done)
     except KeyboardInterrupt as stopped:
         raise SimulationStopped(_columns(rows)) from stopped
     return _columns(rows)
@@ -156,7 +168,7 @@ def simulate_batch(
 def _rows(
     scenarios: Sequence[Scenario],
     tuples: Sequence[PoolTuple],
-    jobs: Sequence[tuple[int, int]],
+    jobs: Jobs,
     measurement: SimulatedMeasurement,
     threads: int | None,
 ) -> list[dict[str, float]]:

@@ -19,10 +19,10 @@ def open_native(workload: Workload, initial: PoolTuple | None = None) -> PoolSer
     Raises:
         ServerError: There are too few processors or descriptors, or the pool or the load did not start.
     """
-    from poolpilot.env.servers.native import NativeServer
+    from poolpilot.env.servers.native import NativeServer, Pinning
 
     others = sorted(os.sched_getaffinity(0))[workload.cpus :]
-    return NativeServer(workload, load_cpus=others or None, initial=initial)
+    return NativeServer(workload, pinning=Pinning(load=others or None), initial=initial)
 
 
 def new_spectral_climber(knobs: KnobSpace) -> Climber:
