@@ -35,6 +35,14 @@ class SimulatedPoolEnv(GridEnv):
 
     Raises:
         SettingError: There is no scenario or no such family, or both are given.
+
+    Examples:
+        >>> import gymnasium
+        >>> env = gymnasium.make("poolpilot.env.environments:poolpilot/SimulatedPool-v0", family="page_faults")
+        >>> observation, info = env.reset(seed=0)
+        >>> observation, reward, terminated, truncated, info = env.step(26)
+        >>> info["workload"], info["pool_tuple"]["pool_size"], reward > 1.0
+        ('page_faults-1-0', 64, True)
     """
 
     def __init__(

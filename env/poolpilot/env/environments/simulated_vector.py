@@ -41,6 +41,13 @@ class SimulatedPoolVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[A
 
     Raises:
         SettingError: There is no environment or no scenario.
+
+    Examples:
+        >>> envs = SimulatedPoolVectorEnv(4, family="page_faults", horizon=1)
+        >>> observations, infos = envs.reset(seed=0)
+        >>> observations, rewards, terminations, truncations, infos = envs.step(np.array([0, 8, 16, 26]))
+        >>> infos["pool_tuple"]["pool_size"].tolist(), terminations.tolist(), envs.action_masks().shape
+        ([1, 4, 16, 64], [True, True, True, True], (4, 28))
     """
 
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012 - gymnasium declares it so

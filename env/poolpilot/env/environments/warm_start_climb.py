@@ -38,6 +38,13 @@ class WarmStartClimbEnv(PoolEnv):
 
     Raises:
         SettingError: The climb is shorter than one window, or both a target and a family are given.
+
+    Examples:
+        >>> env = WarmStartClimbEnv(family="page_faults", climb_s=5.0)
+        >>> observation, info = env.reset(seed=0)
+        >>> observation, reward, terminated, truncated, info = env.step(26)
+        >>> terminated, len(env.trace.steps), reward > -0.5
+        (True, 50, True)
     """
 
     def __init__(
