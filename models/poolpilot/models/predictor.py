@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,6 +150,11 @@ class ScorePredictor:
     def __init__(self, artefact: Artefact, settings: PredictorSettings | None = None) -> None:
         self.artefact = artefact
         self.settings = settings or artefact.card.settings
+
+    @classmethod
+    def for_trials(cls, artefact: Artefact) -> Self:
+        """The model for who measures what it names and takes it back where it is worse: it may be bolder."""
+        return cls(artefact, artefact.card.settings.relaxed_for_trials())
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`."""

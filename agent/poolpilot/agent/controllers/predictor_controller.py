@@ -1,5 +1,6 @@
 """Every predictor as a controller: one look, one answer, which is held."""
 
+from poolpilot.agent.controllers.trial_rule import TrialRule
 from poolpilot.env.controller import Controller, Trial
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
@@ -27,14 +28,15 @@ class PredictorController(Controller):
     def __init__(self, predictor: Predictor, knobs: KnobSpace, objective: Objective, looks: int = 1) -> None:
         if looks < 1:
             raise SettingError(f"looks is {looks}, but a predictor needs at least 1 window to look at")
-        self._predictor = predictor
-        self._knobs = knobs
-        self._objective = objective
+        self._rule = TrialRule(predictor, knobs, objective)
         self._looks = looks
         self._windows: list[Window] = []
         self._held: PoolTuple | None = None
-        self.prediction: Prediction | None = None
+
+    @property
+    def prediction(self) -> Prediction | None:
         """The latest answer; None before the first."""
+        return self._rule.predictions[-1] if self._rule.predictions else None
 
     def suggest(self) -> Trial:
         """What was predicted, once that is known; until then the tuple in force."""
@@ -60,12 +62,9 @@ class PredictorController(Controller):
         self._windows = []
 
     def _named(self, in_force: PoolTuple) -> PoolTuple:
-        prediction = self._predictor.predict(self._windows, self._knobs, self._objective)
-        self.prediction = prediction
+        prediction = self._rule.ask(self._windows)
         self.reason = prediction.reasons[0] if prediction.reasons else f"{prediction.pool_tuple} was predicted"
-        if prediction.abstained:
-            return in_force
-        if not self._knobs.allows(prediction.pool_tuple):
+        named = self._rule.named()
+        if named is None and not prediction.abstained:
             self.reason = f"{prediction.pool_tuple} was predicted, but is outside the ranges of this server"
-            return in_force
-        return prediction.pool_tuple
+        return named or in_force

@@ -7,10 +7,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
-from poolpilot.env.observation import ENTRIES
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction, Predictor, ProbingPredictor
+
+MOST_DECISIONS = 8
+"""Trials that anything may ask for; the networks see the first window and the latest few of them."""
 
 
 class TrialSettings(BaseModel):
@@ -24,7 +26,7 @@ class TrialSettings(BaseModel):
     decisions: int = Field(
         default=3,
         ge=1,
-        le=ENTRIES - 1,
+        le=MOST_DECISIONS,
         description="Tuples tried at most; one-shot first, later ones refine it, or probe where the model is done.",
     )
     confirmed_gain: float = Field(
@@ -74,19 +76,25 @@ class TrialRule:
         self.predictions[len(windows) - 1 :] = [prediction]
         return prediction
 
+    def named(self) -> PoolTuple | None:
+        """What the latest answer names; None where the predictor abstained, or named what this server does not take."""
+        prediction = self.predictions[-1]
+        if prediction.abstained or not self._knobs.allows(prediction.pool_tuple):
+            return None
+        return prediction.pool_tuple
+
     def next_trial(self, windows: Sequence[Window]) -> PoolTuple | None:
         """The tuple to try after the latest answer; None ends the trials."""
-        prediction = self.predictions[-1]
-        if prediction.abstained or len(windows) > self._settings.decisions:
+        named = self.named()
+        if named is None or len(windows) > self._settings.decisions:
             return None
-        by_core = {window.pool_tuple.core: window for window in windows}
-        named = by_core.get(prediction.pool_tuple.core)
-        if named is None:
-            return prediction.pool_tuple
+        measured = {window.pool_tuple.core: window for window in windows}.get(named.core)
+        if measured is None:
+            return named
         if not isinstance(self._predictor, ProbingPredictor):
             return None
-        gain = self._objective.value(named) - self._objective.value(windows[0])
-        near = named.pool_tuple if self._is_confirmed(gain, named.pool_tuple) else None
+        gain = self._objective.value(measured) - self._objective.value(windows[0])
+        near = measured.pool_tuple if self._is_confirmed(gain, measured.pool_tuple) else None
         return self._predictor.probe(windows, self._knobs, self._objective, near)
 
     def best(self, windows: Sequence[Window]) -> Window:
@@ -94,7 +102,7 @@ class TrialRule:
         first = windows[0]
         best = max(windows, key=lambda window: (self._objective.feasible(window, first), self._objective.value(window)))
         by_core = {window.pool_tuple.core: window for window in windows}
-        named = [one.pool_tuple.core for one in self.predictions if one.pool_tuple.core in by_core]
+        named = [told.pool_tuple.core for told in self.predictions if told.pool_tuple.core in by_core]
         if self._settings.returning_change == 0.0 or not named:
             return best
         preferred = by_core[named[-1]]
@@ -108,6 +116,6 @@ class TrialRule:
         return abs(self._objective.value(second) - self._objective.value(first)) / error
 
     def _is_confirmed(self, gain: float, pool_tuple: PoolTuple) -> bool:
-        promised = [one.expected_gain for one in self.predictions if one.pool_tuple.core == pool_tuple.core]
+        promised = [told.expected_gain for told in self.predictions if told.pool_tuple.core == pool_tuple.core]
         shortfall = (promised[0] or 0.0) - gain
         return gain > self._settings.confirmed_gain and shortfall < self._settings.confirmed_shortfall

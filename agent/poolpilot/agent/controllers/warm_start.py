@@ -6,10 +6,12 @@ from pydantic import Field
 
 from poolpilot.agent.controllers.trial_rule import TrialRule, TrialSettings
 from poolpilot.env.climbing.climb import ClimbController
+from poolpilot.env.climbing.knob_climb import SIZE_ALONE, KnobClimbController
 from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
 from poolpilot.env.controller import Controller, Trial
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
+from poolpilot.env.server import Tunable
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction, ProbingPredictor
@@ -144,3 +146,35 @@ def size_climb(settings: ClimbSettings | SpectralSettings, knobs: KnobSpace, obj
         return ClimbController(spectral_climber(settings, knobs, start.pool_size, warm=warm), start, objective)
 
     return open_climb
+
+
+def climb_controller(
+    settings: ClimbSettings | SpectralSettings,
+    server: Tunable,
+    objective: Objective,
+    names: tuple[str, ...] = SIZE_ALONE,
+    predictor: ProbingPredictor | None = None,
+    looks: WarmStartSettings | None = None,
+) -> Controller:
+    """A climb as `poolpilot climb`, the demonstration and the evaluation run it, from the tuple in force.
+
+    Args:
+        settings: How it climbs.
+        server: The server.
+        objective: What it climbs on.
+        names: The knobs that are climbed; many look round a prediction by their waves, so they never start as arrived.
+        predictor: What a warm climb starts from; None is a cold climb.
+        looks: How the predictor looks at the server.
+
+    Raises:
+        SettingError: A setting is refused, or a knob cannot be climbed.
+    """
+    knobs = server.knobs
+
+    def many(start: PoolTuple, _warm: bool) -> Controller:
+        return KnobClimbController(settings, knobs, start, objective, names)
+
+    open_climb: OpenClimb = size_climb(settings, knobs, objective) if names == SIZE_ALONE else many
+    if predictor is None:
+        return open_climb(server.tuple_in_force(), False)
+    return WarmStart(predictor, knobs, objective, open_climb, looks)

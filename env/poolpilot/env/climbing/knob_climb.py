@@ -16,6 +16,9 @@ from poolpilot.native_pool import KnobClimber, SpectralSettings
 if TYPE_CHECKING:
     from poolpilot.native_pool._core import KnobRecord, KnobState
 
+SIZE_ALONE = ("pool_size",)
+"""What a climb climbs unless other knobs are named, by the climber of the size alone."""
+
 USEFUL = {"oversubscribe": (1, 32), "timer_interval_ms": (1, 1000)}
 """Ranges beyond which no pool has been seen to change; a server's own limits narrow them."""
 

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from poolpilot.agent.controllers.warm_start import WarmStart, size_climb
-from poolpilot.env.climbing.climb import ClimbController
-from poolpilot.env.climbing.spectral import spectral_climber
+from poolpilot.agent.controllers.warm_start import WarmStart, climb_controller
 from poolpilot.env.measurement.protocol import Measured, measure, sweep
 from poolpilot.env.measurement.sweep import Core, WorkloadSweep
 from poolpilot.env.objective import Objective
@@ -109,18 +107,18 @@ class WorkloadDemo:
 
     def _predicted(self, objective: Objective) -> tuple[tuple[Prediction, ...], TuningTrace]:
         with self._server("prediction and warm climb") as server:
-            climb = size_climb(self.settings.climb, server.knobs, objective)
-            warm_start = WarmStart(self.predictor, server.knobs, objective, climb, self.settings.warm_start)
+            climb, looks = self.settings.climb, self.settings.warm_start
+            controller = climb_controller(climb, server, objective, predictor=self.predictor, looks=looks)
             horizon_s, on_step = self.settings.horizon_s, self.watcher.step
-            trace = tune(server, warm_start, objective, horizon_s=horizon_s, on_step=on_step)
-        return tuple(warm_start.predictions), trace
+            trace = tune(server, controller, objective, horizon_s=horizon_s, on_step=on_step)
+        assert isinstance(controller, WarmStart)
+        return tuple(controller.predictions), trace
 
     def _cold(self, objective: Objective) -> TuningTrace:
         with self._server("cold climb") as server:
-            climber = spectral_climber(self.settings.climb, server.knobs)
             return tune(
                 server,
-                ClimbController(climber, server.tuple_in_force(), objective),
+                climb_controller(self.settings.climb, server, objective),
                 objective,
                 period_s=self.settings.climb.period_s,
                 horizon_s=self.settings.horizon_s,

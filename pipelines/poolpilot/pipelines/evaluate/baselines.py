@@ -99,6 +99,6 @@ def methods_of(
     predictor = ScorePredictor(artefact)
     measurement = MeasurementSettings(window_s=settings.window_s)
     # The refiner ends on the best it has measured, so it may try what is not surely better.
-    relaxed = ScorePredictor(artefact, artefact.card.settings.relaxed_for_trials())
+    relaxed = ScorePredictor.for_trials(artefact)
     refiner = Refiner(relaxed, RefinerSettings(decisions=decisions, measurement=measurement))
     return Methods({"predicted": predictor, **baselines, UNGUARDED: Unguarded(predictor)}, {"refined": refiner})

@@ -7,9 +7,8 @@ from typing import Any, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from poolpilot.agent.controllers.warm_start import MARIADB_WARM_START, WarmStart, WarmStartSettings, size_climb
-from poolpilot.env.climbing.climb import ClimbController
-from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
+from poolpilot.agent.controllers.warm_start import MARIADB_WARM_START, WarmStartSettings, climb_controller
+from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.env.lab.lab_server import LabPlace
 from poolpilot.env.measurement.protocol import MARIADB_RACING, measure, observe
 from poolpilot.env.measurement.sweep import Core
@@ -128,14 +127,13 @@ def run_cell(stage: Stage, methods: LiveMethods, settings: LiveSettings) -> Live
 
 
 def _refined(server: PoolServer, relaxed: ScorePredictor, objective: Objective, settings: LiveSettings) -> TuningTrace:
-    climb = size_climb(settings.climb, server.knobs, objective)
-    warm_start = WarmStart(relaxed, server.knobs, objective, climb, settings.warm_start)
-    return tune(server, warm_start, objective, horizon_s=settings.refined_s)
+    looks = settings.warm_start
+    controller = climb_controller(settings.climb, server, objective, predictor=relaxed, looks=looks)
+    return tune(server, controller, objective, horizon_s=settings.refined_s)
 
 
 def _cold(server: PoolServer, objective: Objective, settings: LiveSettings) -> TuningTrace:
-    climber = spectral_climber(settings.climb, server.knobs)
-    controller = ClimbController(climber, server.tuple_in_force(), objective)
+    controller = climb_controller(settings.climb, server, objective)
     return tune(server, controller, objective, period_s=settings.climb.period_s, horizon_s=settings.cold_s)
 
 

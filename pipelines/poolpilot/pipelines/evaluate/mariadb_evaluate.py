@@ -45,7 +45,7 @@ def evaluate_live(settings: EvaluateSettings, console: Console) -> LiveEvaluatio
     check_grid(artefact, dataset)
     with progress_bars(console) as bars:
         one_shot = _one_shot(ScorePredictor(artefact), dataset, settings, bars)
-    relaxed = ScorePredictor(artefact, artefact.card.settings.relaxed_for_trials())
+    relaxed = ScorePredictor.for_trials(artefact)
     with tracked_run("evaluate-mariadb", settings, settings.tracking, tracked_data(dataset, settings.split)):
         mlflow.set_tag("artefact_digest", artefact.digest)
         folder = settings.live_cells / artefact.digest[:12]

@@ -2,11 +2,12 @@
 
 import pytest
 
+from poolpilot.env.climbing.knob_climb import SIZE_ALONE
 from poolpilot.env.knobs import CORE_KNOBS
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.commands.climb.climb_knobs import SIZE_ALONE, KnobName, check_curve, chosen_knobs, ranges_text
+from poolpilot.serve.commands.climb.climb_knobs import KnobName, check_curve, chosen_knobs, ranges_text
 
 POINTS = ((1, 100.0), (64, 600.0))
 

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from poolpilot.agent.controllers.warm_start import WarmStartSettings
+from poolpilot.env.climbing.knob_climb import SIZE_ALONE
 from poolpilot.env.knobs import CORE_KNOBS
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
@@ -17,7 +18,6 @@ from poolpilot.env.tuning.loop import TuningStep
 from poolpilot.env.tuning.target import Target
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.predictor import ProbingPredictor
-from poolpilot.serve.commands.climb.climb_knobs import SIZE_ALONE
 from poolpilot.serve.commands.climb.climb_run import ClimbRun, climb_run
 from poolpilot.serve.commands.climb.climb_run_settings import ClimbRunSettings
 

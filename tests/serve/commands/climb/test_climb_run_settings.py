@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from typer.main import get_command
 
 from poolpilot.env.climbing.spectral import NATIVE_NAMES
 from poolpilot.errors import SettingError
 from poolpilot.native_pool import SpectralSettings
+from poolpilot.serve.commands.climb.climb_command import build
 from poolpilot.serve.commands.climb.climb_run_settings import PANELS, ClimbRunSettings, SettingsWatch
-from poolpilot.serve.commands.main import build
 
 
 @pytest.fixture
@@ -33,8 +34,9 @@ def rewritten(file: Path, text: str) -> None:
 
 
 def test_every_setting_of_the_climber_has_a_flag_and_the_help_shows_few_of_all() -> None:
-    commands: Any = get_command(build())
-    options = {option.name: option for option in commands.commands["climb"].params}
+    app = typer.Typer(add_completion=False)
+    app.command()(build())
+    options = {option.name: option for option in get_command(app).params}
     for name in NATIVE_NAMES:
         assert options[name].opts == [f"--{name.replace('_', '-')}"]
     visible = {name for name, option in options.items() if not getattr(option, "hidden", False)}

@@ -126,7 +126,7 @@ def verified_predictor(settings: ClimbRunSettings) -> ScorePredictor:
         artefact = load_for(kind_of(settings), settings.model)
     except FeatureError as error:
         raise SettingError(f"--warm starts from a model's prediction: {error}") from error
-    return ScorePredictor(artefact, artefact.card.settings.relaxed_for_trials())
+    return ScorePredictor.for_trials(artefact)
 
 
 def kind_of(settings: ClimbRunSettings) -> ServerKind:

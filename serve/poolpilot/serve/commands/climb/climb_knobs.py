@@ -3,13 +3,10 @@
 from collections.abc import Iterable
 from enum import StrEnum
 
-from poolpilot.env.climbing.knob_climb import climb_limits
+from poolpilot.env.climbing.knob_climb import SIZE_ALONE, climb_limits
 from poolpilot.env.knobs import CORE_KNOBS
 from poolpilot.env.server import Tunable
 from poolpilot.errors import SettingError
-
-SIZE_ALONE = ("pool_size",)
-"""What a climb without `--knob` climbs, by its own climber."""
 
 
 class KnobName(StrEnum):

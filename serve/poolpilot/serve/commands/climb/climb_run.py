@@ -9,20 +9,16 @@ from rich.console import Console
 
 from poolpilot.agent.controllers.warm_start import (
     MARIADB_WARM_START,
-    OpenClimb,
     WarmStart,
     WarmStartSettings,
-    size_climb,
+    climb_controller,
 )
 from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.knob_climb import KnobClimbController
-from poolpilot.env.controller import Controller
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
-from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.predictor import Prediction, ProbingPredictor
 from poolpilot.native_pool import SpectralClimber, SpectralSettings
-from poolpilot.serve.commands.climb.climb_knobs import SIZE_ALONE
 from poolpilot.serve.commands.climb.climb_run_settings import ClimbRunSettings, SettingsWatch
 from poolpilot.serve.commands.tuning.tuning_run import TuningRun
 from poolpilot.serve.commands.tuning.tuning_screen import TuningScreen
@@ -100,7 +96,7 @@ def climb_run(
     native = settings.native()
     target = priced(target, native)
     looks = WarmStartSettings() if settings.dsn is None else MARIADB_WARM_START
-    controller = climb_controller(target, native, settings.knobs, predictor, looks)
+    controller = climb_controller(native, target.server, target.objective, settings.knobs, predictor, looks)
     return ClimbRun(
         target=target,
         controller=controller,
@@ -109,36 +105,6 @@ def climb_run(
         horizon_s=max(settings.seconds, 2.0 * native.hcm_period),
         settings=settings,
     )
-
-
-def climb_controller(
-    target: Target,
-    settings: SpectralSettings,
-    knobs: tuple[str, ...],
-    predictor: ProbingPredictor | None,
-    looks: WarmStartSettings,
-) -> Controller:
-    """What climbs: from the tuple in force, or from what a predictor says; many knobs look round that by their waves.
-
-    Args:
-        target: The server.
-        settings: How it climbs.
-        knobs: The knobs that are climbed.
-        predictor: What a warm climb starts from; None is a cold climb.
-        looks: How the predictor looks at the server.
-
-    Raises:
-        SettingError: A setting is refused, or a knob cannot be climbed.
-    """
-    server, objective = target.server, target.objective
-
-    def many(start: PoolTuple, _warm: bool) -> Controller:
-        return KnobClimbController(settings, server.knobs, start, objective, knobs)
-
-    open_climb: OpenClimb = size_climb(settings, server.knobs, objective) if knobs == SIZE_ALONE else many
-    if predictor is None:
-        return open_climb(server.tuple_in_force(), False)
-    return WarmStart(predictor, server.knobs, objective, open_climb, looks)
 
 
 def priced(target: Target, settings: SpectralSettings) -> Target:

@@ -64,7 +64,7 @@ def show(stages: Sequence[Stage], settings: DemoSettings, artefact: Artefact, js
     console = terminal()
     static_tuple = _static_tuple(artefact)
     # The warm start measures what follows a prediction and goes back to what was better.
-    predictor = ScorePredictor(artefact, artefact.card.settings.relaxed_for_trials())
+    predictor = ScorePredictor.for_trials(artefact)
     settings.output.mkdir(parents=True, exist_ok=True)
     runs: list[DemoRun] = []
     for stage in stages:
