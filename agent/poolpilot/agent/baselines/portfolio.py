@@ -23,6 +23,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.predictor import Prediction
 
 
@@ -88,6 +89,22 @@ class Portfolio:
         return advise(windows, best.pool_tuple.core, reason, "portfolio")
 
 
+def portfolio_on(curves: ResponseCurves, limits: KnobSpace, objective: Objective, tries: int) -> Portfolio:
+    """The best portfolio for a server of those known response curves: chosen on the grid as it is placed there.
+
+    Raises:
+        SettingError: The server allows no configuration of the grid.
+    """
+    placed = curves.grid.on(limits)
+    sizes = np.array([pool_tuple.pool_size for pool_tuple in placed.tuples])
+    values = curves.log_worth @ placed.shares.T - objective.price_of_thread * np.log(sizes)
+    regrets = 1.0 - np.exp(values - values.max(axis=1, keepdims=True))
+    default = limits.default_tuple()
+    in_force = [place for place, pool_tuple in enumerate(placed.tuples) if pool_tuple.core == default.core]
+    least = regrets[:, in_force[0]] if in_force else np.ones(len(regrets))
+    return Portfolio([placed.tuples[place] for place in greedy(regrets, least, tries, curves.prior)])
+
+
 def regrets_of(encoded: EncodedSweeps) -> NDArray[np.float64]:
     """Regret of every tuple under every sweep, (S, A); 1 where the sweep's server does not allow it."""
     return np.where(encoded.allowed > 0.0, encoded.regret, 1.0).astype(np.float64)
@@ -98,20 +115,23 @@ def default_regrets(encoded: EncodedSweeps) -> NDArray[np.float64]:
     return np.array([max(sweep.regret(sweep.limits.default_tuple()), 0.0) for sweep in encoded.sweeps])
 
 
-def greedy(regrets: NDArray[np.float64], in_force: NDArray[np.float64], tries: int) -> list[int]:
+def greedy(
+    regrets: NDArray[np.float64], in_force: NDArray[np.float64], tries: int, weights: NDArray[np.float64] | None = None
+) -> list[int]:
     """Columns that, each added to those before it, take most off the mean of the least regret in every row.
 
     Args:
         regrets: Regret of each of A columns for each of S rows, (S, A).
         in_force: Regret of what is kept where no column is better, (S,).
         tries: Columns to choose; fewer are returned where a further one would take nothing off.
+        weights: Weight of each row, (S,); all weigh the same if None.
     """
     chosen: list[int] = []
     least = in_force
     for _ in range(tries):
-        after = np.minimum(regrets, least[:, None]).mean(axis=0)
+        after = np.average(np.minimum(regrets, least[:, None]), axis=0, weights=weights)
         best = int(np.argmin(after))
-        if chosen and after[best] >= least.mean():
+        if chosen and after[best] >= np.average(least, weights=weights):
             break
         chosen.append(best)
         least = np.minimum(least, regrets[:, best])

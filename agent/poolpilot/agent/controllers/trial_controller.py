@@ -1,0 +1,78 @@
+"""Trials, then hold: any predictor as a controller that measures what is named and keeps the best of it."""
+
+from collections.abc import Generator
+
+from poolpilot.agent.controllers.refiner import BEST_MEASURED
+from poolpilot.agent.controllers.trial_rule import TrialRule, TrialSettings
+from poolpilot.env.controller import Controller, Trial
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.measurement.protocol import MeasurementSettings
+from poolpilot.env.objective import Objective
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+from poolpilot.models.predictor import Predictor
+
+
+class TrialController(Controller):
+    """Measures the tuple in force and then each one that the predictor names, and holds the best measured.
+
+    It is finished when the predictor names nothing new or has decided as often as it may.
+
+    Args:
+        predictor: What is asked after every window.
+        knobs: The knobs of the server and their ranges.
+        objective: What counts.
+        decisions: Tuples tried at most.
+        measurement: How long what settles is dropped, and how long a window lasts.
+    """
+
+    def __init__(
+        self,
+        predictor: Predictor,
+        knobs: KnobSpace,
+        objective: Objective,
+        decisions: int = 3,
+        measurement: MeasurementSettings | None = None,
+    ) -> None:
+        self.windows: list[Window] = []
+        """The windows that counted: the first tuple's, then one for each trial."""
+        self._rule = TrialRule(predictor, knobs, objective, TrialSettings(decisions=decisions, **BEST_MEASURED))
+        self._measurement = measurement or MeasurementSettings()
+        self._best: PoolTuple | None = None
+        self._trials = self._measured()
+        self._trial = next(self._trials)
+
+    def suggest(self) -> Trial:
+        """The next trial; the best tuple once there are no more."""
+        return self._trial
+
+    def observe(self, window: Window) -> None:
+        """Takes the window of the trial; once finished nothing more is learned.
+
+        Raises:
+            SettingError: The limits allow no tuple.
+        """
+        if self._best is None:
+            self._trial = self._trials.send(window)
+
+    def recommend(self) -> PoolTuple | None:
+        """The best tuple measured; where trials are left, the best so far."""
+        return self._rule.best(self.windows).pool_tuple if self.windows else None
+
+    def _measured(self) -> Generator[Trial, Window, None]:
+        self.reason = "the tuple in force is measured first"
+        self.windows.append((yield Trial(None, self._measurement.window_s)))
+        while (trial := self._next()) is not None:
+            self.reason = self._rule.predictions[-1].reasons[0]
+            if self._measurement.settle_s > 0.0:
+                yield Trial(trial, self._measurement.settle_s)
+            self.windows.append((yield Trial(trial, self._measurement.window_for(trial))))
+        self._best = self._rule.best(self.windows).pool_tuple
+        self.finished = True
+        self.reason = f"{self._best} is the best of {len(self.windows)} measured"
+        while True:
+            yield Trial(self._best)
+
+    def _next(self) -> PoolTuple | None:
+        self._rule.ask(self.windows)
+        return self._rule.next_trial(self.windows)

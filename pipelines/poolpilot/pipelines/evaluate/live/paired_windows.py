@@ -1,0 +1,82 @@
+"""Paired windows: configurations measured there and back again until their differences are known well enough."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from poolpilot.env.measurement.protocol import MeasurementSettings, measure
+from poolpilot.env.measurement.sweep import Core
+from poolpilot.env.objective import Objective
+from poolpilot.env.server import PoolServer
+from poolpilot.featurizer.window import Window
+
+
+class PairedSettings(BaseModel):
+    """How long configurations are compared."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    measurement: MeasurementSettings = Field(
+        default=MeasurementSettings(settle_s=0.2, window_s=0.5),
+        description="What is dropped, and how long a window is.",
+    )
+    wanted_error: float = Field(
+        default=0.025, gt=0.0, description="Standard error of a difference in ln J under which no more is measured."
+    )
+    least_rounds: int = Field(default=2, ge=2, description="Rounds there and back at least.")
+    most_rounds: int = Field(default=6, ge=2, description="Rounds there and back at most.")
+
+
+def paired_windows(
+    server: PoolServer,
+    cores: Sequence[Core],
+    objective: Objective,
+    settings: PairedSettings,
+    rng: np.random.Generator,
+) -> dict[Core, list[Window]]:
+    """Measures every configuration twice a round, in a random order and then in that order reversed (ABBA).
+
+    What drifts evenly through a round so strikes all of them alike.
+
+    Args:
+        server: The server under load.
+        cores: The configurations; the first is the reference of the differences.
+        objective: What the windows are evaluated by.
+        settings: When it is enough.
+        rng: Source of the order.
+
+    Raises:
+        ServerError: The server stopped.
+    """
+    windows: dict[Core, list[Window]] = {core: [] for core in cores}
+    for done in range(1, settings.most_rounds + 1):
+        order = rng.permutation(len(cores))
+        for place in (*order, *order[::-1]):
+            wanted = server.tuple_in_force().with_core(cores[place])
+            windows[cores[place]].append(measure(server, wanted, settings.measurement).window)
+        if done >= settings.least_rounds and max(errors_of(windows, objective).values()) <= settings.wanted_error:
+            break
+    return windows
+
+
+def errors_of(windows: Mapping[Core, Sequence[Window]], objective: Objective) -> dict[Core, float]:
+    """Standard error of each configuration's mean difference in J to the first one; that of the first is 0.
+
+    Differences are taken round by round, two windows of each to a round.
+    """
+    rounds = {core: round_means(each, objective) for core, each in windows.items()}
+    reference = next(iter(rounds.values()))
+    count = len(reference)
+    return {
+        core: float(np.std(means - reference, ddof=1) / math.sqrt(count)) if count > 1 else math.inf
+        for core, means in rounds.items()
+    }
+
+
+def round_means(windows: Sequence[Window], objective: Objective) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+    """Mean J of the two windows of every round, (rounds,)."""
+    values = np.array([objective.value(window) for window in windows])
+    means: np.ndarray[tuple[int], np.dtype[np.float64]] = values.reshape(-1, 2).mean(axis=1)
+    return means

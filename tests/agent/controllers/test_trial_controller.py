@@ -1,0 +1,55 @@
+"""Any predictor as a controller: trials one after the other, then the best measured is held."""
+
+import pytest
+
+from poolpilot.agent.baselines.portfolio import Portfolio
+from poolpilot.agent.controllers.trial_controller import TrialController
+from poolpilot.env.measurement.protocol import MeasurementSettings
+from poolpilot.env.objective import Objective
+from poolpilot.env.servers.curve import CurveServer
+from poolpilot.env.tuning.loop import tune
+from poolpilot.featurizer.pool_tuple import PoolTuple
+
+PORTFOLIO = Portfolio([PoolTuple(64, 3, 10), PoolTuple(16, 3, 10), PoolTuple(1, 3, 10)])
+
+
+@pytest.fixture
+def server() -> CurveServer:
+    return CurveServer([(1, 100), (16, 1200), (64, 600)], cpus=4)
+
+
+def sizes_of(server: CurveServer, decisions: int, settle_s: float = 0.0, horizon_s: float = 20.0) -> list[int]:
+    measurement = MeasurementSettings(settle_s=settle_s, window_s=1.0)
+    controller = TrialController(PORTFOLIO, server.knobs, Objective(), decisions, measurement)
+    trace = tune(server, controller, Objective(), period_s=1.0, horizon_s=horizon_s)
+    return [step.pool_tuple.pool_size for step in trace.steps]
+
+
+def test_each_trial_is_measured_once_and_the_best_held(server: CurveServer) -> None:
+    assert sizes_of(server, decisions=3)[:6] == [4, 64, 16, 1, 16, 16]
+    assert server.tuple_in_force().pool_size == 16
+
+
+def test_no_more_is_tried_than_may_be_decided(server: CurveServer) -> None:
+    assert sizes_of(server, decisions=1)[:4] == [4, 64, 64, 64]
+
+
+def test_what_settles_is_no_window_that_counts(server: CurveServer) -> None:
+    assert sizes_of(server, decisions=1, settle_s=0.5)[:3] == [4, 64, 64]
+    measurement = MeasurementSettings(settle_s=0.5, window_s=1.0)
+    controller = TrialController(PORTFOLIO, server.knobs, Objective(), 2, measurement)
+    tune(server, controller, Objective(), horizon_s=20.0)
+    assert [window.duration_s for window in controller.windows] == [1.0, 1.0, 1.0]
+
+
+def test_it_is_finished_once_the_trials_are_measured(server: CurveServer) -> None:
+    controller = TrialController(PORTFOLIO, server.knobs, Objective(), 2, MeasurementSettings(settle_s=0.0))
+    trace = tune(server, controller, Objective())
+    assert controller.finished
+    assert len(trace.steps) == 3
+    assert "best of 3 measured" in controller.reason
+
+
+def test_stopped_between_trials_it_recommends_the_best_so_far(server: CurveServer) -> None:
+    assert sizes_of(server, decisions=3, horizon_s=2.0) == [4, 64]
+    assert server.tuple_in_force().pool_size == 64

@@ -1,0 +1,109 @@
+"""One workload, live: every method on a server of its own, every choice on windows it was not made by."""
+
+import numpy as np
+import pytest
+
+from poolpilot.env.controller import Controller, Trial
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.measurement.protocol import MeasurementSettings
+from poolpilot.env.objective import Objective
+from poolpilot.env.server import PoolServer
+from poolpilot.env.servers.curve import CurveServer
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+from poolpilot.models.latent.machine_grid import MachineGrid
+from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod
+from poolpilot.pipelines.evaluate.live.live_run import LiveResult, LiveRunSettings, MethodRun, run_workload
+from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings
+from poolpilot.pipelines.evaluate.stage import Stage
+
+QUICK = MeasurementSettings(settle_s=0.0, window_s=1.0, window_ticks=0.0, keep_shares=(0.5,), final_repeats=1)
+SETTINGS = LiveRunSettings(
+    grid=MachineGrid(sizes=(1, 16, 64), multiples=(1.0,), oversubscribes=(3,), timer_intervals_ms=(500,)),
+    sweep=QUICK,
+    budget_s=10.0,
+    period_s=1.0,
+    paired=PairedSettings(measurement=QUICK),
+)
+
+
+class Steady(Controller):
+    """Sets one size from the second window on."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def suggest(self) -> Trial:
+        return Trial(PoolTuple(self.size, 3, 500))
+
+    def observe(self, window: Window) -> None:
+        assert window.throughput_per_s > 0.0
+
+
+def steady(size: int) -> OpenMethod:
+    def opened(knobs: KnobSpace, objective: Objective) -> Controller:
+        assert knobs.knobs["pool_size"].high >= size
+        assert objective.price_of_thread > 0.0
+        return Steady(size)
+
+    return opened
+
+
+@pytest.fixture
+def opened() -> list[CurveServer]:
+    """The servers that were opened, in order."""
+    return []
+
+
+@pytest.fixture
+def stage(opened: list[CurveServer]) -> Stage:
+    def open_server() -> PoolServer:
+        opened.append(CurveServer([(1, 100), (16, 1200), (64, 600)], cpus=4, noise=0.01, seed=len(opened)))
+        return opened[-1]
+
+    return Stage("mine", "ours", 3, Objective(), open_server)
+
+
+@pytest.fixture
+def result(stage: Stage) -> LiveResult:
+    done: list[str] = []
+    found = run_workload(stage, {"good": steady(16), "poor": steady(1)}, SETTINGS, done.append)
+    assert done == ["sweep", "good", "poor", "comparison"]
+    return found
+
+
+def run_of(result: LiveResult, method: str) -> MethodRun:
+    return next(run for run in result.runs if run.method == method)
+
+
+def test_every_method_has_a_server_of_its_own(result: LiveResult, opened: list[CurveServer]) -> None:
+    assert len(opened) == 4
+    assert {run.method for run in result.runs} == {"reference", "default", "good", "poor"}
+
+
+def test_choices_are_compared_with_the_best_of_the_sweep(result: LiveResult) -> None:
+    assert run_of(result, "reference").chosen == (16, 3, 500)
+    assert run_of(result, "good").goodput_share == pytest.approx(1.0, abs=0.05)
+    assert run_of(result, "poor").goodput_share == pytest.approx(100 / 1200, rel=0.1)
+    assert run_of(result, "default").chosen == (4, 3, 500)
+    assert result.repeats
+
+
+def test_the_way_is_counted_with_its_unsafe_windows(result: LiveResult) -> None:
+    good, poor = run_of(result, "good"), run_of(result, "poor")
+    assert (good.tries, poor.tries, run_of(result, "default").tries) == (1, 1, 0)
+    assert good.unsafe == 0.0
+    assert poor.unsafe == pytest.approx(0.9)
+    assert good.on_the_way is not None
+    assert poor.on_the_way is not None
+    assert good.on_the_way > 0.9 > 0.2 > poor.on_the_way
+
+
+def test_result_survives_json(result: LiveResult) -> None:
+    assert LiveResult.from_dict(result.as_dict()) == result
+
+
+def test_same_seed_gives_the_same_reference(stage: Stage) -> None:
+    first, second = (run_workload(stage, {}, SETTINGS, lambda _: None) for _ in range(2))
+    assert run_of(first, "reference").chosen == run_of(second, "reference").chosen
+    assert np.isfinite([run.error for run in first.runs]).all()

@@ -1,0 +1,54 @@
+"""Paired windows: there and back again, until the differences are known."""
+
+import numpy as np
+import pytest
+
+from poolpilot.env.measurement.protocol import MeasurementSettings
+from poolpilot.env.objective import Objective
+from poolpilot.env.servers.curve import CurveServer
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings, errors_of, paired_windows
+
+CURVE = [(1, 100), (16, 1200), (64, 600)]
+CORES = [(16, 3, 10), (1, 3, 10), (64, 3, 10)]
+MEASUREMENT = MeasurementSettings(settle_s=0.0, window_s=1.0, window_ticks=0.0)
+
+
+class Recording(CurveServer):
+    """Keeps the sizes that were set."""
+
+    def apply(self, pool_tuple: PoolTuple) -> PoolTuple:
+        self.sizes = [*getattr(self, "sizes", []), pool_tuple.pool_size]
+        return super().apply(pool_tuple)
+
+
+def settings(**values: float) -> PairedSettings:
+    return PairedSettings.model_validate({"measurement": MEASUREMENT, **values})
+
+
+def test_every_round_goes_there_and_back() -> None:
+    server = Recording(CURVE)
+    windows = paired_windows(server, CORES, Objective(), settings(), np.random.default_rng(0))
+    assert {core: len(each) for core, each in windows.items()} == dict.fromkeys(CORES, 4)
+    for begin in (0, 6):
+        there, back = server.sizes[begin : begin + 3], server.sizes[begin + 3 : begin + 6]
+        assert there == back[::-1]
+        assert sorted(there) == [1, 16, 64]
+
+
+def test_it_ends_when_the_differences_are_known_well_enough() -> None:
+    counts = {}
+    for noise in (0.0, 0.3):
+        server = CurveServer(CURVE, noise=noise, seed=1)
+        windows = paired_windows(server, CORES, Objective(), settings(most_rounds=5), np.random.default_rng(0))
+        counts[noise] = len(windows[CORES[0]]) // 2
+    assert counts == {0.0: 2, 0.3: 5}
+
+
+def test_drift_that_strikes_all_alike_is_no_error() -> None:
+    server = CurveServer(CURVE)
+    windows = paired_windows(server, CORES, Objective(), settings(), np.random.default_rng(0))
+    errors = errors_of(windows, Objective())
+    assert list(errors) == CORES
+    assert errors[CORES[0]] == 0.0
+    assert max(errors.values()) == pytest.approx(0.0, abs=1e-9)
