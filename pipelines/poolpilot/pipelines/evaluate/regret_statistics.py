@@ -108,17 +108,18 @@ def paired(first: Sequence[Outcome], second: Sequence[Outcome], resamples: int, 
     by_family: dict[str, list[float]] = defaultdict(list)
     for outcome in first:
         by_family[outcome.family].append(outcome.regret - baseline[outcome.workload_id, outcome.start])
-    sums = np.array([sum(differences) for differences in by_family.values()])
-    counts = np.array([len(differences) for differences in by_family.values()])
-    low, high = _interval(sums, counts, resamples, seed)
+    sums, counts = _sums_and_counts(by_family)
+    low, high = clustered_interval(by_family, resamples, seed)
     return PairedDifference(float(sums.sum() / counts.sum()), low, high)
 
 
-def _interval(
-    sums: NDArray[np.float64], counts: NDArray[np.int64], resamples: int, seed: int
+def clustered_interval(
+    by_family: Mapping[str, Sequence[float]], resamples: int, seed: int
 ) -> tuple[float | None, float | None]:
+    """The 95 % interval of a mean, from a percentile bootstrap of whole families; none for fewer than two of them."""
     from scipy.stats import bootstrap
 
+    sums, counts = _sums_and_counts(by_family)
     if len(sums) < 2:
         return None, None
 
@@ -135,6 +136,11 @@ def _interval(
         rng=np.random.default_rng(seed),
     ).confidence_interval
     return float(found.low), float(found.high)
+
+
+def _sums_and_counts(by_family: Mapping[str, Sequence[float]]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    sums = np.array([sum(values) for values in by_family.values()])
+    return sums, np.array([len(values) for values in by_family.values()])
 
 
 def gap_closed(outcomes: Iterable[Outcome], headrooms: Mapping[str, Headroom]) -> float | None:

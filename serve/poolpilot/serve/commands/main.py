@@ -60,9 +60,12 @@ def _add_look(app: typer.Typer) -> None:
 
     add_settings_command(app, "demo", demo_command.HELP, demo_command.build_demo, LOOK)
     add_settings_command(app, "demo-mariadb", demo_command.MARIADB_HELP, demo_command.build_demo_mariadb, LOOK)
-    app.command("advise", rich_help_panel=LOOK)(advise_command.advise)
-    app.add_typer(mariadb_command.app, name="mariadb", rich_help_panel=LOOK)
-    app.command("predict", rich_help_panel=LOOK)(predict_command.predict)
+    add_settings_command(app, "advise", advise_command.HELP, advise_command.build, LOOK)
+    mariadb = typer.Typer(no_args_is_help=True)
+    add_settings_command(mariadb, "grants", mariadb_command.GRANTS_HELP, mariadb_command.build_grants)
+    add_settings_command(mariadb, "check", mariadb_command.CHECK_HELP, mariadb_command.build_check)
+    app.add_typer(mariadb, name="mariadb", help=mariadb_command.HELP, rich_help_panel=LOOK)
+    add_settings_command(app, "predict", predict_command.HELP, predict_command.build, LOOK)
     add_settings_command(app, "simulate", simulate_command.HELP, simulate_command.build, LOOK)
     bench = typer.Typer(no_args_is_help=True)
     add_settings_command(bench, "climbers", bench_climbers_command.HELP, bench_climbers_command.build)
@@ -77,29 +80,33 @@ def _add_act(app: typer.Typer) -> None:
     from poolpilot.serve.commands.climb import climb_command
     from poolpilot.serve.commands.search import search_command
 
-    app.command("climb", rich_help_panel=ACT)(climb_command.build())
+    add_settings_command(app, "climb", climb_command.HELP, climb_command.build, ACT)
     add_settings_command(app, "search", search_command.HELP, search_command.build, ACT)
-    app.command("sweep", rich_help_panel=ACT)(sweep_command.sweep)
-    app.command("restore", rich_help_panel=ACT)(restore_command.restore)
-    app.command("serve", rich_help_panel=ACT)(serve_command.serve)
+    add_settings_command(app, "sweep", sweep_command.HELP, sweep_command.build, ACT)
+    add_settings_command(app, "restore", restore_command.HELP, restore_command.build, ACT)
+    add_settings_command(app, "serve", serve_command.HELP, serve_command.build, ACT)
 
 
 def _add_learn(app: typer.Typer) -> None:
     from poolpilot.serve.commands.learn import (
         calibrate_command,
         collect_command,
+        curves_command,
         evaluate_command,
         lab_command,
         promote_command,
         train_command,
     )
 
-    app.add_typer(lab_command.app, name="lab", rich_help_panel=LEARN)
+    lab = typer.Typer(no_args_is_help=True)
+    lab_command.add_to(lab)
+    app.add_typer(lab, name="lab", help=lab_command.HELP, rich_help_panel=LEARN)
     add_settings_command(app, "collect", collect_command.HELP, collect_command.build, LEARN)
     add_settings_command(app, "train", train_command.HELP, train_command.build, LEARN)
     add_settings_command(app, "evaluate", evaluate_command.HELP, evaluate_command.build, LEARN)
     add_settings_command(app, "promote", promote_command.HELP, promote_command.build, LEARN)
     add_settings_command(app, "calibrate", calibrate_command.HELP, calibrate_command.build, LEARN)
+    add_settings_command(app, "curves", curves_command.HELP, curves_command.build, LEARN)
 
 
 def _show_version(wanted: bool) -> None:

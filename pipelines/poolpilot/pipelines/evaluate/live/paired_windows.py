@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.env.measurement.protocol import MeasurementSettings, measure
@@ -75,8 +76,8 @@ def errors_of(windows: Mapping[Core, Sequence[Window]], objective: Objective) ->
     }
 
 
-def round_means(windows: Sequence[Window], objective: Objective) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+def round_means(windows: Sequence[Window], objective: Objective) -> NDArray[np.float64]:
     """Mean J of the two windows of every round, (rounds,)."""
     values = np.array([objective.value(window) for window in windows])
-    means: np.ndarray[tuple[int], np.dtype[np.float64]] = values.reshape(-1, 2).mean(axis=1)
+    means: NDArray[np.float64] = values.reshape(-1, 2).mean(axis=1)
     return means

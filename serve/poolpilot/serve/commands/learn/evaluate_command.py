@@ -4,13 +4,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poolpilot.env.output import terminal, write_json
+from rich.console import Console
+
+from poolpilot.env.output import check_folder, terminal, write_json
 from poolpilot.serve.commands.options.settings_command import as_command
 
 if TYPE_CHECKING:
     from poolpilot.pipelines.evaluate.evaluate import EvaluateSettings
 
-HELP = "Compare a model with its baselines on workloads it has never seen."
+HELP = (
+    "Compare a model with its baselines on workloads it has never seen.\n\n"
+    "With --workloads FOLDER every method runs live on workload files that you wrote: the embedded pool, a simulated\n"
+    "machine or a test server of MariaDB, as each file says (docs/evaluation.md)."
+)
 
 
 def build() -> Callable[..., None]:
@@ -23,6 +29,8 @@ def build() -> Callable[..., None]:
 def run(settings: "EvaluateSettings", json_path: Path | None) -> None:
     """Evaluates, on records or live, and shows the table of methods."""
     console = terminal()
+    if settings.workloads is not None:
+        return run_files(settings, settings.workloads, console, json_path)
     if settings.server == "mariadb":
         from poolpilot.pipelines.evaluate.mariadb_evaluate import evaluate_live
 
@@ -37,3 +45,18 @@ def run(settings: "EvaluateSettings", json_path: Path | None) -> None:
     console.print(evaluation_table(evaluation))
     digests = {"model_digest": artefact.digest, "dataset_digest": dataset.digest}
     write_json(json_path, {**digests, **evaluation.as_dict()})
+
+
+def run_files(settings: "EvaluateSettings", folder: Path, console: Console, json_path: Path | None) -> None:
+    """Evaluates every method live on workload files."""
+    import mlflow
+
+    from poolpilot.pipelines.evaluate.live.live_evaluate import evaluate_files
+    from poolpilot.pipelines.tracking import tracked_run
+
+    check_folder(json_path)
+    with tracked_run("evaluate-workloads", settings, settings.tracking):
+        report = evaluate_files(folder, settings.model, settings.files, console)
+        mlflow.log_dict(report.as_dict(), "evaluation.json")
+    console.print(report.table())
+    write_json(json_path, report.as_dict())

@@ -1,0 +1,24 @@
+"""The response curves that come with the package, or those that an environment variable names."""
+
+import os
+from importlib.resources import files
+from pathlib import Path
+
+from poolpilot.models.latent.response_curves import ResponseCurves
+
+VARIABLE = "POOLPILOT_CURVES"
+"""Environment variable that names another file of response curves."""
+
+SHIPPED = "curves.json"
+
+
+def load_curves(path: Path | None = None) -> ResponseCurves:
+    """Loads response curves: those of the argument, else of the environment variable, else those of the package.
+
+    Raises:
+        ArtefactError: The file cannot be read, or holds no response curves.
+    """
+    named = os.environ.get(VARIABLE)
+    return ResponseCurves.load(
+        path or (Path(named) if named else Path(str(files("poolpilot.models.latent") / SHIPPED)))
+    )
