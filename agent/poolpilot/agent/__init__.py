@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from poolpilot.agent.baselines.sbs import SingleBestStatic
     from poolpilot.agent.baselines.static import DefaultPredictor, StaticPredictor
     from poolpilot.agent.baselines.trees import BoostedTrees
-    from poolpilot.agent.baselines.usl_controller import UslController
+    from poolpilot.agent.baselines.usl import UslController
     from poolpilot.agent.controllers.predictor_controller import PredictorController
     from poolpilot.agent.controllers.refiner import Refiner
     from poolpilot.agent.controllers.warm_start import WarmStart, WarmStartSettings
@@ -40,7 +40,7 @@ else:
             "baselines.sbs": ("SingleBestStatic",),
             "baselines.static": ("DefaultPredictor", "StaticPredictor"),
             "baselines.trees": ("BoostedTrees",),
-            "baselines.usl_controller": ("UslController",),
+            "baselines.usl": ("UslController",),
             "controllers.predictor_controller": ("PredictorController",),
             "controllers.refiner": ("Refiner",),
             "controllers.warm_start": ("WarmStart", "WarmStartSettings"),

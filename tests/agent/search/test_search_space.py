@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolpilot.agent.search.search_knob import SearchKnob
-from poolpilot.agent.search.search_space import SearchSpace
+from poolpilot.agent.search.search_space import SearchKnob, SearchSpace
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from poolpilot.agent.training.all_action import AllActionSettings, new_network, train_all_action
-from poolpilot.agent.training.policy import GreedyPolicy
-from poolpilot.agent.training.validation import BestWeights, ValidationSettings, evaluate_weights
+from poolpilot.agent.training.validation import BestWeights, GreedyPolicy, ValidationSettings, evaluate_weights
 from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.errors import StoreError

@@ -15,7 +15,7 @@ from pymysql.constants import ER
 
 from poolpilot.env.lab.host.programs import program
 from poolpilot.env.lab.instance import Lab, LabSettings
-from poolpilot.env.lab.running import Running
+from poolpilot.env.lab.mariadbd import Running
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.mariadb.session import Session
 from poolpilot.errors import ServerError

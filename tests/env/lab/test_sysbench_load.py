@@ -10,9 +10,8 @@ import pytest
 from poolpilot.env.lab.datasets import dataset
 from poolpilot.env.lab.host.programs import program
 from poolpilot.env.lab.instance import Lab
-from poolpilot.env.lab.ledger import Ledger
 from poolpilot.env.lab.sql_workload import Script, SqlClass, SqlWorkload
-from poolpilot.env.lab.sysbench_load import SCRIPTS, SqlLoad
+from poolpilot.env.lab.sysbench_load import SCRIPTS, Ledger, SqlLoad
 from poolpilot.env.mariadb.session import Session
 from poolpilot.errors import ServerError, SettingError
 from poolpilot.featurizer.histogram import Histogram

@@ -19,7 +19,7 @@ from poolpilot.env.lab.host.ports import free_or_checked
 from poolpilot.env.lab.host.private_file import write_private
 from poolpilot.env.lab.host.programs import program
 from poolpilot.env.lab.host.slow_disk import SlowDisk
-from poolpilot.env.lab.running import POLL_S, Running
+from poolpilot.env.lab.mariadbd import POLL_S, Running
 from poolpilot.env.lab.sql_workload import DatasetName
 from poolpilot.env.mariadb.dsn import Account, Dsn
 from poolpilot.env.mariadb.session import Session

@@ -12,11 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from poolpilot.env.interrupts import held
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.mariadb.actuator import Actuator, SetGlobal
-from poolpilot.env.mariadb.control import Control, open_control
 from poolpilot.env.mariadb.counters import read_counters, read_population, read_tuple_values
 from poolpilot.env.mariadb.dsn import Account
 from poolpilot.env.mariadb.process import ServerProcess
-from poolpilot.env.mariadb.session import Session
+from poolpilot.env.mariadb.session import Control, Session, open_control
 from poolpilot.env.mariadb.variables import PoolVariable, knob_space, read_variables, tuple_of
 from poolpilot.errors import LostServerError, ServerError, SettingError, TupleChangedError
 from poolpilot.featurizer.histogram import Histogram

@@ -123,8 +123,7 @@ def tune(
     Examples:
         >>> from poolpilot.env import ClimbController, ClimbSettings, CurveServer, spectral_climber
         >>> server, objective = CurveServer([(1, 100), (16, 1200), (64, 600)]), Objective()
-        >>> climber = spectral_climber(ClimbSettings(), server.knobs)
-        >>> climb = ClimbController(climber, server.tuple_in_force(), objective)
+        >>> climb = ClimbController(spectral_climber(ClimbSettings(), server.knobs), server.tuple_in_force(), objective)
         >>> trace = tune(server, climb, objective, horizon_s=20.0)
         >>> trace.steps[0].goodput_per_s, trace.steps[-1].goodput_per_s > 1000.0
         (320.0, True)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from poolpilot.agent.baselines.formulas import LittleFormula, WaitRatioFormula
 from poolpilot.agent.baselines.nearest import NearestWorkload
 from poolpilot.agent.baselines.trees import BoostedTrees, TreesSettings
-from poolpilot.agent.baselines.usl_controller import UslController, UslSettings
+from poolpilot.agent.baselines.usl import UslController, UslSettings
 from poolpilot.agent.controllers.predictor_controller import PredictorController
 from poolpilot.agent.search.random_search import RandomSearch
 from poolpilot.agent.search.search_controller import SearchSettings
