@@ -31,8 +31,8 @@ from poolpilot.models.body import as_body
 from poolpilot.models.champion import load_champion
 from poolpilot.models.predictor import ScorePredictor
 from poolpilot.pipelines.store.dataset import read_dataset
-from poolpilot.serve.commands.act.serve_command import http_server, listening_socket
 from poolpilot.serve.service.application import create_app
+from poolpilot.serve.service.http_server import http_server, listening_socket
 from poolpilot.serve.service.service_settings import ServeSettings
 
 REQUESTS = {"without": 30, "with": 400}

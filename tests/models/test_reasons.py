@@ -52,7 +52,7 @@ MORE, FEWER, SAME = PoolTuple(32, 3, 500), PoolTuple(2, 3, 500), PoolTuple(8, 10
             {"active_round_us_p50": 400.0, "active_round_us_p95": 38_000.0},
             "long requests (p95 38 ms) block short ones (median 0.4 ms); a blocked group is noticed sooner",
         ),
-        (SAME, {}, "workloads that respond like this one ran best under this tuple"),
+        (SAME, {}, "workloads that respond like this one ran best under this configuration"),
     ],
 )
 def test_evidence_becomes_a_sentence(

@@ -15,8 +15,8 @@ from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction, Predictor
-from poolpilot.serve.commands.act.serve_command import http_server, listening_socket
 from poolpilot.serve.service.application import create_app
+from poolpilot.serve.service.http_server import http_server, listening_socket
 from poolpilot.serve.service.service_settings import ServeSettings
 
 

@@ -178,7 +178,7 @@ class ScorePredictor:
     def prefer(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Preference:
         """Names the tuple of the highest expected J, without asking how sure that is; see `Predictor.predict`."""
         if not windows:
-            raise SettingError("a prediction needs at least one window; measure the tuple in force first")
+            raise SettingError("a prediction needs at least one window; measure what is in force first")
         grid = self.artefact.card.grid
         gains, latest_gain = self._member_gains(windows, limits, objective)
         best = self._best(np.where(grid.mask(limits), gains.mean(axis=0), -np.inf), windows[-1])
@@ -272,7 +272,10 @@ class ScorePredictor:
     def _leave(self, latest: Window, chosen: PoolTuple, gain: Estimate) -> tuple[str, ...]:
         in_force = latest.pool_tuple
         if chosen.core == in_force.core:
-            return (f"leave it: {in_force} is the best tuple known for this workload", *reasons_for(latest, chosen))
+            return (
+                f"leave it: {in_force} is the best configuration known for this workload",
+                *reasons_for(latest, chosen),
+            )
         if gain.mean - self.settings.caution * gain.disagreement > self.settings.min_gain:
             return ()
         return (

@@ -70,7 +70,7 @@ def reasons_for(window: Window, chosen: PoolTuple) -> tuple[str, ...]:
     change = Change.between(window.pool_tuple, chosen)
     found = [*_about_groups(features, change), *_about_long_requests(features, change)]
     if not found:
-        found = ["workloads that respond like this one ran best under this tuple"]
+        found = ["workloads that respond like this one ran best under this configuration"]
     return tuple(found[:MOST_REASONS])
 
 

@@ -66,7 +66,7 @@ def test_without_a_grid_the_tuple_in_force_is_checked(profile: Path) -> None:
     ("flags", "refusal"),
     [
         ({"profile": Path("nowhere.json")}, "cannot read the profile nowhere.json"),
-        ({"grid": True, "sizes": (1000,)}, "holds no tuple"),
+        ({"grid": True, "sizes": (1000,)}, "holds no configuration"),
         ({"machine": Path("nowhere.json")}, "cannot read the machine nowhere.json"),
         ({"requests": 1}, "requests"),
     ],

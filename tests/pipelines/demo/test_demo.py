@@ -65,7 +65,7 @@ def test_what_others_best_tuples_cost_is_told_by_its_worst() -> None:
         {"name": "latch", "under_others_best": {"pages": 0.874, "reports": 0.2}},
         {"name": "pages", "under_others_best": {"latch": -0.01}},
     ]
-    told = "Under the best tuple of another workload they lose: latch up to 87 %, pages up to 0 %."
+    told = "Under the best configuration of another workload they lose: latch up to 87 %, pages up to 0 %."
     assert foreign_story({"workloads": workloads}) == told
 
 

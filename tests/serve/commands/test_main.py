@@ -1,6 +1,6 @@
 """The command as a user meets it: help, exit codes and one sentence for every mistake."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +14,10 @@ PANELS = {
     "Act": ["climb", "restore", "serve", "sweep"],
     "Learn": ["collect", "lab", "evaluate", "promote", "train"],
 }
+
+
+SCREEN = 40
+"""Lines of a help that is read at a glance."""
 
 
 @pytest.fixture
@@ -42,11 +46,27 @@ def test_help_shows_every_command_in_its_group(invoke: Callable[..., Any], panel
     assert [name for name in PANELS[panel] if name not in listed] == []
 
 
-@pytest.mark.parametrize("name", sorted(name for names in PANELS.values() for name in names))
-def test_every_command_explains_itself(invoke: Callable[..., Any], name: str) -> None:
-    result = invoke(name, "--help")
-    assert result.code == 0
-    assert f"poolpilot {name}" in result.out
+def names_of(group: Any, before: str = "") -> Iterator[str]:
+    """The commands of a group and of the groups in it."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from names_of(command, f"{before}{name} ")
+        else:
+            yield before + name
+
+
+@pytest.mark.parametrize("name", sorted(names_of(typer.main.get_command(main.build()))))
+def test_every_command_explains_itself_on_one_screen_or_in_groups(
+    invoke: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    result = invoke(*name.split(), "--help")
+    assert (result.code, result.err) == (0, "")
+    assert f"Usage: poolpilot {name}" in result.out
+    lines = result.out.splitlines()
+    cut = [line for line in lines if "…" in line]
+    assert all("." in line.partition("…")[0] for line in cut)  # only the long names of nested settings
+    assert len(lines) <= SCREEN or sum(line.startswith("╭─") for line in lines) >= 4
 
 
 def test_version(invoke: Callable[..., Any]) -> None:

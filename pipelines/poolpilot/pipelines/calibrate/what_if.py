@@ -40,7 +40,7 @@ class SimulateSettings(ProgramSettings):
     machine: Path | None = Field(
         default=None, description="JSON file of a machine, as `poolpilot calibrate` writes it; none is the shipped one."
     )
-    grid: bool = Field(default=False, description="Simulate all tuples of the grid, not only the one in force.")
+    grid: bool = Field(default=False, description="Simulate all configurations of the grid, not only the one in force.")
     sizes: tuple[int, ...] = Field(
         default=(1, 2, 4, 8, 16, 32, 64, 128), min_length=1, description="Pool sizes of the grid."
     )
@@ -48,7 +48,7 @@ class SimulateSettings(ProgramSettings):
     timer_intervals_ms: tuple[int, ...] = Field(
         default=(10, 500), min_length=1, description="Timer intervals of the grid in milliseconds."
     )
-    requests: int = Field(default=20_000, ge=100, description="Requests simulated under each tuple.")
+    requests: int = Field(default=20_000, ge=100, description="Requests simulated under each configuration.")
     png: Path | None = Field(default=None, description="Draw the grid as heat maps into this file.")
 
 
@@ -91,8 +91,8 @@ class WhatIf:
         return Group(self._check_table(), *self._grid_tables())
 
     def _check_table(self) -> Table:
-        table = Table(title="The tuple in force", show_header=False, title_justify="left")
-        table.add_row("tuple", f"{self.in_force} (pool size, oversubscribe, timer interval ms)")
+        table = Table(title="The configuration in force", show_header=False, title_justify="left")
+        table.add_row("configuration", f"{self.in_force} (pool size, oversubscribe, timer interval ms)")
         table.add_row("goodput, measured", f"{self.measured_goodput_per_s:,.0f}/s")
         error = self.simulated_goodput_per_s / self.measured_goodput_per_s - 1.0
         table.add_row("goodput, simulated", f"{self.simulated_goodput_per_s:,.0f}/s ({error:+.0%})")
@@ -139,7 +139,7 @@ def what_if(settings: SimulateSettings) -> WhatIf:
     """Rebuilds the workload of a profile and simulates it.
 
     Raises:
-        SettingError: The profile or the machine cannot be read, or the grid holds no tuple that the server allows.
+        SettingError: The profile or the machine cannot be read, or the grid holds no configuration that the server allows.
         FeatureError: The profile lacks what a workload is rebuilt from; the text says what.
     """
     request = _read_profile(settings.profile)
@@ -167,7 +167,7 @@ def _grid(settings: SimulateSettings, scenario: Scenario, request: Request) -> C
     ]
     allowed = [one for one in tuples if request.limits.allows(one)]
     if not allowed:
-        raise SettingError("the grid holds no tuple that the server of the profile allows; give other --sizes")
+        raise SettingError("the grid holds no configuration that the server of the profile allows; give other --sizes")
     return simulate_batch([scenario], allowed, settings.requests)
 
 

@@ -161,7 +161,7 @@ def foreign_story(report: dict[str, Any]) -> str:
     """In words, what each workload loses under the best tuple of another."""
     worst = {one["name"]: max(one["under_others_best"].values(), default=0.0) for one in report["workloads"]}
     losses = ", ".join(f"{name} up to {100 * max(loss, 0.0):.0f} %" for name, loss in worst.items())
-    return f"Under the best tuple of another workload they lose: {losses}."
+    return f"Under the best configuration of another workload they lose: {losses}."
 
 
 def _arrival(row: dict[str, Any], horizon_s: float) -> str:

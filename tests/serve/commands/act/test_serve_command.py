@@ -13,8 +13,8 @@ import pytest
 
 from poolpilot.errors import ServerError
 from poolpilot.models.predictor import Predictor
-from poolpilot.serve.commands.act import serve_command
-from poolpilot.serve.commands.act.serve_command import check_descriptors, listening_socket
+from poolpilot.serve.service import http_server
+from poolpilot.serve.service.http_server import check_descriptors, listening_socket
 from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 
 
@@ -71,7 +71,7 @@ def test_answers_over_a_real_socket_until_interrupted(
     invoke: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, request_values: dict[str, Any]
 ) -> None:
     listener = listening_socket("127.0.0.1", 0)
-    monkeypatch.setattr(serve_command, "listening_socket", lambda *_: listener)
+    monkeypatch.setattr(http_server, "listening_socket", lambda *_: listener)
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
     answers: list[httpx.Response] = []
 

@@ -76,6 +76,69 @@ def test_lists_and_switches_are_flags_too(app: typer.Typer, baked: list[tuple[Ba
     assert json_path is None
 
 
+class ShopSettings(ProgramSettings):
+    """Settings of a command that needs to be told where, and has switches of all kinds."""
+
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_SHOP_")
+
+    where: str = Field(description="Which shop.")
+    bags: int = Field(ge=1, description="How many.")
+    cash: bool = Field(default=False, description="Whether in cash.")
+    receipt: bool = Field(default=True, description="Whether with a receipt.")
+    gift: bool = Field(default=False, description="Whether wrapped.", json_schema_extra={"flag": "--gift"})
+
+
+@pytest.fixture
+def shopped() -> list[ShopSettings]:
+    return []
+
+
+@pytest.fixture
+def shop(shopped: list[ShopSettings]) -> typer.Typer:
+    built = typer.Typer(add_completion=False)
+    command = as_command(
+        ShopSettings, lambda settings, _: shopped.append(settings), "Shop.", argument="where", writes=False
+    )
+    built.command()(command)
+    return built
+
+
+@pytest.mark.parametrize(("given", "missing"), [(["--bags", "1"], "Missing argument 'WHERE'"), (["here"], "--bags")])
+def test_a_field_without_a_default_must_be_given(shop: typer.Typer, given: list[str], missing: str) -> None:
+    result = CliRunner().invoke(shop, given)
+    assert result.exit_code == 2
+    assert missing in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("flags", "switches"),
+    [
+        ([], (False, True, False)),
+        (["--cash", "--no-receipt", "--gift"], (True, False, True)),
+        (["--no-cash", "--receipt"], (False, True, False)),
+    ],
+)
+def test_switches_go_both_ways_and_the_help_shows_the_one_that_changes_something(
+    shop: typer.Typer, shopped: list[ShopSettings], flags: list[str], switches: tuple[bool, ...]
+) -> None:
+    assert CliRunner().invoke(shop, ["here", "--bags", "2", *flags], catch_exceptions=False).exit_code == 0
+    (settings,) = shopped
+    assert (settings.cash, settings.receipt, settings.gift) == switches
+    shown = CliRunner().invoke(shop, ["--help"], env={"COLUMNS": "200"}).stdout
+    assert {"--cash", "--no-receipt", "--gift"} <= set(shown.split())
+    assert not {"--no-cash", "--receipt", "--json"} & set(shown.split())
+    assert "Whether with a receipt. [default: yes]" in shown
+
+
+def test_a_switch_that_the_environment_has_on_can_be_taken_off(
+    shop: typer.Typer, shopped: list[ShopSettings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("POOLPILOT_SHOP_CASH", "true")
+    CliRunner().invoke(shop, ["here", "--bags", "2"], catch_exceptions=False)
+    CliRunner().invoke(shop, ["here", "--bags", "2", "--no-cash"], catch_exceptions=False)
+    assert [settings.cash for settings in shopped] == [True, False]
+
+
 def test_a_field_may_be_an_argument_and_stand_in_a_group(baked: list[tuple[BakeSettings, Path | None]]) -> None:
     built = typer.Typer(add_completion=False)
     panels = {"Taste": ("sugar",)}

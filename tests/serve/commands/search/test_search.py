@@ -142,7 +142,7 @@ def test_until_stable_ends_by_itself(invoke: Callable[..., Any], tmp_path: Path)
     assert (result.code, result.err) == (0, "")
     assert read(path)["rounds_done"] >= 4
     assert read(path)["best"]["pool_size"] == 32
-    assert "until 3 rounds have found no better tuple" in result.out
+    assert "until 3 rounds have found no better configuration" in result.out
 
 
 def test_same_seed_searches_alike_in_virtual_time(invoke: Callable[..., Any], tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_where_nothing_better_is_found_the_first_tuple_stays(invoke: Callable[..
     curve.write_text("[[1, 100], [4, 900], [32, 100]]", encoding="utf-8")
     options = ("--curve", curve, "--knob", "pool_size=1,16,32", "--keep", "--json", path)
     result = invoke(*CURVE, *options)
-    assert "nothing was better than the first tuple, (4, 3, 500)" in result.out
+    assert "nothing was better than the first configuration, (4, 3, 500)" in result.out
     assert "In force now: (4, 3, 500)" in result.out
     assert (read(path)["gain"], read(path)["best"]["pool_size"]) == (0.0, 4)
 

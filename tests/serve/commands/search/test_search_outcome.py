@@ -24,9 +24,9 @@ def run_that_gained(factor: float, target: str) -> Any:
 @pytest.mark.parametrize(
     ("factor", "target", "words"),
     [
-        (1.5, "objective", "objective +50 % against the first tuple"),
-        (41.76, "objective", "objective more than 10 times against the first tuple"),
-        (2.0, "latency", "mean latency -50 % against the first tuple"),
+        (1.5, "objective", "objective +50 % against the first configuration"),
+        (41.76, "objective", "objective more than 10 times against the first configuration"),
+        (2.0, "latency", "mean latency -50 % against the first configuration"),
     ],
 )
 def test_gain_is_no_percentage_of_thousands(factor: float, target: str, words: str) -> None:

@@ -37,7 +37,7 @@ def searched(*, terminal: bool) -> tuple[SearchRun, str]:
 def test_where_there_is_no_terminal_every_round_is_one_line() -> None:
     run, shown = searched(terminal=False)
     lines = shown.splitlines()
-    assert lines[:2] == ["A search", "the tuple at the start; goodput 1/s: 400"]
+    assert lines[:2] == ["A search", "the configuration at the start; goodput 1/s: 400"]
     assert [line.partition(":")[0] for line in lines[2:]] == [f"round {number} of {ROUNDS}" for number in range(1, 5)]
     assert len(run.steps) == 1 + ROUNDS
 

@@ -1,37 +1,56 @@
-"""`poolpilot restore`: brings back the tuple that a climb, a search or a sweep found, where it was killed."""
+"""`poolpilot restore`: brings back the configuration that a climb, a search or a sweep found, where it was killed."""
 
-from typing import Annotated
+from collections.abc import Callable
+from pathlib import Path
 
-import typer
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
 
 from poolpilot.env.output import terminal
 from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
-from poolpilot.serve.commands.options.mariadb_options import DefaultsFile, DsnArgument, Procedure
+from poolpilot.serve.commands.options.mariadb_options import StagingOptions
+from poolpilot.serve.commands.options.settings_command import as_command
+
+HELP = (
+    "Bring back the configuration that was in force before a climb, search or sweep that was killed on this host.\n\n"
+    "What somebody else has set since then stays. Without --execute it says what it would do. The journals lie in "
+    "~/.local/state/poolpilot, or in the folder that POOLPILOT_JOURNALS names."
+)
 
 
-def restore(
-    dsn: DsnArgument,
-    defaults_file: DefaultsFile = None,
-    procedure: Procedure = None,
-    execute: Annotated[bool, typer.Option("--execute", help="Do it; without this the server is left alone.")] = False,
-    forget: Annotated[
-        bool, typer.Option("--forget", help="Leave what is in force, and take it for the beginning from now on.")
-    ] = False,
-) -> None:
-    """Bring back the tuple that was in force before a climb, search or sweep that was killed on this host.
+class RestoreSettings(StagingOptions):
+    """Settings of `poolpilot restore`."""
 
-    What somebody else has set since then stays. Without --execute it says what it would do.
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_RESTORE_")
 
-    The journals lie in ~/.local/state/poolpilot, or in the folder that POOLPILOT_JOURNALS names.
+    forget: bool = Field(
+        default=False,
+        description="Leave what is in force, and take it for the beginning from now on.",
+        json_schema_extra={"flag": "--forget"},
+    )
+
+
+def build() -> Callable[..., None]:
+    """The command `poolpilot restore`."""
+    return as_command(RestoreSettings, restore, HELP, argument="dsn", writes=False)
+
+
+def restore(settings: RestoreSettings, _: Path | None = None) -> None:
+    """Brings back what a command has left, or says what it would bring back.
+
+    Raises:
+        SettingError: The DSN or the defaults file is wrong.
+        ServerError: The server cannot be reached, refuses, or another tuner is at work.
+        JournalError: The journal cannot be gone by.
     """
     console = terminal()
-    with connect(dsn, defaults_file, procedure) as server:
+    with connect(settings.dsn, settings.defaults_file, settings.procedure) as server:
         way_back = MariadbWayBack(server)
         try:
-            if forget:
+            if settings.forget:
                 sentence = way_back.forget()
-            elif execute:
+            elif settings.execute:
                 sentence = way_back.resume()
             else:
                 sentence = " ".join(way_back.warnings())

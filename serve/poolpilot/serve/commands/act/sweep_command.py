@@ -1,12 +1,13 @@
-"""`poolpilot sweep`: races the tuples of the grid on a MariaDB server in staging."""
+"""`poolpilot sweep`: races the configurations of the grid on a MariaDB server in staging."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import typer
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
@@ -23,39 +24,62 @@ from poolpilot.env.tuning.way_back import restoring
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.body import REQUEST, outcome_body
 from poolpilot.models.reasons import percent
-from poolpilot.serve.commands.options.mariadb_options import DefaultsFile, DsnArgument, Procedure
+from poolpilot.serve.commands.options.mariadb_options import StagingOptions
+from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.setting_lines import SettingLines
 
 SHOWN = 12
 
 
-def sweep(
-    dsn: DsnArgument,
-    defaults_file: DefaultsFile = None,
-    procedure: Procedure = None,
-    execute: Annotated[bool, typer.Option("--execute", help="Do it; without this the server is left alone.")] = False,
-    window: Annotated[float, typer.Option(min=0.2, help="Seconds of a window.")] = MARIADB_RACING.window_s,
-    repeats: Annotated[int, typer.Option(min=1, help="Windows that the best tuple is measured again.")] = 3,
-    seed: Annotated[int, typer.Option(help="Seed of the order.")] = 0,
-    json_path: Annotated[Path | None, typer.Option("--json", help="Write the sweep to this file.")] = None,
-) -> None:
-    """Measure the tuples of the grid on a MariaDB server in staging, losers dropped early; restores the first tuple.
+HELP = (
+    "Measure the configurations of the grid on a MariaDB server in staging, losers dropped early; restores the first "
+    "one.\n\nClients do not report to it, so configurations are evaluated by their mean time in the system (Little's "
+    "law)."
+)
 
-    Clients do not report to it, so tuples are evaluated by the mean time in the system (Little's law).
+
+class SweepSettings(StagingOptions):
+    """Settings of `poolpilot sweep`."""
+
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_SWEEP_")
+
+    window: float = Field(default=MARIADB_RACING.window_s, ge=0.2, description="Seconds of a window.")
+    repeats: int = Field(default=3, ge=1, description="Windows that the best configuration is measured again.")
+    seed: int = Field(default=0, ge=0, description="Seed of the order.")
+
+    @property
+    def racing(self) -> MeasurementSettings:
+        """How the configurations are measured."""
+        return MARIADB_RACING.model_copy(update={"window_s": self.window, "oracle_repeats": self.repeats})
+
+
+def build() -> Callable[..., None]:
+    """The command `poolpilot sweep`."""
+    return as_command(SweepSettings, sweep, HELP, argument="dsn", panels={"The sweep": ("window", "repeats", "seed")})
+
+
+def sweep(settings: SweepSettings, json_path: Path | None) -> None:
+    """Sweeps a server and shows the best configurations; without leave it only says what it would do.
+
+    Raises:
+        SettingError: The DSN, the defaults file or the file to write is wrong.
+        ServerError: The server cannot be reached, or is gone.
     """
     console = terminal()
-    settings = MARIADB_RACING.model_copy(update={"window_s": window, "oracle_repeats": repeats})
     check_folder(json_path)
-    with mariadb_target(dsn, defaults_file, procedure) as target:
+    with mariadb_target(settings.dsn, settings.defaults_file, settings.procedure) as target:
         warn(target.warnings, console)
-        if not execute:
-            console.print(dry_run(grid_tuples(target.server, target.server.tuple_in_force()), settings), soft_wrap=True)
+        if not settings.execute:
+            would = grid_tuples(target.server, target.server.tuple_in_force())
+            console.print(dry_run(would, settings.racing), soft_wrap=True)
             return
         with restoring(target.way_back, "sweep", console) as first:
             tuples = grid_tuples(target.server, first)
-            rng = np.random.default_rng(seed)
+            rng = np.random.default_rng(settings.seed)
             with _shown(console, len(tuples)) as measured:
-                results = race(target.server, tuples, target.objective, settings, rng, on_measured=measured.append)
+                results = race(
+                    target.server, tuples, target.objective, settings.racing, rng, on_measured=measured.append
+                )
     swept = built(target, results)
     console.print(result_table(swept, first))
     lines = SettingLines.between(first, better_tuple(swept, first))
@@ -67,8 +91,8 @@ def dry_run(tuples: Sequence[PoolTuple], settings: MeasurementSettings) -> str:
     """What a sweep would do."""
     longest_s = settings.most_windows(len(tuples)) * max(settings.longest_s(one) for one in tuples)
     return (
-        f"Would set {len(tuples)} tuples from {tuples[0]} to {tuples[-1]} in turn, {longest_s:.0f} s at most, "
-        "and restore the one in force; add --execute to do it. For staging: bad tuples are among them."
+        f"Would set {len(tuples)} configurations from {tuples[0]} to {tuples[-1]} in turn, {longest_s:.0f} s at most, "
+        "and restore the one in force; add --execute to do it. For staging: bad ones are among them."
     )
 
 
@@ -100,7 +124,9 @@ def better_tuple(swept: WorkloadSweep, first: PoolTuple) -> PoolTuple:
 
 def result_table(swept: WorkloadSweep, first: PoolTuple) -> Table:
     """The best tuples as people read them."""
-    table = Table("tuple", "ms in system", "against the first", "windows", title=f"Sweep of {swept.workload_id}")
+    table = Table(
+        "configuration", "ms in system", "against the first", "windows", title=f"Sweep of {swept.workload_id}"
+    )
     table.caption = f"noise of a window {100 * swept.noise:.1f} %; {first} is in force again"
     for row in as_dict(swept, first)["tuples"][:SHOWN]:
         shown = "-" if row["time_in_system_s"] is None else f"{1e3 * row['time_in_system_s']:.2f}"
@@ -148,7 +174,8 @@ class _Shown(list[Measured]):
     def append(self, one: Measured) -> None:
         super().append(one)
         table = Table(
-            "tuple", "round", "statements/s", "ms in system", title=f"{len(self)} windows, {self._tuples} tuples"
+            *("configuration", "round", "statements/s", "ms in system"),
+            title=f"{len(self)} windows, {self._tuples} configurations",
         )
         for each in self[-SHOWN:]:
             time_s = each.window.time_in_system_s

@@ -1,38 +1,62 @@
-"""`poolpilot advise`: a few seconds' look at a MariaDB server, and the tuple that suits what was seen."""
+"""`poolpilot advise`: a few seconds' look at a MariaDB server, and the configuration that suits what was seen."""
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
 from rich.table import Table
 
 from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.objective import Objective
-from poolpilot.env.output import terminal, warn, write_json
+from poolpilot.env.output import check_folder, terminal, warn, write_json
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.errors import ServerError
 from poolpilot.models.champion import load_for
 from poolpilot.models.predictor import ScorePredictor
 from poolpilot.serve.commands.look.advice import Advice, advice_of
-from poolpilot.serve.commands.options.mariadb_options import DefaultsFile, DsnArgument
+from poolpilot.serve.commands.options.mariadb_options import MariadbOptions
+from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.verdict import FIND_OUT, verdict_rows
 
+HELP = (
+    "Look at a MariaDB server for a few seconds and say which configuration would suit its workload; changes nothing."
+)
 
-def advise(
-    dsn: DsnArgument,
-    defaults_file: DefaultsFile = None,
-    seconds: Annotated[float, typer.Option(min=0.5, max=600.0, help="How long to look.")] = 5.0,
-    model: Annotated[Path | None, typer.Option(help="Folder of a model artefact instead of the champion.")] = None,
-    json_path: Annotated[Path | None, typer.Option("--json", help="Write the advice to this file.")] = None,
-) -> None:
-    """Look at a MariaDB server for a few seconds and say which tuple would suit its workload; changes nothing."""
+
+class AdviseSettings(MariadbOptions):
+    """Settings of `poolpilot advise`."""
+
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_ADVISE_")
+
+    seconds: float = Field(default=5.0, ge=0.5, le=600.0, description="How long to look.")
+    model: Path | None = Field(default=None, description="Folder of a model instead of the production model.")
+
+
+def build() -> Callable[..., None]:
+    """The command `poolpilot advise`."""
+    return as_command(AdviseSettings, advise, HELP, argument="dsn")
+
+
+def advise(settings: AdviseSettings, json_path: Path | None) -> None:
+    """Looks at a server and shows the advice.
+
+    Raises:
+        SettingError: The DSN, the defaults file or the file to write is wrong.
+        ServerError: The server cannot be reached or tuned, or nobody sends it anything.
+        ArtefactError: The model is missing, damaged, or for another kind of server.
+    """
     console = terminal()
-    with connect(dsn, defaults_file) as server:
+    check_folder(json_path)
+    with connect(settings.dsn, settings.defaults_file) as server:
         warn(server.warnings, console)
-        console.print(f"Looking at {server.session.where} for {seconds:g} s; nothing is changed.", soft_wrap=True)
-        advice = look(server, seconds, model, in_a_shell(dsn, defaults_file))
+        console.print(
+            f"Looking at {server.session.where} for {settings.seconds:g} s; nothing is changed.", soft_wrap=True
+        )
+        named = in_a_shell(settings.dsn, settings.defaults_file)
+        advice = look(server, settings.seconds, settings.model, named)
     console.print(advice_table(advice))
     if advice.next_steps:
         console.print(FIND_OUT, *advice.next_steps, sep="\n", highlight=False, soft_wrap=True)

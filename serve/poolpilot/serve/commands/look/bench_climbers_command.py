@@ -12,12 +12,21 @@ if TYPE_CHECKING:
 
 HELP = "Controllers of the pool size beside each other, ours, reference controllers and baselines: what each loses."
 
+PANELS = {
+    "Who climbs": ("controllers", "ablations", "price_of_thread", "margin"),
+    "Curves": ("shapes", "scales", "noises", "correlated_noise", "correlation", "shift_scales"),
+    "Pools": ("families", "period_s"),
+    "Runs": ("starts", "seeds", "samples", "processes"),
+    "Files": ("runs", "plots", "config", "json_path"),
+}
+"""The groups of the help."""
+
 
 def build() -> Callable[..., None]:
     """The command `poolpilot bench climbers`."""
     from poolpilot.pipelines.bench.climbers import ClimbersBenchSettings
 
-    return as_command(ClimbersBenchSettings, run, HELP)
+    return as_command(ClimbersBenchSettings, run, HELP, panels=PANELS)
 
 
 def run(settings: "ClimbersBenchSettings", json_path: Path | None) -> None:

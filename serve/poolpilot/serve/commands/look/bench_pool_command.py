@@ -15,12 +15,24 @@ HELP = (
     "epoll loop, Redis and MariaDB, and what it costs to know a request's class."
 )
 
+PANELS = {
+    "Connections": ("connections", "reconnecting", "null_connections", "known_connections"),
+    "Throttling, mixes and overload": (
+        *("throttled", "throttled_to", "mix_connections", "mix_settle_s", "mix_window_s"),
+        *("overload_connections", "overload_window_s"),
+    ),
+    "Windows": ("repeats", "settle_s", "window_s"),
+    "Machine": ("server_cpus", "load_cpus", "keep_awake", "lab"),
+    "Files": ("runs", "config", "json_path"),
+}
+"""The groups of the help."""
+
 
 def build() -> Callable[..., None]:
     """The command `poolpilot bench pool`."""
     from poolpilot.pipelines.bench.serving.bench_settings import PoolBenchSettings
 
-    return as_command(PoolBenchSettings, run, HELP)
+    return as_command(PoolBenchSettings, run, HELP, panels=PANELS)
 
 
 def run(settings: "PoolBenchSettings", json_path: Path | None) -> None:

@@ -24,23 +24,29 @@ from poolpilot.pipelines.evaluate.stage import Stage
 from poolpilot.serve.commands.options.settings_command import as_command
 
 HELP = (
-    "Show the main job: on workloads the model was not trained on, set its tuple within the first seconds and "
-    "compare with the default, the best static tuple, a cold climb and the oracle."
+    "Show the main job: on workloads the model was not trained on, set its configuration within the first "
+    "seconds and compare with the default, the best static configuration, a cold climb and the oracle."
 )
 MARIADB_HELP = (
     "The demonstration on a private MariaDB under sysbench: short requests beside long queries, a family that the "
     "model was not trained on."
 )
 
+PANELS = {
+    "How long": ("horizon_s", "judged_repeats", "judged_window_s", "idle_timeout_s"),
+    "Files": ("output", "config", "json_path"),
+}
+"""The groups of the help."""
+
 
 def build_demo() -> Callable[..., None]:
     """The command `poolpilot demo`."""
-    return as_command(DemoSettings, demo, HELP)
+    return as_command(DemoSettings, demo, HELP, panels=PANELS)
 
 
 def build_demo_mariadb() -> Callable[..., None]:
     """The command `poolpilot demo-mariadb`."""
-    return as_command(MariadbDemoSettings, demo_mariadb, MARIADB_HELP)
+    return as_command(MariadbDemoSettings, demo_mariadb, MARIADB_HELP, panels=PANELS)
 
 
 def demo(settings: DemoSettings, json_path: Path | None = None) -> None:
@@ -87,5 +93,5 @@ def show(stages: Sequence[Stage], settings: DemoSettings, artefact: Artefact, js
 
 def _static_tuple(artefact: Artefact) -> tuple[int, int, int]:
     if artefact.card.static_tuple is None:
-        raise ArtefactError("the model names no single best static tuple to compare with; train it anew")
+        raise ArtefactError("the model names no single best static configuration to compare with; train it anew")
     return artefact.card.static_tuple

@@ -1,59 +1,92 @@
 """`poolpilot mariadb`: what a server has, and the statements that give a tuner its rights."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
 from rich.table import Table
 
 from poolpilot.env.mariadb.actuator import PROCEDURE
 from poolpilot.env.mariadb.grants import grants as grant_statements
 from poolpilot.env.output import terminal, warn, write_json
+from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
-from poolpilot.serve.commands.options.mariadb_options import DefaultsFile, DsnArgument
+from poolpilot.serve.commands.options.mariadb_options import MariadbOptions
+from poolpilot.serve.commands.options.settings_command import as_command
 
-app = typer.Typer(no_args_is_help=True, help="Look at a MariaDB server's pool, and print the grants for a tuner.")
+HELP = "Look at a MariaDB server's pool, and print the grants for a tuner."
+GRANTS_HELP = (
+    "Print the SQL that lets an account look, and set by a procedure that checks ranges. It is printed, never run."
+)
+CHECK_HELP = "Show whether a server can be tuned: its pool's variables, their ranges, and what needs a restart."
 
 
-@app.command("grants")
-def grants(
-    tuner: Annotated[str, typer.Option(help="Account that PoolPilot logs in as.")] = "poolpilot@localhost",
-    owner: Annotated[str, typer.Option(help="Locked account that owns the privilege.")] = "poolpilot_owner@localhost",
-    procedure: Annotated[str, typer.Option(help="Schema and name of the procedure.")] = PROCEDURE,
-    plain: Annotated[
-        bool,
-        typer.Option(
-            "--plain", help="Give the tuner CONNECTION ADMIN itself, which is far more, instead of the procedure."
-        ),
-    ] = False,
-    least_size: Annotated[int, typer.Option(min=1, help="Least pool size that the procedure takes.")] = 1,
-    most_size: Annotated[int, typer.Option(min=1, max=100_000, help="Greatest pool size that it takes.")] = 128,
-    most_oversubscribe: Annotated[int, typer.Option(min=1, max=1000, help="Greatest oversubscribe.")] = 64,
-    json_path: Annotated[Path | None, typer.Option("--json", help="Write the statements to this file.")] = None,
-) -> None:
-    """Print the SQL that lets an account look, and set by a procedure that checks ranges. It is printed, never run."""
+class GrantsSettings(ProgramSettings):
+    """Settings of `poolpilot mariadb grants`."""
+
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_GRANTS_")
+
+    tuner: str = Field(default="poolpilot@localhost", description="Account that PoolPilot logs in as.")
+    owner: str = Field(default="poolpilot_owner@localhost", description="Locked account that owns the privilege.")
+    procedure: str = Field(default=PROCEDURE, description="Schema and name of the procedure.")
+    plain: bool = Field(
+        default=False,
+        description="Give the tuner CONNECTION ADMIN itself, which is far more, instead of the procedure.",
+        json_schema_extra={"flag": "--plain"},
+    )
+    least_size: int = Field(default=1, ge=1, description="Least pool size that the procedure takes.")
+    most_size: int = Field(default=128, ge=1, le=100_000, description="Greatest pool size that it takes.")
+    most_oversubscribe: int = Field(default=64, ge=1, le=1000, description="Greatest oversubscribe.")
+
+
+class CheckSettings(MariadbOptions):
+    """Settings of `poolpilot mariadb check`."""
+
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_CHECK_")
+
+
+def build_grants() -> Callable[..., None]:
+    """The command `poolpilot mariadb grants`."""
+    panels = {"Ranges of the procedure": ("least_size", "most_size", "most_oversubscribe")}
+    return as_command(GrantsSettings, grants, GRANTS_HELP, panels=panels)
+
+
+def build_check() -> Callable[..., None]:
+    """The command `poolpilot mariadb check`."""
+    return as_command(CheckSettings, check, CHECK_HELP, argument="dsn")
+
+
+def grants(settings: GrantsSettings, json_path: Path | None) -> None:
+    """Prints the statements.
+
+    Raises:
+        SettingError: A name is no account or procedure, or a range is empty.
+    """
     statements = grant_statements(
-        tuner=tuner,
-        owner=owner,
-        procedure=procedure,
-        plain=plain,
-        sizes=(least_size, most_size),
-        most_oversubscribe=most_oversubscribe,
+        tuner=settings.tuner,
+        owner=settings.owner,
+        procedure=settings.procedure,
+        plain=settings.plain,
+        sizes=(settings.least_size, settings.most_size),
+        most_oversubscribe=settings.most_oversubscribe,
     )
     typer.echo("\n".join(statements.values()), nl=False)
     write_json(json_path, dict(statements))
 
 
-@app.command("check")
-def check(
-    dsn: DsnArgument,
-    defaults_file: DefaultsFile = None,
-    json_path: Annotated[Path | None, typer.Option("--json", help="Write the variables to this file.")] = None,
-) -> None:
-    """Show whether a server can be tuned: its pool's variables, their ranges, and what needs a restart."""
+def check(settings: CheckSettings, json_path: Path | None) -> None:
+    """Shows the variables of a server.
+
+    Raises:
+        SettingError: The DSN or the defaults file is wrong.
+        ServerError: The server cannot be reached, or cannot be tuned.
+    """
     console = terminal()
-    with connect(dsn, defaults_file) as server:
+    with connect(settings.dsn, settings.defaults_file) as server:
         warn(server.warnings, console)
         console.print(variables_table(server))
         write_json(json_path, as_dict(server))

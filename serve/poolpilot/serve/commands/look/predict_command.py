@@ -1,38 +1,55 @@
-"""`poolpilot predict`: which tuple the model for their server would set for given windows, and why."""
+"""`poolpilot predict`: which configuration the model for their server would set for given windows, and why."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
 from rich.table import Table
 
 from poolpilot.env.output import terminal, write_json
+from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.errors import FeatureError, SettingError
 from poolpilot.models.champion import load_for
 from poolpilot.models.prediction_request import RequestError, parse
 from poolpilot.models.predictor import Prediction, ScorePredictor
+from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.verdict import FIND_OUT, trials, verdict_rows
 
+HELP = (
+    "Say which configuration the model would set for given windows, and why.\n\n"
+    "The model is the one for the kind of server that the windows come from (their server_kind); windows without a "
+    "kind count as windows of the embedded pool."
+)
 
-def predict(
-    windows: Annotated[
-        Path,
-        typer.Option(
-            help="JSON file: the body of POST /v1/predict, or what advise, climb, search, sweep or lab load wrote.",
-            dir_okay=False,
-            show_default=False,
-        ),
-    ],
-    model: Annotated[
-        Path | None, typer.Option(help="Folder of a model artefact, instead of the champion for the windows' server.")
-    ] = None,
-    json_path: Annotated[Path | None, typer.Option("--json", help="Write the prediction to this file.")] = None,
-) -> None:
-    """Say which tuple the model would set for given windows, and why.
 
-    The model is the one for the kind of server that the windows come from (their server_kind); windows without a kind
-    count as windows of the embedded pool.
+class PredictSettings(ProgramSettings):
+    """Settings of `poolpilot predict`."""
+
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_PREDICT_")
+
+    windows: Path = Field(
+        description="JSON file: the body of POST /v1/predict, or what advise, climb, search, sweep or lab load wrote.",
+        json_schema_extra={"metavar": "FILE"},
+    )
+    model: Path | None = Field(
+        default=None, description="Folder of a model, instead of the production model for the windows' server."
+    )
+
+
+def build() -> Callable[..., None]:
+    """The command `poolpilot predict`."""
+    return as_command(PredictSettings, predict, HELP)
+
+
+def predict(settings: PredictSettings, json_path: Path | None) -> None:
+    """Predicts and shows the prediction.
+
+    Raises:
+        SettingError: The file cannot be read, is no request, or comes from a server that no model knows.
+        ArtefactError: The model is missing, damaged, or for another kind of server.
     """
+    windows = settings.windows
     try:
         request = parse(windows.read_bytes())
     except OSError as error:
@@ -40,7 +57,7 @@ def predict(
     except RequestError as error:
         raise SettingError(f"{windows}: {error}") from error
     try:
-        artefact = load_for(request.windows[-1].server_kind, model)
+        artefact = load_for(request.windows[-1].server_kind, settings.model)
     except FeatureError as error:
         raise SettingError(f"{windows}: {error}") from error
     prediction = ScorePredictor(artefact).predict(*request)
@@ -52,12 +69,12 @@ def predict(
 
 
 def prediction_table(prediction: Prediction) -> Table:
-    """Returns a prediction as people read it; gains are relative to the tuple of the first window."""
+    """Returns a prediction as people read it; gains are relative to the configuration of the first window."""
     table = Table(title="Prediction", show_header=False, title_justify="left")
     table.add_row("in force", f"{prediction.in_force} (pool size, oversubscribe, timer interval ms)")
     for row in verdict_rows(prediction):
         table.add_row(*row)
     table.add_row("model", prediction.model_digest[:12])
     if prediction.verdict == "change":
-        table.caption = "expected: against the tuple of the first window"
+        table.caption = "expected: against the configuration of the first window"
     return table

@@ -10,7 +10,7 @@ from poolpilot.serve.commands.options.settings_command import as_command
 if TYPE_CHECKING:
     from poolpilot.pipelines.calibrate.what_if import SimulateSettings
 
-HELP = "What if: simulate the workload of a recorded profile under other tuples."
+HELP = "What if: simulate the workload of a recorded profile under other configurations."
 
 
 def build() -> Callable[..., None]:

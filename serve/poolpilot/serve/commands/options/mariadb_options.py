@@ -1,21 +1,42 @@
-"""How the commands are told of a MariaDB server: a DSN, a defaults file, and the way tuples get in."""
+"""How the commands are told of a MariaDB server: a DSN, a defaults file, the way in, or the folder of a test server."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from pydantic import Field
 
-DSN_HELP = (
-    "Where the server is: S=/run/mysqld/mysqld.sock, h=db1,P=3306,u=poolpilot, or a host name. "
-    "E= names the extra port, F= a defaults file. Passwords come from the defaults file alone."
-)
+from poolpilot.env.program_settings import ProgramSettings
 
-DsnArgument = Annotated[str, typer.Argument(metavar="DSN", help=DSN_HELP, show_default=False)]
-OptionalDsn = Annotated[str | None, typer.Argument(metavar="DSN", help=DSN_HELP, show_default=False)]
-DefaultsFile = Annotated[
-    Path | None, typer.Option(help="File to read \\[client] from; ~/.my.cnf if not given.", show_default=False)
-]
-Procedure = Annotated[
-    str | None,
-    typer.Option(help="Set by calling this procedure (`poolpilot mariadb grants`) instead of SET GLOBAL."),
-]
+
+class MariadbOptions(ProgramSettings):
+    """Which server a command looks at."""
+
+    dsn: str = Field(
+        description="Where the server is: S=/run/mysqld/mysqld.sock, h=db1,P=3306,u=poolpilot, or a host name. E= "
+        "names the extra port, F= a defaults file. Passwords come from the defaults file alone."
+    )
+    defaults_file: Path | None = Field(
+        default=None,
+        description="File to read \\[client] from, instead of ~/.my.cnf.",
+        json_schema_extra={"metavar": "FILE"},
+    )
+
+
+class StagingOptions(MariadbOptions):
+    """Which server a command sets, and whether it may."""
+
+    procedure: str | None = Field(
+        default=None,
+        description="Set by calling this procedure (`poolpilot mariadb grants`) instead of SET GLOBAL.",
+        json_schema_extra={"metavar": "NAME"},
+    )
+    execute: bool = Field(
+        default=False,
+        description="Do it; without this the server is left alone.",
+        json_schema_extra={"flag": "--execute"},
+    )
+
+
+class LabOptions(ProgramSettings):
+    """Which test server a command is about."""
+
+    folder: Path = Field(default=Path("lab/small"), description="Folder of the test server.")

@@ -6,8 +6,10 @@ and a base installation can show it.
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 import typer
 from pydantic import BaseModel
@@ -17,6 +19,12 @@ from typer.core import TyperCommand
 from poolpilot.env.program_settings import ProgramSettings
 
 Settings = TypeVar("Settings", bound=ProgramSettings)
+
+OFF = "no__"
+"""Begins the name of the parameter that switches a field off."""
+
+METAVARS: Mapping[Any, str] = {bool: "", int: "N", float: "X", str: "TEXT", Path: "PATH"}
+"""What the values of an option are called in the help, by their kind."""
 
 
 def add_settings_command(
@@ -49,11 +57,12 @@ def as_command(
     argument: str | None = None,
     panels: Mapping[str, Sequence[str]] | None = None,
     config_flags: Sequence[str] = ("--config",),
+    writes: bool = True,
 ) -> Callable[..., None]:
-    """A function with one optional parameter for every field of a settings model, plus --config and --json.
+    """A function with one parameter for every field of a settings model, plus --config and --json.
 
-    A field may say in its `json_schema_extra` that its flag is not in the help (`hidden`), what it is (`flag`), and
-    what its value is called there (`metavar`).
+    A field without a default must be given. A field may say in its `json_schema_extra` that its flag is not in the help
+    (`hidden`), what it is (`flag`), and what its value is called there (`metavar`).
 
     Args:
         model: The settings.
@@ -63,26 +72,32 @@ def as_command(
         panels: Fields, `config` and `json_path` by the group of the help they stand in; the fields of a nested model
             have one of their own.
         config_flags: Names of the option of the settings file.
+        writes: Whether it has a table to write as JSON.
     """
     panel_of = {name: panel for panel, names in (panels or {}).items() for name in names}
     places = list(panel_of)
     fields = dict(sorted(_leaves(model), key=lambda leaf: places.index(leaf[0]) if leaf[0] in panel_of else -1))
 
-    def command(**given: Any) -> None:
-        config, json_path = given.pop("config"), given.pop("json_path")
-        flags = {name: given[_identifier(name)] for name in fields}
-        run(model.load(config, {name: None if value == [] else value for name, value in flags.items()}), json_path)
+    assert panel_of.keys() <= {*fields, "config", "json_path"}, "a panel names a field that there is not"
 
-    parameters = [
-        _argument(name, field) if name == argument else _parameter(name, field, panel_of.get(name, ""))
-        for name, field in fields.items()
-    ]
+    def command(**given: Any) -> None:
+        config, json_path = given.pop("config"), given.pop("json_path", None)
+        run(model.load(config, {name: _given(given, name) for name in fields}), json_path)
+
+    parameters = []
+    for name, field in fields.items():
+        if name == argument:
+            parameters.append(_argument(name, field))
+        else:
+            parameters += _options(name, field, panel_of.get(name, ""))
     for name, flags, effect in (
         ("config", config_flags, "TOML file; environment and flags win."),
-        ("json_path", ("--json",), "Write the table to this file as JSON."),
+        *([("json_path", ("--json",), "Write the table to this file as JSON.")] if writes else []),
     ):
-        shown = typer.Option(*flags, help=effect, show_default=False, rich_help_panel=panel_of.get(name))
-        parameters.append(_optional(name, Path, shown))
+        shown = typer.Option(
+            *flags, help=effect, show_default=False, rich_help_panel=panel_of.get(name), metavar=METAVARS[Path]
+        )
+        parameters.append(_declared(name, Path, shown))
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {one.name: one.annotation for one in parameters}
     command.__doc__ = description
@@ -130,43 +145,74 @@ def _leaves(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Fie
 
 def _argument(name: str, field: FieldInfo) -> inspect.Parameter:
     shown = typer.Argument(metavar=name.upper(), help=field.description, show_default=False)
-    annotation = Annotated[field.annotation, shown]  # type: ignore[name-defined]
-    return inspect.Parameter(_identifier(name), inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+    return _declared(_identifier(name), field.annotation, shown, required=field.is_required())
 
 
-def _parameter(name: str, field: FieldInfo, panel: str) -> inspect.Parameter:
+def _options(name: str, field: FieldInfo, panel: str) -> Iterator[inspect.Parameter]:
+    """The option of a field; of a switch two, of which the help shows the one that changes something."""
     kind: Any = field.annotation
     if kind == bool | None:
         kind = bool
     further: Mapping[str, Any] = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-    plain = name.replace("_", "-")
-    flag = further.get("flag", f"--{plain}/--no-{plain}" if kind is bool else f"--{plain}")
+    plain, hidden = name.replace("_", "-"), further.get("hidden", False)
+    declared = partial(_option, field, panel or name.rpartition(".")[0], further)
+    if kind is not bool or "flag" in further:
+        yield declared(_identifier(name), kind, further.get("flag", f"--{plain}"), hidden=hidden)
+        return
+    yield declared(_identifier(name), bool, f"--{plain}", hidden=hidden or field.default is True)
+    yield declared(OFF + _identifier(name), bool, f"--no-{plain}", hidden=hidden or field.default is not True)
+
+
+def _option(
+    field: FieldInfo, panel: str, further: Mapping[str, Any], identifier: str, kind: Any, flag: str, *, hidden: bool
+) -> inspect.Parameter:
     if get_origin(kind) is tuple:
         element: Any = get_args(kind)[0]
         kind = list[element] if isinstance(element, type) else list[str]  # typer has no lists of literals
     shown = typer.Option(
         flag,
-        help=f"{field.description}{_default(field.default)}",
+        help=f"{field.description}{_default(field)}",
         show_default=False,
-        rich_help_panel=panel or name.rpartition(".")[0] or None,
-        hidden=further.get("hidden", False),
-        metavar=further.get("metavar", "" if kind is bool else None),
+        rich_help_panel=panel or None,
+        hidden=hidden,
+        metavar=further.get("metavar", _metavar(kind)),
     )
-    return _optional(_identifier(name), kind, shown)
+    return _declared(identifier, kind, shown, required=field.is_required())
 
 
-def _optional(identifier: str, kind: Any, shown: Any) -> inspect.Parameter:
-    return inspect.Parameter(
-        identifier, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind | None, shown]
-    )
+def _given(given: Mapping[str, Any], name: str) -> Any:
+    """What the user has given for a field; None for nothing."""
+    identifier = _identifier(name)
+    if given.get(OFF + identifier):
+        return False
+    return None if given[identifier] == [] else given[identifier]
+
+
+def _declared(identifier: str, kind: Any, shown: Any, *, required: bool = False) -> inspect.Parameter:
+    """A parameter as typer reads it."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    if required:
+        return inspect.Parameter(identifier, keyword, annotation=Annotated[kind, shown])
+    return inspect.Parameter(identifier, keyword, default=None, annotation=Annotated[kind | None, shown])
+
+
+def _metavar(kind: Any) -> str | None:
+    """What a value of a kind is called in the help; typer's word for it where choices are to be listed."""
+    inner = [each for each in get_args(kind) if each is not type(None)]
+    if get_origin(kind) in (list, Union, UnionType) and len(inner) == 1:
+        return _metavar(inner[0])
+    return METAVARS.get(kind)
 
 
 def _identifier(name: str) -> str:
     return name.replace(".", "__")
 
 
-def _default(value: object) -> str:
-    """A default as the help shows it; nothing where it is to leave a thing out."""
-    if value is None or value is False or value == ():
+def _default(field: FieldInfo) -> str:
+    """A default as the help shows it; nothing where there is none, or it is to leave a thing out."""
+    value = field.default
+    if field.is_required() or value is None or value is False or value == ():
         return ""
+    if value is True:
+        return " \\[default: yes]"
     return f" \\[default: {' '.join(map(str, value)) if isinstance(value, tuple) else value}]"

@@ -52,7 +52,7 @@ class SearchPlan:
         """How long the search goes on, in words."""
         settings = self.settings
         if settings.until_stable:
-            return f"until {settings.stable_rounds} rounds have found no better tuple"
+            return f"until {settings.stable_rounds} rounds have found no better configuration"
         seconds = settings.rounds * (settings.settle_windows + settings.samples_per_round) * settings.period_s
         return f"{settings.rounds} rounds, about {seconds:.0f} s"
 
@@ -65,7 +65,7 @@ class SearchPlan:
         """What the search would do."""
         return (
             f"Would search ({self.ends}) over {self.searched}, from {target.server.tuple_in_force()}, and restore that "
-            "at the end unless --keep; add --execute to do it. For staging: a search tries bad tuples too."
+            "at the end unless --keep; add --execute to do it. For staging: a search tries bad ones too."
         )
 
 

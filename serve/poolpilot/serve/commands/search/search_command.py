@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from poolpilot.serve.commands.search.search_settings import SearchRunSettings
 
 HELP = (
-    "Search for the best tuple of a MariaDB server in staging, or of an embedded pool, by trying tuples: Bayesian "
-    "optimisation or random search over many knobs, numeric or with values to choose from.\n\n"
-    "The first tuple returns at the end and after Ctrl-C, unless --keep; what was measured is printed all the same."
+    "Search for the best configuration of a MariaDB server in staging, or of an embedded pool, by trying some: "
+    "Bayesian optimisation or random search over many knobs, numeric or with values to choose from.\n\n"
+    "The first configuration returns at the end and after Ctrl-C, unless --keep; what was measured is printed all the "
+    "same."
 )
 
 

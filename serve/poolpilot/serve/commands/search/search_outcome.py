@@ -44,21 +44,21 @@ def search_table(run: SearchRun) -> Table:
         in_words=lambda pool_tuple: tuple_in_words(pool_tuple, names),
         further={"mean latency ms" if goal == "latency" else "throughput 1/s": lambda row: _judged(row, goal)},
     )
-    table.caption = "tuple: (pool size, oversubscribe, timer interval ms) and what else varies; found: measured again"
+    table.caption = "(pool size, oversubscribe, timer interval ms) and what else varies\nfound: measured again"
     return table
 
 
 def verdict(run: SearchRun) -> str:
     """What the search has come to, in a sentence."""
-    done = f"{run.controller.rounds_done} rounds, {len(run.controller.observations)} tuples measured"
+    done = f"{run.controller.rounds_done} rounds, {len(run.controller.observations)} configurations measured"
     if run.best is None or run.before is None:
         return f"{done}: nothing was found."
     best = tuple_in_words(run.best, run.plan.space.names)
     if run.gain is None:
         return f"{done}, and not to the end; best so far: {best}, not measured again."
     if run.best == run.before.window.pool_tuple:
-        return f"{done}; nothing was better than the first tuple, {best}, when it was measured again."
-    return f"{done}; best: {best}, {_gain(run.gain, run.plan.settings.target)} against the first tuple."
+        return f"{done}; nothing was better than the first configuration, {best}, when it was measured again."
+    return f"{done}; best: {best}, {_gain(run.gain, run.plan.settings.target)} against the first configuration."
 
 
 def tuple_in_words(pool_tuple: PoolTuple, names: Sequence[str]) -> str:
@@ -84,7 +84,7 @@ def ranking_source(run: SearchRun) -> str:
     """What the knobs are ranked by, in words."""
     if run.plan.ranking:
         return f"{len(run.plan.stored)} stored workloads"
-    return f"the {len(run.controller.observations.eligible)} tuples of this search"
+    return f"the {len(run.controller.observations.eligible)} configurations of this search"
 
 
 def ranking_table(run: SearchRun, ranking: Sequence["RankedKnob"]) -> Table:

@@ -50,7 +50,8 @@ class SearchRunSettings(ProgramSettings, BayesianSettings):
     noise: float = Field(default=0.0, ge=0.0, le=1.0, description="Noise of a window on a curve, as a share.")
     method: Literal["bayesian", "random"] = Field(
         default="bayesian",
-        description="bayesian: a Gaussian process says which tuple may be best. random: every tuple is drawn blindly.",
+        description="bayesian: a Gaussian process says which configuration may be best. random: every one is "
+        "drawn blindly.",
     )
     knob: tuple[str, ...] = Field(
         default=("pool_size", "oversubscribe=1..16", "timer_interval_ms=10..1000"),
@@ -71,21 +72,21 @@ class SearchRunSettings(ProgramSettings, BayesianSettings):
     top: int | None = Field(
         default=None, ge=1, description="Vary only so many knobs, those that matter most to the workloads of --stored."
     )
-    rounds: int = Field(default=30, ge=1, description="Tuples tried.")
+    rounds: int = Field(default=30, ge=1, description="Configurations tried.")
     until_stable: bool = Field(default=False, description="Instead of a number of rounds, until they find no better.")
     stable_rounds: int = Field(
         default=20, ge=1, description="With --until-stable: the search ends after so many rounds without improvement."
     )
-    samples_per_round: int = Field(default=2, ge=1, description="Windows by which a tuple is evaluated.")
+    samples_per_round: int = Field(default=2, ge=1, description="Windows by which a configuration is evaluated.")
     settle_windows: int = Field(default=1, ge=0, description="Windows after a change that are not counted.")
     period: float | None = Field(
         default=None, ge=0.01, description="Seconds of a window; 0.25 if not given, 0.5 on MariaDB."
     )
     seed: int = Field(
-        default=1, ge=0, description="Seed of the tuples drawn, of the workload of a family, of the noise of a curve."
+        default=1, ge=0, description="Seed of what is drawn at random, of the workload of a family, of a curve's noise."
     )
     keep: bool = Field(
-        default=False, description="Leave the best tuple in force, after Ctrl-C the latest; else the first one returns."
+        default=False, description="Leave the best one in force, after Ctrl-C the latest; else the first one returns."
     )
 
     @property

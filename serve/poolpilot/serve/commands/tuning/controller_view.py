@@ -42,7 +42,7 @@ class ControllerView:
         controller: The controller.
     """
 
-    column = "tuple"
+    column = "configuration"
     """Heading of what decisions lead to."""
 
     line_by_line = False
@@ -62,7 +62,7 @@ class ControllerView:
 
     def place(self, pool_tuple: PoolTuple) -> Iterator[tuple[str, str]]:
         """Where it stands, as name and text."""
-        yield "tuple", f"{pool_tuple}"
+        yield "configuration", f"{pool_tuple}"
 
     def facts(self) -> Iterator[tuple[str, str]]:
         """Names and texts, in the order of the screen."""

@@ -44,8 +44,8 @@ def outcome_table(
         further: Texts of further columns by their heading.
     """
     more = further or {}
-    table = Table("", "tuple", goodput, *more, "p99 ms", "threads", title=title)
-    table.caption = "tuple: (pool size, oversubscribe, timer interval ms)"
+    table = Table("", "configuration", goodput, *more, "p99 ms", "threads", title=title)
+    table.caption = "configuration: (pool size, oversubscribe, timer interval ms)"
     for row in rows:
         table.add_row(
             row["when"],

@@ -53,7 +53,7 @@ class TuningScreen:
         self._steps: deque[TuningStep] = deque(maxlen=SHOWN_WINDOWS)
         self._decisions: deque[DecisionLine] = deque(maxlen=SHOWN_DECISIONS)
         self._news = ""
-        self._reason = "the tuple at the start"
+        self._reason = "the configuration at the start"
         self._rates: list[float] = []
         self._drawn_s = 0.0
         self._live = Live(console=console, auto_refresh=False, get_renderable=self.view)
