@@ -1,5 +1,6 @@
 """Trials, then hold: any predictor as a controller that measures what is named and keeps the best of it."""
 
+import math
 from collections.abc import Generator
 
 from poolpilot.agent.controllers.refiner import BEST_MEASURED
@@ -16,7 +17,9 @@ from poolpilot.models.predictor import Predictor
 class TrialController(Controller):
     """Measures the tuple in force and then each one that the predictor names, and holds the best measured.
 
-    It is finished when the predictor names nothing new or has decided as often as it may.
+    It is finished when the predictor names nothing new or has decided as often as it may. After a change it drops at
+    least the time that the requests inside need to leave (Little's law): they were sent under the older tuple, and
+    where that one had a long queue they would all count as late.
 
     Args:
         predictor: What is asked after every window.
@@ -64,14 +67,21 @@ class TrialController(Controller):
         self.windows.append((yield Trial(None, self._measurement.window_s)))
         while (trial := self._next()) is not None:
             self.reason = self._rule.predictions[-1].reasons[0]
-            if self._measurement.settle_s > 0.0:
-                yield Trial(trial, self._measurement.settle_s)
+            if (settle_s := self._settle_s()) > 0.0:
+                yield Trial(trial, settle_s)
             self.windows.append((yield Trial(trial, self._measurement.window_for(trial))))
         self._best = self._rule.best(self.windows).pool_tuple
         self.finished = True
         self.reason = f"{self._best} is the best of {len(self.windows)} measured"
         while True:
             yield Trial(self._best)
+
+    def _settle_s(self) -> float:
+        """Seconds to drop after a change from the latest tuple measured."""
+        latest = self.windows[-1]
+        inside = latest.in_system if latest.in_system is not None else latest.profile.features.get("connections")
+        leaving_s = (inside or 0.0) / latest.throughput_per_s if latest.throughput_per_s > 0.0 else math.inf
+        return max(self._measurement.settle_s, min(leaving_s, self._measurement.max_settle_s))
 
     def _next(self) -> PoolTuple | None:
         self._rule.ask(self.windows)

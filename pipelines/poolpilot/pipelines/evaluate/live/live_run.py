@@ -29,8 +29,11 @@ class LiveRunSettings(BaseModel):
 
     grid: MachineGrid = Field(default=MachineGrid(), description="Configurations of the sweep.")
     sweep: MeasurementSettings = Field(
-        default=MeasurementSettings(settle_s=0.2, window_s=0.5, keep_shares=(0.4, 0.5), final_repeats=2),
+        default=MeasurementSettings(settle_s=0.5, window_s=0.5, keep_shares=(0.4, 0.5), final_repeats=2),
         description="How the reference is found.",
+    )
+    warm_up_s: float = Field(
+        default=3.0, ge=0.0, description="Seconds that a server has served under its default before a method begins."
     )
     budget_s: float = Field(default=15.0, gt=0.0, description="Seconds that every method has on a server of its own.")
     period_s: float = Field(default=0.25, gt=0.0, description="Seconds of a window where a method asks for none.")
@@ -114,6 +117,7 @@ def run_workload(
     for name, open_method in methods.items():
         on_step(name)
         with stage.open_server() as server:
+            server.run_for(settings.warm_up_s)
             controller = open_method(server.knobs, stage.objective)
             trace = tune(server, controller, stage.objective, period_s=settings.period_s, horizon_s=settings.budget_s)
             traces[name], chosen[name] = trace, server.tuple_in_force().core

@@ -20,7 +20,7 @@ class PairedSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     measurement: MeasurementSettings = Field(
-        default=MeasurementSettings(settle_s=0.2, window_s=0.5),
+        default=MeasurementSettings(settle_s=1.0, window_s=1.0),
         description="What is dropped, and how long a window is.",
     )
     wanted_error: float = Field(

@@ -1,0 +1,86 @@
+"""Writes workload files of compositions that no family of ours has, for `poolpilot evaluate --workloads`.
+
+    python benchmarks/workload_files.py --server simulated --number 20 --seed 1 build/workloads/simulated
+
+A workload is one or two classes whose steps are drawn one by one: processor time, waits that the pool is told of or
+not, sections under one of two latches, pauses of the clients; on as many processors as `--cpus` offers. The same seed
+writes the same files.
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+LATENCY_FACTOR = 12.0
+"""A class's target is so many times what a request takes alone."""
+
+
+def main() -> None:
+    """Draws the workloads and writes one file each."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="folder of the files; made if missing")
+    parser.add_argument("--server", choices=("simulated", "native"), default="simulated")
+    parser.add_argument("--number", type=int, default=20, help="workloads")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--cpus", type=int, nargs="+", default=[1, 2, 3, 6, 12, 24, 48, 96], help="processors, in turn")
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    for number in range(arguments.number):
+        cpus = arguments.cpus[number % len(arguments.cpus)]
+        workload = drawn(np.random.default_rng([arguments.seed, number]), cpus, number)
+        text = json.dumps({"server": arguments.server, "workload": workload}, indent=1)
+        (arguments.folder / f"drawn_{arguments.seed}_{number:02d}_{cpus}cpus.json").write_text(text + "\n")
+
+
+def drawn(rng: np.random.Generator, cpus: int, number: int) -> dict[str, Any]:
+    """One workload."""
+    count = int(rng.integers(1, 3))
+    shares = rng.dirichlet(np.full(count, 3.0))
+    classes = [drawn_class(rng, f"class_{place}", float(share)) for place, share in enumerate(shares)]
+    connections = int(np.clip(round(cpus * log_uniform(rng, 8, 64)), 16, 2048))
+    return {"classes": classes, "connections": connections, "cpus": cpus, "seed": number}
+
+
+def drawn_class(rng: np.random.Generator, name: str, share: float) -> dict[str, Any]:
+    """A class of two to four steps, with a target that it would meet alone."""
+    steps: list[dict[str, Any]] = []
+    for _ in range(int(rng.integers(2, 5))):
+        steps += drawn_step(rng)
+    alone_ms = sum(step.get("us", 0.0) for step in steps) / 1000.0
+    think_ms = float(rng.choice([0.0, 0.0, log_uniform(rng, 1, 30)]))
+    return {
+        "name": name,
+        "steps": steps,
+        "share": round(share, 3),
+        "think_ms": round(think_ms, 2),
+        "target_ms": round(max(LATENCY_FACTOR * alone_ms, 5.0), 1),
+    }
+
+
+def drawn_step(rng: np.random.Generator) -> list[dict[str, Any]]:
+    """Processor time, a wait, or a section under a latch."""
+    kind = rng.choice(["cpu", "silent", "told", "latch"], p=[0.4, 0.25, 0.15, 0.2])
+    if kind == "cpu":
+        return [{"op": "cpu", "us": round(log_uniform(rng, 50, 2000), 1), "variation": 0.5}]
+    if kind in ("silent", "told"):
+        us = round(log_uniform(rng, 300, 10_000), 1)
+        return [{"op": "wait", "us": us, "variation": 0.4, "kind": "disk_io", "reported": bool(kind == "told")}]
+    latch = int(rng.integers(2))
+    spin_us, waiter_cost_us = int(log_uniform(rng, 100, 1500)), round(log_uniform(rng, 5, 60), 1)
+    return [
+        {"op": "acquire", "latch": latch, "spin_us": spin_us, "waiter_cost_us": waiter_cost_us},
+        {"op": "cpu", "us": round(log_uniform(rng, 50, 300), 1), "variation": 0.2},
+        {"op": "release", "latch": latch},
+    ]
+
+
+def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
+    """Draws from `low`..`high`, uniform in the logarithm."""
+    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+
+if __name__ == "__main__":
+    main()
