@@ -66,7 +66,7 @@ class EncodedSweeps:
         if not sweeps:
             raise StoreError("there is no swept workload to learn from; collect some first (`poolpilot collect`)")
         for sweep in sweeps:
-            if not any(_repeats(sweep, one) and sweep.limits.allows(one) for one in grid.tuples):
+            if not any(_repeats(sweep, pool_tuple) and sweep.limits.allows(pool_tuple) for pool_tuple in grid.tuples):
                 raise StoreError(f"the sweep of workload {sweep.workload_id!r} measured no tuple of the grid")
         encoded: list[EncodedWindow] = []
         reference: list[float] = []
@@ -76,22 +76,22 @@ class EncodedSweeps:
                 encoded += [encode_window(window, sweep.limits, sweep.objective) for window in entry.windows]
                 reference += [_outcome(entry)] * len(entry.windows)
                 sweep_of += [index] * len(entry.windows)
-        outcome = np.array([[_value(sweep, one) for one in grid.tuples] for sweep in sweeps])
+        outcome = np.array([[_value(sweep, pool_tuple) for pool_tuple in grid.tuples] for sweep in sweeps])
         oracle = np.array([[sweep.oracle_value] for sweep in sweeps])
         return cls(
             sweeps=tuple(sweeps),
             grid=grid,
-            features=np.stack([one.features for one in encoded]),
-            feature_mask=np.stack([one.feature_mask for one in encoded]),
-            tuples=np.stack([one.tuple_logs for one in encoded]),
-            values=_floats([one.value for one in encoded]),
-            within_target=_floats([one.within_target for one in encoded]),
-            context=np.stack([one.context for one in encoded]),
+            features=np.stack([window.features for window in encoded]),
+            feature_mask=np.stack([window.feature_mask for window in encoded]),
+            tuples=np.stack([window.tuple_logs for window in encoded]),
+            values=_floats([window.value for window in encoded]),
+            within_target=_floats([window.within_target for window in encoded]),
+            context=np.stack([window.context for window in encoded]),
             reference=_floats(reference),
             sweep_of=np.array(sweep_of),
             allowed=_floats([grid.mask(sweep.limits) for sweep in sweeps]),
             outcome=_floats(outcome),
-            repeats=_floats([[_repeats(sweep, one) for one in grid.tuples] for sweep in sweeps]),
+            repeats=_floats([[_repeats(sweep, pool_tuple) for pool_tuple in grid.tuples] for sweep in sweeps]),
             regret=_floats(np.maximum(1.0 - np.exp(outcome - oracle), 0.0)),
         )
 

@@ -85,8 +85,12 @@ class Objective(BaseModel):
         """The objective that the targets and weights of a workload's classes state."""
         listed = tuple(classes)
         return cls(
-            targets_ms={one.name: one.target_ms for one in listed if one.target_ms is not None},
-            weights={one.name: one.weight for one in listed},
+            targets_ms={
+                request_class.name: request_class.target_ms
+                for request_class in listed
+                if request_class.target_ms is not None
+            },
+            weights={request_class.name: request_class.weight for request_class in listed},
         )
 
     def goodput_per_s(self, window: Window) -> float:
@@ -98,8 +102,8 @@ class Objective(BaseModel):
         if not window.classes and self.signal == "time_in_system" and window.time_in_system_s is not None:
             return max(1.0 / max(window.time_in_system_s, SHORTEST_S), self.goodput_floor_per_s)
         total = sum(
-            self.weights.get(name, 1.0) * self._within_target_per_s(name, one, window.duration_s)
-            for name, one in window.classes.items()
+            self.weights.get(name, 1.0) * self._within_target_per_s(name, of_class, window.duration_s)
+            for name, of_class in window.classes.items()
         )
         return max(total if window.classes else window.throughput_per_s, self.goodput_floor_per_s)
 
@@ -111,7 +115,10 @@ class Objective(BaseModel):
         over smoothly, so that one request in time of many, which may be chance, makes no optimum.
         """
         goodput_per_s = self.goodput_per_s(window)
-        counts = {name: self._within_target_per_s(name, one, window.duration_s) for name, one in window.classes.items()}
+        counts = {
+            name: self._within_target_per_s(name, of_class, window.duration_s)
+            for name, of_class in window.classes.items()
+        }
         completed_per_s, in_time_per_s = window.throughput_per_s, sum(counts.values())
         if not counts or in_time_per_s >= completed_per_s:
             return goodput_per_s
@@ -122,8 +129,10 @@ class Objective(BaseModel):
     def _slope_per_s(self, window: Window) -> float:
         """From the floor of goodput without any request up to `MOST_SLOPE_PER_S`, evenly in the logarithm."""
         late_per_s = sum(
-            self.weights.get(name, 1.0) * _earliness(one.latency, self.targets_ms[name] * 1000.0) / window.duration_s
-            for name, one in window.classes.items()
+            self.weights.get(name, 1.0)
+            * _earliness(of_class.latency, self.targets_ms[name] * 1000.0)
+            / window.duration_s
+            for name, of_class in window.classes.items()
             if name in self.targets_ms
         )
         height = min(math.log1p(late_per_s / LEAST_LATE_PER_S) / LATE_RANGE, 1.0)
@@ -133,14 +142,16 @@ class Objective(BaseModel):
         """Goodput over the weighted throughput, 0..1; 0 when nothing completed, 1 without classes."""
         if not window.classes:
             return 1.0
-        total = sum(self.weights.get(name, 1.0) * one.throughput_per_s for name, one in window.classes.items())
+        total = sum(
+            self.weights.get(name, 1.0) * of_class.throughput_per_s for name, of_class in window.classes.items()
+        )
         return min(self.goodput_per_s(window) / total, 1.0) if total > 0.0 else 0.0
 
-    def _within_target_per_s(self, name: str, one: ClassWindow, duration_s: float) -> float:
+    def _within_target_per_s(self, name: str, of_class: ClassWindow, duration_s: float) -> float:
         target_ms = self.targets_ms.get(name)
         if target_ms is None:
-            return one.throughput_per_s
-        return one.latency.count_below(target_ms * 1000.0) / duration_s
+            return of_class.throughput_per_s
+        return of_class.latency.count_below(target_ms * 1000.0) / duration_s
 
     def error(self, window: Window) -> float:
         """Standard error of J by counting alone, had the completions of every class come as a Poisson process.
@@ -150,8 +161,8 @@ class Objective(BaseModel):
         """
         seconds = window.duration_s
         counted = [
-            (self.weights.get(name, 1.0), self._within_target_per_s(name, one, seconds) * seconds + 1.0)
-            for name, one in window.classes.items()
+            (self.weights.get(name, 1.0), self._within_target_per_s(name, of_class, seconds) * seconds + 1.0)
+            for name, of_class in window.classes.items()
         ] or [(1.0, window.throughput_per_s * seconds + 1.0)]
         total = sum(weight * count for weight, count in counted)
         return math.sqrt(sum(weight**2 * count for weight, count in counted)) / max(

@@ -37,8 +37,8 @@ class SizeFormula(ABC):
         knob = limits.knobs["pool_size"]
         whole = int(min(max(round(size), knob.low), knob.high))
         wanted = default.with_core((whole, default.oversubscribe, default.timer_interval_ms))
-        chosen = self.grid.nearest(wanted, self.grid.mask(limits))
-        return advise(windows, chosen.core, f"{self.text} = {size:.1f}", self.name)
+        nearest = self.grid.nearest(wanted, self.grid.mask(limits))
+        return advise(windows, nearest.core, f"{self.text} = {size:.1f}", self.name)
 
 
 class WaitRatioFormula(SizeFormula):

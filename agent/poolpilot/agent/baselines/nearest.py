@@ -69,16 +69,16 @@ class NearestWorkload:
         """Names a tuple; see `Predictor.predict`."""
         if not windows:
             raise SettingError("a prediction needs at least one window; measure the tuple in force first")
-        distances = np.stack([self._distances(encode_window(one, limits, objective)) for one in windows])
+        distances = np.stack([self._distances(encode_window(window, limits, objective)) for window in windows])
         nearest = np.stack([self._per_sweep(row) for row in distances]).mean(axis=0)
         sweep = int(np.argmin(nearest))
         best = self._best_action(sweep, limits)
         stored = self.encoded.windows_of(sweep)
         first = stored[np.argmin(distances[0, stored])]
         gain = float(self.encoded.outcome[sweep, best] - self.encoded.reference[first])
-        chosen = self.encoded.grid.tuples[best]
-        reason = f"{chosen} was best for the most similar stored workload, {self.encoded.sweeps[sweep].workload_id}"
-        return advise(windows, chosen.core, reason, "nearest", gain)
+        pool_tuple = self.encoded.grid.tuples[best]
+        reason = f"{pool_tuple} was best for the most similar stored workload, {self.encoded.sweeps[sweep].workload_id}"
+        return advise(windows, pool_tuple.core, reason, "nearest", gain)
 
     def _distances(self, window: EncodedWindow) -> NDArray[np.floating]:
         """Distance of a window to every stored one, (W,)."""

@@ -52,12 +52,12 @@ class SingleBestStatic:
         Raises:
             StoreError: There is no sweep.
         """
-        chosen = settings or SingleBestStaticSettings()
+        settings = settings or SingleBestStaticSettings()
         encoded = EncodedSweeps.of(sweeps, grid)
         measured = encoded.measured.astype(np.float64)
         count = measured.sum(axis=0)
         mean = (encoded.regret * measured).sum(axis=0) / np.maximum(count, 1.0)
-        return cls(grid, np.where(count >= max(1.0, chosen.min_coverage * len(encoded)), mean, np.nan))
+        return cls(grid, np.where(count >= max(1.0, settings.min_coverage * len(encoded)), mean, np.nan))
 
     @property
     def pool_tuple(self) -> PoolTuple:

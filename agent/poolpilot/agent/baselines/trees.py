@@ -65,23 +65,23 @@ class BoostedTrees:
         Raises:
             StoreError: There is no sweep.
         """
-        chosen = settings or TreesSettings()
+        settings = settings or TreesSettings()
         encoded = EncodedSweeps.of(sweeps, grid)
         windows, actions = np.nonzero(encoded.measured[encoded.sweep_of])
-        if len(windows) > chosen.max_rows:
-            rng = np.random.default_rng(chosen.seed)
-            kept = rng.choice(len(windows), size=chosen.max_rows, replace=False)
+        if len(windows) > settings.max_rows:
+            rng = np.random.default_rng(settings.seed)
+            kept = rng.choice(len(windows), size=settings.max_rows, replace=False)
             windows, actions = windows[kept], actions[kept]
         sweep_of = encoded.sweep_of[windows]
         known = encoded.feature_mask.max(axis=0) > 0.0
         regressor = HistGradientBoostingRegressor(
-            max_iter=chosen.iterations,
-            learning_rate=chosen.learning_rate,
-            max_leaf_nodes=chosen.max_leaf_nodes,
-            min_samples_leaf=chosen.min_samples_leaf,
-            l2_regularization=chosen.l2_regularization,
+            max_iter=settings.iterations,
+            learning_rate=settings.learning_rate,
+            max_leaf_nodes=settings.max_leaf_nodes,
+            min_samples_leaf=settings.min_samples_leaf,
+            l2_regularization=settings.l2_regularization,
             early_stopping=False,
-            random_state=chosen.seed,
+            random_state=settings.seed,
         )
         regressor.fit(
             _inputs_of(encoded, known, windows, grid_coordinates(grid)[actions]),
@@ -98,9 +98,9 @@ class BoostedTrees:
         values = np.stack([self._values(window) for window in encoded]).mean(axis=0)
         best = best_allowed(values, self.grid, limits)
         gain = float(values[best]) - encoded[0].value
-        chosen = self.grid.tuples[best]
-        reason = f"{chosen} has the greatest gain by boosted trees: {gain:+.2f} in ln(goodput)"
-        return advise(windows, chosen.core, reason, "trees", gain)
+        pool_tuple = self.grid.tuples[best]
+        reason = f"{pool_tuple} has the greatest gain by boosted trees: {gain:+.2f} in ln(goodput)"
+        return advise(windows, pool_tuple.core, reason, "trees", gain)
 
     def _values(self, window: EncodedWindow) -> NDArray[np.float64]:
         """Predicted J of every tuple, (A,)."""

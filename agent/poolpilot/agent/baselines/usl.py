@@ -120,7 +120,7 @@ def _check(size: Floats, rate: Floats, error: Floats) -> None:
         raise SettingError(
             f"the scalability law needs {LEAST_SIZES} distinct sizes, and {len(np.unique(size))} were given"
         )
-    if not all(bool(np.all(np.isfinite(one) & (one > 0.0))) for one in (size, rate, error)):
+    if not all(bool(np.all(np.isfinite(numbers) & (numbers > 0.0))) for numbers in (size, rate, error)):
         raise SettingError("sizes, throughputs and errors must be finite and above 0")
 
 
@@ -150,16 +150,16 @@ class UslController(RoundController):
     """
 
     def __init__(self, knobs: KnobSpace, objective: Objective, settings: UslSettings | None = None) -> None:
-        chosen = settings or UslSettings()
+        settings = settings or UslSettings()
         observations = Observations(objective, "objective", knobs.allows)
-        super().__init__(observations, chosen.samples_per_point, chosen.settle_windows)
+        super().__init__(observations, settings.samples_per_point, settings.settle_windows)
         sizes = knobs.knobs["pool_size"]
         self.fit: UslFit | None = None
         """The law as fitted; None before all sizes of the plan were measured."""
         self._low = math.ceil(sizes.low)
-        self._high = max(self._low, min(int(sizes.high), chosen.largest_size or int(sizes.high)))
+        self._high = max(self._low, min(int(sizes.high), settings.largest_size or int(sizes.high)))
         self._price = objective.price_of_thread
-        self.plan = log_spaced(self._low, self._high, chosen.points)
+        self.plan = log_spaced(self._low, self._high, settings.points)
         """The sizes measured, rising."""
 
     def _next(self, window: Window) -> PoolTuple | None:
@@ -176,7 +176,7 @@ class UslController(RoundController):
             return None
         self.fit = self._fitted(comparable)
         best = self.fit.best_size(self._low, self._high, self._price)
-        if best in {one.pool_tuple.pool_size for one in comparable}:
+        if best in {measured.pool_tuple.pool_size for measured in comparable}:
             return None
         self.reason = f"size {best} is best by the scalability law and is measured to verify that"
         return _sized(window.pool_tuple, best)
@@ -186,7 +186,7 @@ class UslController(RoundController):
         if not comparable:
             self.reason = "none of the sizes asked for was ever in force; the one that is stays"
             return window.pool_tuple
-        best = max(comparable, key=lambda one: (one.feasible, one.mean)).pool_tuple
+        best = max(comparable, key=lambda measured: (measured.feasible, measured.mean)).pool_tuple
         law = "too few sizes were in force for the scalability law"
         if self.fit is not None:
             named = self.fit.best_size(self._low, self._high, self._price)
@@ -197,15 +197,17 @@ class UslController(RoundController):
     def _comparable(self, in_force: PoolTuple) -> list[MeasuredTuple]:
         """What was measured with the other knobs as they are now, within the sizes allowed."""
         return [
-            one
-            for one in self.observations.eligible
-            if _sized(one.pool_tuple, in_force.pool_size) == in_force
-            and self._low <= one.pool_tuple.pool_size <= self._high
+            measured
+            for measured in self.observations.eligible
+            if _sized(measured.pool_tuple, in_force.pool_size) == in_force
+            and self._low <= measured.pool_tuple.pool_size <= self._high
         ]
 
     def _fitted(self, measured: Sequence[MeasuredTuple]) -> UslFit:
-        sizes = [one.pool_tuple.pool_size for one in measured]
-        goodput = [math.exp(one.mean + self._price * math.log(size)) for one, size in zip(measured, sizes, strict=True)]
+        sizes = [each.pool_tuple.pool_size for each in measured]
+        goodput = [
+            math.exp(each.mean + self._price * math.log(size)) for each, size in zip(measured, sizes, strict=True)
+        ]
         # The noise of a pool is a share of its throughput: every size counts alike.
         return fit_usl(sizes, goodput, errors=goodput)
 

@@ -96,8 +96,8 @@ class WarmStart(Controller):
         try:
             self._trial = self._looks.send(window)
         except StopIteration:
-            chosen = self._rule.best(self._looked).pool_tuple
-            self.climb = self._open_climb(chosen, not self.predictions[-1].abstained)
+            best = self._rule.best(self._looked).pool_tuple
+            self.climb = self._open_climb(best, not self.predictions[-1].abstained)
 
     def recommend(self) -> PoolTuple | None:
         """What the climb recommends; before that the best tuple looked at."""

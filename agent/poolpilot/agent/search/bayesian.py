@@ -121,9 +121,9 @@ class BayesianOptimisation(SearchController):
             return self.space.draw(self._rng), "was drawn at random"
         candidates = tuple(self.space.draw(self._rng) for _ in range(self.settings.candidates))
         mean, deviation = self._process(measured).posterior(self.space.encode_all(candidates))
-        chosen = int(np.argmax(mean + self.settings.deviations * deviation))
-        self.acquisition = Acquisition(candidates, mean, deviation, chosen)
-        return candidates[chosen], f"may be best: {self._expected(mean[chosen], deviation[chosen])}"
+        best = int(np.argmax(mean + self.settings.deviations * deviation))
+        self.acquisition = Acquisition(candidates, mean, deviation, best)
+        return candidates[best], f"may be best: {self._expected(mean[best], deviation[best])}"
 
     def _expected(self, mean: float, deviation: float) -> str:
         """A posterior in words, against the best tuple so far."""
@@ -136,14 +136,14 @@ class BayesianOptimisation(SearchController):
         measured = self.observations.eligible
         if len(measured) < LEAST_POINTS:
             return super()._best()
-        mean, _ = self._process(measured).posterior(self.space.encode_all([one.pool_tuple for one in measured]))
+        mean, _ = self._process(measured).posterior(self.space.encode_all([point.pool_tuple for point in measured]))
         best = max(range(len(measured)), key=lambda index: (measured[index].feasible, float(mean[index])))
         return measured[best].pool_tuple
 
     def _process(self, measured: Sequence[MeasuredTuple]) -> GaussianProcess:
-        points = self.space.encode_all([one.pool_tuple for one in measured])
-        values = np.array([one.value for one in measured])
+        points = self.space.encode_all([point.pool_tuple for point in measured])
+        values = np.array([point.value for point in measured])
         if self._memory is not None:
-            metrics = np.stack([one.metrics for one in measured])
+            metrics = np.stack([point.metrics for point in measured])
             points, values = self._memory.joined(points, metrics, values)
         return GaussianProcess(points, values, self.settings.seed, self.settings.threads)

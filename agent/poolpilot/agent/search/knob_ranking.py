@@ -65,20 +65,20 @@ def rank_knobs(
     """
     if len(points) < 2 or len(points) != len(values) or points.shape[1] != len(names):
         raise SettingError("a ranking needs at least two tuples, a value for each, and a name for each knob")
-    chosen = settings or RankingSettings()
-    polynomial = PolynomialFeatures(chosen.degree, include_bias=False)
+    settings = settings or RankingSettings()
+    polynomial = PolynomialFeatures(settings.degree, include_bias=False)
     terms = _standardised(polynomial.fit_transform(_standardised(points)))
     target = _standardised(values[:, None])[:, 0]
     limit = float(np.abs(terms.T @ target).max()) / len(target)
     if limit <= FLAT:
         return tuple(RankedKnob(name, 0.0, 0.0) for name in names)
-    penalties = np.geomspace(1.0, chosen.least_penalty, chosen.steps)
-    _, weights, _ = lasso_path(terms, target, alphas=limit * penalties, max_iter=chosen.iterations)
+    penalties = np.geomspace(1.0, settings.least_penalty, settings.steps)
+    _, weights, _ = lasso_path(terms, target, alphas=limit * penalties, max_iter=settings.iterations)
     ranked = [
         _ranked(name, np.abs(weights[row > 0]), penalties)
         for name, row in zip(names, polynomial.powers_.T, strict=True)
     ]
-    return tuple(sorted(ranked, key=lambda one: (-one.penalty, -one.weight)))
+    return tuple(sorted(ranked, key=lambda knob: (-knob.penalty, -knob.weight)))
 
 
 def rank_by_workloads(
@@ -91,8 +91,8 @@ def rank_by_workloads(
     """
     if not stored:
         raise SettingError("there is no stored workload to rank knobs by; collect some first (`poolpilot collect`)")
-    points = np.concatenate([one.points for one in stored])
-    values = np.concatenate([one.values - one.values.mean() for one in stored])
+    points = np.concatenate([workload.points for workload in stored])
+    values = np.concatenate([workload.values - workload.values.mean() for workload in stored])
     return rank_knobs(points, values, names, settings)
 
 

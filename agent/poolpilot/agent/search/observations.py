@@ -101,12 +101,12 @@ class Observations:
     @property
     def eligible(self) -> tuple[MeasuredTuple, ...]:
         """Those of them that may be the best."""
-        return tuple(one for one in self.measured if self._allowed(one.pool_tuple))
+        return tuple(measured for measured in self.measured if self._allowed(measured.pool_tuple))
 
     @property
     def best(self) -> MeasuredTuple | None:
         """The best so far, feasible before infeasible; None before an allowed tuple was measured."""
-        return max(self.eligible, key=lambda one: (one.feasible, one.mean), default=None)
+        return max(self.eligible, key=lambda measured: (measured.feasible, measured.mean), default=None)
 
 
 def penalised(value: float, feasible: bool) -> float:

@@ -28,9 +28,9 @@ class RandomSearch(SearchController):
         settings: SearchSettings | None = None,
         restart: Restart | None = None,
     ) -> None:
-        chosen = settings or SearchSettings()
-        super().__init__(space, objective, chosen, restart)
-        self._rng = np.random.default_rng(chosen.seed)
+        settings = settings or SearchSettings()
+        super().__init__(space, objective, settings, restart)
+        self._rng = np.random.default_rng(settings.seed)
 
     def _choose(self) -> tuple[PoolTuple, str]:
         return self.space.draw(self._rng), "was drawn at random"

@@ -76,9 +76,9 @@ class SearchController(RoundController):
         if self._is_over():
             return None
         number = f"{self.rounds_done + 1}" + ("" if self._limits.rounds is None else f" of {self._limits.rounds}")
-        chosen, why = self._choose()
-        self.reason = f"round {number}: {chosen} {why}"
-        return chosen
+        pool_tuple, why = self._choose()
+        self.reason = f"round {number}: {pool_tuple} {why}"
+        return pool_tuple
 
     def _is_over(self) -> bool:
         if self._limits.rounds is not None:

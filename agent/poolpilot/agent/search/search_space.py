@@ -144,13 +144,13 @@ class SearchSpace:
         if len(set(names)) < len(names) or not set(listed) <= set(names):
             raise SettingError("name every knob to vary once, and list values only for knobs that vary")
         asked = [knobs.knobs[name] for name in names]
-        held = {one.name: reason for one in asked if (reason := _why_held(one, allow_restart)) is not None}
-        varied = [one for one in asked if one.name not in held]
+        held = {knob.name: reason for knob in asked if (reason := _why_held(knob, allow_restart)) is not None}
+        varied = [knob for knob in asked if knob.name not in held]
         if not varied:
             shown = "; ".join(f"{name} {reason}" for name, reason in held.items()) or "none was named"
             raise SettingError(f"there is no knob to vary: {shown}")
-        restart_knobs = tuple(one.name for one in varied if one.restart_only)
-        return cls(tuple(SearchKnob.of(one, listed.get(one.name)) for one in varied), in_force, held, restart_knobs)
+        restart_knobs = tuple(knob.name for knob in varied if knob.restart_only)
+        return cls(tuple(SearchKnob.of(knob, listed.get(knob.name)) for knob in varied), in_force, held, restart_knobs)
 
     def __len__(self) -> int:
         return len(self.knobs)
@@ -166,7 +166,7 @@ class SearchSpace:
 
     def encode_all(self, tuples: Sequence[PoolTuple]) -> NDArray[np.float64]:
         """The points of many tuples, (n, d)."""
-        return np.array([self.encode(one) for one in tuples]).reshape(len(tuples), len(self))
+        return np.array([self.encode(pool_tuple) for pool_tuple in tuples]).reshape(len(tuples), len(self))
 
     def decode(self, point: NDArray[np.float64]) -> PoolTuple:
         """The tuple at a point (d,), with whole numbers and enumerated values snapped."""

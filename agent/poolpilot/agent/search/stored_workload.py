@@ -54,7 +54,9 @@ class StoredWorkload:
             SettingError: The target is latency and the windows do not tell it, or no tuple is one to ask for.
         """
         tuples = {core: space.in_force.with_core(core) for core in sweep.entries}
-        alike = [core for core, one in tuples.items() if space.with_held(one, space.in_force) == one]
+        alike = [
+            core for core, pool_tuple in tuples.items() if space.with_held(pool_tuple, space.in_force) == pool_tuple
+        ]
         cores = [core for core in alike or tuples if space.contains(tuples[core])]
         if not cores:
             raise SettingError(f"workload {sweep.workload_id!r} was measured under no tuple that this search may try")
@@ -67,8 +69,8 @@ class StoredWorkload:
         return cls(
             sweep.workload_id,
             distinct,
-            np.stack([metrics[chosen].mean(axis=0) for chosen in rows]),
-            np.array([values[chosen].mean() for chosen in rows]),
+            np.stack([metrics[same].mean(axis=0) for same in rows]),
+            np.array([values[same].mean() for same in rows]),
         )
 
 

@@ -54,15 +54,15 @@ class WorkloadMapping:
     def __init__(self, stored: Sequence[StoredWorkload], settings: MappingSettings | None = None) -> None:
         if not stored:
             raise SettingError("there is no stored workload to map to; collect some first (`poolpilot collect`)")
-        if len({(one.points.shape[1], one.metrics.shape[1]) for one in stored}) > 1:
+        if len({(workload.points.shape[1], workload.metrics.shape[1]) for workload in stored}) > 1:
             raise SettingError("the stored workloads differ in their knobs or metrics; encode them in one space")
         self.stored = tuple(stored)
         self.settings = settings or MappingSettings()
-        self._edges = _edges(np.concatenate([one.metrics for one in stored]), self.settings.bins)
-        self._known = [_present(one.metrics) for one in stored]
+        self._edges = _edges(np.concatenate([workload.metrics for workload in stored]), self.settings.bins)
+        self._known = [_present(workload.metrics) for workload in stored]
         self._metrics = [
-            self._process(one.points, self._binned(one.metrics)[:, known]) if known.any() else None
-            for one, known in zip(stored, self._known, strict=True)
+            self._process(workload.points, self._binned(workload.metrics)[:, known]) if known.any() else None
+            for workload, known in zip(stored, self._known, strict=True)
         ]
 
     def distances(self, points: Floats, metrics: Floats) -> Floats:

@@ -90,18 +90,18 @@ def train_all_action(
         StoreError: There is no training or no validation sweep.
         SettingError: The limits of a sweep allow no tuple of the grid, or the initial weights are of another shape.
     """
-    chosen = settings or AllActionSettings()
+    settings = settings or AllActionSettings()
     seen, held = EncodedSweeps.of(training, grid), EncodedSweeps.of(validation, grid)
-    units = Standardisation.of(seen) if chosen.standardise else None
+    units = Standardisation.of(seen) if settings.standardise else None
     if units is not None:
         seen, held = units.applied(seen), units.applied(held)
-    with torch_threads(chosen.threads):
-        network = new_network(chosen, seen.grid)
+    with torch_threads(settings.threads):
+        network = new_network(settings, seen.grid)
         regret = float("inf")
         if initial is not None:
             _take_over(network, initial if units is None else units.unfolded(initial))
             regret = float(one_shot_regret(network, held, per_sweep=16).mean())
-        network = _train(network, regret, seen, held, chosen, on_epoch or silent)
+        network = _train(network, regret, seen, held, settings, on_epoch or silent)
         if units is not None:
             network.initialise_from(units.folded(network.state_to_numpy()))
         return network

@@ -67,13 +67,13 @@ def imitate(
     Raises:
         StoreError: There is no training or no validation sweep, or one measured no tuple of the grid.
     """
-    chosen = settings or MarwilSettings()
+    settings = settings or MarwilSettings()
     encoded = EncodedSweeps.of(training, grid)
-    best_weights = BestWeights(network.state_to_numpy(), validation, chosen.validation, grid)
-    with tempfile.TemporaryDirectory(prefix="poolpilot-decisions-") as folder, ray_session(chosen.ray):
-        log_decisions(Path(folder), encoded, chosen)
-        config = with_decisions(_config(network, grid, chosen), Path(folder), grid)
-        train(config, best_weights, chosen.pace, on_iteration)
+    best_weights = BestWeights(network.state_to_numpy(), validation, settings.validation, grid)
+    with tempfile.TemporaryDirectory(prefix="poolpilot-decisions-") as folder, ray_session(settings.ray):
+        log_decisions(Path(folder), encoded, settings)
+        config = with_decisions(_config(network, grid, settings), Path(folder), grid)
+        train(config, best_weights, settings.pace, on_iteration)
     return rebuilt(network.architecture, best_weights.best)
 
 

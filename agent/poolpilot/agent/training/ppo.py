@@ -72,11 +72,11 @@ def refine(
         SettingError: There is no training sweep, or one measured no tuple of the grid.
         StoreError: There is no validation sweep.
     """
-    chosen = settings or PpoSettings()
-    environment = RecordedPoolEnv(training, grid, chosen.horizon, chosen.start)
-    best_weights = BestWeights(network.state_to_numpy(), validation, chosen.validation, grid)
-    with ray_session(chosen.ray):
-        train(_config(network, environment, chosen), best_weights, chosen.pace, on_iteration)
+    settings = settings or PpoSettings()
+    environment = RecordedPoolEnv(training, grid, settings.horizon, settings.start)
+    best_weights = BestWeights(network.state_to_numpy(), validation, settings.validation, grid)
+    with ray_session(settings.ray):
+        train(_config(network, environment, settings), best_weights, settings.pace, on_iteration)
     return rebuilt(network.architecture, best_weights.best)
 
 

@@ -115,7 +115,7 @@ def _shut_down() -> None:
     """
     gc.collect()
     node: Any = ray._private.worker._global_node
-    processes = [] if node is None else [one.process for kind in node.all_processes.values() for one in kind]
+    processes = [] if node is None else [started.process for kind in node.all_processes.values() for started in kind]
     ray.shutdown()
     for process in processes:
         process.wait(KILLED_TIMEOUT_S)
@@ -175,11 +175,11 @@ def ray_session(settings: RaySettings | None = None) -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
-    chosen = settings or RaySettings()
-    joined = _joined(chosen)
+    settings = settings or RaySettings()
+    joined = _joined(settings)
     with _environment(joined=joined is not None), _quiet(), _sigterm_as_before():
         try:
-            _start(chosen, joined)
+            _start(settings, joined)
             yield
         finally:
             _shut_down()

@@ -39,8 +39,8 @@ class GreedyPolicy:
         scores = forward(self.weights, {name: array[None] for name, array in observation.items()})
         action = int(scores.logits[0].argmax())
         gain = float(scores.gain[0, action])
-        chosen = self.grid.tuples[action]
-        return advise(windows, chosen.core, f"{chosen} has the highest logit of the policy", "policy", gain)
+        pool_tuple = self.grid.tuples[action]
+        return advise(windows, pool_tuple.core, f"{pool_tuple} has the highest logit of the policy", "policy", gain)
 
 
 Weights = Mapping[str, NDArray[np.float32]]
@@ -90,13 +90,17 @@ def evaluate_weights(
     grid: ActionGrid = DEFAULT_GRID,
 ) -> ValidationResult:
     """Plays the greedy policy on replayed sweeps; starts and replays are the same for all weights."""
-    chosen = settings or ValidationSettings()
-    refiner = Refiner(GreedyPolicy(weights, grid), RefinerSettings(decisions=chosen.decisions))
+    settings = settings or ValidationSettings()
+    refiner = Refiner(GreedyPolicy(weights, grid), RefinerSettings(decisions=settings.decisions))
     one_shot, refined = [], []
     for index, sweep in enumerate(sweeps):
-        measured = [one for one in grid.tuples if one.core in sweep.entries and sweep.limits.allows(one)]
-        rng = np.random.default_rng((chosen.seed, index))
-        for start in rng.choice(len(measured), size=min(chosen.starts, len(measured)), replace=False):
+        measured = [
+            pool_tuple
+            for pool_tuple in grid.tuples
+            if pool_tuple.core in sweep.entries and sweep.limits.allows(pool_tuple)
+        ]
+        rng = np.random.default_rng((settings.seed, index))
+        for start in rng.choice(len(measured), size=min(settings.starts, len(measured)), replace=False):
             done = refine_recorded(refiner, sweep, measured[int(start)], int(rng.integers(2**31)))
             one_shot.append(sweep.regret(done.one_shot))
             refined.append(sweep.regret(done.pool_tuple))

@@ -79,7 +79,9 @@ def connections_of(window: Window) -> float:
 
 def mean_latency_s(window: Window) -> float:
     """Mean latency of all classes in seconds; 0 when nothing completed."""
-    merged = reduce(lambda left, right: left + right, (one.latency for one in window.classes.values()), Histogram())
+    merged = reduce(
+        lambda left, right: left + right, (of_class.latency for of_class in window.classes.values()), Histogram()
+    )
     return merged.mean / 1e6
 
 

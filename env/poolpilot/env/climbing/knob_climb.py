@@ -65,7 +65,7 @@ class KnobClimbController(Controller):
         self._next = start
         limits = climb_limits(names, knobs, start, ranges or {})
         prices = self._prices(objective.price_of_thread)
-        priced = [(*one, price) for one, price in zip(limits, prices, strict=True)]
+        priced = [(*limit, price) for limit, price in zip(limits, prices, strict=True)]
         try:
             self.climber = KnobClimber(as_native(settings), priced, [int(getattr(start, name)) for name in names])
         except ValueError as error:

@@ -69,7 +69,7 @@ class CurvePoolEnv(PoolEnv):
 def best_value(server: CurveServer, objective: Objective, grid: ActionGrid) -> float:
     """Greatest J on the grid without noise; latency targets do not count."""
     return max(
-        float(np.log(server.throughput_per_s(one)) - objective.price_of_thread * np.log(one.pool_size))
-        for one in grid.tuples
-        if server.knobs.allows(one)
+        float(np.log(server.throughput_per_s(pool_tuple)) - objective.price_of_thread * np.log(pool_tuple.pool_size))
+        for pool_tuple in grid.tuples
+        if server.knobs.allows(pool_tuple)
     )

@@ -40,7 +40,7 @@ def drawn_workloads(family: str | None, seed: int) -> list[Workload]:
         ['page_faults-3-0']
     """
     if family is None:
-        return [draw_workload(one, seed) for one in FAMILIES.values() if one.split == "train"]
+        return [draw_workload(family, seed) for family in FAMILIES.values() if family.split == "train"]
     if family not in FAMILIES:
         raise SettingError(f"there is no family {family!r}; there are {', '.join(sorted(FAMILIES))}")
     return [draw_workload(FAMILIES[family], seed)]

@@ -93,9 +93,9 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
             SettingError: The mask forbids the action.
             gymnasium.error.ResetNeeded: The episode has ended or not begun.
         """
-        chosen = self._asked(int(action))
-        entry, reward = self._choose(chosen)
-        return self._answered(chosen, entry, reward)
+        pool_tuple = self._asked(int(action))
+        entry, reward = self._choose(pool_tuple)
+        return self._answered(pool_tuple, entry, reward)
 
     def _asked(self, action: int) -> PoolTuple:
         """The tuple of an action, if the episode goes on and the mask allows it."""
@@ -104,11 +104,11 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
         return self._tuple_of(action, self._mask)
 
     def _answered(
-        self, chosen: PoolTuple, entry: EncodedWindow, reward: float
+        self, pool_tuple: PoolTuple, entry: EncodedWindow, reward: float
     ) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Takes the response to a tuple into the episode."""
         self._entries.append(entry)
-        self._tuples.append(chosen)
+        self._tuples.append(pool_tuple)
         return self._observation(), reward, len(self._entries) > self.horizon, False, self._info()
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -152,7 +152,7 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
         if not 0 <= action < len(self.grid):
             raise SettingError(f"action {action} is outside 0..{len(self.grid) - 1}")
         if not mask[action]:
-            allowed = ", ".join(str(one) for one in np.flatnonzero(mask))
+            allowed = ", ".join(str(action) for action in np.flatnonzero(mask))
             raise SettingError(f"action {action} {self.grid.tuples[action]} is masked here; allowed are {allowed}")
         return self.grid.tuples[action]
 

@@ -112,20 +112,23 @@ class RecordedPoolEnv(GridEnv):
 
 
 def _encode(sweep: WorkloadSweep, grid: ActionGrid) -> _Encoded:
-    measured = [one.core in sweep.entries for one in grid.tuples]
+    measured = [pool_tuple.core in sweep.entries for pool_tuple in grid.tuples]
     mask = grid.mask(sweep.limits) & np.array(measured)
     if not mask.any():
         raise SettingError(f"the sweep of workload {sweep.workload_id!r} has measured no tuple of the grid")
     default = sweep.limits.default_tuple()
     start = default if default.core in sweep.entries else grid.nearest(default, mask)
     known = {grid.tuples[index] for index in np.flatnonzero(mask)} | {start}
-    entries = {one: sweep.entries[one.core] for one in known}
+    entries = {pool_tuple: sweep.entries[pool_tuple.core] for pool_tuple in known}
     windows = {
-        one: tuple(encode_window(window, sweep.limits, sweep.objective) for window in entry.windows)
-        for one, entry in entries.items()
+        pool_tuple: tuple(encode_window(window, sweep.limits, sweep.objective) for window in entry.windows)
+        for pool_tuple, entry in entries.items()
     }
-    regrets = {one: sweep.regret(one) for one in entries}
-    rewards = {one: -regrets[one] if entry.feasible else REWARD_OF_INFEASIBLE for one, entry in entries.items()}
+    regrets = {pool_tuple: sweep.regret(pool_tuple) for pool_tuple in entries}
+    rewards = {
+        pool_tuple: -regrets[pool_tuple] if entry.feasible else REWARD_OF_INFEASIBLE
+        for pool_tuple, entry in entries.items()
+    }
     return _Encoded(sweep.workload_id, windows, rewards, regrets, sweep.oracle_value, mask, start)
 
 

@@ -83,7 +83,7 @@ class SimulatedPoolVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[A
             seeds: list[int | None] = [None if seed is None else seed + i for i in range(self.num_envs)]
         else:
             seeds = list(seed)
-        starts = [env.prepare_reset(options or {}, one) for env, one in zip(self._envs, seeds, strict=True)]
+        starts = [env.prepare_reset(options or {}, seed) for env, seed in zip(self._envs, seeds, strict=True)]
         self._finish_resets(range(self.num_envs), self._measured(range(self.num_envs), starts))
         return self._stacked()
 
@@ -98,9 +98,9 @@ class SimulatedPoolVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[A
         """
         beginning = [int(i) for i in np.flatnonzero(self._ended)]
         going_on = [int(i) for i in np.flatnonzero(~self._ended)]
-        chosen = [self._envs[i].prepare_step(int(actions[i])) for i in going_on]
+        following = [self._envs[i].prepare_step(int(actions[i])) for i in going_on]
         starts = [self._envs[i].prepare_reset({}) for i in beginning]
-        windows = self._measured([*going_on, *beginning], [*chosen, *starts])
+        windows = self._measured([*going_on, *beginning], [*following, *starts])
         rewards = np.zeros(self.num_envs)
         for i, window in zip(going_on, windows[: len(going_on)], strict=True):
             self._observations[i], rewards[i], self._ended[i], _, self._infos[i] = self._envs[i].finish_step(window)
@@ -128,8 +128,8 @@ class SimulatedPoolVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[A
 
     def _stacked(self) -> tuple[Observation, dict[str, Any]]:
         names = self._observations[0].keys()
-        observation = {name: np.stack([one[name] for one in self._observations]) for name in names}
+        observation = {name: np.stack([observation[name] for observation in self._observations]) for name in names}
         infos: dict[str, Any] = {}
-        for i, one in enumerate(self._infos):
-            infos = self._add_info(infos, one, i)
+        for i, info in enumerate(self._infos):
+            infos = self._add_info(infos, info, i)
         return observation, infos

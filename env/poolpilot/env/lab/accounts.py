@@ -78,6 +78,6 @@ def _account(name: str, host: str, password: str, rights: str, option: str = "")
 
 def _kept_or_new(file: Path) -> str:
     with suppress(FileNotFoundError):
-        if found := PASSWORD.search(file.read_text()):
-            return found[1]
+        if password := PASSWORD.search(file.read_text()):
+            return password[1]
     return secrets.token_urlsafe(24)

@@ -61,8 +61,8 @@ class Dataset:
 
 
 DATASETS: Mapping[str, Dataset] = {
-    one.name: one
-    for one in (
+    dataset.name: dataset
+    for dataset in (
         Dataset("small", 4, 100_000, 4, 512, "100 MB, all of it in a buffer pool of 512 MB"),
         Dataset("large", 4, 500_000, 4, 64, "500 MB behind a buffer pool of 64 MB"),
         Dataset("empty", 0, 0, 0, 64, "no tables, for data of your own"),
@@ -136,5 +136,5 @@ def _sysbench(load_file: Path, what: str, *script: str) -> None:
     ]
     done = subprocess.run(command, cwd=LUA, capture_output=True, text=True, check=False, start_new_session=True)
     if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip().splitlines()
-        raise ServerError(f"sysbench could not load the {what}: {said[-1] if said else 'it said nothing'}")
+        printed = (done.stderr or done.stdout).strip().splitlines()
+        raise ServerError(f"sysbench could not load the {what}: {printed[-1] if printed else 'it said nothing'}")

@@ -131,8 +131,8 @@ class Lab:
             ServerError: A program is missing, the disk is too small, a port is in use, the folder is another
                 account's, the server of an earlier version runs in it, or it does not come up.
         """
-        if (found := self.running()) is not None:
-            return self._closed(found)
+        if (running := self.running()) is not None:
+            return self._closed(running)
         self.folder.mkdir(parents=True, exist_ok=True)
         account = server_account(self.folder, self.places.data)
         mariadbd.hand_over(self.places, account)
@@ -157,11 +157,11 @@ class Lab:
 
     def down(self) -> bool:
         """Stops the server, if it runs, and says whether it did; the data stay."""
-        found = self.running()
-        if found is not None:
-            found.stop(self.settings.stop_within_s)
+        running = self.running()
+        if running is not None:
+            running.stop(self.settings.stop_within_s)
         self.places.state.unlink(missing_ok=True)
-        return found is not None
+        return running is not None
 
     def remove(self) -> None:
         """Stops the server and deletes the data, and the folder if nothing else is in it."""
@@ -176,8 +176,8 @@ class Lab:
             ServerError: Another program uses the test server, or somebody started its server by hand.
         """
         with self._locked():
-            found = self.running()
-            if found is not None and found.kept:
+            running = self.running()
+            if running is not None and running.kept:
                 raise ServerError(
                     f"somebody started the MariaDB in {self.folder} by hand; stop it (poolpilot lab down --folder "
                     f"{self.folder}) or name another folder"
@@ -210,14 +210,14 @@ class Lab:
     ) -> None:
         self.down()
 
-    def _closed(self, found: Running) -> Running:
+    def _closed(self, running: Running) -> Running:
         """A running server whose door is closed."""
-        if not found.account:
+        if not running.account:
             raise ServerError(
                 f"an earlier version started the MariaDB in {self.folder}, and its root has no password; stop it: "
                 f"poolpilot lab down --folder {self.folder}"
             )
-        return found
+        return running
 
     def _start(self, account: OsAccount, cpus: Sequence[int] | None, kept: bool) -> Running:
         port, extra_port = free_or_checked(self.settings.port), free_or_checked(self.settings.extra_port)
@@ -251,8 +251,8 @@ class Lab:
             time.sleep(POLL_S)
         state = "does not answer" if started.alive else "ended at once"
         log = self.places.error_log.read_text(errors="replace")
-        said = [line for line in log.splitlines() if "[ERROR]" in line and not line.endswith("Aborting")]
-        why = said[-1].rpartition("]")[2].strip() if said else "see error.log there"
+        errors = [line for line in log.splitlines() if "[ERROR]" in line and not line.endswith("Aborting")]
+        why = errors[-1].rpartition("]")[2].strip() if errors else "see error.log there"
         raise ServerError(f"the private MariaDB in {self.folder} {state}: {why}")
 
     def _options(self) -> list[str]:

@@ -75,10 +75,10 @@ class Running:
     def read(cls, path: Path) -> Self | None:
         """The server that a file names, if it still runs."""
         try:
-            found = cls(**json.loads(path.read_text()))
+            noted = cls(**json.loads(path.read_text()))
         except (OSError, ValueError, TypeError):
             return None
-        return found if found.alive else None
+        return noted if noted.alive else None
 
     def write(self, path: Path) -> None:
         """Keeps it in a file."""

@@ -94,15 +94,19 @@ class SqlWorkload:
     @property
     def connections(self) -> int:
         """Connections of all classes."""
-        return sum(one.connections for one in self.classes)
+        return sum(sql_class.connections for sql_class in self.classes)
 
     @property
     def objective(self) -> Objective:
         """What counts: goodput within the classes' targets, above the constraints."""
         return Objective(
-            targets_ms={one.name: one.target_ms for one in self.classes if one.target_ms is not None},
-            weights={one.name: one.weight for one in self.classes},
-            min_share={one.name: one.min_share for one in self.classes if one.min_share is not None},
+            targets_ms={
+                sql_class.name: sql_class.target_ms for sql_class in self.classes if sql_class.target_ms is not None
+            },
+            weights={sql_class.name: sql_class.weight for sql_class in self.classes},
+            min_share={
+                sql_class.name: sql_class.min_share for sql_class in self.classes if sql_class.min_share is not None
+            },
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -117,7 +121,7 @@ class SqlWorkload:
             SettingError: A field is missing, unknown or out of its range.
         """
         try:
-            classes = tuple(SqlClass(**one) for one in values["classes"])
+            classes = tuple(SqlClass(**fields) for fields in values["classes"])
             disk = values.get("slow_disk_us")
             return cls(**{**values, "classes": classes, "slow_disk_us": tuple(disk) if disk else None})
         except (KeyError, TypeError) as error:

@@ -154,8 +154,8 @@ def _ranges_offered(rng: np.random.Generator) -> tuple[SqlClass, ...]:
 POINT = SqlClass("short", "oltp_point_select", 1, target_ms=20.0)
 
 FAMILIES: Mapping[str, SqlFamily] = {
-    one.name: one
-    for one in (
+    family.name: family
+    for family in (
         SqlFamily("point_select", "train", "cached point selects", _closed("oltp_point_select", 5.0, 0.1)),
         SqlFamily("read_only", "train", "reads of fourteen statements", _closed("oltp_read_only", 20.0, 1.0)),
         SqlFamily("read_write", "train", "transactions of eighteen statements", _closed("oltp_read_write", 30.0, 1.5)),
@@ -248,7 +248,7 @@ def draw_workload(family: SqlFamily, seed: int, number: int, cpus: int = 2) -> S
     """
     rng = np.random.default_rng([seed, number, *family.name.encode()])
     classes = family.draw(rng)
-    parameters = {"connections": float(sum(one.connections for one in classes))}
+    parameters = {"connections": float(sum(sql_class.connections for sql_class in classes))}
     return SqlWorkload(
         name=f"{family.name}-{seed}-{number}",
         family=family.name,

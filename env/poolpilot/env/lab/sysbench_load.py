@@ -83,8 +83,8 @@ class Sender:
         """
         code = self.process.poll()
         if code is not None:
-            said = [line for line in self.log.read_text(errors="replace").splitlines() if "FATAL" in line]
-            reason = said[0].strip() if said else f"it ended with code {code}"
+            fatal = [line for line in self.log.read_text(errors="replace").splitlines() if "FATAL" in line]
+            reason = fatal[0].strip() if fatal else f"it ended with code {code}"
             raise ServerError(f"sysbench of class {self.of_class.name!r} has stopped in mid-run: {reason}")
 
 
@@ -109,8 +109,8 @@ class SqlLoad:
             folder = Path(opened.enter_context(TemporaryDirectory(prefix="poolpilot-load-")))
             self.senders: list[Sender] = []
             opened.callback(self._end)
-            for number, one in enumerate(workload.classes):
-                self.senders.append(_start(one, number, workload.seed, load_file, dataset, cpus, folder))
+            for number, sql_class in enumerate(workload.classes):
+                self.senders.append(_start(sql_class, number, workload.seed, load_file, dataset, cpus, folder))
             self._opened = opened.pop_all()
 
     def histograms(self) -> Mapping[str, Histogram]:
@@ -147,29 +147,35 @@ class SqlLoad:
 
 
 def _start(
-    one: SqlClass, number: int, seed: int, load_file: Path, dataset: Dataset, cpus: Sequence[int] | None, folder: Path
+    sql_class: SqlClass,
+    number: int,
+    seed: int,
+    load_file: Path,
+    dataset: Dataset,
+    cpus: Sequence[int] | None,
+    folder: Path,
 ) -> Sender:
-    ledger = Ledger(folder / f"{number}.ledger", one.connections)
+    ledger = Ledger(folder / f"{number}.ledger", sql_class.connections)
     log = folder / f"{number}.log"
-    stock = one.script.startswith(STOCK_PREFIX)
+    stock = sql_class.script.startswith(STOCK_PREFIX)
     options: dict[str, object] = {
-        "threads": one.connections,
+        "threads": sql_class.connections,
         "time": 0,
         "events": 0,
         "rand-seed": 1 + seed + number,
         "ledger": ledger.path,
-        "think_ms": one.think_ms,
-        "rate_per_s": one.rate_per_s,
-        "burst_period_s": one.burst_period_s,
-        "burst_share": one.burst_share,
-        **dataset.options_for(one.script),
-        **one.options,
+        "think_ms": sql_class.think_ms,
+        "rate_per_s": sql_class.rate_per_s,
+        "burst_period_s": sql_class.burst_period_s,
+        "burst_share": sql_class.burst_share,
+        **dataset.options_for(sql_class.script),
+        **sql_class.options,
     }
     command = [
         *_wrapped(cpus),
         program("sysbench"),
         f"--config-file={load_file}",
-        "stock.lua" if stock else f"{one.script}.lua",
+        "stock.lua" if stock else f"{sql_class.script}.lua",
         *(f"--{name}={value}" for name, value in options.items()),
         "run",
     ]
@@ -177,17 +183,17 @@ def _start(
         process = subprocess.Popen(
             command,
             cwd=SCRIPTS,
-            env={**os.environ, "POOLPILOT_SCRIPT": one.script},
+            env={**os.environ, "POOLPILOT_SCRIPT": sql_class.script},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    return Sender(one, process, ledger, log)
+    return Sender(sql_class, process, ledger, log)
 
 
 def _wrapped(cpus: Sequence[int] | None) -> list[str]:
     """A prefix that ends the program with its parent, and pins it."""
-    found = shutil.which("setpriv")
+    setpriv = shutil.which("setpriv")
     pinned = ["taskset", "--cpu-list", ",".join(map(str, cpus))] if cpus else []
-    return [*([found, "--pdeathsig", "KILL"] if found else []), *pinned]
+    return [*([setpriv, "--pdeathsig", "KILL"] if setpriv else []), *pinned]

@@ -94,7 +94,7 @@ class Dsn:
                     "[client] into a file of mode 0600 and name that file: F=/path/to/file"
                 )
             if equals and name not in PARTS.values():
-                known = ", ".join(f"{one}={words}" for one, words in PARTS.items())
+                known = ", ".join(f"{part}={words}" for part, words in PARTS.items())
                 raise SettingError(f"the DSN part {letter!r} is unknown; there are {known}")
             if name in given or (equals and not value):
                 raise SettingError(f"the DSN names {name} {'twice' if name in given else 'without a value'}: {text!r}")
@@ -146,11 +146,11 @@ def _client_options(file: Path, suffix: str) -> dict[str, str]:
         raise SettingError(f"the defaults file {file} is no option file: {str(error).splitlines()[0]}") from error
     named = (*CLIENT_GROUPS, OWN_GROUP)
     groups = [*named, *(f"{group}{suffix}" for group in named if suffix)]
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     for group in filter(parser.has_section, groups):
         for name, value in parser.items(group):
-            found[name.replace("_", "-")] = (value or "").strip("\"'")
-    return found
+            options[name.replace("_", "-")] = (value or "").strip("\"'")
+    return options
 
 
 def _port(name: str, text: str | None) -> int | None:

@@ -43,7 +43,7 @@ SET_BY_SQL = "SQL"
 VARIABLES_QUERY = (
     "SELECT VARIABLE_NAME, COALESCE(GLOBAL_VALUE, SESSION_VALUE), DEFAULT_VALUE, NUMERIC_MIN_VALUE, NUMERIC_MAX_VALUE, "
     "READ_ONLY, VARIABLE_SCOPE, GLOBAL_VALUE_ORIGIN FROM information_schema.SYSTEM_VARIABLES WHERE VARIABLE_NAME IN "
-    f"({', '.join(repr(one) for one in (*(name for name, _ in KNOB_VARIABLES.values()), *OTHER_VARIABLES))})"
+    f"({', '.join(repr(variable) for variable in (*(name for name, _ in KNOB_VARIABLES.values()), *OTHER_VARIABLES))})"
 )
 
 
@@ -84,9 +84,9 @@ def read_variables(session: Session) -> dict[str, PoolVariable]:
         ServerError: The server is not one that can be tuned; the text says what to change.
     """
     check_version(str(session.row("SELECT VERSION()")[0]))
-    found = {}
+    variables = {}
     for name, value, default, low, high, read_only, scope, origin in session.rows(VARIABLES_QUERY):
-        found[name.lower()] = PoolVariable(
+        variables[name.lower()] = PoolVariable(
             name=name.lower(),
             value=str(value),
             default=str(default),
@@ -96,13 +96,13 @@ def read_variables(session: Session) -> dict[str, PoolVariable]:
             per_session=scope == "SESSION",
             origin=str(origin),
         )
-    handling = found["thread_handling"].value
+    handling = variables["thread_handling"].value
     if handling != POOL_OF_THREADS:
         raise ServerError(
             f"thread_handling of {session.where} is {handling}: there is no pool to tune; put "
             f"thread_handling={POOL_OF_THREADS} under [mariadb] into its my.cnf and restart it"
         )
-    return found
+    return variables
 
 
 def check_version(text: str) -> None:
@@ -136,10 +136,10 @@ def knob_space(variables: Mapping[str, PoolVariable], cpus: int | None) -> KnobS
     counted = cpus or int(size.start_value or size.value)
     knobs = {}
     for name, (variable, unit) in KNOB_VARIABLES.items():
-        one = variables[variable.lower()]
-        low, high = one.low or 1, one.high or most
-        default = int(one.start_value or (counted if name == "pool_size" else one.default))
-        ceiling = {"pool_size": most, "timer_interval_ms": max(LONGEST_TIMER_INTERVAL_MS, int(one.value))}.get(name)
+        current = variables[variable.lower()]
+        low, high = current.low or 1, current.high or most
+        default = int(current.start_value or (counted if name == "pool_size" else current.default))
+        ceiling = {"pool_size": most, "timer_interval_ms": max(LONGEST_TIMER_INTERVAL_MS, int(current.value))}.get(name)
         knobs[name] = Knob(name, low, min(high, ceiling or high), default, unit)
     return KnobSpace(counted, knobs)
 

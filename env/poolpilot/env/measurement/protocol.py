@@ -152,19 +152,19 @@ def measure(server: AnyServer, pool_tuple: PoolTuple, settings: MeasurementSetti
     server.run_for(settings.rest_s)
     in_force = server.apply(pool_tuple)
     settle_s = settle(server, in_force, settings)
-    found: list[Measured] = []
-    while len(found) <= settings.steal_repeats and all(one.stolen > settings.most_steal for one in found):
-        found.append(
+    tries: list[Measured] = []
+    while len(tries) <= settings.steal_repeats and all(measured.stolen > settings.most_steal for measured in tries):
+        tries.append(
             observe(
                 server,
                 settings.window_for(in_force),
                 requests=settings.window_requests,
                 least_s=settings.least_window_s(in_force),
-                settle_s=settle_s + sum(one.window.duration_s for one in found),
+                settle_s=settle_s + sum(measured.window.duration_s for measured in tries),
                 round_number=round_number,
             )
         )
-    return min(found, key=lambda one: one.stolen)
+    return min(tries, key=lambda measured: measured.stolen)
 
 
 def sweep(
@@ -225,10 +225,10 @@ class _Race:
             kept = self._ranked(kept)[: self.settings.survivors(len(kept), number)]
         finalists = kept[: self.settings.finalists]
         for number in range(rounds, rounds + self.settings.final_repeats):
-            if max(self._error(one) for one in finalists) >= self.settings.wanted_error:
+            if max(self._error(pool_tuple) for pool_tuple in finalists) >= self.settings.wanted_error:
                 self._measure_each(finalists, number)
         best = self._ranked(finalists)[0]
-        while sum(one.round == AGAIN_ROUND for one in self.results) < self.settings.oracle_repeats:
+        while sum(measured.round == AGAIN_ROUND for measured in self.results) < self.settings.oracle_repeats:
             self._measure(best, AGAIN_ROUND)
 
     def _check(self) -> None:
@@ -237,11 +237,11 @@ class _Race:
         for pool_tuple in self.tuples:
             self.server.knobs.check(pool_tuple)
         default = self.server.knobs.default_tuple()
-        if self.objective.min_share and default.core not in {one.core for one in self.tuples}:
+        if self.objective.min_share and default.core not in {pool_tuple.core for pool_tuple in self.tuples}:
             raise SettingError(f"with min_share constraints a sweep must hold the default tuple {default}; add it")
 
     def _measure_each(self, tuples: Sequence[PoolTuple], number: int) -> None:
-        measured = {one.core for one in self.results if one.round == number}
+        measured = {result.core for result in self.results if result.round == number}
         for index in self.rng.permutation(len(tuples)):
             if tuples[index].core not in measured:
                 self._measure(tuples[index], number)
@@ -253,15 +253,17 @@ class _Race:
             self.on_measured(measured)
 
     def _windows(self, core: Core) -> list[Window]:
-        return [one.window for one in self.results if one.core == core and one.round != AGAIN_ROUND]
+        return [measured.window for measured in self.results if measured.core == core and measured.round != AGAIN_ROUND]
 
     def _entry(self, pool_tuple: PoolTuple) -> SweepEntry:
         reference = next(iter(self._windows(self.server.knobs.default_tuple().core)), None)
         return entry_of(self._windows(pool_tuple.core), self.objective, reference)
 
     def _ranked(self, tuples: Sequence[PoolTuple]) -> list[PoolTuple]:
-        entries = {one: self._entry(one) for one in tuples}
-        return sorted(tuples, key=lambda one: (entries[one].feasible, entries[one].value), reverse=True)
+        entries = {pool_tuple: self._entry(pool_tuple) for pool_tuple in tuples}
+        return sorted(
+            tuples, key=lambda pool_tuple: (entries[pool_tuple].feasible, entries[pool_tuple].value), reverse=True
+        )
 
     def _error(self, pool_tuple: PoolTuple) -> float:
         values = self._entry(pool_tuple).values

@@ -58,12 +58,12 @@ def sample_sweeps(family: str | None = None) -> list[WorkloadSweep]:
 @cache
 def _files() -> dict[str, tuple[str, Traversable]]:
     """Split and file of every family, in alphabetical order."""
-    found = [
+    listed = [
         (file.name.removesuffix(ENDING), split.name, file)
         for split in (files("poolpilot.env.measurement") / FOLDER).iterdir()
         for file in split.iterdir()
     ]
-    return {family: (split, file) for family, split, file in sorted(found, key=lambda one: one[0])}
+    return {family: (split, file) for family, split, file in sorted(listed, key=lambda sample: sample[0])}
 
 
 @cache

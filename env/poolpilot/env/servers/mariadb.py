@@ -202,7 +202,7 @@ class MariadbServer:
             pool_tuple=in_force,
             counters=counters | self._integrals,
             gauges=self._gauges(),
-            histograms={f"{LATENCY_PREFIX}{name}": one for name, one in latencies.items()},
+            histograms={f"{LATENCY_PREFIX}{name}": latency for name, latency in latencies.items()},
             server_kind="mariadb",
         )
 

@@ -90,7 +90,7 @@ class NativeServer:
                 address=_new_address(address_kind, opened),
                 cpus=pinned,
                 max_pool_size=max_pool_size,
-                class_names=[one.name for one in workload.classes],
+                class_names=[request_class.name for request_class in workload.classes],
                 **first.as_dict(),
                 **({} if handling is None else handling.model_dump()),
                 **pool_options,

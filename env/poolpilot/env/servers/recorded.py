@@ -83,12 +83,12 @@ class RecordedServer:
         names = sorted({name for window, _ in parts for name in window.classes})
         mixed = {}
         for name in names:
-            found = [
+            scaled = [
                 (window.classes[name].latency, weight * seconds / window.duration_s)
                 for window, weight in parts
                 if name in window.classes
             ]
-            counts = sum((latency.counts * scale for latency, scale in found), np.zeros(1))
+            counts = sum((latency.counts * scale for latency, scale in scaled), np.zeros(1))
             # Rounding at random keeps the expected goodput; rounding to nearest would cut the tail of single counts.
             whole = np.floor(counts + self._rng.random(counts.shape)).astype(np.int64)
             latency = Histogram.from_sparse([(int(index), int(whole[index])) for index in np.flatnonzero(whole)])

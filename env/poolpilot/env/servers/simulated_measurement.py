@@ -79,23 +79,23 @@ def measure_all(
         ServerError: A server cannot go on.
         KeyboardInterrupt: The user ended it.
     """
-    in_force = [server.apply(one) for server, one in zip(servers, tuples, strict=True)]
+    in_force = [server.apply(pool_tuple) for server, pool_tuple in zip(servers, tuples, strict=True)]
     _settle_all(servers, in_force, settings, threads)
     before = [server.snapshot() for server in servers]
-    least_s = [settings.least_window_s(one) for one in in_force]
-    run_all(servers, [max(settings.most_s, one) for one in least_s], settings.requests, threads, least_s)
+    least_s = [settings.least_window_s(pool_tuple) for pool_tuple in in_force]
+    run_all(servers, [max(settings.most_s, least) for least in least_s], settings.requests, threads, least_s)
     return [Window.between(first, server.snapshot()) for first, server in zip(before, servers, strict=True)]
 
 
 def _settle_all(
     servers: Sequence[SimulatedServer], tuples: Sequence[PoolTuple], settings: SettleSettings, threads: int | None
 ) -> None:
-    unsettled = [(server, Settling(one, settings)) for server, one in zip(servers, tuples, strict=True)]
+    unsettled = [(server, Settling(pool_tuple, settings)) for server, pool_tuple in zip(servers, tuples, strict=True)]
     while unsettled:
-        asked = [(server, one, one.next_s(server.thread_changes())) for server, one in unsettled]
+        asked = [(server, settling, settling.next_s(server.thread_changes())) for server, settling in unsettled]
         asked = [each for each in asked if each[2] > 0.0]
         run_all([server for server, _, _ in asked], [seconds for _, _, seconds in asked], threads=threads)
-        unsettled = [(server, one) for server, one, _ in asked]
+        unsettled = [(server, settling) for server, settling, _ in asked]
 
 
 class SimulationStopped(KeyboardInterrupt):

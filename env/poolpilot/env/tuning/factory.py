@@ -79,8 +79,8 @@ def load_factory(named: str) -> Callable[[], Any]:
     if not callable(factory):
         kind = type(factory).__name__
         raise SettingError(f"{named} is of type {kind} and cannot be called; name a function that opens a server")
-    found: Callable[[], Any] = factory
-    return found
+    open_own: Callable[[], Any] = factory
+    return open_own
 
 
 def _imported(name: str) -> Any:

@@ -129,9 +129,9 @@ class Journal:
         tuples = [PoolTuple.from_dict(values) for values in (head["first"], *(line["set"] for line in lines[1:]))]
         most_pool_size = int(head["most_pool_size"])
         limits = _widened(knobs, most_pool_size)
-        for one in tuples:
+        for pool_tuple in tuples:
             try:
-                limits.check(one)
+                limits.check(pool_tuple)
             except SettingError as error:
                 raise _unfit(path, f"holds a tuple that this server does not take: {error}") from error
         first, *announced = tuples
@@ -161,7 +161,10 @@ class Journal:
     def left_over(self, in_force: PoolTuple) -> Leftover:
         """What is left of the command in the tuple in force."""
         first, now = self.first.as_dict(), in_force.as_dict()
-        ours = {name: {value, *(one.as_dict()[name] for one in self.announced)} for name, value in first.items()}
+        ours = {
+            name: {value, *(pool_tuple.as_dict()[name] for pool_tuple in self.announced)}
+            for name, value in first.items()
+        }
         theirs = tuple(name for name, value in now.items() if value not in ours[name])
         kept = {name: now[name] for name in theirs}
         return Leftover(PoolTuple.from_dict({**first, **kept}), theirs)

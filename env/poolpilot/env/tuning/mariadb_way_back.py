@@ -169,7 +169,7 @@ def by_hand(journal: Journal, error: Exception) -> str:
     unless = "unless the server was restarted"
     if not journal.announced:
         return f"{error}; nothing was set: {journal.first} is in force {unless}"
-    names = dict.fromkeys(name for one in journal.announced for name in in_order(one, journal.first))
+    names = dict.fromkeys(name for pool_tuple in journal.announced for name in in_order(pool_tuple, journal.first))
     lines = (f"SET GLOBAL {KNOB_VARIABLES[name][0].lower()} = {int(getattr(journal.first, name))};" for name in names)
     return (
         f"the tuple at the beginning, {journal.first}, could not be brought back: {error}. "

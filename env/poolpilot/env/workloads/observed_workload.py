@@ -141,7 +141,11 @@ class _Seen:
         the class of the longest latency being heavier than the others. (Latencies alone tell little: where all wait in
         one queue of a closed loop, they are alike.)
         """
-        rates = {name: one.throughput_per_s for name, one in window.classes.items() if one.throughput_per_s > 0.0}
+        rates = {
+            name: of_class.throughput_per_s
+            for name, of_class in window.classes.items()
+            if of_class.throughput_per_s > 0.0
+        }
         if not rates:
             return {"all": 1.0}, {"all": 1.0}
         means = {name: window.classes[name].latency.mean for name in rates}
@@ -210,19 +214,21 @@ class _Seen:
 
 def _mean_latency_us(window: Window) -> float | None:
     """Mean latency of all classes; None where nothing completed or the server knows no classes."""
-    total = sum(one.throughput_per_s for one in window.classes.values())
+    total = sum(of_class.throughput_per_s for of_class in window.classes.values())
     if total <= 0.0:
         return None
-    return sum(one.throughput_per_s * one.latency.mean for one in window.classes.values()) / total
+    return sum(of_class.throughput_per_s * of_class.latency.mean for of_class in window.classes.values()) / total
 
 
 def _nearest(guesses: list[Workload], seen: _Seen, window: Window, limits: KnobSpace, machine: Machine) -> Workload:
     """The guess whose throughput and latch waits come nearest to those measured, under the same tuple."""
     most = int(limits.knobs["pool_size"].high)
-    servers = [SimulatedServer(one, machine, initial=window.pool_tuple, max_pool_size=most) for one in guesses]
+    servers = [
+        SimulatedServer(workload, machine, initial=window.pool_tuple, max_pool_size=most) for workload in guesses
+    ]
     windows = measure_all(servers, [window.pool_tuple] * len(servers), SHORT)
-    rates = np.array([max(one.throughput_per_s, 1e-3) for one in windows])
-    waits_us = np.array([one.profile.features.get("latch_wait_us_per_request") or 0.0 for one in windows])
+    rates = np.array([max(simulated.throughput_per_s, 1e-3) for simulated in windows])
+    waits_us = np.array([simulated.profile.features.get("latch_wait_us_per_request") or 0.0 for simulated in windows])
     distances = 2.0 * np.abs(np.log(rates / max(window.throughput_per_s, 1e-3)))
     distances += np.abs(np.log1p(waits_us) - np.log1p(seen.latch_wait_us))
     return guesses[int(np.argmin(distances))]

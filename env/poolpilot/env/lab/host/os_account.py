@@ -44,10 +44,10 @@ class OsAccount:
     def named(cls, name: str) -> Self | None:
         """The account of a name, if there is one and it is not root's."""
         try:
-            found = pwd.getpwnam(name)
+            entry = pwd.getpwnam(name)
         except KeyError:
             return None
-        return cls(name, found.pw_uid, found.pw_gid) if found.pw_uid != ROOT_ID else None
+        return cls(name, entry.pw_uid, entry.pw_gid) if entry.pw_uid != ROOT_ID else None
 
     def own(self, tree: Path) -> None:
         """Takes over a folder that is another account's; its top comes last: what is cut short is done again.
@@ -67,12 +67,12 @@ class OsAccount:
 
     def run(self, command: Sequence[str], log: Path, *, cwd: Path, environment: Mapping[str, str]) -> int:
         """Runs a program as this account and returns its exit status; what it says goes to a file."""
-        with log.open("wb") as said:
+        with log.open("wb") as output:
             done = subprocess.run(
                 command,
                 stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
+                stdout=output,
+                stderr=output,
                 cwd=cwd,
                 env=environment,
                 start_new_session=True,
@@ -108,9 +108,9 @@ def server_account(folder: Path, data: Path) -> OsAccount:
     """
     ours = OsAccount.ours()
     if ours.uid == ROOT_ID:
-        for one in _candidates(folder, data):
-            if _admits(folder, one):
-                return one
+        for account in _candidates(folder, data):
+            if _admits(folder, account):
+                return account
     try:
         folder.chmod(0o700)
     except PermissionError as error:
@@ -120,10 +120,10 @@ def server_account(folder: Path, data: Path) -> OsAccount:
 
 def _candidates(*owned: Path) -> list[OsAccount]:
     names = list(UNPRIVILEGED)
-    for one in owned:
+    for place in owned:
         with suppress(FileNotFoundError, KeyError):  # not there yet, or its owner has no name
-            names.insert(0, one.owner())
-    return [one for one in map(OsAccount.named, names) if one is not None]
+            names.insert(0, place.owner())
+    return [account for account in map(OsAccount.named, names) if account is not None]
 
 
 def _admits(folder: Path, account: OsAccount) -> bool:

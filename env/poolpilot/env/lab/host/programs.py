@@ -21,12 +21,12 @@ def program(name: str) -> str:
     Raises:
         ServerError: It is not installed; the text says how to install it.
     """
-    found = shutil.which(name) or shutil.which(name, path=SYSTEM_FOLDERS)
-    if found is None:
+    path = shutil.which(name) or shutil.which(name, path=SYSTEM_FOLDERS)
+    if path is None:
         raise ServerError(
             f"{name} is not installed; as root: apt-get install --no-install-recommends {PACKAGES.get(name, name)}"
         )
-    return found
+    return path
 
 
 def missing() -> list[str]:

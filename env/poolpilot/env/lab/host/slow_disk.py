@@ -30,7 +30,7 @@ class SlowDisk:
             SettingError: One is out of its range.
         """
         delays = (read_us, write_us, flush_us)
-        if any(not 0 <= one <= LONGEST_US for one in delays):
+        if any(not 0 <= delay_us <= LONGEST_US for delay_us in delays):
             raise SettingError(f"the delays of a slow disk are {delays} us; allowed is 0..{LONGEST_US} each")
         if not self.control.exists():
             self.control.write_bytes(LAYOUT.pack(0, 0, 0))
@@ -58,7 +58,7 @@ def library() -> Path:
     from poolpilot import native_pool
 
     for folder in native_pool.__path__:
-        found = Path(folder) / LIBRARY
-        if found.is_file():
-            return found
+        library = Path(folder) / LIBRARY
+        if library.is_file():
+            return library
     raise ServerError(f"{LIBRARY} is not beside the extension of poolpilot.native_pool; install poolpilot again")
