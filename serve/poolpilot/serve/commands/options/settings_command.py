@@ -75,31 +75,17 @@ def as_command(
         writes: Whether it has a table to write as JSON.
     """
     panel_of = {name: panel for panel, names in (panels or {}).items() for name in names}
-    places = list(panel_of)
-    fields = dict(sorted(_leaves(model), key=lambda leaf: places.index(leaf[0]) if leaf[0] in panel_of else -1))
-
+    fields = _in_order(model, list(panel_of))
     assert panel_of.keys() <= {*fields, "config", "json_path"}, "a panel names a field that there is not"
 
     def command(**given: Any) -> None:
         config, json_path = given.pop("config"), given.pop("json_path", None)
         run(model.load(config, {name: _given(given, name) for name in fields}), json_path)
 
-    parameters = []
-    for name, field in fields.items():
-        if name == argument:
-            parameters.append(_argument(name, field))
-        else:
-            parameters += _options(name, field, panel_of.get(name, ""))
-    for name, flags, effect in (
-        ("config", config_flags, "TOML file; environment and flags win."),
-        *([("json_path", ("--json",), "Write the table to this file as JSON.")] if writes else []),
-    ):
-        shown = typer.Option(
-            *flags, help=effect, show_default=False, rich_help_panel=panel_of.get(name), metavar=METAVARS[Path]
-        )
-        parameters.append(_declared(name, Path, shown))
+    of_fields = _parameters(fields, argument, panel_of)
+    parameters = [*of_fields, *_files(config_flags, panel_of, writes=writes)]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     command.__doc__ = description
     return command
 
@@ -141,6 +127,34 @@ def _leaves(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Fie
             yield from _leaves(field.annotation, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", field
+
+
+def _in_order(model: type[BaseModel], places: Sequence[str]) -> dict[str, FieldInfo]:
+    """The fields by name, those of the panels behind the others and in the order of the panels."""
+    return dict(sorted(_leaves(model), key=lambda leaf: places.index(leaf[0]) if leaf[0] in places else -1))
+
+
+def _parameters(
+    fields: Mapping[str, FieldInfo], argument: str | None, panel_of: Mapping[str, str]
+) -> Iterator[inspect.Parameter]:
+    for name, field in fields.items():
+        if name == argument:
+            yield _argument(name, field)
+        else:
+            yield from _options(name, field, panel_of.get(name, ""))
+
+
+def _files(config_flags: Sequence[str], panel_of: Mapping[str, str], *, writes: bool) -> Iterator[inspect.Parameter]:
+    """The options for the file of settings, and for that of the table where there is one."""
+    for name, flags, effect, wanted in (
+        ("config", config_flags, "TOML file; environment and flags win.", True),
+        ("json_path", ("--json",), "Write the table to this file as JSON.", writes),
+    ):
+        shown = typer.Option(
+            *flags, help=effect, show_default=False, rich_help_panel=panel_of.get(name), metavar=METAVARS[Path]
+        )
+        if wanted:
+            yield _declared(name, Path, shown)
 
 
 def _argument(name: str, field: FieldInfo) -> inspect.Parameter:
