@@ -1,4 +1,8 @@
-"""The closed formulas every DBA knows, as baselines: N * (1 + W/S), and Little's law."""
+"""The closed formulas every DBA knows, as baselines: N * (1 + W/S), and Little's law.
+
+Brian Goetz and others, *Java Concurrency in Practice*, Addison-Wesley 2006, section 8.2; J. D. C. Little, "A Proof for
+the Queuing Formula: L = lambda W", Operations Research 9, 1961 (docs/references.md).
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -42,10 +46,7 @@ class SizeFormula(ABC):
 
 
 class WaitRatioFormula(SizeFormula):
-    """N * (1 + W/S): threads that keep N processors busy when each waits W for every S of processor time.
-
-    Brian Goetz and others, "Java Concurrency in Practice", section 8.2.
-    """
+    """N * (1 + W/S): threads that keep N processors busy when each waits W for every S of processor time."""
 
     name = "wait_ratio"
     text = "CPUs * (1 + wait / service)"
@@ -57,10 +58,7 @@ class WaitRatioFormula(SizeFormula):
 
 
 class LittleFormula(SizeFormula):
-    """Little's law, L = X * R: as many groups as requests are being worked on, queue wait apart.
-
-    J. D. C. Little, "A Proof for the Queuing Formula: L = lambda W", Operations Research 9 (1961).
-    """
+    """Little's law, L = X * R: as many groups as requests are being worked on, queue wait apart."""
 
     name = "little"
     text = "throughput * time a request is worked on"
@@ -69,4 +67,5 @@ class LittleFormula(SizeFormula):
         """Requests in the system less those that queue."""
         in_system = window.profile.features["in_system"]
         queue_share = window.profile.features["queue_share"]
+        # Those that queue are left out: with them a pool that is too small would be told to stay as it is.
         return None if in_system is None or queue_share is None else in_system * (1.0 - queue_share)

@@ -1,4 +1,8 @@
-"""The nearest stored workload: find the one whose profiles look alike, advise its best tuple."""
+"""The nearest stored workload: find the one whose profiles are most similar, advise its best tuple.
+
+The idea is the workload mapping of D. Van Aken, A. Pavlo, G. J. Gordon and B. Zhang, "Automatic Database Management
+System Tuning Through Large-scale Machine Learning" (OtterTune), SIGMOD 2017 (docs/references.md).
+"""
 
 from collections.abc import Sequence
 from typing import Self
@@ -39,8 +43,8 @@ class NearestWorkload:
     The distance of two windows is the mean squared difference of the standardised features both have, plus that of
     their tuples; the distance to a stored workload is the mean over the windows seen of the nearest stored window.
 
-    Van Aken and others, "Automatic Database Management System Tuning Through Large-scale Machine Learning",
-    SIGMOD 2017, section 6.1.
+    After D. Van Aken, A. Pavlo, G. J. Gordon and B. Zhang, "Automatic Database Management System Tuning Through
+    Large-scale Machine Learning" (OtterTune), SIGMOD 2017, section 6.1 (docs/references.md).
 
     Args:
         encoded: The stored sweeps.

@@ -30,8 +30,6 @@ Floats = NDArray[np.float64]
 class UslFit:
     """X(N) = scale * N / (1 + contention * (N - 1) + coherency * N * (N - 1)).
 
-    N. J. Gunther, "Guerrilla Capacity Planning", Springer 2007, chapters 4 to 6.
-
     Attributes:
         scale: Throughput at size 1, completions a second.
         contention: Share of the work that cannot run side by side, at least 0.

@@ -1,4 +1,7 @@
-"""The refiner: up to three decisions on one server, the first of which is the one-shot prediction."""
+"""The refiner: up to three decisions on one server, the first of which is the one-shot prediction.
+
+It is the trial rule (`trial_rule.py`), which a warm start goes by too, on windows that it measures itself.
+"""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,10 @@
-"""Bayesian optimisation as AutoTiKV does it: random rounds, then a Gaussian process and its upper confidence bound."""
+"""Bayesian optimisation: random rounds, then a Gaussian process and its upper confidence bound.
+
+The loop is that of Yuanli Wang, "AutoTiKV: TiKV Tuning Made Easy by Machine Learning", PingCAP 2019: measure a tuple,
+fit a process to all that was measured, ask next for the candidate whose mean plus k deviations is greatest. That bound
+is how P. Auer, N. Cesa-Bianchi and P. Fischer weigh trying against using in "Finite-time Analysis of the Multiarmed
+Bandit Problem", Machine Learning 47, 2002 (docs/references.md).
+"""
 
 import warnings
 from collections.abc import Sequence
@@ -119,6 +125,7 @@ class BayesianOptimisation(SearchController):
         self.acquisition = None
         if self.rounds_done < self.settings.random_rounds or len(measured) < LEAST_POINTS:
             return self.space.draw(self._rng), "was drawn at random"
+        # Candidates are drawn, as AutoTiKV does, and not climbed to: a knob with listed values has no gradient.
         candidates = tuple(self.space.draw(self._rng) for _ in range(self.settings.candidates))
         mean, deviation = self._process(measured).posterior(self.space.encode_all(candidates))
         best = int(np.argmax(mean + self.settings.deviations * deviation))
@@ -136,6 +143,7 @@ class BayesianOptimisation(SearchController):
         measured = self.observations.eligible
         if len(measured) < LEAST_POINTS:
             return super()._best()
+        # The process's mean and not the best measured: of many noisy values the best is too good.
         mean, _ = self._process(measured).posterior(self.space.encode_all([point.pool_tuple for point in measured]))
         best = max(range(len(measured)), key=lambda index: (measured[index].feasible, float(mean[index])))
         return measured[best].pool_tuple

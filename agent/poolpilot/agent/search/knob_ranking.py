@@ -1,4 +1,9 @@
-"""Which knobs matter: the order in which they enter the path of a lasso, as OtterTune ranks them."""
+"""Which knobs matter: the order in which they enter the path of a lasso.
+
+D. Van Aken, A. Pavlo, G. J. Gordon and B. Zhang, "Automatic Database Management System Tuning Through Large-scale
+Machine Learning" (OtterTune), SIGMOD 2017, section 5 (docs/references.md). The penalty on the weights falls from where
+nothing explains the target; a knob is worth as much as the penalty that it overcomes, in any term of a polynomial.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -51,9 +56,6 @@ def rank_knobs(
 ) -> tuple[RankedKnob, ...]:
     """Ranks knobs by the penalty at which they enter, of equals by weight.
 
-    Van Aken and others, "Automatic Database Management System Tuning Through Large-scale Machine Learning",
-    SIGMOD 2017, section 5.
-
     Args:
         points: Encoded tuples, (n, d).
         values: The target under each, (n,).
@@ -67,6 +69,7 @@ def rank_knobs(
         raise SettingError("a ranking needs at least two tuples, a value for each, and a name for each knob")
     settings = settings or RankingSettings()
     polynomial = PolynomialFeatures(settings.degree, include_bias=False)
+    # Standardised before the polynomial, so that products are of deviations, and after it, so that one penalty is fair.
     terms = _standardised(polynomial.fit_transform(_standardised(points)))
     target = _standardised(values[:, None])[:, 0]
     limit = float(np.abs(terms.T @ target).max()) / len(target)

@@ -1,4 +1,8 @@
-"""Random search: tuples drawn blindly, the best of them held."""
+"""Random search: tuples drawn blindly, the best of them held.
+
+J. Bergstra and Y. Bengio, "Random Search for Hyper-Parameter Optimization", JMLR 13, 2012 (docs/references.md): where
+few knobs matter, draws try as many values of each as there are rounds, and a grid only a few.
+"""
 
 import numpy as np
 
@@ -9,7 +13,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 
 
 class RandomSearch(SearchController):
-    """Draws every tuple at random; hard to beat where few knobs matter (Bergstra and Bengio, 2012).
+    """Draws every tuple at random.
 
     Args:
         space: The knobs that vary.

@@ -1,4 +1,10 @@
-"""OtterTune's workload mapping: find the stored workload whose metrics look alike and learn from it too."""
+"""Workload mapping: find the stored workload whose metrics are most similar and learn from it too.
+
+D. Van Aken, A. Pavlo, G. J. Gordon and B. Zhang, "Automatic Database Management System Tuning Through Large-scale
+Machine Learning" (OtterTune), SIGMOD 2017, section 6.1 (docs/references.md). For every stored workload a Gaussian
+process a metric says what the metric, in bins, would have been at the points measured now; the distance to it is that
+of those to the metrics seen, averaged over the metrics both have.
+"""
 
 from collections.abc import Sequence
 
@@ -35,13 +41,7 @@ class MappingSettings(BaseModel):
 
 
 class WorkloadMapping:
-    """Maps the workload at hand to the nearest stored one.
-
-    For every stored workload a Gaussian process a metric says what the metric, in bins, would have been at the points
-    measured now; the distance to it is that of those to the metrics seen, averaged over the metrics both have.
-
-    Van Aken and others, "Automatic Database Management System Tuning Through Large-scale Machine Learning",
-    SIGMOD 2017, section 6.1.
+    """Maps the workload at hand to the nearest stored one; see the head of this file.
 
     Args:
         stored: The stored workloads, in one search space.
@@ -99,6 +99,7 @@ class WorkloadMapping:
         if nearest is None:
             return points, values
         expected = self._process(nearest.points, nearest.values).predict(points)
+        # A stored value at a point measured now would be a second, staler opinion on the same thing.
         gaps = np.abs(nearest.points[:, None] - points[None]).max(axis=2).min(axis=1)
         new = gaps > SAME_POINT
         shifted = nearest.values[new] + float(np.mean(values - expected))

@@ -1,4 +1,8 @@
-"""MARWIL on logged decisions: imitate what was done, in proportion to how well it went."""
+"""MARWIL on logged decisions: imitate what was done, in proportion to how well it went.
+
+Q. Wang and others, "Exponentially Weighted Imitation Learning for Batched Historical Data", NeurIPS 2018
+(docs/references.md).
+"""
 
 import tempfile
 from collections.abc import Sequence
@@ -53,8 +57,6 @@ def imitate(
     on_iteration: Progress | None = None,
 ) -> ScoreNetwork:
     """Trains on logged decisions and returns the network of the least validation score, the initial one included.
-
-    Wang and others, "Exponentially Weighted Imitation Learning for Batched Historical Data", NeurIPS 2018.
 
     Args:
         network: What training starts from; it is left as it is.

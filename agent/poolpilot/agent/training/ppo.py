@@ -1,4 +1,8 @@
-"""PPO on recorded sweeps: reinforcement learning turns the one-shot network into a refiner."""
+"""PPO on recorded sweeps: reinforcement learning turns the one-shot network into a refiner.
+
+J. Schulman, F. Wolski, P. Dhariwal, A. Radford and O. Klimov, "Proximal Policy Optimization Algorithms", 2017
+(docs/references.md), by RLlib.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal

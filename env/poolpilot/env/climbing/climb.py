@@ -1,4 +1,7 @@
-"""A climber of the pool size as a controller."""
+"""A climber of the pool size as a controller: what a window says, in the four numbers that climbers go by.
+
+Any climber will do: ours, or those of `native_pool/climb/baselines/` after .NET, MongoDB and others (docs/references.md).
+"""
 
 from functools import reduce
 from typing import Protocol

@@ -1,4 +1,11 @@
-"""Climbing the core tuple: every knob at once, each by a wave of its own frequency."""
+"""Climbing the core tuple: every knob at once, each by a wave of its own frequency.
+
+The method is that of `spectral.py`, after Ilya Trub, "Adaptive Thread Pool: Improving MySQL Scalability With AI"
+(docs/references.md). Each further knob swings half as fast: odd harmonics of one square wave meet no other knob's, so
+that one spectrum tells every slope. Knobs that shift one another's optimum take shorter steps once a slope changes its
+sign, as in M. Riedmiller and H. Braun, "A direct adaptive method for faster backpropagation learning: the RPROP
+algorithm", 1993. It runs in C++ (`native_pool/climb/knobs.cpp`).
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict

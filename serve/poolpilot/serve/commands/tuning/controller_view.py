@@ -129,9 +129,9 @@ class SizeView(ControllerView):
 
     def line(self) -> DecisionLine:
         """The latest decision."""
-        one = self._climber.latest
-        moved = f"{one['size']} to {one['next_size']}" if one["sample"] else f"{one['next_size']}"
-        return DecisionLine(one["sample"], moved, one["decision"], one["reason"])
+        latest = self._climber.latest
+        moved = f"{latest['size']} to {latest['next_size']}" if latest["sample"] else f"{latest['next_size']}"
+        return DecisionLine(latest["sample"], moved, latest["decision"], latest["reason"])
 
 
 class KnobsView(ControllerView):
@@ -169,9 +169,9 @@ class KnobsView(ControllerView):
 
     def line(self) -> DecisionLine:
         """The latest decision, with the middles of the waves that it leads to."""
-        one = self._climbing.latest
-        middles = ", ".join(str(state["middle"]) for state in one["knobs"].values())
-        return DecisionLine(one["sample"], f"({middles})", one["decision"], one["reason"])
+        latest = self._climbing.latest
+        middles = ", ".join(str(state["middle"]) for state in latest["knobs"].values())
+        return DecisionLine(latest["sample"], f"({middles})", latest["decision"], latest["reason"])
 
 
 class LookingView(ControllerView):

@@ -19,10 +19,10 @@ def outcome_row(when: str, windows: Sequence[Window], objective: Objective) -> R
     return {
         "when": when,
         "pool_tuple": windows[-1].pool_tuple.as_dict(),
-        "goodput_per_s": fmean(objective.goodput_per_s(one) for one in windows),
-        "throughput_per_s": fmean(one.throughput_per_s for one in windows),
-        "p99_ms": mean_of(one.p99_ms for one in windows),
-        "threads": mean_of(one.threads for one in windows),
+        "goodput_per_s": fmean(objective.goodput_per_s(window) for window in windows),
+        "throughput_per_s": fmean(window.throughput_per_s for window in windows),
+        "p99_ms": mean_of(window.p99_ms for window in windows),
+        "threads": mean_of(window.threads for window in windows),
     }
 
 

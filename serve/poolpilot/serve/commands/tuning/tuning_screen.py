@@ -131,7 +131,7 @@ class TuningScreen:
             yield "settings", self._news
 
     def _measured(self, last: TuningStep) -> Iterator[tuple[str, str]]:
-        rates = [one.goodput_per_s for one in self._steps]
+        rates = [step.goodput_per_s for step in self._steps]
         window = last.measured.window
         yield "time", f"{last.end_s:.1f} s"
         yield self._goodput, f"{rates[-1]:.0f}, lately {min(rates):.0f} to {max(rates):.0f}"
@@ -140,6 +140,6 @@ class TuningScreen:
 
     def _history(self, column: str) -> Table:
         table = Table("sample", column, "decision", "reason", box=None, pad_edge=False)
-        for one in self._decisions:
-            table.add_row(f"{one.sample}", one.values, one.decision, Text(one.reason))
+        for decision in self._decisions:
+            table.add_row(f"{decision.sample}", decision.values, decision.decision, Text(decision.reason))
         return table
