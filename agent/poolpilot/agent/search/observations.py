@@ -1,4 +1,4 @@
-"""What a search knows: the tuples measured so far with their metrics, as the data model of AutoTiKV (docs/references.md)."""
+"""What a search knows: the tuples measured so far with their metrics, AutoTiKV's data model (docs/references.md)."""
 
 import math
 from collections.abc import Callable

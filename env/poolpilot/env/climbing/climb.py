@@ -1,6 +1,6 @@
 """A climber of the pool size as a controller: what a window says, in the four numbers that climbers go by.
 
-Any climber will do: ours, or those of `native_pool/climb/baselines/` after .NET, MongoDB and others (docs/references.md).
+Any climber will do: ours, or those after .NET, MongoDB and others in `native_pool/climb/baselines/`.
 """
 
 from functools import reduce
