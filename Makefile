@@ -1,5 +1,6 @@
 # Everything sets itself up: as root, system packages that are missing are installed; else the apt line is printed.
-# Two environments: .venv/base is what a production host gets, .venv/full adds [train] and [dev].
+# Two environments: .venv/base is what a production host gets, .venv/full adds [train] and [dev]. The Python tests run on the
+# wheel, installed in build/installed beside what .venv/full holds; a single test runs on the sources with .venv/full.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -8,7 +9,12 @@ SHELL := /bin/bash
 
 BASE := .venv/base
 FULL := .venv/full
+BUILDER := build/builder
+WHEEL := build/wheel
+INSTALLED := build/installed
 PIP_INSTALL := pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+BUILD_TOOLS := scikit-build-core pybind11 cmake ninja
 
 PROJECT := pyproject.toml constraints.txt CMakeLists.txt
 ROOTS := agent env featurizer models native_pool pipelines serve
@@ -31,10 +37,10 @@ demo: $(BASE)/.ready ## predict, climb and compare on the embedded live pool; th
 demo-mariadb: $(BASE)/.ready system-lab ## the same on a private MariaDB under sysbench; the report goes to demo-mariadb-out
 	@$(BASE)/bin/poolpilot demo-mariadb $(if $(SEED),--seed $(SEED))
 
-test: $(FULL)/.ready $(BASE)/.ready system-lab ## C++ tests, then Python tests
+test: $(FULL)/.ready $(BASE)/.ready $(INSTALLED)/.ready system-lab ## C++ tests, then Python tests of the installed wheel
 	@$(call native_tests,build/tests,)
-	export POOLPILOT_BASE_PYTHON=$(CURDIR)/$(BASE)/bin/python
-	$(FULL)/bin/pytest --numprocesses 2 --dist loadfile
+	export POOLPILOT_BASE_PYTHON=$(CURDIR)/$(BASE)/bin/python POOLPILOT_INSTALLED=$(CURDIR)/$(INSTALLED)
+	$(INSTALLED)/bin/python $(FULL)/bin/pytest --numprocesses 2 --dist loadfile
 
 lint: $(FULL)/.ready docs ## style, formats, types, the committed stub against the extension, the site, clang-tidy (minutes)
 	@set -x
@@ -177,18 +183,42 @@ for candidate in $(or $(CLANG),clang++ $(addprefix clang++-,21 20 19 18 17 16 15
 done
 endef
 
-# A regular installation, so that the demo and tests/test_base_install.py meet what a wheel holds.
-$(BASE)/.ready: $(PROJECT) $(NATIVE) $(PACKAGED) | system-base
+# What builds the wheel stays in place, so that of C++ only what has changed is compiled again.
+$(BUILDER)/.ready: $(PROJECT) | system-base
+	@$(call new_environment,$(BUILDER))
+	$(BUILDER)/bin/$(PIP_INSTALL) $(BUILD_TOOLS)
+	touch $@
+
+# The wheel is built once: the base environment and the tests install the same one.
+$(WHEEL)/.ready: $(BUILDER)/.ready $(NATIVE) $(PACKAGED) docs/man/poolpilot.1
+	@echo "== building the wheel (a minute or two the first time)"
+	rm -f $(WHEEL)/*.whl
+	PATH="$(CURDIR)/$(BUILDER)/bin:$$PATH" $(BUILDER)/bin/pip wheel --quiet --disable-pip-version-check --no-deps \
+	    --no-build-isolation --wheel-dir $(WHEEL) .
+	touch $@
+
+# What a production host gets. pip takes a wheel of the version that it has for the one that it has.
+$(BASE)/.ready: $(WHEEL)/.ready
 	@$(call new_environment,$(BASE))
-	echo "== installing poolpilot into $(BASE) (a minute or two the first time)"
-	$(BASE)/bin/$(PIP_INSTALL) .
+	echo "== installing poolpilot into $(BASE)"
+	$(BASE)/bin/$(PIP_INSTALL) $(WHEEL)/*.whl
+	$(BASE)/bin/$(PIP_INSTALL) --no-deps --force-reinstall $(WHEEL)/*.whl
+	touch $@
+
+# The wheel beside what the full environment holds, which is found through a path: a .pth file there, such as that of the
+# editable installation, is not read.
+$(INSTALLED)/.ready: $(WHEEL)/.ready $(FULL)/.ready
+	@$(FULL)/bin/python -m venv --clear --without-pip $(INSTALLED)
+	$(FULL)/bin/pip --python $(INSTALLED)/bin/python install --quiet --disable-pip-version-check --no-deps $(WHEEL)/*.whl
+	purelib='import sysconfig; print(sysconfig.get_path("purelib"))'
+	$(FULL)/bin/python -c "$$purelib" > "$$($(INSTALLED)/bin/python -c "$$purelib")/full.pth"
 	touch $@
 
 # Editable with the build tools inside, so that a changed C++ file is compiled alone and Python files not at all.
 $(FULL)/.ready: $(PROJECT) $(NATIVE) | system-full
 	@$(call new_environment,$(FULL))
 	echo "== installing poolpilot[train,dev] into $(FULL) (several minutes the first time)"
-	$(FULL)/bin/$(PIP_INSTALL) scikit-build-core pybind11 cmake ninja
+	$(FULL)/bin/$(PIP_INSTALL) $(BUILD_TOOLS)
 	PATH="$(CURDIR)/$(FULL)/bin:$$PATH" $(FULL)/bin/$(PIP_INSTALL) --no-build-isolation --editable '.[train,dev]'
 	touch $@
 
