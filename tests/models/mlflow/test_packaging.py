@@ -74,7 +74,7 @@ def test_version_predicts_where_this_program_is_not_installed(
 ) -> None:
     info = log_artefact_model(tmp_path / "unanimous", [window_of(1)], limits, Objective())
     folder = mlflow.artifacts.download_artifacts(info.model_uri, dst_path=str(tmp_path / "elsewhere"))
-    third_parties = Path(mlflow.__file__).parents[1]
+    third_parties = str(Path(mlflow.__file__).parents[1])
     isolated = [sys.executable, "-I", "-S", "-c", ANSWER_ELSEWHERE, third_parties, folder]
     body = json.dumps(as_body([window_of(2)], limits, Objective()))
     done = subprocess.run(isolated, input=body, capture_output=True, text=True, check=True)
