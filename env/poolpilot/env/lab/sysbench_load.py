@@ -110,7 +110,8 @@ class SqlLoad:
             self.senders: list[Sender] = []
             opened.callback(self._end)
             for number, sql_class in enumerate(workload.classes):
-                self.senders.append(_start(sql_class, number, workload.seed, load_file, dataset, cpus, folder))
+                seed, base = 1 + workload.seed + number, folder / f"{number}"
+                self.senders.append(_start(sql_class, seed, load_file, dataset, _wrapped(cpus), base))
             self._opened = opened.pop_all()
 
     def histograms(self) -> Mapping[str, Histogram]:
@@ -146,37 +147,17 @@ class SqlLoad:
                 sender.process.wait()
 
 
-def _start(
-    sql_class: SqlClass,
-    number: int,
-    seed: int,
-    load_file: Path,
-    dataset: Dataset,
-    cpus: Sequence[int] | None,
-    folder: Path,
-) -> Sender:
-    ledger = Ledger(folder / f"{number}.ledger", sql_class.connections)
-    log = folder / f"{number}.log"
+def _start(sql_class: SqlClass, seed: int, load_file: Path, dataset: Dataset, prefix: list[str], base: Path) -> Sender:
+    """Starts the sysbench of a class; its files are called as `base`, with endings of their own."""
+    ledger = Ledger(base.with_suffix(".ledger"), sql_class.connections)
+    log = base.with_suffix(".log")
     stock = sql_class.script.startswith(STOCK_PREFIX)
-    options: dict[str, object] = {
-        "threads": sql_class.connections,
-        "time": 0,
-        "events": 0,
-        "rand-seed": 1 + seed + number,
-        "ledger": ledger.path,
-        "think_ms": sql_class.think_ms,
-        "rate_per_s": sql_class.rate_per_s,
-        "burst_period_s": sql_class.burst_period_s,
-        "burst_share": sql_class.burst_share,
-        **dataset.options_for(sql_class.script),
-        **sql_class.options,
-    }
     command = [
-        *_wrapped(cpus),
+        *prefix,
         program("sysbench"),
         f"--config-file={load_file}",
         "stock.lua" if stock else f"{sql_class.script}.lua",
-        *(f"--{name}={value}" for name, value in options.items()),
+        *(f"--{name}={value}" for name, value in _options(sql_class, seed, dataset, ledger).items()),
         "run",
     ]
     with log.open("wb") as output:
@@ -190,6 +171,22 @@ def _start(
             start_new_session=True,
         )
     return Sender(sql_class, process, ledger, log)
+
+
+def _options(sql_class: SqlClass, seed: int, dataset: Dataset, ledger: Ledger) -> dict[str, object]:
+    return {
+        "threads": sql_class.connections,
+        "time": 0,
+        "events": 0,
+        "rand-seed": seed,
+        "ledger": ledger.path,
+        "think_ms": sql_class.think_ms,
+        "rate_per_s": sql_class.rate_per_s,
+        "burst_period_s": sql_class.burst_period_s,
+        "burst_share": sql_class.burst_share,
+        **dataset.options_for(sql_class.script),
+        **sql_class.options,
+    }
 
 
 def _wrapped(cpus: Sequence[int] | None) -> list[str]:
