@@ -64,6 +64,7 @@ def test_every_command_explains_itself_on_one_screen_or_in_groups(
     assert (result.code, result.err) == (0, "")
     assert f"Usage: poolpilot {name}" in result.out
     lines = result.out.splitlines()
+    assert max(map(ord, result.out)) < 0x1F000, "a `:name:` has become a picture"
     cut = [line for line in lines if "…" in line]
     assert all("." in line.partition("…")[0] for line in cut)  # only the long names of nested settings
     assert len(lines) <= SCREEN or sum(line.startswith("╭─") for line in lines) >= 4

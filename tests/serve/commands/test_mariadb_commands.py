@@ -220,10 +220,12 @@ def test_human_who_sets_a_tuple_ends_the_climb_and_keeps_theirs(busy: str, loade
 
 
 def test_check_marks_what_needs_a_restart_or_belongs_to_a_session(
-    invoke: Callable[..., Any], dsn: str, tmp_path: Path
+    invoke: Callable[..., Any], dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     result = invoke("mariadb", "check", dsn, "--json", tmp_path / "check.json")
     assert result.code == 0
+    assert "…" not in result.out
     rows = {row["name"]: row for row in json.loads((tmp_path / "check.json").read_text())["variables"]}
     assert rows["thread_handling"]["set"] == "restart only"
     assert rows["thread_pool_priority"]["set"] == "per session"

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import typer
@@ -128,6 +129,26 @@ def test_switches_go_both_ways_and_the_help_shows_the_one_that_changes_something
     assert {"--cash", "--no-receipt", "--gift"} <= set(shown.split())
     assert not {"--no-cash", "--receipt", "--json"} & set(shown.split())
     assert "Whether with a receipt. [default: yes]" in shown
+
+
+class PaintSettings(ProgramSettings):
+    """Settings of a command with choices."""
+
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_PAINT_")
+
+    colour: Literal["red", "blue"] = Field(default="red", description="What colour.")
+    brush: Literal["wide", "fine"] | None = Field(default=None, description="Which brush: wide or fine.")
+    coats: int = Field(default=1, description="How many coats.")
+
+
+def test_the_help_names_what_there_is_to_choose_from_once() -> None:
+    built = typer.Typer(add_completion=False)
+    built.command()(as_command(PaintSettings, lambda *_: None, "Paint."))
+    shown = " ".join(CliRunner().invoke(built, ["--help"], env={"COLUMNS": "100"}).stdout.replace("│", " ").split())
+    assert "--colour NAME What colour. One of red, blue. [default: red]" in shown
+    assert "--brush NAME Which brush: wide or fine. --coats N" in shown
+    refused = CliRunner().invoke(built, ["--colour", "green"])
+    assert (refused.exit_code, "'green'" in refused.stderr) == (2, True)
 
 
 def test_a_switch_that_the_environment_has_on_can_be_taken_off(

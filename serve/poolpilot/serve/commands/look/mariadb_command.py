@@ -7,6 +7,7 @@ from typing import Any
 import typer
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from poolpilot.env.mariadb.actuator import PROCEDURE
@@ -23,6 +24,9 @@ GRANTS_HELP = (
     "Print the SQL that lets an account look, and set by a procedure that checks ranges. It is printed, never run."
 )
 CHECK_HELP = "Show whether a server can be tuned: its pool's variables, their ranges, and what needs a restart."
+
+UNBOUNDED = 2**32 - 1
+"""A greatest value from which on there is none to speak of."""
 
 
 class GrantsSettings(ProgramSettings):
@@ -94,11 +98,27 @@ def check(settings: CheckSettings, json_path: Path | None) -> None:
 
 def variables_table(server: MariadbServer) -> Table:
     """The variables as people read them."""
-    table = Table("variable", "value", "range", "set", "from", title=f"Thread pool of {server.session.where}")
-    for one in as_dict(server)["variables"]:
-        shown = "" if one["low"] is None else f"{one['low']}..{one['high']}"
-        table.add_row(one["name"], one["value"], shown, one["set"], one["origin"])
+    title = f"Thread pool of {server.session.where}"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, show_edge=False, collapse_padding=True)
+    for heading in ("variable", "value", "range"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("set")
+    table.add_column("from")
+    for row in as_dict(server)["variables"]:
+        table.add_row(row["name"], row["value"], _range(row["low"], row["high"]), row["set"], in_words(row["origin"]))
     return table
+
+
+def in_words(origin: str) -> str:
+    """Where a value came from, in lower case: "compile time", "command line", "config", "sql" or "auto"."""
+    return origin.lower().replace("-", " ")
+
+
+def _range(low: int | None, high: int | None) -> str:
+    """A range as text; a high end that only the size of an integer sets is none."""
+    if low is None or high is None:
+        return ""
+    return f"from {low}" if high >= UNBOUNDED else f"{low}..{high}"
 
 
 def as_dict(server: MariadbServer) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import typer
 from pydantic import BaseModel
@@ -185,7 +185,7 @@ def _option(
         kind = list[element] if isinstance(element, type) else list[str]  # typer has no lists of literals
     shown = typer.Option(
         flag,
-        help=f"{field.description}{_default(field)}",
+        help=f"{field.description}{_choices(kind, field)}{_default(field)}",
         show_default=False,
         rich_help_panel=panel or None,
         hidden=hidden,
@@ -210,12 +210,20 @@ def _declared(identifier: str, kind: Any, shown: Any, *, required: bool = False)
     return inspect.Parameter(identifier, keyword, default=None, annotation=Annotated[kind | None, shown])
 
 
-def _metavar(kind: Any) -> str | None:
-    """What a value of a kind is called in the help; typer's word for it where choices are to be listed."""
+def _metavar(kind: Any) -> str:
+    """What a value of a kind is called in the help."""
     inner = [each for each in get_args(kind) if each is not type(None)]
     if get_origin(kind) in (list, Union, UnionType) and len(inner) == 1:
         return _metavar(inner[0])
-    return METAVARS.get(kind)
+    return METAVARS.get(kind, "NAME")
+
+
+def _choices(kind: Any, field: FieldInfo) -> str:
+    """The values that there are to choose from, if there are and the description does not name them."""
+    inner = [each for each in get_args(kind) if get_origin(each) is Literal]
+    allowed = get_args(inner[0] if inner else kind) if inner or get_origin(kind) is Literal else ()
+    named = all(str(value) in str(field.description) for value in allowed)
+    return "" if named else f" One of {', '.join(map(str, allowed))}."
 
 
 def _identifier(name: str) -> str:

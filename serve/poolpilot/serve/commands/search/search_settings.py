@@ -40,7 +40,7 @@ class SearchRunSettings(ProgramSettings, BayesianSettings):
     )
     server: str | None = Field(
         default=None,
-        description="One's own server, as module:factory: a function without arguments that opens a PoolServer.",
+        description="One's own server, as module:factory, a function without arguments that opens a PoolServer.",
     )
     family: str = Field(default="page_faults", description="Family to draw the workload from.")
     workload: Path | None = Field(default=None, description="JSON file of a workload, instead of a family.")
