@@ -62,9 +62,9 @@ def synthetic_sweep(
     rng = np.random.default_rng(seed)
     limits = KnobSpace.stock(cpus)
     observed = [
-        (number, synthetic_window(one, cpus, wait_to_cpu, contention, noise * float(rng.standard_normal())))
+        (number, synthetic_window(pool_tuple, cpus, wait_to_cpu, contention, noise * float(rng.standard_normal())))
         for number in range(2)
-        for one in GRID.tuples
+        for pool_tuple in GRID.tuples
     ]
     family = "waits" if wait_to_cpu > 1.0 else "contention" if contention > 0.0 else "cpu"
     return WorkloadSweep.build(

@@ -42,7 +42,7 @@ def test_response_sets_hold_one_to_three_windows_of_one_sweep(
 def test_oracle_has_no_regret_and_half_of_its_worth_has_half(waiting_sweep: WorkloadSweep, grid: ActionGrid) -> None:
     encoded = EncodedSweeps.of([waiting_sweep], grid)
     assert encoded.regret[0, grid.index_of(waiting_sweep.oracle_tuple)] == 0.0
-    values = [waiting_sweep.value(one) for one in grid.tuples]
+    values = [waiting_sweep.value(pool_tuple) for pool_tuple in grid.tuples]
     expected = 1.0 - np.exp(np.array(values) - waiting_sweep.oracle_value)
     np.testing.assert_allclose(encoded.regret[0], np.maximum(expected, 0.0), atol=1e-6)
 
@@ -51,7 +51,7 @@ def test_infeasible_tuple_is_valued_below_its_throughput(waiting_sweep: Workload
     core = (16, 3, 500)
     broken = replace(waiting_sweep.entries[core], feasible=False)
     sweep = replace(waiting_sweep, entries={**waiting_sweep.entries, core: broken})
-    action = [one.core for one in grid.tuples].index(core)
+    action = [pool_tuple.core for pool_tuple in grid.tuples].index(core)
     encoded = EncodedSweeps.of([sweep], grid)
     assert encoded.outcome[0, action] == pytest.approx(broken.value - INFEASIBLE_PENALTY)
 
@@ -59,7 +59,7 @@ def test_infeasible_tuple_is_valued_below_its_throughput(waiting_sweep: Workload
 def test_tuple_never_measured_has_no_repeats_but_an_outcome(waiting_sweep: WorkloadSweep, grid: ActionGrid) -> None:
     entries = {core: entry for core, entry in waiting_sweep.entries.items() if core != (4, 3, 500)}
     encoded = EncodedSweeps.of([replace(waiting_sweep, entries=entries)], grid)
-    action = [one.core for one in grid.tuples].index((4, 3, 500))
+    action = [pool_tuple.core for pool_tuple in grid.tuples].index((4, 3, 500))
     assert encoded.repeats[0, action] == 0.0
     assert encoded.measured[0].sum() == len(grid) - 1
     assert encoded.outcome[0, action - 2] < encoded.outcome[0, action] < encoded.outcome[0, action + 2]

@@ -60,7 +60,7 @@ def make_sweep() -> MakeSweep:
         with CurveServer(HUMP, noise=noise, seed=seed) as server:
             measured = sweep(server, grid.tuples, wanted, settings, np.random.default_rng(seed))
             return WorkloadSweep.build(
-                ((one.round, one.window) for one in measured),
+                ((result.round, result.window) for result in measured),
                 workload_id=name,
                 family="curve",
                 split="train",

@@ -13,12 +13,12 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 
 def test_tuples_are_the_product_in_order() -> None:
     grid = ActionGrid((1, 2), (3,), (10, 500))
-    assert [one.core for one in grid.tuples] == [(1, 3, 10), (1, 3, 500), (2, 3, 10), (2, 3, 500)]
+    assert [pool_tuple.core for pool_tuple in grid.tuples] == [(1, 3, 10), (1, 3, 500), (2, 3, 10), (2, 3, 500)]
 
 
 def test_index_of_finds_every_tuple_whatever_its_other_knobs() -> None:
-    found = [DEFAULT_GRID.index_of(replace(one, idle_timeout_s=1.0)) for one in DEFAULT_GRID.tuples]
-    assert found == list(range(len(DEFAULT_GRID)))
+    places = [DEFAULT_GRID.index_of(replace(pool_tuple, idle_timeout_s=1.0)) for pool_tuple in DEFAULT_GRID.tuples]
+    assert places == list(range(len(DEFAULT_GRID)))
 
 
 def test_tuple_off_the_grid_is_refused() -> None:
@@ -28,7 +28,7 @@ def test_tuple_off_the_grid_is_refused() -> None:
 
 def test_mask_drops_sizes_the_server_does_not_allow() -> None:
     mask = DEFAULT_GRID.mask(KnobSpace.stock(2, max_pool_size=8))
-    assert [one.pool_size <= 8 for one in DEFAULT_GRID.tuples] == mask.tolist()
+    assert [pool_tuple.pool_size <= 8 for pool_tuple in DEFAULT_GRID.tuples] == mask.tolist()
 
 
 def test_limits_that_allow_nothing_are_refused() -> None:
@@ -39,7 +39,7 @@ def test_limits_that_allow_nothing_are_refused() -> None:
 def test_nearest_is_by_ratio_and_keeps_to_the_mask() -> None:
     assert DEFAULT_GRID.nearest(PoolTuple(11, 3, 400)).core == (8, 3, 500)
     assert DEFAULT_GRID.nearest(PoolTuple(12, 3, 400)).core == (16, 3, 500)
-    small = np.array([one.pool_size <= 4 for one in DEFAULT_GRID.tuples])
+    small = np.array([pool_tuple.pool_size <= 4 for pool_tuple in DEFAULT_GRID.tuples])
     assert DEFAULT_GRID.nearest(PoolTuple(12, 3, 400), small).core == (4, 3, 500)
 
 
@@ -49,8 +49,8 @@ def test_dict_restores_the_grid() -> None:
 
 def test_neighbours_differ_by_one_rung_in_one_knob() -> None:
     grid = ActionGrid((1, 4, 16), (1, 3), (10, 500))
-    chosen = grid.neighbours(PoolTuple(4, 3, 10))
-    found = {one.core for one, near in zip(grid.tuples, chosen, strict=True) if near}
-    assert found == {(1, 3, 10), (16, 3, 10), (4, 1, 10), (4, 3, 500)}
+    mask = grid.neighbours(PoolTuple(4, 3, 10))
+    cores = {pool_tuple.core for pool_tuple, near in zip(grid.tuples, mask, strict=True) if near}
+    assert cores == {(1, 3, 10), (16, 3, 10), (4, 1, 10), (4, 3, 500)}
     with pytest.raises(SettingError, match="not on the grid"):
         grid.neighbours(PoolTuple(5, 3, 10))

@@ -65,7 +65,7 @@ def test_of_many_windows_the_first_and_the_latest_are_kept(make_window: MakeWind
 
 def test_actions_the_server_does_not_allow_are_masked(make_window: MakeWindow) -> None:
     arrays = observed(make_window({"a": {1.0: 100}}), max_pool_size=8)
-    assert arrays["action_mask"].tolist() == [float(one.pool_size <= 8) for one in DEFAULT_GRID.tuples]
+    assert arrays["action_mask"].tolist() == [float(pool_tuple.pool_size <= 8) for pool_tuple in DEFAULT_GRID.tuples]
 
 
 def test_no_window_is_refused() -> None:

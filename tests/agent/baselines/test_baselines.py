@@ -42,7 +42,7 @@ def test_single_best_static_tuple_has_the_least_mean_regret(
 ) -> None:
     sweeps = [waiting_sweep, waiting_sweep, contended_sweep]
     sbs = SingleBestStatic.fit(sweeps, grid=grid)
-    means = {one: np.mean([sweep.regret(one) for sweep in sweeps]) for one in grid.tuples}
+    means = {pool_tuple: np.mean([sweep.regret(pool_tuple) for sweep in sweeps]) for pool_tuple in grid.tuples}
     assert means[sbs.pool_tuple] == pytest.approx(min(means.values()), abs=1e-6)
     assert size_named(sbs, contended_sweep) == sbs.pool_tuple.pool_size
 
@@ -113,7 +113,7 @@ def test_trees_predict_the_gain_they_were_fitted_to(waiting_sweep: WorkloadSweep
 
 def test_trees_see_the_tuple_inputs_of_the_network(grid: ActionGrid) -> None:
     context = np.tile(np.array([scaled_log(4), scaled_log(200)], np.float32), (len(grid), 1))
-    expected = [tuple_inputs(one, cpus=4, connections=200) for one in grid.tuples]
+    expected = [tuple_inputs(pool_tuple, cpus=4, connections=200) for pool_tuple in grid.tuples]
     np.testing.assert_allclose(on_server(grid_coordinates(grid), context), expected, atol=1e-6)
 
 

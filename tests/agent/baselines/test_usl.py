@@ -149,7 +149,7 @@ def test_windows_that_settle_are_not_judged() -> None:
     settings = UslSettings(points=5, samples_per_point=1, settle_windows=2)
     controller, trace = climbed(table_of(LAW), Objective(price_of_thread=0.0), settings)
     assert visited(trace)[:3] == [(4, 1), (1, 3), (3, 3)]
-    assert {one.count for one in controller.observations.measured[:-1]} == {1}
+    assert {measured.count for measured in controller.observations.measured[:-1]} == {1}
 
 
 def test_other_knobs_stay_as_whoever_set_them_last() -> None:
@@ -165,7 +165,9 @@ def test_other_knobs_stay_as_whoever_set_them_last() -> None:
         final = server.tuple_in_force()
     assert (final.core[1:], final.idle_timeout_s) == ((1, 10), 5.0)
     measured = [
-        one.pool_tuple.pool_size for one in controller.observations.measured if one.pool_tuple.timer_interval_ms == 10
+        measured.pool_tuple.pool_size
+        for measured in controller.observations.measured
+        if measured.pool_tuple.timer_interval_ms == 10
     ]
     assert 60 in measured
     assert LAW.throughput_per_s(final.pool_size) > 0.9 * LAW.throughput_per_s(20)

@@ -38,8 +38,8 @@ class Scripted:
         self.seen.append([window.pool_tuple.pool_size for window in windows])
         size = self.sizes[min(len(windows), len(self.sizes)) - 1]
         in_force = windows[-1].pool_tuple
-        chosen = in_force if size is None else in_force.with_core((size, 3, 10 if size != 2 else 500))
-        return Prediction(chosen, in_force, size is None, ("scripted",), "digest", expected_gain=self.gain)
+        named = in_force if size is None else in_force.with_core((size, 3, 10 if size != 2 else 500))
+        return Prediction(named, in_force, size is None, ("scripted",), "digest", expected_gain=self.gain)
 
     def probe(
         self, windows: Sequence[Window], limits: KnobSpace, objective: Objective, near: PoolTuple | None
@@ -137,7 +137,7 @@ def test_many_knobs_climb_on_from_the_tuple_chosen() -> None:
         return KnobClimbController(ClimbSettings(), server.knobs, start, Objective())
 
     run = run_of(Scripted(32), server, open_climb=many)
-    assert [one.core for one in begun] == [(32, 3, 10)]
+    assert [pool_tuple.core for pool_tuple in begun] == [(32, 3, 10)]
     assert len({step.pool_tuple.timer_interval_ms for step in run.steps[-16:]}) > 1
     assert run.steps[-1].end_s == pytest.approx(8.0, abs=0.25)
 

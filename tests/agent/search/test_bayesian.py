@@ -53,9 +53,9 @@ def quick(**values: int | float | str) -> BayesianSettings:
 def test_first_ten_rounds_are_random_and_the_rest_maximise_the_bound() -> None:
     search = BayesianOptimisation(SPACE, FREE, quick(rounds=12, deviations=2.0))
     server = ArchServer()
-    chosen: list[PoolTuple] = []
+    tuples: list[PoolTuple] = []
     for number in range(1, 13):
-        chosen.append(tune(server, search, FREE, period_s=1.0, horizon_s=1.0).steps[-1].pool_tuple)
+        tuples.append(tune(server, search, FREE, period_s=1.0, horizon_s=1.0).steps[-1].pool_tuple)
         seen = search.acquisition
         assert (seen is None) == (number <= 10)
         if seen is not None:
@@ -64,7 +64,7 @@ def test_first_ten_rounds_are_random_and_the_rest_maximise_the_bound() -> None:
             assert seen.candidates[seen.chosen] == server.tuple_in_force()
     assert "may be best" in search.reason
     random = RandomSearch(SPACE, FREE, SearchSettings(rounds=10))
-    assert [step.pool_tuple for step in searched(random, 11.0).steps] == chosen[:11]
+    assert [step.pool_tuple for step in searched(random, 11.0).steps] == tuples[:11]
 
 
 def test_what_is_expected_is_told_against_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +101,7 @@ def rounds_to_optimum(search: SearchController, most: int) -> int:
 def test_finds_the_optimum_in_fewer_rounds_than_random_search() -> None:
     seeds = range(3)
     settings = [quick(random_rounds=5, deviations=1.0, candidates=300, seed=seed) for seed in seeds]
-    bayesian = [rounds_to_optimum(BayesianOptimisation(SPACE, FREE, one), 20) for one in settings]
+    bayesian = [rounds_to_optimum(BayesianOptimisation(SPACE, FREE, each), 20) for each in settings]
     random = [rounds_to_optimum(RandomSearch(SPACE, FREE, SearchSettings(seed=seed)), 100) for seed in seeds]
     assert max(bayesian) < 20
     assert np.mean(bayesian) < np.mean(random)

@@ -17,14 +17,14 @@ NOISE = 0.01 * np.random.default_rng(1).standard_normal(60)
 
 
 def order(values: np.ndarray, settings: RankingSettings | None = None) -> list[str]:
-    return [one.name for one in rank_knobs(POINTS, values, NAMES, settings)]
+    return [knob.name for knob in rank_knobs(POINTS, values, NAMES, settings)]
 
 
 @pytest.mark.parametrize("strong", [0, 1, 2])
 def test_knob_that_matters_most_comes_first(strong: int) -> None:
     weak = (strong + 1) % 3
     ranked = rank_knobs(POINTS, 3.0 * POINTS[:, strong] + 0.5 * POINTS[:, weak] + NOISE, NAMES)
-    assert [one.name for one in ranked[:2]] == [NAMES[strong], NAMES[weak]]
+    assert [knob.name for knob in ranked[:2]] == [NAMES[strong], NAMES[weak]]
     assert ranked[0].penalty == pytest.approx(1.0, abs=0.1)
     assert ranked[0].penalty > ranked[1].penalty > ranked[2].penalty
 
@@ -45,12 +45,12 @@ def test_knob_that_never_varied_comes_last() -> None:
     points[:, 0] = 0.5
     points[:, 1] = POINTS[:, 1] > 0.7
     ranked = rank_knobs(points, points[:, 1] + 0.1 * points[:, 2] + NOISE, NAMES)
-    assert [one.name for one in ranked] == ["oversubscribe", "timer", "size"]
+    assert [knob.name for knob in ranked] == ["oversubscribe", "timer", "size"]
     assert (ranked[-1].penalty, ranked[-1].weight) == (0.0, 0.0)
 
 
 def test_target_that_never_varied_ranks_nothing() -> None:
-    assert {one.penalty for one in rank_knobs(POINTS, np.ones(60), NAMES)} == {0.0}
+    assert {knob.penalty for knob in rank_knobs(POINTS, np.ones(60), NAMES)} == {0.0}
 
 
 def test_stored_workloads_rank_the_size_before_the_timer(

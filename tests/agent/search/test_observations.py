@@ -38,7 +38,7 @@ def seen_by_server(window: Window, in_system: float | None) -> Window:
 
 def test_grows_pair_by_pair_and_averages_the_windows_of_a_tuple() -> None:
     observations = observed("objective", window_of(2), window_of(4), window_of(2, scale=2.0))
-    assert [(one.pool_tuple.pool_size, one.count) for one in observations.measured] == [(2, 2), (4, 1)]
+    assert [(measured.pool_tuple.pool_size, measured.count) for measured in observations.measured] == [(2, 2), (4, 1)]
     values = [Objective().value(window) for window in (window_of(2), window_of(2, scale=2.0))]
     assert observations.measured[0].mean == pytest.approx(np.mean(values))
     assert len(observations) == 2
@@ -73,7 +73,7 @@ def test_server_that_answers_nothing_has_no_short_latency() -> None:
 def test_feasible_beats_infeasible() -> None:
     objective = Objective(max_p99_ms={"all": 150.0})
     observations = observed("objective", window_of(2), window_of(4), objective=objective)
-    assert [one.feasible for one in observations.measured] == [False, True]
+    assert [measured.feasible for measured in observations.measured] == [False, True]
     assert observations.measured[0].value < observations.measured[0].mean
     fast_but_late = observed(
         "objective", window_of(4), window_of(2, scale=10.0), objective=Objective(max_p99_ms={"all": 1.0})
@@ -83,7 +83,7 @@ def test_feasible_beats_infeasible() -> None:
 
 
 def test_only_an_allowed_tuple_is_the_best() -> None:
-    observations = Observations(Objective(), "objective", lambda one: one.pool_size < 4)
+    observations = Observations(Objective(), "objective", lambda pool_tuple: pool_tuple.pool_size < 4)
     assert observations.best is None
     for size in (4, 1, 2):
         observations.add(window_of(size))

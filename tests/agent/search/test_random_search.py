@@ -45,7 +45,9 @@ def test_each_round_is_one_tuple_for_its_samples() -> None:
     search, trace = searched(ALL, SearchSettings(rounds=5, samples_per_round=3, settle_windows=1))
     lengths = [len(list(steps)) for _, steps in groupby(step.pool_tuple for step in trace.steps)]
     assert lengths[:6] == [1, 4, 4, 4, 4, 4]
-    assert [one.count for one in search.observations.measured[1:] if one.pool_tuple != trace.final_tuple] == [3] * 4
+    assert [
+        measured.count for measured in search.observations.measured[1:] if measured.pool_tuple != trace.final_tuple
+    ] == [3] * 4
 
 
 def test_one_seed_gives_one_search() -> None:
@@ -95,7 +97,7 @@ def test_what_somebody_else_sets_is_measured_and_the_search_goes_on() -> None:
                 assert "somebody else set (20, 7, 77)" in search.reason
             server.apply(proposed)
         final = server.tuple_in_force()
-    assert foreign in {one.pool_tuple for one in search.observations.measured}
+    assert foreign in {measured.pool_tuple for measured in search.observations.measured}
     assert final == foreign
     assert search.rounds_done == 6
 

@@ -49,11 +49,11 @@ def test_sizes_are_drawn_in_logarithms_and_listed_values_alike() -> None:
     space = SearchSpace.of(STOCK, ["pool_size", "timer_interval_ms"], CHOICES, IN_FORCE)
     rng = np.random.default_rng(0)
     drawn = [space.draw(rng) for _ in range(3000)]
-    assert np.median([one.pool_size for one in drawn]) == pytest.approx(128**0.5, abs=1.5)
-    timers, counts = np.unique([one.timer_interval_ms for one in drawn], return_counts=True)
+    assert np.median([pool_tuple.pool_size for pool_tuple in drawn]) == pytest.approx(128**0.5, abs=1.5)
+    timers, counts = np.unique([pool_tuple.timer_interval_ms for pool_tuple in drawn], return_counts=True)
     assert timers.tolist() == [10, 100, 500]
     assert counts.min() > 900
-    assert {one.oversubscribe for one in drawn} == {3}
+    assert {pool_tuple.oversubscribe for pool_tuple in drawn} == {3}
 
 
 def test_what_is_not_varied_is_kept() -> None:

@@ -28,8 +28,8 @@ def stored(
 
 
 def part_of(workload: StoredWorkload, rows: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    chosen = list(rows)
-    return workload.points[chosen], workload.metrics[chosen], workload.values[chosen]
+    places = list(rows)
+    return workload.points[places], workload.metrics[places], workload.values[places]
 
 
 @pytest.mark.parametrize("name", ["waiting", "contended"])
@@ -37,7 +37,7 @@ def part_of(workload: StoredWorkload, rows: Sequence[int]) -> tuple[np.ndarray, 
 def test_records_map_to_the_workload_they_came_from(
     stored: list[StoredWorkload], name: str, rows: Sequence[int]
 ) -> None:
-    workload = next(one for one in stored if one.workload_id == name)
+    workload = next(workload for workload in stored if workload.workload_id == name)
     points, metrics, _ = part_of(workload, rows)
     nearest = WorkloadMapping(stored).nearest(points, metrics)
     assert nearest is not None

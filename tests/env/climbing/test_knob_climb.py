@@ -73,9 +73,9 @@ def test_only_the_named_knobs_move(names: tuple[str, ...]) -> None:
     start = PoolTuple(4, 3, 500, create_thread_on_wait=False, idle_timeout_s=5.0)
     server = opened(start)
     trace = climbed(server, controller(server, names), windows=120)
-    found = {name: {step.pool_tuple.as_dict()[name] for step in trace.steps} for name in start.as_dict()}
-    assert all(len(found[name]) > 1 for name in names)
-    assert all(found[name] == {value} for name, value in start.as_dict().items() if name not in names)
+    tried = {name: {step.pool_tuple.as_dict()[name] for step in trace.steps} for name in start.as_dict()}
+    assert all(len(tried[name]) > 1 for name in names)
+    assert all(tried[name] == {value} for name, value in start.as_dict().items() if name not in names)
 
 
 def test_knobs_keep_inside_the_useful_ranges_and_those_of_the_server() -> None:
@@ -210,7 +210,7 @@ def test_live_pool_swings_every_knob_and_stays_in_its_limits() -> None:
         trace = tune(server, climbing, OBJECTIVE, period_s=0.05, horizon_s=40 * 0.05)
     tuples = [step.pool_tuple for step in trace.steps]
     for name, (low, high) in {"pool_size": (1, 128), **USEFUL}.items():
-        values = {int(getattr(one, name)) for one in tuples}
+        values = {int(getattr(pool_tuple, name)) for pool_tuple in tuples}
         assert len(values) > 1
         assert low <= min(values)
         assert max(values) <= high

@@ -28,7 +28,7 @@ def test_reward_is_minus_the_regret_of_the_mean(make_sweep: MakeSweep) -> None:
     env = RecordedPoolEnv([sweep], horizon=len(DEFAULT_GRID))
     env.reset(seed=0)
     rewards = [env.step(np.int64(action))[1] for action in range(len(DEFAULT_GRID))]
-    assert rewards == pytest.approx([-sweep.regret(one) for one in DEFAULT_GRID.tuples])
+    assert rewards == pytest.approx([-sweep.regret(pool_tuple) for pool_tuple in DEFAULT_GRID.tuples])
     assert rewards[DEFAULT_GRID.index_of(sweep.oracle_tuple)] == 0.0
 
 

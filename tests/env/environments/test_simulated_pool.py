@@ -50,8 +50,8 @@ def test_same_seed_is_the_same_episode_and_another_is_not() -> None:
         return [*first.values(), *second.values(), reward]
 
     same = zip(episode(3), episode(3), strict=True)
-    assert all(np.array_equal(one, other) for one, other in same)
-    assert any(not np.array_equal(one, other) for one, other in zip(episode(3), episode(4), strict=True))
+    assert all(np.array_equal(first, other) for first, other in same)
+    assert any(not np.array_equal(first, other) for first, other in zip(episode(3), episode(4), strict=True))
 
 
 def test_many_groups_are_rewarded_for_silent_waits_and_punished_for_a_hot_latch() -> None:
@@ -74,13 +74,13 @@ def test_vector_gives_what_its_environments_give_alone() -> None:
     assert vector.observation_space.contains(observation)
     firsts = [env.reset(seed=7 + i)[0] for i, env in enumerate(alone)]
     for name, stacked in observation.items():
-        assert np.array_equal(stacked, np.stack([one[name] for one in firsts]))
+        assert np.array_equal(stacked, np.stack([first[name] for first in firsts]))
     actions = np.array([action(4), action(16), action(64)])
     observation, rewards, *_ = vector.step(actions)
-    steps = [env.step(one) for env, one in zip(alone, actions, strict=True)]
+    steps = [env.step(action) for env, action in zip(alone, actions, strict=True)]
     assert rewards.tolist() == [reward for _, reward, *_ in steps]
     for name, stacked in observation.items():
-        assert np.array_equal(stacked, np.stack([one[0][name] for one in steps]))
+        assert np.array_equal(stacked, np.stack([step[0][name] for step in steps]))
 
 
 def test_ended_episode_begins_anew_in_the_next_step() -> None:

@@ -164,7 +164,9 @@ def test_folder_is_closed_and_its_passwords_are_for_its_owner_alone(started: Lab
     assert [file.stat().st_mode & 0o777 for file in files] == [0o600] * 3
     assert started.folder.stat().st_uid == files[0].stat().st_uid
     passwords = [Dsn(defaults_file=file).account().password for file in files[:2]]
-    left = [path for path in started.folder.rglob("*.sql") if any(one in path.read_text() for one in passwords)]
+    left = [
+        path for path in started.folder.rglob("*.sql") if any(password in path.read_text() for password in passwords)
+    ]
     assert left == []
 
 

@@ -107,7 +107,7 @@ def test_unknown_data_set_is_named() -> None:
 
 
 def test_only_the_large_set_does_not_fit_into_memory() -> None:
-    assert {name for name, one in datasets.DATASETS.items() if not one.in_memory} == {"large"}
+    assert {name for name, dataset in datasets.DATASETS.items() if not dataset.in_memory} == {"large"}
 
 
 def test_server_started_by_hand_is_not_restarted_by_a_program(mariadb_installed: None, tmp_path: Path) -> None:  # noqa: ARG001

@@ -14,21 +14,23 @@ def test_at_least_ten_families_and_forty_cells() -> None:
     assert len(FAMILIES) >= 10
     planned = workload_set(1, {"train": 2, "validation": 2, "test": 2})
     assert len(planned) >= 40
-    assert Counter(one.split for one in planned).keys() == {"train", "validation", "test"}
+    assert Counter(plan.split for plan in planned).keys() == {"train", "validation", "test"}
 
 
 def test_same_seed_draws_the_same_and_another_one_another() -> None:
     for family in FAMILIES.values():
         assert draw_workload(family, 3, 1) == draw_workload(family, 3, 1)
-    assert any(draw_workload(one, 3, 1).classes != draw_workload(one, 4, 1).classes for one in FAMILIES.values())
+    assert any(
+        draw_workload(family, 3, 1).classes != draw_workload(family, 4, 1).classes for family in FAMILIES.values()
+    )
 
 
 def test_every_split_has_short_requests_beside_long_ones_of_another_kind() -> None:
     queries = {}
     for family in FAMILIES.values():
-        for one in draw_workload(family, 1, 0).classes:
-            if one.script == "analytic":
-                queries[str(one.options["query"])] = family.split
+        for sql_class in draw_workload(family, 1, 0).classes:
+            if sql_class.script == "analytic":
+                queries[str(sql_class.options["query"])] = family.split
     assert len(queries) >= 4
     assert set(queries.values()) == {"train", "validation", "test"}
 
@@ -36,7 +38,7 @@ def test_every_split_has_short_requests_beside_long_ones_of_another_kind() -> No
 def test_held_out_short_beside_long_has_64_connections_and_pauses() -> None:
     for number in range(5):
         workload = draw_workload(FAMILIES["joins_beside"], 7, number)
-        short = next(one for one in workload.classes if one.name == "short")
+        short = next(sql_class for sql_class in workload.classes if sql_class.name == "short")
         assert workload.connections == 64
         assert short.think_ms > 0.0
         assert workload.objective.min_share.keys() == {"long"}
@@ -46,13 +48,13 @@ def test_every_class_counts_and_some_have_targets() -> None:
     for family in FAMILIES.values():
         workload = draw_workload(family, 1, 0)
         assert workload.objective.targets_ms
-        assert set(workload.objective.weights) == {one.name for one in workload.classes}
+        assert set(workload.objective.weights) == {sql_class.name for sql_class in workload.classes}
 
 
 def test_scripts_are_there() -> None:
     for family in FAMILIES.values():
-        for one in draw_workload(family, 1, 0).classes:
-            assert one.script.startswith(STOCK_PREFIX) or (SCRIPTS / f"{one.script}.lua").is_file()
+        for sql_class in draw_workload(family, 1, 0).classes:
+            assert sql_class.script.startswith(STOCK_PREFIX) or (SCRIPTS / f"{sql_class.script}.lua").is_file()
 
 
 def test_definition_survives_the_store() -> None:

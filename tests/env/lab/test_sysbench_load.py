@@ -24,7 +24,7 @@ def workload(*classes: SqlClass) -> SqlWorkload:
 
 
 def until(load: SqlLoad, requests: int) -> dict[str, Histogram]:
-    while min(one.count for one in load.histograms().values()) < requests:
+    while min(latency.count for latency in load.histograms().values()) < requests:
         time.sleep(0.02)
     return dict(load.histograms())
 
@@ -74,29 +74,29 @@ SCRIPT_OPTIONS: dict[Script, dict[str, float | str]] = {
 
 @pytest.mark.parametrize("script", SCRIPT_OPTIONS)
 def test_every_script_runs(loaded_lab: Lab, script: Script) -> None:
-    one = SqlClass("only", script, 4, options=SCRIPT_OPTIONS[script])
-    with SqlLoad(workload(one), loaded_lab.load_file, SMALL) as load:
+    sql_class = SqlClass("only", script, 4, options=SCRIPT_OPTIONS[script])
+    with SqlLoad(workload(sql_class), loaded_lab.load_file, SMALL) as load:
         seen = until(load, 20)["only"]
     assert 0.0 < seen.quantile(0.5) < 1e7
 
 
 @pytest.mark.parametrize("query", ["scan", "sort", "group", "join", "digest"])
 def test_every_long_query_runs(loaded_lab: Lab, query: str) -> None:
-    one = SqlClass("long", "analytic", 2, options={"query": query, "rows": 500, "passes": 2})
-    with SqlLoad(workload(one), loaded_lab.load_file, SMALL) as load:
+    sql_class = SqlClass("long", "analytic", 2, options={"query": query, "rows": 500, "passes": 2})
+    with SqlLoad(workload(sql_class), loaded_lab.load_file, SMALL) as load:
         until(load, 10)
 
 
 @pytest.mark.parametrize("transaction", ["new_order", "payment", "order_status", "delivery", "stock_level"])
 def test_every_transaction_of_order_entry_runs(loaded_lab: Lab, transaction: str) -> None:
-    one = SqlClass("only", "tpcc", 2, options={"transaction": transaction})
-    with SqlLoad(workload(one), loaded_lab.load_file, SMALL) as load:
+    sql_class = SqlClass("only", "tpcc", 2, options={"transaction": transaction})
+    with SqlLoad(workload(sql_class), loaded_lab.load_file, SMALL) as load:
         until(load, 5)
 
 
 def test_sleeping_requests_take_at_least_their_sleep(loaded_lab: Lab) -> None:
-    one = SqlClass("only", "waiting", 4, options={"sleep_ms": 20.0})
-    with SqlLoad(workload(one), loaded_lab.load_file, SMALL) as load:
+    sql_class = SqlClass("only", "waiting", 4, options={"sleep_ms": 20.0})
+    with SqlLoad(workload(sql_class), loaded_lab.load_file, SMALL) as load:
         seen = until(load, 20)["only"]
     assert seen.count_below(18_000.0) == 0.0
 
@@ -107,21 +107,21 @@ def test_pauses_and_offered_rates_send_less_than_a_closed_loop(loaded_lab: Lab) 
     offered = SqlClass("offered", "ranges", 4, rate_per_s=50.0)
     with SqlLoad(workload(closed, pausing, offered), loaded_lab.load_file, SMALL) as load:
         until(load, 10)
-        seen = {name: one.count for name, one in load.histograms().items()}
+        seen = {name: latency.count for name, latency in load.histograms().items()}
     assert seen["closed"] > 5 * max(seen["pausing"], seen["offered"])
 
 
 def test_what_an_overloaded_rate_cannot_send_in_time_is_given_up(loaded_lab: Lab) -> None:
-    one = SqlClass("only", "waiting", 1, rate_per_s=400.0, options={"sleep_ms": 20.0, "patience_ms": 50.0})
-    with SqlLoad(workload(one), loaded_lab.load_file, SMALL) as load:
+    sql_class = SqlClass("only", "waiting", 1, rate_per_s=400.0, options={"sleep_ms": 20.0, "patience_ms": 50.0})
+    with SqlLoad(workload(sql_class), loaded_lab.load_file, SMALL) as load:
         seen = until(load, 30)["only"]
         assert load.senders[0].ledger.given_up > 0
     assert seen.quantile(1.0) < 1e6
 
 
 def test_sysbench_that_dies_in_mid_run_is_named(loaded_lab: Lab) -> None:
-    one = SqlClass("doomed", "ranges", 2)
-    with SqlLoad(workload(one), loaded_lab.load_file, SMALL) as load:
+    sql_class = SqlClass("doomed", "ranges", 2)
+    with SqlLoad(workload(sql_class), loaded_lab.load_file, SMALL) as load:
         until(load, 10)
         load.senders[0].process.kill()
         load.senders[0].process.wait()
@@ -130,8 +130,8 @@ def test_sysbench_that_dies_in_mid_run_is_named(loaded_lab: Lab) -> None:
 
 
 def test_reason_of_sysbench_is_quoted(loaded_lab: Lab) -> None:
-    one = SqlClass("wrong", "analytic", 1, options={"query": "scan", "tables": 99})
-    with SqlLoad(workload(one), loaded_lab.load_file, SMALL) as load:
+    sql_class = SqlClass("wrong", "analytic", 1, options={"query": "scan", "tables": 99})
+    with SqlLoad(workload(sql_class), loaded_lab.load_file, SMALL) as load:
         load.senders[0].process.wait(30)
         with pytest.raises(ServerError, match=r"FATAL.*doesn't exist"):
             load.histograms()

@@ -100,7 +100,7 @@ def test_exhausted_pool_leaves_the_extra_port(
     with Lab(tmp_path, EMPTY, small) as lab:
         account = tuner(lab)
         sleepers = [Session(lab.root) for _ in range(8)]
-        threads = [threading.Thread(target=_sleep, args=(one,)) for one in sleepers]
+        threads = [threading.Thread(target=_sleep, args=(sleeper,)) for sleeper in sleepers]
         for thread in threads:
             thread.start()
         with MariadbServer(account) as server:
@@ -112,8 +112,8 @@ def test_exhausted_pool_leaves_the_extra_port(
                 Session(replace(account, extra_port=None))
             with pytest.raises(SettingError, match="thread_pool_max_threads is 4"):
                 server.apply(server.tuple_in_force().with_core((2, 1, 500)))
-            for one in sleepers:
-                server.session.execute(f"KILL {one.connection_id}")
+            for sleeper in sleepers:
+                server.session.execute(f"KILL {sleeper.connection_id}")
         for thread in threads:
             thread.join()
 

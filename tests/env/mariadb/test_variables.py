@@ -11,13 +11,13 @@ def variable(name: str, value: int, default: int, origin: str = "COMPILE-TIME", 
 
 
 def variables(size: int, origin: str = "AUTO") -> dict[str, PoolVariable]:
-    found = (
+    listed = (
         variable("thread_pool_size", size, 8, origin),
         variable("thread_pool_oversubscribe", 3, 3, high=1000),
         variable("thread_pool_stall_limit", 500, 500, high=4_294_967_295),
         variable("thread_pool_idle_timeout", 60, 60, high=4_294_967_295),
     )
-    return {one.name: one for one in found}
+    return {known.name: known for known in listed}
 
 
 @pytest.mark.parametrize(

@@ -102,26 +102,26 @@ def test_number_of_windows_is_known_beforehand(count: int) -> None:
 
 def test_every_tuple_is_measured_and_losers_are_dropped_early() -> None:
     results = swept()
-    rounds = Counter(one.round for one in results)
+    rounds = Counter(result.round for result in results)
     assert rounds == {0: len(TUPLES), 1: round(0.25 * len(TUPLES)), 2: 2, 3: 2, 4: 2, AGAIN_ROUND: 4}
-    assert {one.core for one in results} == {one.core for one in TUPLES}
+    assert {result.core for result in results} == {pool_tuple.core for pool_tuple in TUPLES}
 
 
 def test_best_size_wins_and_is_measured_afresh() -> None:
     results = swept(noise=0.03)
-    again = {one.core for one in results if one.round == AGAIN_ROUND}
+    again = {result.core for result in results if result.round == AGAIN_ROUND}
     assert len(again) == 1
     assert again.pop()[0] == 16
 
 
 def test_order_within_a_round_is_drawn() -> None:
-    first_round = [one.core for one in swept() if one.round == 0]
-    assert first_round != [one.core for one in TUPLES]
+    first_round = [result.core for result in swept() if result.round == 0]
+    assert first_round != [pool_tuple.core for pool_tuple in TUPLES]
 
 
 def test_repeats_end_once_the_wanted_error_is_reached() -> None:
     results = swept(settings=SETTINGS.model_copy(update={"wanted_error": 0.01}))
-    assert max(one.round for one in results) == 1
+    assert max(result.round for result in results) == 1
 
 
 @pytest.mark.parametrize("kept", [0, 1, 30, 50, 57, 60])
@@ -129,7 +129,9 @@ def test_interrupted_sweep_measures_only_what_is_missing(kept: int) -> None:
     whole = swept()
     resumed = swept(done=tuple(whole[:kept]))
     assert resumed[:kept] == whole[:kept]
-    assert Counter((one.round, one.core) for one in resumed) == Counter((one.round, one.core) for one in whole)
+    assert Counter((result.round, result.core) for result in resumed) == Counter(
+        (result.round, result.core) for result in whole
+    )
 
 
 def test_every_new_window_is_reported_and_no_old_one() -> None:
@@ -138,7 +140,7 @@ def test_every_new_window_is_reported_and_no_old_one() -> None:
     server = CurveServer(HUMP, seed=1)
     rng = np.random.default_rng(2)
     sweep(server, TUPLES, Objective(), SETTINGS, rng, on_measured=reported.append, done=whole[:-3])
-    assert [one.round for one in reported] == [AGAIN_ROUND] * 3
+    assert [result.round for result in reported] == [AGAIN_ROUND] * 3
 
 
 def test_tuple_out_of_range_is_refused_before_anything_is_measured() -> None:

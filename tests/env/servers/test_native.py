@@ -53,7 +53,7 @@ def test_pool_serves_every_class_over_both_kinds_of_socket(kind: Literal["unix",
     with NativeServer(WORKLOAD, address_kind=kind) as server:
         window = observe(server, 0.3).window
     assert set(window.classes) == {"quick", "slow"}
-    assert all(one.throughput_per_s > 0.0 for one in window.classes.values())
+    assert all(of_class.throughput_per_s > 0.0 for of_class in window.classes.values())
     assert window.profile.features["connections"] == 8.0
 
 
@@ -85,7 +85,9 @@ def test_nothing_sent_is_lost_and_close_gives_everything_back(left_open: Callabl
     server.close()
     server.close()
     classes = server.load_report().classes
-    assert sum(one.sent for one in classes.values()) == sum(one.completed for one in classes.values()) > 0
+    assert (
+        sum(account.sent for account in classes.values()) == sum(account.completed for account in classes.values()) > 0
+    )
     assert left_open() == set()
     assert threading.active_count() <= python_threads_before
 

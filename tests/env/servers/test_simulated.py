@@ -66,7 +66,7 @@ def test_sweep_finds_that_silent_waits_want_many_groups() -> None:
     objective = Objective.of_classes(SILENT.classes)
     settings = MeasurementSettings(keep_shares=(1.0,), final_repeats=0, oracle_repeats=0)
     measured = sweep(server, tuples, objective, settings, np.random.default_rng(0))
-    assert max(measured, key=lambda one: objective.value(one.window)).core[0] == 32
+    assert max(measured, key=lambda result: objective.value(result.window)).core[0] == 32
 
 
 def test_machine_decides_what_a_request_costs() -> None:

@@ -54,7 +54,7 @@ def test_threads_and_chunks_change_nothing() -> None:
 def test_window_has_the_requests_asked_for() -> None:
     server = silent(0).open()
     (window,) = measure_all([server], [TUPLES[1]], SimulatedMeasurement(requests=777))
-    assert sum(one.latency.count for one in window.classes.values()) == 777
+    assert sum(of_class.latency.count for of_class in window.classes.values()) == 777
 
 
 def test_stopped_batch_keeps_what_is_finished() -> None:

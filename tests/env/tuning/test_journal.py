@@ -37,7 +37,7 @@ def test_what_was_written_is_found_again(begun: Journal, stock: KnobSpace) -> No
         begun.announce(FIRST.with_core((size, 3, 500)))
     again = found(begun, stock)
     assert again == begun
-    assert [one.pool_size for one in begun.announced] == [8, 16]
+    assert [pool_tuple.pool_size for pool_tuple in begun.announced] == [8, 16]
     assert begun.path.stat().st_mode & 0o077 == 0
 
 

@@ -26,9 +26,9 @@ def opened(lab: Lab) -> MariadbServer:
 
 @pytest.fixture
 def server(lab: Lab) -> Iterator[MariadbServer]:
-    with opened(lab) as found:
-        before = found.tuple_in_force()
-        yield found
+    with opened(lab) as server:
+        before = server.tuple_in_force()
+        yield server
     with opened(lab) as again:
         again.put_back(before)
 

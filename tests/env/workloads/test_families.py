@@ -12,13 +12,13 @@ COUNTS = {"train": 80, "validation": 15, "test": 20}
 
 def test_set_holds_what_was_asked_dealt_evenly_and_split_by_family() -> None:
     planned = workload_set(1, {"train": 80, "validation": 15, "test": 20})
-    assert Counter(one.split for one in planned) == COUNTS
-    assert len({one.workload.name for one in planned}) == sum(COUNTS.values())
+    assert Counter(plan.split for plan in planned) == COUNTS
+    assert len({plan.workload.name for plan in planned}) == sum(COUNTS.values())
     splits_of = defaultdict(set)
-    for one in planned:
-        splits_of[one.workload.family].add(one.split)
+    for plan in planned:
+        splits_of[plan.workload.family].add(plan.split)
     assert all(len(splits) == 1 for splits in splits_of.values())
-    per_family = Counter(one.workload.family for one in planned)
+    per_family = Counter(plan.workload.family for plan in planned)
     for split in COUNTS:
         counts = [per_family[family.name] for family in FAMILIES.values() if family.split == split]
         assert max(counts) - min(counts) <= 1
@@ -28,7 +28,7 @@ def test_affinity_varies_in_every_family() -> None:
     families = Counter(family.split for family in FAMILIES.values())
     planned = workload_set(1, {split: len(CPUS) * count for split, count in families.items()})
     for family in FAMILIES:
-        assert {one.workload.cpus for one in planned if one.workload.family == family} == set(CPUS)
+        assert {plan.workload.cpus for plan in planned if plan.workload.family == family} == set(CPUS)
     assert len(set(CPUS)) > 1
 
 
@@ -43,11 +43,11 @@ def test_draws_depend_on_nothing_but_their_arguments(family: Family) -> None:
 def test_latches_taken_are_released_and_shares_are_positive(family: Family) -> None:
     for number in range(20):
         workload = draw_workload(family, 7, number)
-        for one in workload.classes:
-            taken = Counter(step.op for step in one.steps)
+        for request_class in workload.classes:
+            taken = Counter(step.op for step in request_class.steps)
             assert taken["acquire"] == taken["release"]
-            assert one.share > 0
-            assert sum(step.us for step in one.steps) < 1e6
+            assert request_class.share > 0
+            assert sum(step.us for step in request_class.steps) < 1e6
         Objective.of_classes(workload.classes)
 
 

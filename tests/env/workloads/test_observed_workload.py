@@ -28,7 +28,7 @@ def window_of(workload: Workload, pool_tuple: PoolTuple) -> Window:
 
 def goodputs(workload: Workload, objective: Objective) -> np.ndarray:
     servers = [Scenario(workload, CALIBRATED).open() for _ in TUPLES]
-    return np.array([objective.goodput_per_s(one) for one in measure_all(servers, TUPLES, LONG)])
+    return np.array([objective.goodput_per_s(window) for window in measure_all(servers, TUPLES, LONG)])
 
 
 WORKLOADS: Mapping[str, tuple[RequestClass, ...]] = {

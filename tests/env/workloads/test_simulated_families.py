@@ -34,7 +34,10 @@ def test_there_are_at_least_ten_and_none_has_the_name_of_a_live_one() -> None:
 
 def test_machines_and_loads_span_what_nobody_here_has() -> None:
     drawn = [draw_scenario(family, 0, number) for family in SIMULATED_FAMILIES.values() for number in range(30)]
-    cpus, connections = [one.workload.cpus for one in drawn], [one.workload.connections for one in drawn]
+    cpus, connections = (
+        [scenario.workload.cpus for scenario in drawn],
+        [scenario.workload.connections for scenario in drawn],
+    )
     assert min(cpus) <= 4
     assert max(cpus) >= 100
     assert min(connections) <= 4
