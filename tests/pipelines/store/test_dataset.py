@@ -62,6 +62,16 @@ def test_only_the_wanted_splits_are_read(collect_settings: NewSettings, planned:
     assert [row["workload_id"] for row in dataset.summary()] == [sweep.workload_id for sweep in dataset.sweeps]
 
 
+def test_a_store_of_simulated_workloads_is_told_to_be_for_learning_alone(
+    collect_settings: NewSettings, planned: Planned, staging: Staging
+) -> None:
+    training = [workload for workload in planned if workload.split == "train"]
+    store = collected(collect_settings(server="simulated"), training, staging)
+    dataset = read_dataset(store, "train", "validation")
+    with pytest.raises(StoreError, match=r"of the split 'validation'; its workloads are simulated.*--training-stores"):
+        dataset.of_split("validation")
+
+
 def test_the_digest_names_the_rows_and_not_the_segments(
     collect_settings: NewSettings, planned: Planned, staging: Staging, tmp_path: Path
 ) -> None:

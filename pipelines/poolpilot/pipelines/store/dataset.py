@@ -55,10 +55,21 @@ class SweepDataset:
         found = [sweep for sweep in self.sweeps if sweep.split == split]
         if not found:
             raise StoreError(
-                f"the store {self.source} holds no complete workload of the split {split!r}; "
-                f"collect some: poolpilot collect --store {self.source} --splits {split}"
+                f"the store {self.source} holds no complete workload of the split {split!r}; {self._remedy(split)}"
             )
         return found
+
+    def _remedy(self, split: Split) -> str:
+        """What helps where a split is missing."""
+        kinds = {
+            window.server_kind for sweep in self.sweeps for entry in sweep.entries.values() for window in entry.windows
+        }
+        if kinds == {"simulated"}:
+            return (
+                "its workloads are simulated, which are to learn from alone: name it with --training-stores, and with "
+                "--store one that was collected live"
+            )
+        return f"collect some: poolpilot collect --store {self.source} --splits {split}"
 
     def learning_from(self, training: Sequence["SweepDataset"]) -> "SweepDataset":
         """The same data, but with the training split of other stores in place of its own.
