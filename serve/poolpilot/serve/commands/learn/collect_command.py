@@ -37,10 +37,10 @@ def run(settings: "CollectSettings", json_path: Path | None) -> None:
         report = collect(settings, *simulated_staging(settings))
     elif settings.server == "mariadb":
         report = collect(settings, *mariadb_staging(settings))
-        if report.complete:
-            write_data_card(settings.store, versions())
     else:
         report = collect(settings)
+    if report.complete and settings.server != "simulated":
+        write_data_card(settings.store, versions() if settings.server == "mariadb" else {})
     terminal().print(report.table())
     write_json(json_path, {**asdict(report), "store": str(report.store)})
     if report.stopped == "interrupted":
