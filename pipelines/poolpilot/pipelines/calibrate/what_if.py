@@ -139,7 +139,7 @@ def what_if(settings: SimulateSettings) -> WhatIf:
     """Rebuilds the workload of a profile and simulates it.
 
     Raises:
-        SettingError: The profile or the machine cannot be read, or the grid holds no configuration that the server allows.
+        SettingError: The profile or the machine cannot be read, or the grid holds no tuple that the server allows.
         FeatureError: The profile lacks what a workload is rebuilt from; the text says what.
     """
     request = _read_profile(settings.profile)

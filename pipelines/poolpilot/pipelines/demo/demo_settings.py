@@ -25,7 +25,7 @@ class DemoSettings(ProgramSettings):
     warm_start: WarmStartSettings = WarmStartSettings()
     climb: ClimbSettings = ClimbSettings()
     racing: MeasurementSettings = MeasurementSettings(oracle_repeats=0)
-    judged_repeats: int = Field(default=4, ge=2, description="Interleaved windows by which the configurations are compared.")
+    judged_repeats: int = Field(default=4, ge=2, description="Interleaved windows that configurations are compared by.")
     judged_window_s: float = Field(default=0.6, gt=0.0, description="Length of such a window in seconds.")
 
 
