@@ -19,6 +19,8 @@ from poolpilot.serve.commands.main import build
 IN_BASE = (
     "advise",
     "climb",
+    "curves",
+    "curves",
     "demo",
     "demo-mariadb",
     "lab disk",
@@ -57,19 +59,29 @@ import asyncio, sys
 from pathlib import Path
 unpickled = []
 sys.addaudithook(lambda event, _: unpickled.append(event) if event.startswith("pickle.") else None)
-import httpx, structlog
+import structlog
 from poolpilot.models.champion import load_champion
 from poolpilot.models.predictor import ScorePredictor
 from poolpilot.serve.service.application import create_app
 structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
 
 async def ask():
-    transport = httpx.ASGITransport(create_app(ScorePredictor(load_champion())))
-    async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
-        body, headers = Path(sys.argv[1]).read_bytes(), {"content-type": "application/json"}
-        return await client.post("/v1/predict", content=body, headers=headers)
+    told = []
+    body = Path(sys.argv[1]).read_bytes()
 
-print(asyncio.run(ask()).status_code, len(unpickled))
+    async def receive():
+        return {"type": "http.request", "body": body}
+
+    async def send(message):
+        told.append(message)
+
+    scope = {"type": "http", "http_version": "1.1", "method": "POST", "scheme": "http", "path": "/v1/predict",
+             "raw_path": b"/v1/predict", "root_path": "", "query_string": b"", "client": ("client", 1),
+             "server": ("service", 80), "headers": [(b"content-type", b"application/json")]}
+    await create_app(ScorePredictor(load_champion()))(scope, receive, send)
+    return told[0]["status"]
+
+print(asyncio.run(ask()), len(unpickled))
 """
 
 EXPLAIN = """
