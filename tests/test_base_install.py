@@ -20,7 +20,6 @@ IN_BASE = (
     "advise",
     "climb",
     "curves",
-    "curves",
     "demo",
     "demo-mariadb",
     "lab disk",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 HELP = (
     "Simulate response curves: what many workloads are worth under many configurations, on machines of any size.\n\n"
-    "They are all that the latent bandit knows; `poolpilot climb --warm` tries what they make most promising."
+    "They are all that the latent bandit of `poolpilot evaluate --workloads` knows (docs/evaluation.md)."
 )
 
 
