@@ -18,13 +18,13 @@ Expected output: the configuration that was in force, the one to set, the expect
     45.7 requests wait in the queue, so more groups serve them sooner
 """
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-import httpx
+from urllib.request import Request, urlopen
 
 from poolpilot.env import sample_sweeps
 from poolpilot.featurizer import PoolTuple
@@ -52,12 +52,14 @@ def main() -> None:
     sweep = sample_sweeps(FAMILY)[0]
     in_force = sweep.limits.default_tuple()
     window = sweep.entries[in_force.core].windows[0]
-    with service() as address, httpx.Client(base_url=address, timeout=30.0) as client:
-        health = client.get("/healthz")
-        print(f"GET  /healthz    -> {health.status_code} {health.json()}")
-        answer = client.post("/v1/predict", json=as_body([window], sweep.limits, sweep.objective))
-        print(f"POST /v1/predict -> {answer.status_code}")
-    advice = answer.raise_for_status().json()
+    body = json.dumps(as_body([window], sweep.limits, sweep.objective)).encode()
+    with service() as address:
+        with urlopen(f"{address}/healthz", timeout=30.0) as health:
+            print(f"GET  /healthz    -> {health.status} {json.load(health)}")
+        request = Request(f"{address}/v1/predict", body, {"content-type": "application/json"})
+        with urlopen(request, timeout=30.0) as answer:
+            print(f"POST /v1/predict -> {answer.status}")
+            advice = json.load(answer)
     wanted, gain = PoolTuple.from_dict(advice["pool_tuple"]), advice["expected_gain"]
     print(f"{advice['verdict']}: {window.pool_tuple} -> {wanted}, expected gain {gain:.2f}")
     print(*advice["reasons"], sep="\n")
