@@ -17,14 +17,13 @@ from poolpilot.errors import LostServerError, ServerError
 from poolpilot.models.card import ModelKind
 from poolpilot.models.champion import champion_folder
 from poolpilot.native_pool import SpectralSettings
-from poolpilot.serve.commands.climb import climb_command
-from poolpilot.serve.commands.climb.climb_run_settings import ClimbRunSettings
+from poolpilot.serve.commands.options.tuning_options import TuningOptions
 
 CURVE = ("climb", "--backend", "curve", "--seconds", 10)
 
 
 @contextmanager
-def curve_like_a_mariadb(settings: ClimbRunSettings) -> Iterator[Target]:
+def curve_like_a_mariadb(settings: TuningOptions) -> Iterator[Target]:
     """The curve that was asked for, said to be a MariaDB."""
     with settings.choice.opened() as target:
         yield replace(target, origin={"backend": "mariadb", "server": "db1"})
@@ -109,7 +108,7 @@ def test_warm_climb_prints_what_the_model_said(invoke: Callable[..., Any], tmp_p
 def test_model_of_another_kind_is_refused_before_any_server_is_opened(
     invoke: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, options: list[str], kind: ModelKind, says: str
 ) -> None:
-    monkeypatch.setattr(climb_command, "opened", lambda _: pytest.fail("a server was opened"))
+    monkeypatch.setattr(TuningOptions, "opened", lambda _: pytest.fail("a server was opened"))
     result = invoke("climb", *options, "--warm", "--model", champion_folder(kind=kind))
     assert (result.code, result.out, result.err.count("\n")) == (1, "", 1)
     assert says in result.err
@@ -119,7 +118,7 @@ def test_model_of_another_kind_is_refused_before_any_server_is_opened(
 def test_after_a_climb_of_a_mariadb_come_the_lines_that_keep_its_result(
     invoke: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, options: list[str], heading: str
 ) -> None:
-    monkeypatch.setattr(climb_command, "opened", curve_like_a_mariadb)
+    monkeypatch.setattr(TuningOptions, "opened", curve_like_a_mariadb)
     result = invoke(*CURVE, *options, "--json", tmp_path / "climb.json")
     assert (result.code, result.err) == (0, "")
     written = read(tmp_path / "climb.json")

@@ -18,8 +18,7 @@ from poolpilot.env.tuning.backends import Backend, BackendChoice
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import LostServerError, ServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.commands.search import search
-from poolpilot.serve.commands.search.search_settings import SearchRunSettings
+from poolpilot.serve.commands.options.tuning_options import TuningOptions
 
 QUICK = ("--rounds", 14, "--random-rounds", 4, "--candidates", 200)
 CURVE = ("search", "--backend", "curve", *QUICK)
@@ -168,7 +167,7 @@ def test_first_tuple_returns_at_the_end_unless_the_best_is_to_stay(
 
 
 @contextmanager
-def curve_like_a_mariadb(settings: SearchRunSettings) -> Iterator[Target]:
+def curve_like_a_mariadb(settings: TuningOptions) -> Iterator[Target]:
     """The curve of an example, said to be a MariaDB."""
     with BackendChoice(Backend.CURVE, curve=settings.curve).opened() as target:
         yield replace(target, origin={"backend": "mariadb", "server": "db1"})
@@ -182,7 +181,7 @@ def test_after_a_search_of_a_mariadb_come_the_lines_that_keep_its_result(
     options: list[str],
     set_by_hand: bool,
 ) -> None:
-    monkeypatch.setattr(search, "opened", curve_like_a_mariadb)
+    monkeypatch.setattr(TuningOptions, "opened", curve_like_a_mariadb)
     result = invoke(*CURVE, "--knob", "pool_size=8,32", *options, "--json", tmp_path / "search.json")
     assert (result.code, result.err) == (0, "")
     written = read(tmp_path / "search.json")
@@ -196,7 +195,7 @@ def test_where_nothing_is_better_nothing_is_to_be_set(
 ) -> None:
     curve = tmp_path / "curve.json"
     curve.write_text("[[1, 100], [4, 900], [32, 100]]", encoding="utf-8")
-    monkeypatch.setattr(search, "opened", curve_like_a_mariadb)
+    monkeypatch.setattr(TuningOptions, "opened", curve_like_a_mariadb)
     result = invoke(*CURVE, "--curve", curve, "--knob", "pool_size=1,16,32", "--json", tmp_path / "search.json")
     assert "nothing was better" in result.out
     assert "SET GLOBAL" not in result.out

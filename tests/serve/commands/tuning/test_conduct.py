@@ -21,7 +21,7 @@ from poolpilot.env.tuning.target import Target
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.body import from_body
-from poolpilot.serve.commands.tuning.conduct import conduct
+from poolpilot.serve.commands.tuning.conduct import run_on
 from poolpilot.serve.commands.tuning.outcome import outcome_table
 from poolpilot.serve.commands.tuning.tuning_run import TuningRun
 from poolpilot.serve.commands.tuning.tuning_screen import TuningScreen
@@ -105,7 +105,7 @@ def test_command_shows_it_tells_what_it_won_and_goes_back_unless_it_is_to_keep(
         console.print(outcome_table("Doubling", run.outcome(), run.target.goodput))
         told.append(json.loads(json.dumps(run.as_dict(), allow_nan=False)))
 
-    conduct(target, "double", lambda: run_of(target, console), report, console, keep=keep)
+    run_on(target, "double", lambda target: run_of(target, console), report, console, keep=keep)
     for wanted in ("Doubling", "(32, 3, 500) answers", "before", "after", "In force now"):
         assert wanted in shown(console)
     (written,) = told
@@ -121,7 +121,7 @@ def test_ctrl_c_waits_for_the_window_loses_nothing_and_goes_back(
     run = run_of(target, console)
     at_step(run, 3, lambda: os.kill(os.getpid(), signal.SIGINT), monkeypatch)
     with pytest.raises(KeyboardInterrupt):
-        conduct(target, "double", lambda: run, lambda _: None, console)
+        run_on(target, "double", lambda _: run, lambda _: None, console)
     assert run.interrupted
     assert [step.pool_tuple.pool_size for step in run.steps] == [1, 2, 4]
     assert target.server.tuple_in_force() == FIRST
@@ -136,7 +136,7 @@ def test_journal_of_a_mariadb_holds_every_tuple_it_is_about_to_set(
         first = target.server.tuple_in_force()
         run = run_of(target, console, horizon_s=1.5)
         at_step(run, 3, lambda: noted.extend(path.read_text() for path in tmp_path.iterdir()), monkeypatch)
-        conduct(target, "double", lambda: run, lambda _: None, console)
+        run_on(target, "double", lambda _: run, lambda _: None, console)
         assert target.server.tuple_in_force() == first
     (journal,) = noted
     beginning, *announced = map(json.loads, journal.splitlines())

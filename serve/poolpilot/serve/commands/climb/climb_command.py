@@ -1,19 +1,15 @@
 """`poolpilot climb`: a climb on a MariaDB server, the embedded pool, its simulation or a curve; cold or warm."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
 from poolpilot.env.climbing.spectral import ClimbSettings
-from poolpilot.env.output import check_folder, terminal, warn, write_json
+from poolpilot.env.output import check_folder, terminal, write_json
 from poolpilot.env.tuning.backends import Backend
-from poolpilot.env.tuning.mariadb_target import mariadb_target
-from poolpilot.env.tuning.target import Target
 from poolpilot.errors import FeatureError, SettingError
-from poolpilot.featurizer.snapshot import ServerKind, server_kind_of
 from poolpilot.models.champion import load_for
 from poolpilot.models.predictor import ScorePredictor
 from poolpilot.serve.commands.climb.climb_knobs import check_curve, dry_run
@@ -50,33 +46,21 @@ def climb(settings: ClimbRunSettings, json_path: Path | None) -> None:
     """
     console = terminal()
     if settings.list_settings:
-        return show_settings(settings.dsn, console, json_path)
+        return show_settings(settings, console, json_path)
     settings.check()
     settings.native()
     if settings.choice.backend is Backend.CURVE:
         check_curve(settings.knobs)
     predictor = verified_predictor(settings) if settings.warm else None
     check_folder(json_path)
-    with opened(settings) as target:
-        warn(target.warnings, console)
-        if settings.dsn is not None and not settings.execute:
-            console.print(dry_run(target.server, settings.knobs, settings.seconds), soft_wrap=True)
-            return
-        open_run = partial(climb_run, settings, target, predictor, console)
-        shown = partial(report, console=console, json_path=json_path)
-        conduct(target, "climb", open_run, shown, console, keep=settings.keep)
-
-
-def opened(settings: ClimbRunSettings) -> AbstractContextManager[Target]:
-    """The server to climb on, for the duration of a block.
-
-    Raises:
-        SettingError: An option is wrong.
-        ServerError: The server cannot be started or reached.
-    """
-    if settings.dsn is not None:
-        return mariadb_target(settings.dsn, settings.defaults_file, settings.procedure)
-    return settings.choice.opened()
+    conduct(
+        settings,
+        "climb",
+        lambda target: dry_run(target.server, settings.knobs, settings.seconds),
+        lambda target: climb_run(settings, target, predictor, console),
+        partial(report, console=console, json_path=json_path),
+        console,
+    )
 
 
 def report(run: ClimbRun, console: Console, json_path: Path | None) -> None:
@@ -104,13 +88,13 @@ def _lines(run: ClimbRun) -> SettingLines:
     return lines_to_keep(run.target, first, reached, kept=run.settings.keep)
 
 
-def show_settings(dsn: str | None, console: Console, json_path: Path | None) -> None:
+def show_settings(settings: ClimbRunSettings, console: Console, json_path: Path | None) -> None:
     """Prints the settings of the climber, with what the command has them at by default.
 
     Raises:
         SettingError: The file cannot be written.
     """
-    rows = setting_rows(ClimbSettings(**command_defaults(dsn)))
+    rows = setting_rows(ClimbSettings(**command_defaults(settings.default_period_s)))
     console.print(settings_table(rows))
     write_json(json_path, {"settings": rows})
 
@@ -123,14 +107,7 @@ def verified_predictor(settings: ClimbRunSettings) -> ScorePredictor:
         ArtefactError: The model is missing or damaged, or is for another kind of server.
     """
     try:
-        artefact = load_for(kind_of(settings), settings.model)
+        artefact = load_for(settings.server_kind, settings.model)
     except FeatureError as error:
         raise SettingError(f"--warm starts from a model's prediction: {error}") from error
     return ScorePredictor.for_trials(artefact)
-
-
-def kind_of(settings: ClimbRunSettings) -> ServerKind:
-    """Which kind of server is climbed on: what its windows will say of themselves, known before it is opened."""
-    if settings.dsn is not None:
-        return "mariadb"
-    return "other" if settings.server is not None else server_kind_of(settings.choice.backend)

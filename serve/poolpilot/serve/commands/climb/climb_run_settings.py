@@ -7,21 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import PrivateAttr, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from poolpilot.env.climbing.spectral import NATIVE_NAMES, ClimbSettings
-from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.env.tuning.backends import Backend, BackendChoice, check_one_server
 from poolpilot.errors import SettingError
 from poolpilot.native_pool import SpectralSettings
 from poolpilot.serve.commands.climb.climb_knobs import KnobName, chosen_knobs
-
-PERIOD_S = 0.25
-"""Seconds of a sample on an embedded pool."""
-
-MARIADB_PERIOD_S = 0.5
-"""Seconds of a sample on MariaDB, which answers a change within half a second."""
+from poolpilot.serve.commands.options.tuning_options import TUNING_PANELS, TuningOptions, option
 
 LOGGED_RECORDS = 50_000
 """Records kept by default: three hours and a half of four samples a second."""
@@ -32,43 +25,17 @@ OF_A_PERIOD = ("period_s", "longest_period_s", "adapt_period")
 """The settings of the climber that --period stands for."""
 
 
-def _option(
-    default: Any, description: str, *, low: float | None = None, high: float | None = None, **shown: Any
-) -> Any:
-    """A field of the command; `shown` says how its flag looks in the help, see `as_command`."""
-    return Field(default=default, description=description, ge=low, le=high, json_schema_extra=shown)
-
-
-class ClimbRunSettings(ProgramSettings, ClimbSettings):
+class ClimbRunSettings(TuningOptions, ClimbSettings):
     """Settings of `poolpilot climb`."""
 
     model_config = SettingsConfigDict(env_prefix=ENVIRONMENT_PREFIX, env_prefix_target="all")
 
-    dsn: str | None = _option(None, "MariaDB in staging, such as S=/run/mysqld/mysqld.sock.")
-    execute: bool = _option(False, "Do it; else a MariaDB server is left alone.", flag="--execute")
-    defaults_file: Path | None = _option(None, "Where \\[client] is read, instead of ~/.my.cnf.", metavar="FILE")
-    procedure: str | None = _option(None, "What sets a configuration, not SET GLOBAL.", metavar="NAME")
-    backend: Backend | None = _option(None, "native (the default), simulated or curve.", metavar="NAME")
-    server: str | None = _option(None, "One's own server, as module:factory.", metavar="NAME")
-    family: str = _option("page_faults", "Family of workloads.", metavar="NAME")
-    seed: int = _option(1, "Seed of that draw.", metavar="N")
-    workload: Path | None = _option(None, "A workload in JSON, instead.", metavar="FILE")
-    curve: Path | None = _option(None, "A curve in JSON: a list of \\[pool size, throughput].", hidden=True)
-    noise: float = Field(
-        default=0.0,
-        ge=0.0,
-        le=1.0,
-        description="Noise of a window on a curve, as a share.",
-        json_schema_extra={"hidden": True},
-    )
-    seconds: float = _option(60.0, "Length of the climb.", low=1.0, metavar="X")
-    knob: tuple[KnobName, ...] = _option((), "What to climb: pool_size, or all.", metavar="NAME")
-    warm: bool = _option(False, "Start from the model's prediction.", flag="--warm/--cold")
-    model: Path | None = _option(None, "Model, if not production's.", metavar="FOLDER")
-    period: float | None = _option(None, "Seconds of a sample: 0.25, MariaDB 0.5.", low=0.01, metavar="X")
-    set: tuple[str, ...] = _option((), "Any setting; repeat it for more.", metavar="NAME=VALUE")
-    list_settings: bool = _option(False, "Print them, with range and effect.", flag="--list-settings")
-    keep: bool = _option(False, "Leave what was reached, after Ctrl-C too.", flag="--keep")
+    seconds: float = option(60.0, "Length of the climb.", low=1.0, metavar="X")
+    knob: tuple[KnobName, ...] = option((), "What to climb: pool_size, or all.", metavar="NAME")
+    warm: bool = option(False, "Start from the model's prediction.", flag="--warm/--cold")
+    model: Path | None = option(None, "Model, if not production's.", metavar="FOLDER")
+    set: tuple[str, ...] = option((), "Any setting; repeat it for more.", metavar="NAME=VALUE")
+    list_settings: bool = option(False, "Print them, with range and effect.", flag="--list-settings")
 
     _sources: tuple[Path | None, Mapping[str, Any]] = PrivateAttr(default=(None, {}))
 
@@ -93,26 +60,12 @@ class ClimbRunSettings(ProgramSettings, ClimbSettings):
 
     @model_validator(mode="after")
     def _with_defaults_of_the_command(self) -> Self:
-        return self.with_defaults(command_defaults(self.dsn))
+        return self.with_defaults(command_defaults(self.default_period_s))
 
     @property
     def knobs(self) -> tuple[str, ...]:
         """The knobs to climb."""
         return chosen_knobs(self.knob)
-
-    @property
-    def choice(self) -> BackendChoice:
-        """What is tuned where there is no DSN."""
-        backend = self.backend or Backend.NATIVE
-        return BackendChoice(backend, self.family, self.seed, self.workload, self.curve, self.noise, self.server)
-
-    def check(self) -> None:
-        """Refuses settings that contradict one another.
-
-        Raises:
-            SettingError: They do; the text says which.
-        """
-        check_one_server(self.dsn, self.backend, self.server)
 
     @property
     def file(self) -> Path | None:
@@ -129,8 +82,7 @@ class ClimbRunSettings(ProgramSettings, ClimbSettings):
 
 
 PANELS = {
-    "MariaDB": ("execute", "defaults_file", "procedure"),
-    "Without a DSN": ("backend", "server", "family", "seed", "workload"),
+    **TUNING_PANELS,
     "The climb": ("seconds", "knob", "warm", "model", "period"),
     "Settings of the climber": ("set", "config", "list_settings"),
     "At the end": ("keep", "json_path"),
@@ -138,9 +90,8 @@ PANELS = {
 """The groups of the help; the other flags are in the documentation."""
 
 
-def command_defaults(dsn: str | None) -> dict[str, Any]:
+def command_defaults(period_s: float) -> dict[str, Any]:
     """What the command sets otherwise than `ClimbSettings`: samples that a server answers within, and a long log."""
-    period_s = PERIOD_S if dsn is None else MARIADB_PERIOD_S
     return {**dict(zip(OF_A_PERIOD, (period_s, period_s, False), strict=True)), "log_limit": LOGGED_RECORDS}
 
 

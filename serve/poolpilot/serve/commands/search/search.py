@@ -1,6 +1,5 @@
 """`poolpilot search` from its settings to what it prints and writes."""
 
-from contextlib import AbstractContextManager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -8,9 +7,7 @@ from pathlib import Path
 from rich.console import Console
 
 from poolpilot.env.measurement.protocol import MeasurementSettings
-from poolpilot.env.output import check_folder, warn, write_json
-from poolpilot.env.tuning.backends import Backend, BackendChoice
-from poolpilot.env.tuning.mariadb_target import mariadb_target
+from poolpilot.env.output import check_folder, write_json
 from poolpilot.env.tuning.target import Target
 from poolpilot.serve.commands.presentation.setting_lines import SettingLines, lines_to_keep
 from poolpilot.serve.commands.search.plan import SearchPlan, plan_of
@@ -40,14 +37,14 @@ def search(settings: SearchRunSettings, console: Console, json_path: Path | None
     check_folder(json_path)
     if settings.dsn is None or settings.execute:
         import_what_runs(settings)
-    with opened(settings) as target:
-        warn(target.warnings, console)
-        if settings.dsn is not None and not settings.execute:
-            console.print(_plan(settings, target, console).dry_run(target), soft_wrap=True)
-            return
-        open_run = partial(search_run, settings, target, console)
-        shown = partial(report, console=console, json_path=json_path)
-        conduct(target, "search", open_run, shown, console, keep=settings.keep)
+    conduct(
+        settings,
+        "search",
+        lambda target: _plan(settings, target, console).dry_run(target),
+        lambda target: search_run(settings, target, console),
+        partial(report, console=console, json_path=json_path),
+        console,
+    )
 
 
 def import_what_runs(settings: SearchRunSettings) -> None:
@@ -80,20 +77,6 @@ def search_run(settings: SearchRunSettings, target: Target, console: Console) ->
         measurement=measurement,
         plan=plan,
     )
-
-
-def opened(settings: SearchRunSettings) -> AbstractContextManager[Target]:
-    """The server to search on, for the duration of a block.
-
-    Raises:
-        SettingError: An option is wrong.
-        ServerError: The server cannot be started or reached.
-    """
-    if settings.dsn is not None:
-        return mariadb_target(settings.dsn, settings.defaults_file, settings.procedure)
-    backend = settings.backend or Backend.NATIVE
-    of_backend = (settings.family, settings.seed, settings.workload, settings.curve, settings.noise)
-    return BackendChoice(backend, *of_backend, settings.server).opened()
 
 
 def _plan(settings: SearchRunSettings, target: Target, console: Console) -> SearchPlan:

@@ -8,46 +8,15 @@ from pydantic_settings import SettingsConfigDict
 
 from poolpilot.agent.search.bayesian_settings import BayesianSettings
 from poolpilot.agent.search.observations import Goal
-from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.env.tuning.backends import Backend, check_one_server
 from poolpilot.errors import SettingError
-
-PERIOD_S = 0.25
-"""Seconds of a window on an embedded pool."""
-
-MARIADB_PERIOD_S = 0.5
-"""Seconds of a window on MariaDB, which answers a change within half a second."""
+from poolpilot.serve.commands.options.tuning_options import TUNING_PANELS, TuningOptions
 
 
-class SearchRunSettings(ProgramSettings, BayesianSettings):
+class SearchRunSettings(TuningOptions, BayesianSettings):
     """Settings of `poolpilot search`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_SEARCH_")
 
-    dsn: str | None = Field(
-        default=None,
-        description="A MariaDB server in staging: S=/run/mysqld/mysqld.sock, h=db1,P=3306,u=poolpilot, or a host name.",
-    )
-    defaults_file: Path | None = Field(default=None, description="File to read \\[client] from, instead of ~/.my.cnf.")
-    procedure: str | None = Field(
-        default=None, description="Set by calling this procedure (`poolpilot mariadb grants`) instead of SET GLOBAL."
-    )
-    execute: bool = Field(default=False, description="Do it; without this a MariaDB server is left alone.")
-    backend: Backend | None = Field(
-        default=None,
-        description="native: the pool in this process under its own load, the default. simulated: the same in virtual "
-        "time. curve: a table of throughputs.",
-    )
-    server: str | None = Field(
-        default=None,
-        description="One's own server, as module:factory, a function without arguments that opens a PoolServer.",
-    )
-    family: str = Field(default="page_faults", description="Family to draw the workload from.")
-    workload: Path | None = Field(default=None, description="JSON file of a workload, instead of a family.")
-    curve: Path | None = Field(
-        default=None, description="JSON list of \\[pool size, throughput] for --backend curve, instead of an example."
-    )
-    noise: float = Field(default=0.0, ge=0.0, le=1.0, description="Noise of a window on a curve, as a share.")
     method: Literal["bayesian", "random"] = Field(
         default="bayesian",
         description="bayesian: a Gaussian process says which configuration may be best. random: every one is "
@@ -79,20 +48,14 @@ class SearchRunSettings(ProgramSettings, BayesianSettings):
     )
     samples_per_round: int = Field(default=2, ge=1, description="Windows by which a configuration is evaluated.")
     settle_windows: int = Field(default=1, ge=0, description="Windows after a change that are not counted.")
-    period: float | None = Field(
-        default=None, ge=0.01, description="Seconds of a window; 0.25 if not given, 0.5 on MariaDB."
-    )
     seed: int = Field(
         default=1, ge=0, description="Seed of what is drawn at random, of the workload of a family, of a curve's noise."
-    )
-    keep: bool = Field(
-        default=False, description="Leave the best one in force, after Ctrl-C the latest; else the first one returns."
     )
 
     @property
     def period_s(self) -> float:
         """Length of a window in seconds."""
-        return self.period or (PERIOD_S if self.dsn is None else MARIADB_PERIOD_S)
+        return self.period or self.default_period_s
 
     @property
     def search(self) -> BayesianSettings:
@@ -106,7 +69,7 @@ class SearchRunSettings(ProgramSettings, BayesianSettings):
         Raises:
             SettingError: They do; the text says which.
         """
-        check_one_server(self.dsn, self.backend, self.server)
+        super().check()
         if self.until_stable and "rounds" in self.model_fields_set:
             raise SettingError("a search ends after --rounds or goes on --until-stable: leave out one of them")
         if self.top is not None and self.stored is None:
@@ -114,9 +77,8 @@ class SearchRunSettings(ProgramSettings, BayesianSettings):
 
 
 PANELS = {
-    "MariaDB": ("defaults_file", "procedure", "execute"),
-    "Without a DSN": ("backend", "server", "family", "workload", "curve", "noise"),
-    "The search": ("method", "knob", "target", "stored", "top", "seed"),
+    **TUNING_PANELS,
+    "The search": ("method", "knob", "target", "stored", "top"),
     "Rounds": (
         *("rounds", "until_stable", "stable_rounds", "stable_share"),
         *("samples_per_round", "settle_windows", "period"),
