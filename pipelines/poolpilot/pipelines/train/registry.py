@@ -7,6 +7,7 @@ from mlflow import MlflowClient
 
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.models.artefact import load
+from poolpilot.models.card import ModelCard
 from poolpilot.models.mlflow.packaging import REGISTERED_NAME, log_artefact_model
 
 DIGEST_TAG = "artefact_digest"
@@ -23,7 +24,8 @@ def register(folder: Path, examples: Sequence[WorkloadSweep]) -> str:
     Raises:
         ArtefactError: The folder holds no sound artefact.
     """
-    digest = load(folder).digest
+    artefact = load(folder)
+    digest = artefact.digest
     client = MlflowClient()
     known = client.search_model_versions(f"name = '{REGISTERED_NAME}'")
     found = next((str(one.version) for one in known if one.tags.get(DIGEST_TAG) == digest), None)
@@ -34,7 +36,21 @@ def register(folder: Path, examples: Sequence[WorkloadSweep]) -> str:
     info = log_artefact_model(folder, [first], sweep.limits, sweep.objective)
     version = str(info.registered_model_version)
     client.set_model_version_tag(REGISTERED_NAME, version, DIGEST_TAG, digest)
+    client.update_model_version(REGISTERED_NAME, version, description=description_of(artefact.card))
     return version
+
+
+def description_of(card: ModelCard) -> str:
+    """What a version is, what it is for and what it must not be used for, in Markdown."""
+    processors = " or ".join(str(number) for number in card.out_of_distribution.cpus)
+    regret = card.metrics.get("validation.predicted.regret_mean")
+    judged = "" if regret is None else f" Mean regret on the validation workloads: {100 * regret:.1f} %."
+    return (
+        f"Names one of {len(card.grid)} configurations of a thread pool from windows of its workload, for servers of "
+        f"the kind `{card.kind}` with {processors} processors; for others it gives no advice.{judged}\n\n"
+        f"Written by {card.created_by}; trained on the records `{card.training_digest[:12]}`. Input: the column "
+        "`body`, the JSON text of a request as `POST /v1/predict` takes it."
+    )
 
 
 def set_status(version: str, status: str) -> None:
