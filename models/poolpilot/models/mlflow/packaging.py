@@ -71,9 +71,7 @@ def log_artefact_model(
         info: ModelInfo = log_model(
             **parts,
             name=name,
-            signature=_signature(),
             input_example=_example(windows, limits, objective),
-            pip_requirements=[f"{one}=={version(one)}" for one in REQUIRED],
             registered_model_name=registered_name,
             metadata={"digest": artefact.digest, "training_digest": artefact.card.training_digest},
         )
@@ -82,12 +80,17 @@ def log_artefact_model(
 
 @contextmanager
 def _parts(folder: Path) -> Iterator[dict[str, Any]]:
-    """The model's code, a copy of the artefact and the packages it carries, for the duration of the block."""
+    """The model's code, a copy of the artefact, what it carries and what it needs, for the duration of the block."""
     with TemporaryDirectory() as made, as_file(files("poolpilot.models.mlflow") / "python_model.py") as model:
         copied = Path(made) / "artefact"
         artefact_folder.write(copied, artefact_folder.read(folder))
-        code = [str(_carried_code(Path(made)))]
-        yield {"python_model": str(model), "artifacts": {copied.name: str(copied)}, "code_paths": code}
+        yield {
+            "python_model": str(model),
+            "artifacts": {copied.name: str(copied)},
+            "code_paths": [str(_carried_code(Path(made)))],
+            "signature": _signature(),
+            "pip_requirements": [f"{one}=={version(one)}" for one in REQUIRED],
+        }
 
 
 def _example(windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> "DataFrame":
