@@ -8,7 +8,7 @@ from typing import Any, Self
 from poolpilot.errors import FeatureError, ServerError, TupleChangedError
 from poolpilot.featurizer import untrusted
 from poolpilot.featurizer.histogram import Histogram
-from poolpilot.featurizer.measures import histogram_rise, measures_between
+from poolpilot.featurizer.measures import Measures, histogram_rise, measures_between
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.profile import WorkloadProfile, checked_features
 from poolpilot.featurizer.schema import SCHEMA_VERSION
@@ -133,17 +133,24 @@ class Window:
             TupleChangedError: The tuple changed in between.
             ServerError: Time did not advance, or the server was restarted.
         """
+        return cls.with_measures(before, after)[0]
+
+    @classmethod
+    def with_measures(cls, before: Snapshot, after: Snapshot) -> tuple[Self, Measures]:
+        """The window between two snapshots, and the raw measures that its profile is of; see `between`."""
         if after.tuple_epoch != before.tuple_epoch:
             raise TupleChangedError(f"somebody else has set {after.pool_tuple} while {before.pool_tuple} was measured")
         duration_s = float(after.time_s - before.time_s)
         if duration_s <= 0.0:
             raise ServerError(f"the server's clock went {duration_s:g} s between two snapshots; it must advance")
-        profile = WorkloadProfile.from_measures(after.pool_tuple, measures_between(before, after))
+        measures = measures_between(before, after)
+        profile = WorkloadProfile.from_measures(after.pool_tuple, measures)
         classes = classes_between(before, after, duration_s)
         in_system = None
         if IN_SYSTEM in before.counters and IN_SYSTEM in after.counters:
             in_system = (after.counters[IN_SYSTEM] - before.counters[IN_SYSTEM]) / duration_s / 1e6
-        return cls(SCHEMA_VERSION, after.pool_tuple, duration_s, profile, classes, in_system, after.server_kind)
+        window = cls(SCHEMA_VERSION, after.pool_tuple, duration_s, profile, classes, in_system, after.server_kind)
+        return window, measures
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the window fit for JSON: the body of a prediction request."""

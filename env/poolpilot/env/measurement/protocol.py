@@ -13,7 +13,7 @@ from poolpilot.env.measurement.sweep import AGAIN_ROUND, Core, SweepEntry, entry
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import AnyServer, VirtualTime, WindowSource
 from poolpilot.errors import SettingError
-from poolpilot.featurizer.measures import Measures, measures_between
+from poolpilot.featurizer.measures import Measures
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 
@@ -135,8 +135,7 @@ def observe(
         else:
             server.run_for(window_s)
         after = server.snapshot()
-        window = Window.between(before, after)
-        measures = measures_between(before, after)
+        window, measures = Window.with_measures(before, after)
     # What runs in virtual time, or is replayed, loses nothing to other machines.
     stolen = None if isinstance(server, VirtualTime | WindowSource) else steal.share()
     return Measured(window, measures, stolen, settle_s, time.time(), round_number)
