@@ -125,6 +125,7 @@ def test_the_run_is_tracked(trained: TrainReport) -> None:
 def test_the_version_has_signature_and_example_and_answers(trained: TrainReport) -> None:
     version = MlflowClient().get_model_version(REGISTERED_NAME, trained.version)
     assert version.tags["artefact_digest"] == trained.artefact.digest
+    assert version.description is not None
     assert "for servers of the kind `native` with 2 processors; for others it gives no advice" in version.description
     assert re.search(r"Mean regret on the validation workloads: \d+\.\d %", version.description)
     model = mlflow.pyfunc.load_model(f"models:/{REGISTERED_NAME}/{trained.version}")
