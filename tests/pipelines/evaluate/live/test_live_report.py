@@ -11,7 +11,6 @@ from poolpilot.pipelines.evaluate.live.live_report import LiveReport
 from poolpilot.pipelines.evaluate.live.live_run import LiveResult, MethodRun
 from poolpilot.serve.commands.main import build
 
-
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The ``noload``"),  # SQLAlchemy warns of what MLflow still uses
     pytest.mark.filterwarnings("ignore:Operation with range is deprecated"),  # pandas warns of what MLflow does
