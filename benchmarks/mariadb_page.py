@@ -15,6 +15,7 @@ import numpy as np
 from pages import percent, read_report, replaced
 from poolpilot.pipelines.evaluate.mariadb_cell import LiveCell, core_of
 from poolpilot.pipelines.evaluate.mariadb_evaluation import LiveEvaluation
+from poolpilot.pipelines.evaluate.regret_statistics import LIVE_METHOD_NAMES
 
 SHOWN_METHODS = ("default", "sbs", "static_16_3_10", "predicted", "refined", "cold", "nearest", "trees")
 PLOT = Path("docs/images/mariadb.png")
@@ -40,7 +41,7 @@ def methods_section(report: dict[str, Any]) -> str:
         median_s = "-" if row["seconds_median"] is None else f"{row['seconds_median']:.1f}"
         seconds = "" if row["arrived"] is None else f"{row['arrived']}, {median_s}"
         lines.append(
-            f"| {name} | {percent(row['regret_median'])} | {percent(row['regret_p90'])} | "
+            f"| {LIVE_METHOD_NAMES.get(name, name)} | {percent(row['regret_median'])} | {percent(row['regret_p90'])} | "
             f"{percent(row['within_5pct'], 0)} | {percent(row['feasible'], 0)} | {difference(to_sbs.get(name))} | "
             f"{difference(to_static.get(name))} | {seconds} |"
         )
@@ -63,15 +64,16 @@ def headroom_section(report: dict[str, Any]) -> str:
         for method in ("predicted", "refined", "default", "cold"):
             if method in to_sbs:
                 shown = f"{difference(to_sbs[method])} | {difference(to_static.get(method))}"
-                lines.append(f"| {words} ({count}) | {method} | {shown} |")
+                lines.append(f"| {words} ({count}) | {LIVE_METHOD_NAMES.get(method, method)} | {shown} |")
     return "\n".join(lines) + "\n"
 
 
 def cells_section(report: dict[str, Any]) -> str:
     """One row a cell: every method's tuple and what it loses."""
     evaluation = LiveEvaluation([LiveCell.from_dict(one) for one in report["cells"]])
+    shown = [LIVE_METHOD_NAMES.get(name, name) for name in SHOWN_METHODS]
     lines = [
-        f"| workload | noise | oracle | {' | '.join(SHOWN_METHODS)} | no worse than the default |",
+        f"| workload | noise | oracle | {' | '.join(shown)} | no worse than the default |",
         "|" + "---|" * (len(SHOWN_METHODS) + 4),
     ]
     for number, cell in enumerate(evaluation.cells):
@@ -115,7 +117,7 @@ def advice_section(rows: list[dict[str, Any]]) -> str:
 
 def default_section(report: dict[str, Any]) -> str:
     """The longer comparison of prediction and default, one row a workload where they differ."""
-    lines = ["| workload | predicted | gain in J | p of losing 5 % | no worse than the default |", "|" + "---|" * 5]
+    lines = ["| workload | one_shot | gain in J | p of losing 5 % | no worse than the default |", "|" + "---|" * 5]
     for workload, row in report["rows"].items():
         verdict = "yes" if row["refuted"] else "not shown"
         gain = f"{row['gain']:+.3f} ± {row['error']:.3f}"
@@ -172,7 +174,13 @@ def draw(report: dict[str, Any], path: Path) -> None:
             np.mean(cell["goodputs"][cell["chosen"][name]]) / np.mean(cell["goodputs"][cell["chosen"]["oracle"]])
             for cell in cells
         ]
-        axes.barh(np.arange(len(cells)) + 0.2 * offset - 0.3, shares, 0.2, color=colour, label=name)
+        axes.barh(
+            np.arange(len(cells)) + 0.2 * offset - 0.3,
+            shares,
+            0.2,
+            color=colour,
+            label=LIVE_METHOD_NAMES.get(name, name),
+        )
     axes.set_yticks(np.arange(len(cells)), [cell["workload"] for cell in cells])
     axes.axvline(1.0, color="black", linewidth=0.8, linestyle=":")
     axes.invert_yaxis()

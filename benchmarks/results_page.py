@@ -21,6 +21,7 @@ from rich.console import Console
 from pages import read_report, replaced
 from poolpilot.pipelines.demo.demo_report import story_of, workload_table
 from poolpilot.pipelines.demo.demo_settings import DemoSettings
+from poolpilot.pipelines.evaluate.regret_statistics import METHOD_NAMES
 
 MATTERS = 0.2
 LITTLE = 0.1
@@ -29,7 +30,7 @@ SAMPLE = "page_faults"
 WIDTH = 120
 HEADING = (
     "| seed | workload | oracle | under another's best loses | default loses | static best loses | "
-    "cold: loses, to 95 % s, lost | predicted: tuple, loses, to 95 % s, lost | kept |\n"
+    "cold: loses, to 95 % s, lost | warm start: tuple, loses, to 95 % s, lost | kept |\n"
     "|---|---|---|---|---|---|---|---|---|\n"
 )
 
@@ -156,10 +157,9 @@ def evaluation_section(evaluation: dict[str, Any]) -> str:
         if paired is not None:
             low, high = paired["low"], paired["high"]
             difference = f"{100 * paired['mean_difference']:+.1f} ({100 * low:+.1f} .. {100 * high:+.1f})"
-        rows += (
-            f"| {name} | {100 * one['regret_median']:.1f} % | {100 * one['regret_p90']:.1f} % | "
-            f"{100 * one['within_5pct']:.0f} % | {difference} |\n"
-        )
+        shares = [f"{100 * one[key]:.1f} %" for key in ("regret_median", "regret_p90")]
+        cells = [METHOD_NAMES.get(name, name), *shares, f"{100 * one['within_5pct']:.0f} %", difference]
+        rows += f"| {' | '.join(cells)} |\n"
     return rows
 
 
@@ -247,7 +247,7 @@ LEARNED_FROM = {
 def training_section(evaluations: dict[str, dict[str, Any]]) -> str:
     """What a model is worth that learned from simulated workloads alone, from live ones alone, or from both."""
     lines = (
-        "| learned from | refined: median | p90 | within 5 % | predicted: median | p90 | no advice | unguarded: p90 |\n"
+        "| learned from | refiner: median | p90 | within 5 % | one_shot: median | p90 | no advice | unguarded: p90 |\n"
     )
     lines += "|---|---|---|---|---|---|---|---|\n"
     for name, evaluation in evaluations.items():

@@ -88,7 +88,7 @@ def test_table_fits_into_80_columns() -> None:
     console.print(workload_table(compared(), 45.0))
     lines = [line.rstrip() for line in console.export_text().splitlines()]
     assert max(map(len, lines)) <= 80
-    assert any("predicted" in line and "987654" in line for line in lines)
+    assert any("warm_start" in line and "987654" in line for line in lines)
 
 
 @pytest.mark.parametrize(

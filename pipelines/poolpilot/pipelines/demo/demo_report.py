@@ -19,6 +19,9 @@ from poolpilot.pipelines.evaluate.timeline import lost_goodput, time_to_share
 
 METHODS = ("default", "sbs", "cold", "predicted", "oracle")
 
+SHOWN = {"predicted": "warm_start"}
+"""What the table calls the run that starts with the prediction; the report keeps its name."""
+
 FIGURES = ("goodput\n1/s", "p99\nms", "threads", "regret", "to\n95 % s", "lost on\nthe way")
 """Headings of the table's numbers."""
 
@@ -116,7 +119,7 @@ def workload_table(report: dict[str, Any], horizon_s: float) -> Table:
     for method in METHODS:
         row = report[method]
         table.add_row(
-            method,
+            SHOWN.get(method, method),
             str(PoolTuple(*row["tuple"])),
             f"{row['goodput']:.0f}",
             f"{row['p99_ms']:.1f}",
@@ -177,7 +180,7 @@ def draw_picture(run: DemoRun, path: Path) -> None:
 
     figure = Figure(figsize=(8, 5), layout="constrained")
     goodput, size = figure.subplots(2, 1, sharex=True)
-    for name, trace, colour in (("cold climb", run.cold, "tab:gray"), ("predicted", run.predicted, "tab:blue")):
+    for name, trace, colour in (("cold climb", run.cold, "tab:gray"), ("warm start", run.predicted, "tab:blue")):
         seconds, values, sizes = _series(trace)
         goodput.stairs(values, seconds, label=name, color=colour, baseline=None)
         size.stairs(sizes, seconds, label=name, color=colour, baseline=None)

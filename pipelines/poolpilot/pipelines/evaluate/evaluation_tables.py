@@ -8,7 +8,7 @@ from rich.box import SIMPLE
 from rich.table import Table
 
 from poolpilot.pipelines.evaluate.evaluation import SBS, Evaluation
-from poolpilot.pipelines.evaluate.regret_statistics import Outcome, PairedDifference, risk_coverage
+from poolpilot.pipelines.evaluate.regret_statistics import METHOD_NAMES, Outcome, PairedDifference, risk_coverage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,7 +43,7 @@ def evaluation_table(evaluation: Evaluation) -> Table:
     methods = evaluation.methods()
     for name in sorted(methods, key=lambda one: methods[one]["regret_median"] or 0.0):
         shown = [_percent(methods[name][statistic]) for statistic in HEADINGS.values()]
-        table.add_row(name, *shown, *_difference(against.get(name)))
+        table.add_row(METHOD_NAMES.get(name, name), *shown, *_difference(against.get(name)))
     return table
 
 
@@ -55,7 +55,12 @@ def regret_figure(evaluation: Evaluation) -> "Figure":
     axes = figure.subplots()
     for name, outcomes in evaluation.outcomes.items():
         regrets = np.sort([outcome.regret for outcome in outcomes])
-        axes.step(100 * regrets, np.arange(1, len(regrets) + 1) / len(regrets), where="post", label=name)
+        axes.step(
+            100 * regrets,
+            np.arange(1, len(regrets) + 1) / len(regrets),
+            where="post",
+            label=METHOD_NAMES.get(name, name),
+        )
     axes.set(xlabel="regret (%)", ylabel="share of workloads and starts", ylim=(0, 1))
     axes.legend()
     return figure

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from poolpilot.env.objective import regret
 from poolpilot.pipelines.evaluate.mariadb_cell import DEFAULT, ORACLE, LiveCell, core_of
-from poolpilot.pipelines.evaluate.regret_statistics import Outcome, PairedDifference, paired, summary
+from poolpilot.pipelines.evaluate.regret_statistics import LIVE_METHOD_NAMES, Outcome, PairedDifference, paired, summary
 
 PREDICTED, ORACLE_AGAIN = "predicted", "oracle_again"
 MARGIN = 0.05
@@ -131,7 +131,7 @@ class LiveEvaluation:
             difference = against.get(name)
             shown = "" if difference is None else f"{100 * difference.mean_difference:+.1f}"
             table.add_row(
-                name,
+                LIVE_METHOD_NAMES.get(name, name),
                 *(f"{100 * row[key]:.1f}" for key in ("regret_median", "regret_p90", "within_5pct")),
                 "" if row["feasible"] is None else f"{100 * row['feasible']:.0f}",
                 shown,

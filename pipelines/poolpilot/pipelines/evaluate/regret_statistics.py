@@ -12,6 +12,12 @@ from poolpilot.env.measurement.sweep import Core
 WITHIN = 0.05
 """A regret up to this counts as "within 5 %"."""
 
+METHOD_NAMES = {"predicted": "one_shot", "refined": "refiner"}
+"""What reports call two methods, and what everybody else does."""
+
+LIVE_METHOD_NAMES = {"predicted": "one_shot", "refined": "warm_start"}
+"""The same where a server is live: what is refined there is the warm start."""
+
 TAIL = 0.10
 """Share of the worst cases whose mean is CVaR10."""
 
