@@ -16,7 +16,6 @@ from poolpilot.models.champion import load_champion
 from poolpilot.pipelines.evaluate.baselines import UNGUARDED, fit_baselines, methods_of
 from poolpilot.pipelines.evaluate.evaluation import Evaluation, evaluate_methods
 from poolpilot.pipelines.evaluate.evaluation_tables import regret_figure, risk_coverage_figure
-from poolpilot.pipelines.evaluate.live.live_evaluate import WorkloadFilesSettings
 from poolpilot.pipelines.evaluate.mariadb_cell import LiveSettings
 from poolpilot.pipelines.evaluate.record_settings import RecordSettings
 from poolpilot.pipelines.progress_bars import progress_bars
@@ -35,10 +34,6 @@ class EvaluateSettings(RecordSettings):
     )
     split: Literal["test", "validation"] = Field(default="test", description="Split to evaluate on; test is sealed.")
     model: Path | None = Field(default=None, description="Folder of a model artefact; the champion if not given.")
-    workloads: Path | None = Field(
-        default=None, description="Folder of workload files: every method is evaluated live on them instead."
-    )
-    files: WorkloadFilesSettings = WorkloadFilesSettings()
     live: LiveSettings = LiveSettings()
     live_cells: Path = Field(
         default=Path("live-cells"), description="Folder that keeps what was measured live, to go on after a stop."

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic_settings import SettingsConfigDict
 from rich.console import Console
 from rich.progress import Progress, TaskID
 
@@ -13,6 +14,7 @@ from poolpilot.env.output import warn
 from poolpilot.errors import ServerError
 from poolpilot.models.champion import load_champion
 from poolpilot.models.latent.shipped_curves import load_curves
+from poolpilot.pipelines.evaluate.evaluate import EvaluateSettings
 from poolpilot.pipelines.evaluate.live.live_methods import MethodSettings, OpenMethod, methods_on
 from poolpilot.pipelines.evaluate.live.live_report import LiveReport
 from poolpilot.pipelines.evaluate.live.live_run import LiveResult, LiveRunSettings, run_workload
@@ -36,6 +38,17 @@ class WorkloadFilesSettings(BaseModel):
         description="File of finished workloads, so that a stopped evaluation goes on; none keeps nothing.",
     )
     resamples: int = Field(default=5000, ge=100, description="Bootstrap samples of the intervals.")
+
+
+class EvaluateAnywhereSettings(EvaluateSettings):
+    """Settings of `poolpilot evaluate`: on records, on a test server, or on workload files."""
+
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_EVALUATE_")
+
+    workloads: Path | None = Field(
+        default=None, description="Folder of workload files: every method is evaluated live on them instead."
+    )
+    files: WorkloadFilesSettings = WorkloadFilesSettings()
 
 
 def evaluate_files(folder: Path, model: Path | None, settings: WorkloadFilesSettings, console: Console) -> LiveReport:

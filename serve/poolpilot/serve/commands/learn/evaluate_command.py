@@ -10,7 +10,7 @@ from poolpilot.env.output import check_folder, terminal, write_json
 from poolpilot.serve.commands.options.settings_command import as_command
 
 if TYPE_CHECKING:
-    from poolpilot.pipelines.evaluate.evaluate import EvaluateSettings
+    from poolpilot.pipelines.evaluate.live.live_evaluate import EvaluateAnywhereSettings
 
 HELP = (
     "Compare a model with its baselines on workloads it has never seen.\n\n"
@@ -21,12 +21,12 @@ HELP = (
 
 def build() -> Callable[..., None]:
     """The command `poolpilot evaluate`."""
-    from poolpilot.pipelines.evaluate.evaluate import EvaluateSettings
+    from poolpilot.pipelines.evaluate.live.live_evaluate import EvaluateAnywhereSettings
 
-    return as_command(EvaluateSettings, run, HELP)
+    return as_command(EvaluateAnywhereSettings, run, HELP)
 
 
-def run(settings: "EvaluateSettings", json_path: Path | None) -> None:
+def run(settings: "EvaluateAnywhereSettings", json_path: Path | None) -> None:
     """Evaluates, on records or live, and shows the table of methods."""
     console = terminal()
     if settings.workloads is not None:
@@ -47,7 +47,7 @@ def run(settings: "EvaluateSettings", json_path: Path | None) -> None:
     write_json(json_path, {**digests, **evaluation.as_dict()})
 
 
-def run_files(settings: "EvaluateSettings", folder: Path, console: Console, json_path: Path | None) -> None:
+def run_files(settings: "EvaluateAnywhereSettings", folder: Path, console: Console, json_path: Path | None) -> None:
     """Evaluates every method live on workload files."""
     import mlflow
 
