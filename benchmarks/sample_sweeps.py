@@ -12,7 +12,7 @@ from pathlib import Path
 
 from poolpilot.env.measurement import sample_sweeps
 from poolpilot.env.measurement.sweep import WorkloadSweep
-from poolpilot.env.workloads.families import Split
+from poolpilot.env.workloads.family import Split
 from poolpilot.pipelines.store.dataset import read_dataset
 
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")

@@ -14,7 +14,8 @@ from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.servers.curve import CurveServer
-from poolpilot.env.workloads.families import PlannedWorkload, Split
+from poolpilot.env.workloads.families import PlannedWorkload
+from poolpilot.env.workloads.family import Split
 from poolpilot.featurizer.snapshot import Snapshot
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 from poolpilot.pipelines.collect.collect import Staging, collect

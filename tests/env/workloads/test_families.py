@@ -5,7 +5,8 @@ from collections import Counter, defaultdict
 import pytest
 
 from poolpilot.env.objective import Objective
-from poolpilot.env.workloads.families import CPUS, FAMILIES, Family, draw_workload, workload_set
+from poolpilot.env.workloads.families import CPUS, FAMILIES, draw_workload, workload_set
+from poolpilot.env.workloads.family import Family
 
 COUNTS = {"train": 80, "validation": 15, "test": 20}
 
@@ -51,6 +52,20 @@ def test_latches_taken_are_released_and_shares_are_positive(family: Family) -> N
         Objective.of_classes(workload.classes)
 
 
-def test_demonstration_has_a_held_out_family_of_every_nature() -> None:
-    held_out = {family.nature for family in FAMILIES.values() if family.split == "test"}
-    assert {"cpu", "silent", "latch"} <= held_out
+@pytest.mark.parametrize("split", ["validation", "test"])
+def test_held_out_families_are_of_every_nature(split: str) -> None:
+    assert {family.nature for family in FAMILIES.values() if family.split == split} == {
+        "cpu",
+        "silent",
+        "latch",
+        "other",
+    }
+
+
+def test_families_that_were_looked_into_are_sealed_no_more() -> None:
+    assert {FAMILIES[name].split for name in ("reports", "page_faults", "hot_counter", "commit_path")} == {"validation"}
+
+
+def test_a_collection_holds_the_workloads_of_the_older_validation_families_as_before() -> None:
+    names = {one.workload.name for one in workload_set(1, {"validation": 35})}
+    assert {"two_latches-1-4", "short_beside_silent_long-1-0", "commit_path-1-4"} <= names

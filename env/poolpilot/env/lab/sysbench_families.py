@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from poolpilot.env.lab.sql_workload import DatasetName, Script, SqlClass, SqlWorkload
-from poolpilot.env.workloads.families import PlannedWorkload, Split, log_uniform
+from poolpilot.env.workloads.families import PlannedWorkload
+from poolpilot.env.workloads.family import Split
+from poolpilot.env.workloads.ingredients import log_uniform
 from poolpilot.errors import SettingError
 
 CONNECTIONS = (8, 16, 32, 64, 128, 256)

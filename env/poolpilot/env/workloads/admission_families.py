@@ -8,7 +8,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from poolpilot.env.workloads.families import Classes, Family, Scale, cpu_step, log_uniform
+from poolpilot.env.workloads.family import Classes, Family, Scale
+from poolpilot.env.workloads.ingredients import cpu_step, log_uniform
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
 CONNECTIONS = 512

@@ -5,48 +5,30 @@ and test families combine ingredients in ways no training family does, so that a
 about workloads nobody has seen.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, Protocol
+from typing import Any, Generic, Protocol
 
 import numpy as np
 from typing_extensions import TypeVar
 
+from poolpilot.env.workloads.family import Classes, Family, Scale, Split
+from poolpilot.env.workloads.ingredients import (
+    cpu_step,
+    cpu_us_of,
+    draw_latch,
+    latched,
+    log_uniform,
+    one_class,
+    short_and_long,
+    silent_step,
+    told_step,
+)
+from poolpilot.env.workloads.sealed_families import SEALED_FAMILIES
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
-
-Split = Literal["train", "validation", "test"]
-Classes = tuple[tuple[RequestClass, ...], dict[str, float]]
-Draw = Callable[[np.random.Generator, "Scale"], Classes]
 
 CONNECTIONS = (16, 24, 32, 48, 64, 96, 128)
 CPUS = (1, 2)
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """Who sends and who serves: what a family needs to place its load between idle and saturated."""
-
-    connections: int
-    cpus: int
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """A named distribution of workloads.
-
-    Attributes:
-        name: Name in records and tables.
-        split: The split all its workloads belong to.
-        nature: What bounds it, for the choice of the demonstration: CPU, silent waits, latches or other.
-        description: One sentence for people.
-        draw: Draws the classes and the parameters to record.
-    """
-
-    name: str
-    split: Split
-    nature: Literal["cpu", "silent", "latch", "other"]
-    description: str
-    draw: Draw
 
 
 class StagedWorkload(Protocol):
@@ -79,58 +61,9 @@ class PlannedWorkload(Generic[W]):
     workload: W
 
 
-def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
-    """Draws from `low`..`high`, uniform in the logarithm."""
-    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
-
-
-def cpu_step(us: float, variation: float = 0.5) -> Step:
-    """A step of CPU time."""
-    return Step("cpu", us=us, variation=variation)
-
-
-def _silent(us: float, variation: float = 0.3) -> Step:
-    return Step("wait", us=us, variation=variation)
-
-
-def _reported(us: float, variation: float = 0.3) -> Step:
-    return Step("wait", us=us, variation=variation, kind="disk_io", reported=True)
-
-
-def _latched(us: float, spin_us: float, waiter_cost_us: float, latch: int = 0, spread: int = 1) -> tuple[Step, ...]:
-    acquire = Step("acquire", latch=latch, spread=spread, spin_us=int(spin_us), waiter_cost_us=waiter_cost_us)
-    return (acquire, cpu_step(us, 0.2), Step("release", latch=latch, spread=spread))
-
-
-def _draw_latch(rng: np.random.Generator) -> dict[str, float]:
-    return {
-        "hold_us": log_uniform(rng, 80, 400),
-        "spin_us": log_uniform(rng, 100, 1500),
-        "waiter_cost_us": log_uniform(rng, 5, 60),
-    }
-
-
-def _latched_by(latch: Mapping[str, float], number: int = 0, spread: int = 1) -> tuple[Step, ...]:
-    return _latched(latch["hold_us"], latch["spin_us"], latch["waiter_cost_us"], number, spread)
-
-
-def _one(*steps: Step, think_ms: float = 0.0, target_ms: float | None = None) -> tuple[RequestClass, ...]:
-    return (RequestClass("all", steps, think_ms=think_ms, target_ms=target_ms),)
-
-
-def _short_and_long(
-    short: tuple[Step, ...], long: tuple[Step, ...], *, short_us: float, long_us: float, share: float, target_ms: float
-) -> tuple[RequestClass, ...]:
-    # A long completion is worth half the CPU it takes, in short ones: else the corner that starves it wins.
-    return (
-        RequestClass("short", short, share=1.0 - share, target_ms=target_ms),
-        RequestClass("long", long, share=share, weight=0.5 * long_us / short_us),
-    )
-
-
 def _cpu_single(rng: np.random.Generator, _: Scale) -> Classes:
     cpu_us = log_uniform(rng, 300, 4000)
-    return _one(cpu_step(cpu_us, rng.uniform(0, 1))), {"cpu_us": cpu_us}
+    return one_class(cpu_step(cpu_us, rng.uniform(0, 1))), {"cpu_us": cpu_us}
 
 
 def _short_beside_long(rng: np.random.Generator, _: Scale) -> Classes:
@@ -140,41 +73,40 @@ def _short_beside_long(rng: np.random.Generator, _: Scale) -> Classes:
         "share": rng.uniform(0.1, 0.35),
         "target_ms": log_uniform(rng, 20, 80),
     }
-    return _short_and_long((cpu_step(drawn["short_us"]),), (cpu_step(drawn["long_us"]),), **drawn), drawn
+    return short_and_long((cpu_step(drawn["short_us"]),), (cpu_step(drawn["long_us"]),), **drawn), drawn
 
 
 def _silent_single(rng: np.random.Generator, _: Scale) -> Classes:
     drawn = {"cpu_us": log_uniform(rng, 80, 600), "wait_us": log_uniform(rng, 2000, 20_000)}
-    return _one(cpu_step(drawn["cpu_us"]), _silent(drawn["wait_us"])), drawn
+    return one_class(cpu_step(drawn["cpu_us"]), silent_step(drawn["wait_us"])), drawn
 
 
 def _reported_single(rng: np.random.Generator, _: Scale) -> Classes:
     drawn = {"cpu_us": log_uniform(rng, 80, 600), "wait_us": log_uniform(rng, 2000, 20_000)}
     half = drawn["cpu_us"] / 2
-    return _one(cpu_step(half), _reported(drawn["wait_us"]), cpu_step(half)), drawn
+    return one_class(cpu_step(half), told_step(drawn["wait_us"]), cpu_step(half)), drawn
 
 
 def _latch_single(rng: np.random.Generator, _: Scale) -> Classes:
-    drawn = {"cpu_us": log_uniform(rng, 50, 500)} | _draw_latch(rng)
-    return _one(cpu_step(drawn["cpu_us"]), *_latched_by(drawn)), drawn
+    drawn = {"cpu_us": log_uniform(rng, 50, 500)} | draw_latch(rng)
+    return one_class(cpu_step(drawn["cpu_us"]), *latched(drawn)), drawn
 
 
 def _silent_then_latch(rng: np.random.Generator, _: Scale) -> Classes:
-    drawn = {"cpu_us": log_uniform(rng, 50, 300), "wait_us": log_uniform(rng, 800, 8000)} | _draw_latch(rng)
-    return _one(cpu_step(drawn["cpu_us"]), _silent(drawn["wait_us"]), *_latched_by(drawn)), drawn
+    drawn = {"cpu_us": log_uniform(rng, 50, 300), "wait_us": log_uniform(rng, 800, 8000)} | draw_latch(rng)
+    return one_class(cpu_step(drawn["cpu_us"]), silent_step(drawn["wait_us"]), *latched(drawn)), drawn
 
 
 def _reported_then_latch(rng: np.random.Generator, _: Scale) -> Classes:
-    drawn = {"cpu_us": log_uniform(rng, 50, 300), "wait_us": log_uniform(rng, 800, 8000)} | _draw_latch(rng)
-    return _one(cpu_step(drawn["cpu_us"]), _reported(drawn["wait_us"]), *_latched_by(drawn)), drawn
+    drawn = {"cpu_us": log_uniform(rng, 50, 300), "wait_us": log_uniform(rng, 800, 8000)} | draw_latch(rng)
+    return one_class(cpu_step(drawn["cpu_us"]), told_step(drawn["wait_us"]), *latched(drawn)), drawn
 
 
 def _cpu_with_think(rng: np.random.Generator, population: Scale) -> Classes:
     drawn = {"cpu_us": log_uniform(rng, 300, 2000), "utilisation": rng.uniform(0.3, 0.95)}
-    busy_ms = drawn["cpu_us"] / 1000
-    # Closed loop: connections / think time is the rate, rate * CPU time / CPUs the utilisation.
-    think_ms = population.connections * busy_ms / (population.cpus * drawn["utilisation"])
-    return _one(cpu_step(drawn["cpu_us"]), think_ms=think_ms, target_ms=max(20.0, 15 * busy_ms)), drawn
+    think_ms = population.think_ms(drawn["cpu_us"], drawn["utilisation"])
+    target_ms = max(20.0, 15 * drawn["cpu_us"] / 1000)
+    return one_class(cpu_step(drawn["cpu_us"]), think_ms=think_ms, target_ms=target_ms), drawn
 
 
 def _silent_beside_cpu(rng: np.random.Generator, _: Scale) -> Classes:
@@ -185,25 +117,25 @@ def _silent_beside_cpu(rng: np.random.Generator, _: Scale) -> Classes:
     }
     classes = (
         RequestClass("compute", (cpu_step(drawn["cpu_us"]),), share=1.0 - drawn["share"]),
-        RequestClass("waiting", (cpu_step(100), _silent(drawn["wait_us"])), share=drawn["share"], weight=4.0),
+        RequestClass("waiting", (cpu_step(100), silent_step(drawn["wait_us"])), share=drawn["share"], weight=4.0),
     )
     return classes, drawn
 
 
 def _latch_beside_cpu(rng: np.random.Generator, _: Scale) -> Classes:
-    drawn = {"cpu_us": log_uniform(rng, 200, 2000), "share": rng.uniform(0.3, 0.8)} | _draw_latch(rng)
+    drawn = {"cpu_us": log_uniform(rng, 200, 2000), "share": rng.uniform(0.3, 0.8)} | draw_latch(rng)
     classes = (
         RequestClass("compute", (cpu_step(drawn["cpu_us"]),), share=1.0 - drawn["share"]),
-        RequestClass("locking", (cpu_step(50), *_latched_by(drawn)), share=drawn["share"]),
+        RequestClass("locking", (cpu_step(50), *latched(drawn)), share=drawn["share"]),
     )
     return classes, drawn
 
 
 def _mixture_steps(rng: np.random.Generator) -> tuple[Step, ...]:
     """A random program; what the held-out families are made of (two latches, two silent waits) never comes up."""
-    waits = [(), (_silent(log_uniform(rng, 500, 12_000)),), (_reported(log_uniform(rng, 500, 12_000)),)]
-    latch = _draw_latch(rng)
-    latches = [_latched_by(latch, number) for number in range(int(rng.choice([0, 0, 1, 3])))]
+    waits = [(), (silent_step(log_uniform(rng, 500, 12_000)),), (told_step(log_uniform(rng, 500, 12_000)),)]
+    latch = draw_latch(rng)
+    latches = [latched(latch, number) for number in range(int(rng.choice([0, 0, 1, 3])))]
     blocks = [waits[int(rng.integers(len(waits)))], *latches]
     order = rng.permutation(len(blocks))
     steps = [cpu_step(log_uniform(rng, 50, 1500), rng.uniform(0, 1))]
@@ -212,17 +144,13 @@ def _mixture_steps(rng: np.random.Generator) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _cpu_us_of(steps: tuple[Step, ...]) -> float:
-    return sum(step.us for step in steps if step.op == "cpu")
-
-
 def _mixture(rng: np.random.Generator, classes: int) -> Classes:
     programs = [_mixture_steps(rng) for _ in range(classes)]
-    cheapest_us = min(map(_cpu_us_of, programs))
+    cheapest_us = min(map(cpu_us_of, programs))
     drawn: dict[str, float] = {"classes": float(classes)}
     made = []
     for number, steps in enumerate(programs):
-        cpu_us = _cpu_us_of(steps)
+        cpu_us = cpu_us_of(steps)
         drawn[f"cpu_us_{number}"] = cpu_us
         weight = max(1.0, 0.5 * cpu_us / cheapest_us)
         made.append(RequestClass(f"class{number}", steps, share=rng.uniform(0.2, 1.0), weight=weight))
@@ -244,12 +172,14 @@ def _silent_and_reported(rng: np.random.Generator, _: Scale) -> Classes:
         "reported_us": log_uniform(rng, 1000, 10_000),
     }
     half = drawn["cpu_us"] / 2
-    return _one(cpu_step(half), _silent(drawn["silent_us"]), cpu_step(half), _reported(drawn["reported_us"])), drawn
+    return one_class(
+        cpu_step(half), silent_step(drawn["silent_us"]), cpu_step(half), told_step(drawn["reported_us"])
+    ), drawn
 
 
 def _two_latches(rng: np.random.Generator, _: Scale) -> Classes:
-    drawn = {"cpu_us": log_uniform(rng, 50, 400)} | _draw_latch(rng)
-    return _one(cpu_step(drawn["cpu_us"]), *_latched_by(drawn, 0), cpu_step(80), *_latched_by(drawn, 1)), drawn
+    drawn = {"cpu_us": log_uniform(rng, 50, 400)} | draw_latch(rng)
+    return one_class(cpu_step(drawn["cpu_us"]), *latched(drawn, 0), cpu_step(80), *latched(drawn, 1)), drawn
 
 
 def _short_beside_silent_long(rng: np.random.Generator, _: Scale) -> Classes:
@@ -260,7 +190,7 @@ def _short_beside_silent_long(rng: np.random.Generator, _: Scale) -> Classes:
         "target_ms": log_uniform(rng, 20, 80),
     }
     half = drawn["long_us"] / 2
-    return _short_and_long((cpu_step(drawn["short_us"]),), (cpu_step(half), _silent(half)), **drawn), drawn
+    return short_and_long((cpu_step(drawn["short_us"]),), (cpu_step(half), silent_step(half)), **drawn), drawn
 
 
 def _reports(rng: np.random.Generator, _: Scale) -> Classes:
@@ -289,15 +219,15 @@ def _page_faults(rng: np.random.Generator, _: Scale) -> Classes:
         "rounds": float(rng.integers(2, 5)),
     }
     rounds = int(drawn["rounds"])
-    steps = (cpu_step(drawn["cpu_us"] / rounds), _silent(drawn["wait_us"], 0.8)) * rounds
-    return _one(*steps), drawn
+    steps = (cpu_step(drawn["cpu_us"] / rounds), silent_step(drawn["wait_us"], 0.8)) * rounds
+    return one_class(*steps), drawn
 
 
 def _hot_counter(rng: np.random.Generator, _: Scale) -> Classes:
-    drawn = {"cpu_us": log_uniform(rng, 50, 300), "share": rng.uniform(0.6, 0.9)} | _draw_latch(rng)
+    drawn = {"cpu_us": log_uniform(rng, 50, 300), "share": rng.uniform(0.6, 0.9)} | draw_latch(rng)
     half = drawn["cpu_us"] / 2
     classes = (
-        RequestClass("counting", (cpu_step(half), *_latched_by(drawn, 0), cpu_step(half), *_latched_by(drawn, 1)),
+        RequestClass("counting", (cpu_step(half), *latched(drawn, 0), cpu_step(half), *latched(drawn, 1)),
                      share=drawn["share"]),
         RequestClass("reading", (cpu_step(400),), share=1.0 - drawn["share"], weight=0.5),
     )  # fmt: skip
@@ -305,9 +235,9 @@ def _hot_counter(rng: np.random.Generator, _: Scale) -> Classes:
 
 
 def _commit_path(rng: np.random.Generator, _: Scale) -> Classes:
-    drawn = {"cpu_us": log_uniform(rng, 100, 500), "wait_us": log_uniform(rng, 1000, 6000)} | _draw_latch(rng)
-    steps = (cpu_step(drawn["cpu_us"]), _silent(drawn["wait_us"]), *_latched_by(drawn, 0, spread=2), _reported(1000))
-    return _one(*steps), drawn
+    drawn = {"cpu_us": log_uniform(rng, 100, 500), "wait_us": log_uniform(rng, 1000, 6000)} | draw_latch(rng)
+    steps = (cpu_step(drawn["cpu_us"]), silent_step(drawn["wait_us"]), *latched(drawn, 0, spread=2), told_step(1000))
+    return one_class(*steps), drawn
 
 
 FAMILIES: Mapping[str, Family] = {
@@ -329,12 +259,19 @@ FAMILIES: Mapping[str, Family] = {
         Family("two_latches", "validation", "latch", "two latches in a row", _two_latches),
         Family("short_beside_silent_long", "validation", "cpu", "short CPU beside long waiting",
                _short_beside_silent_long),
-        Family("reports", "test", "cpu", "short, middle and long CPU classes", _reports),
-        Family("page_faults", "test", "silent", "several silent waits of wide spread", _page_faults),
-        Family("hot_counter", "test", "latch", "two latches, and a class that takes none", _hot_counter),
-        Family("commit_path", "test", "other", "silent wait, one of two latches, reported wait", _commit_path),
+        Family("reports", "validation", "cpu", "short, middle and long CPU classes", _reports),
+        Family("page_faults", "validation", "silent", "several silent waits of wide spread", _page_faults),
+        Family("hot_counter", "validation", "latch", "two latches, and a class that takes none", _hot_counter),
+        Family("commit_path", "validation", "other", "silent wait, one of two latches, reported wait", _commit_path),
+        *SEALED_FAMILIES.values(),
     )
 }  # fmt: skip
+"""All families of the embedded pool, by name.
+
+`reports`, `page_faults`, `hot_counter` and `commit_path` were the test families of the shipped records. Three models
+were evaluated on them and their results looked into, so they are validation families since; records keep the split
+that they were measured for.
+"""
 
 
 def draw_workload(family: Family, seed: int, number: int = 0) -> Workload:

@@ -12,7 +12,8 @@ import numpy as np
 
 from poolpilot.env.servers.simulated_measurement import Scenario
 from poolpilot.env.workloads import families as live
-from poolpilot.env.workloads.families import Scale, cpu_step, log_uniform
+from poolpilot.env.workloads.family import Family, Scale
+from poolpilot.env.workloads.ingredients import cpu_step, log_uniform
 from poolpilot.native_pool.simulation import CALIBRATED, LoadChange, Machine
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
@@ -240,7 +241,7 @@ def _shifting(rng: np.random.Generator, population: Scale) -> Drawn:
     return Drawn(classes, drawn, changes=changes, cycle_s=CYCLE_S)
 
 
-def _twin_of(family: live.Family) -> SimulatedFamily:
+def _twin_of(family: Family) -> SimulatedFamily:
     def draw(rng: np.random.Generator, population: Scale) -> Drawn:
         classes, parameters = family.draw(rng, population)
         calibrated = CALIBRATED.model_dump(exclude={"law", "flush_reported", "client_shares"})

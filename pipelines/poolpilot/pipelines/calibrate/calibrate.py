@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 
 from poolpilot.env.output import terminal
 from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.env.workloads.families import Split
+from poolpilot.env.workloads.family import Split
 from poolpilot.env.workloads.observed_workload import observed_workload
 from poolpilot.errors import StoreError
 from poolpilot.native_pool.simulation import CALIBRATED, Machine

@@ -11,7 +11,8 @@ from pydantic_settings import SettingsConfigDict
 
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.env.workloads.families import PlannedWorkload, Split, workload_set
+from poolpilot.env.workloads.families import PlannedWorkload, workload_set
+from poolpilot.env.workloads.family import Split
 
 SIMULATED_STORE = Path("pipelines/simulated")
 """Store of what is simulated, unless another is named."""

@@ -15,7 +15,8 @@ from poolpilot.env.measurement.protocol import MARIADB_RACING
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.env.servers.simulated_measurement import Scenario
-from poolpilot.env.workloads.families import PlannedWorkload, Split
+from poolpilot.env.workloads.families import PlannedWorkload
+from poolpilot.env.workloads.family import Split
 from poolpilot.env.workloads.simulated_families import SIMULATED_FAMILIES, draw_scenario
 from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.collect.collect import Staging

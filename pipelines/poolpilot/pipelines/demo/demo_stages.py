@@ -7,7 +7,8 @@ MariaDB there is one.
 from poolpilot.env.lab import sysbench_families
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
-from poolpilot.env.workloads.families import FAMILIES, Family, draw_workload
+from poolpilot.env.workloads.families import FAMILIES, draw_workload
+from poolpilot.env.workloads.family import Family
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.workload import Workload
@@ -16,18 +17,17 @@ from poolpilot.pipelines.demo.demo_settings import MariadbDemoSettings
 from poolpilot.pipelines.evaluate.lab_stage import lab_stage
 from poolpilot.pipelines.evaluate.stage import Stage
 
-NATURES = ("cpu", "silent", "latch")
+SHOWN = ("reports", "page_faults", "hot_counter")
+"""A held-out family heavy on the processor, one that waits silently, one that contends for latches. They were sealed
+until the published demonstrations were run; the sealed ones of today are not to be looked at."""
 
 SEED_OFFSET = 1_000_000
 """Keeps the seeds of the demonstration apart from those of the sealed test workloads."""
 
 
 def demo_families() -> list[Family]:
-    """The held-out family of each nature."""
-    return [
-        next(family for family in FAMILIES.values() if family.split == "test" and family.nature == nature)
-        for nature in NATURES
-    ]
+    """The families of the demonstration."""
+    return [FAMILIES[name] for name in SHOWN]
 
 
 def demo_workloads(seed: int) -> list[Workload]:

@@ -14,7 +14,7 @@ from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.sweep import AGAIN_ROUND, WorkloadSweep
 from poolpilot.env.objective import Objective
-from poolpilot.env.workloads.families import Split
+from poolpilot.env.workloads.family import Split
 from poolpilot.errors import StoreError
 from poolpilot.featurizer.record import OLDER_TIMER, window_of
 from poolpilot.featurizer.schema import SCHEMA_VERSION
