@@ -1,7 +1,7 @@
 """What the answers so far say about a workload: a posterior over known response curves, and what it is worth to try.
 
-Let curve s promise J_s(u) for tuple u, and let tuple u_i have shown J_i. Before anything is seen every family weighs
-the same. An answer is compared as a difference to that of the first tuple, because curves differ in level for reasons
+Let curve s promise J_s(u) for tuple u, and let tuple u_i have shown J_i. Before any answer a curve weighs what it is
+like the windows seen (`likeness.py`), every family alike. An answer is compared as a difference to that of the first tuple, because curves differ in level for reasons
 that decide nothing (a faster machine). A curve's weight is multiplied by the likelihood of the differences under
 Student's t with `FREEDOM` degrees of freedom, whose heavy tails keep one odd window from settling the matter:
 
@@ -51,7 +51,7 @@ class Belief:
 
     Attributes:
         values: J of every curve under every tuple, (S, U).
-        prior: Weight of each curve before anything is seen, (S,).
+        prior: Weight of each curve before any answer, (S,); not normalised.
         answers: What has been measured, the first tuple first; at least one.
         model_error: Standard deviation of J between a workload and the curve that is most like it.
     """
@@ -65,7 +65,7 @@ class Belief:
     def weights(self) -> NDArray[np.float64]:
         """The posterior, (S,)."""
         first = self.answers[0]
-        log_weights = np.log(self.prior)
+        log_weights = np.log(np.maximum(self.prior, np.finfo(np.float64).tiny))
         for answer in self.answers[1:]:
             promised = self.values[:, answer.place] - self.values[:, first.place]
             surprise = np.square(answer.value - first.value - promised)

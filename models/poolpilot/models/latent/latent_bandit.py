@@ -1,4 +1,8 @@
-"""The latent bandit as a predictor: it tries what known response curves make most promising, and keeps the best."""
+"""The latent bandit as a predictor: it tries what known response curves make most promising, and keeps the best.
+
+What is known before a trial is how like the workloads of the library the server's windows look (`likeness.py`); what
+every trial adds is how its answer compares with theirs (`belief.py`).
+"""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -15,6 +19,8 @@ from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.belief import Answer, Belief
+from poolpilot.models.latent.likeness import likenesses
+from poolpilot.models.latent.machine_grid import Placed
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.predictor import Prediction
 from poolpilot.models.reasons import percent
@@ -27,6 +33,9 @@ class LatentBanditSettings(BaseModel):
 
     model_error: float = Field(
         default=0.25, gt=0.0, description="Standard deviation of ln J between a workload and the curve most like it."
+    )
+    bandwidth: float = Field(
+        default=0.25, gt=0.0, description="Distance of ratios, in spreads, at which a known workload counts for less."
     )
     trial_price: float = Field(
         default=0.05, ge=0.0, description="Weight of what a trial itself loses beside what is lost from then on."
@@ -49,8 +58,8 @@ class LatentBanditSettings(BaseModel):
 class LatentBandit:
     """Names the configuration whose trial promises most until none promises enough, then the best one measured.
 
-    It needs no feature of a window but its J: the *answers* to different configurations tell workloads apart. So it
-    serves any server on any number of processors. See `poolpilot.models.latent.belief` for the method.
+    Its curves are stated for any machine, and what a server does not show is left out of the comparison, so it serves
+    any server on any number of processors.
 
     Args:
         curves: The known response curves.
@@ -70,22 +79,17 @@ class LatentBandit:
         if not windows:
             raise SettingError("a prediction needs at least one window; measure the tuple in force first")
         placed = self.curves.grid.on(limits)
-        belief = self._belief(windows, placed.tuples, placed.shares, objective)
+        belief = self._belief(windows, placed, limits, objective)
         trial = belief.most_promising(self.settings.trial_price, _useful(placed.tuples, windows[-1]))
         if trial is None or belief.improvement()[trial] < self.settings.min_improvement:
             return self._best_measured(windows, belief, objective)
         return self._tried(windows, belief, placed.tuples[trial], trial)
 
-    def _belief(
-        self,
-        windows: Sequence[Window],
-        tuples: Sequence[PoolTuple],
-        shares: NDArray[np.float64],
-        objective: Objective,
-    ) -> Belief:
-        sizes = np.array([pool_tuple.pool_size for pool_tuple in tuples])
-        values = self.curves.log_worth @ shares.T - objective.price_of_thread * np.log(sizes)
-        return Belief(values, self.curves.prior, _answers(windows, tuples, objective), self.settings.model_error)
+    def _belief(self, windows: Sequence[Window], placed: Placed, limits: KnobSpace, objective: Objective) -> Belief:
+        sizes = np.array([pool_tuple.pool_size for pool_tuple in placed.tuples])
+        values = self.curves.log_worth @ placed.shares.T - objective.price_of_thread * np.log(sizes)
+        prior = self.curves.prior * likenesses(self.curves, windows, limits, self.settings.bandwidth)
+        return Belief(values, prior, _answers(windows, placed.tuples, objective), self.settings.model_error)
 
     def _tried(self, windows: Sequence[Window], belief: Belief, pool_tuple: PoolTuple, place: int) -> Prediction:
         in_force = windows[-1].pool_tuple

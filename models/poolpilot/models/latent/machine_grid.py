@@ -53,6 +53,14 @@ class MachineGrid(BaseModel):
         sizes = len(self.sizes) + len(self.multiples)
         return sizes * len(self.oversubscribes) * len(self.timer_intervals_ms)
 
+    @property
+    def reference_columns(self) -> tuple[int, ...]:
+        """Columns under which curves keep what windows look like: every multiple with the largest oversubscribe."""
+        wanted = product((False,) * len(self.sizes) + (True,) * len(self.multiples), self.oversubscribes)
+        rows = [by_processor and threads == max(self.oversubscribes) for by_processor, threads in wanted]
+        timers = len(self.timer_intervals_ms)
+        return tuple(timers * row + place for row, kept in enumerate(rows) if kept for place in range(timers))
+
     def columns_on(self, limits: KnobSpace) -> list[PoolTuple]:
         """The tuple of every column on a server, its size cut to the largest and smallest that the server allows."""
         knob = limits.knobs["pool_size"]

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import lzma
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -11,10 +13,18 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from poolpilot.errors import ArtefactError
+from poolpilot.featurizer.ratios import ratio_names
+from poolpilot.featurizer.schema import moments_of_present
 from poolpilot.models.latent.machine_grid import MachineGrid
 
 DIGITS = 3
 """Decimals of a logarithm that are kept: a tenth of a per cent."""
+
+RATIO_DIGITS = 2
+"""Decimals of a ratio that are kept: far finer than the noise of a window."""
+
+SMALLEST_SPREAD = 0.02
+"""Spread of a ratio that hardly varies over the library, so that noise is not taken for distance."""
 
 
 class ResponseCurve(BaseModel):
@@ -25,7 +35,10 @@ class ResponseCurve(BaseModel):
         family: The family it was drawn from.
         cpus: Processors of the machine.
         connections: Connections that send.
+        composition: What it is composed of, as `poolpilot.env.workloads.composition` writes it; empty if nobody knows.
         log_worth: Natural logarithm of what J values (`Objective.worth_per_s`) under every column of the grid.
+        ratios: Ratios (`poolpilot.featurizer.ratios`) of its windows under each reference column of the grid, None
+            where missing; empty for a workload of which none were kept.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -34,7 +47,9 @@ class ResponseCurve(BaseModel):
     family: str
     cpus: int = Field(ge=1)
     connections: int = Field(ge=0)
+    composition: str = ""
     log_worth: tuple[float, ...]
+    ratios: tuple[tuple[float | None, ...], ...] = ()
 
 
 class ResponseCurves(BaseModel):
@@ -44,6 +59,7 @@ class ResponseCurves(BaseModel):
 
     grid: MachineGrid = Field(description="The configurations.")
     source: str = Field(description="How the curves were measured, in words.")
+    ratio_names: tuple[str, ...] = Field(default=ratio_names(), description="Names of the ratios, in their order.")
     curves: tuple[ResponseCurve, ...] = Field(min_length=1, description="The workloads.")
 
     @model_validator(mode="after")
@@ -51,7 +67,13 @@ class ResponseCurves(BaseModel):
         wrong = [curve.name for curve in self.curves if len(curve.log_worth) != len(self.grid)]
         if wrong:
             raise ValueError(f"the curve of {wrong[0]} does not have one value for each of {len(self.grid)} columns")
-        if not np.isfinite(self.log_worth).all():
+        if self.ratio_names != ratio_names():
+            raise ValueError(f"the ratios are not those of this version: {', '.join(ratio_names())}")
+        shape = (len(self.grid.reference_columns), len(self.ratio_names))
+        wrong = [curve.name for curve in self.curves if curve.ratios and np.shape(curve.ratios) != shape]
+        if wrong:
+            raise ValueError(f"the ratios of {wrong[0]} are not {shape[0]} rows of {shape[1]}")
+        if not np.isfinite(self.log_worth).all() or np.isinf(self.ratios).any():
             raise ValueError("a curve holds a number that is not finite")
         return self
 
@@ -59,6 +81,21 @@ class ResponseCurves(BaseModel):
     def log_worth(self) -> NDArray[np.float64]:
         """All curves, (S, A)."""
         return np.array([curve.log_worth for curve in self.curves], dtype=np.float64)
+
+    @cached_property
+    def ratios(self) -> NDArray[np.float64]:
+        """Ratios of all curves under K reference columns, NaN where missing, (S, K, R)."""
+        none = np.full((len(self.grid.reference_columns), len(self.ratio_names)), np.nan)
+        return np.stack([np.array(curve.ratios, dtype=np.float64) if curve.ratios else none for curve in self.curves])
+
+    @cached_property
+    def spreads(self) -> NDArray[np.float64]:
+        """Standard deviation of every ratio over the library, floored, (R,); the unit of distances."""
+        rows = self.ratios.reshape(-1, len(self.ratio_names))
+        present = ~np.isnan(rows)
+        _, deviation = moments_of_present(rows, present)
+        spreads: NDArray[np.float64] = np.where(present.any(axis=0), np.maximum(deviation, SMALLEST_SPREAD), 1.0)
+        return spreads
 
     @cached_property
     def prior(self) -> NDArray[np.float64]:
@@ -85,23 +122,42 @@ class ResponseCurves(BaseModel):
         rest = tuple(curve for curve in self.curves if curve.family != family)
         return type(self)(grid=self.grid, source=self.source, curves=rest)
 
+    def with_curves(self, further: Sequence[ResponseCurve], source: str) -> Self:
+        """The library with further curves of the same grid, and how those were measured, in words."""
+        return type(self)(grid=self.grid, source=f"{self.source}; {source}", curves=(*self.curves, *further))
+
     def as_json(self) -> str:
         """The library as stored: one line a workload."""
         head: dict[str, Any] = self.model_dump(mode="json", exclude={"curves"})
         lines = ",\n".join(json.dumps(curve.model_dump(), separators=(",", ":")) for curve in self.curves)
         return json.dumps(head)[:-1] + f', "curves": [\n{lines}\n]}}\n'
 
+    def save(self, path: Path) -> None:
+        """Writes the library; compressed where the file's name ends with `.xz`.
+
+        Raises:
+            ArtefactError: It cannot be written.
+        """
+        content = self.as_json().encode()
+        try:
+            path.write_bytes(lzma.compress(content) if path.suffix == ".xz" else content)
+        except OSError as error:
+            raise ArtefactError(f"cannot write the response curves {path}: {error.strerror}") from error
+
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Reads a library.
+        """Reads a library, compressed or not.
 
         Raises:
             ArtefactError: It cannot be read, or is no library of response curves.
         """
         try:
-            return cls.model_validate_json(path.read_bytes())
+            content = path.read_bytes()
+            return cls.model_validate_json(lzma.decompress(content) if path.suffix == ".xz" else content)
         except OSError as error:
             raise ArtefactError(f"cannot read the response curves {path}: {error.strerror}") from error
+        except lzma.LZMAError as error:
+            raise ArtefactError(f"the response curves {path} are damaged: {error}; fit them again") from error
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))

@@ -1,0 +1,62 @@
+"""How like known workloads a server's windows look: ratios under the same configuration, compared in their spreads.
+
+A window of the server under tuple u is compared with what each known workload looked like under the reference
+configuration nearest to u. Let d_s be the mean over windows and over the ratios that both sides have of the squared
+difference in spreads. A curve counts by a Gaussian kernel of it,
+
+    exp(-d_s / (2 bandwidth^2)),
+
+as in the regression of Nadaraya (1964) and Watson (1964).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poolpilot.env.action_grid import log_core
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.featurizer.ratios import ratios_of
+from poolpilot.featurizer.window import Window
+from poolpilot.models.latent.response_curves import ResponseCurves
+
+NOTHING_SHARED = 1.0
+"""Squared distance, in spreads, between a window and a workload that have no ratio in common."""
+
+
+def squared_distances(curves: ResponseCurves, windows: Sequence[Window], limits: KnobSpace) -> NDArray[np.float64]:
+    """Mean squared distance of the windows to every curve, in spreads, (S,); all 0 where the windows show nothing."""
+    columns = curves.grid.columns_on(limits)
+    logs = log_core(np.array([columns[place].core for place in curves.grid.reference_columns]))
+    found = []
+    for window in windows:
+        seen = ratios_of(window.profile.features)
+        if np.isnan(seen).all():
+            continue
+        nearest = int(np.square(logs - log_core(np.array(window.pool_tuple.core))).sum(axis=1).argmin())
+        found.append(_squared(seen, curves.ratios[:, nearest], curves.spreads))
+    if not found:
+        return np.zeros(len(curves.curves))
+    distances: NDArray[np.float64] = np.mean(found, axis=0)
+    return distances
+
+
+def likenesses(
+    curves: ResponseCurves, windows: Sequence[Window], limits: KnobSpace, bandwidth: float
+) -> NDArray[np.float64]:
+    """What every curve counts for, (S,); the nearest counts 1."""
+    distances = squared_distances(curves, windows, limits)
+    weights: NDArray[np.float64] = np.exp(-(distances - distances.min()) / (2.0 * bandwidth**2))
+    return weights
+
+
+def _squared(
+    seen: NDArray[np.float64], known: NDArray[np.float64], spreads: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    differences = np.square((known - seen) / spreads)
+    shared = ~np.isnan(differences)
+    count = shared.sum(axis=1)
+    squared: NDArray[np.float64] = np.where(
+        count > 0, np.where(shared, differences, 0.0).sum(axis=1) / np.maximum(count, 1), NOTHING_SHARED
+    )
+    return squared
