@@ -5,14 +5,17 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from poolpilot.agent.baselines.portfolio import Portfolio, PortfolioSettings, greedy
+from poolpilot.agent.baselines.portfolio import Portfolio, PortfolioSettings, constant_on, greedy, portfolio_on
 from poolpilot.agent.controllers.refiner import Refiner, RefinerSettings
 from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.sweep import WorkloadSweep
+from poolpilot.env.objective import Objective
 from poolpilot.env.servers.recorded import RecordedServer
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.models.latent.machine_grid import MachineGrid
+from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
 from poolpilot.models.predictor import Predictor
 
 WORST = np.ones(3)
@@ -79,3 +82,26 @@ def test_bad_portfolios_are_refused(waiting_sweep: WorkloadSweep) -> None:
         Portfolio([])
     with pytest.raises(SettingError, match="at least one window"):
         Portfolio([PoolTuple(1, 3, 500)]).predict([], waiting_sweep.limits, waiting_sweep.objective)
+
+
+def curves(*worths: tuple[float, ...]) -> ResponseCurves:
+    grid = MachineGrid(sizes=(4, 16, 64), multiples=(), oversubscribes=(3,), timer_intervals_ms=(500,))
+    listed = tuple(
+        ResponseCurve(name=f"{place}", family=f"{place}", cpus=2, connections=64, log_worth=worth)
+        for place, worth in enumerate(worths)
+    )
+    return ResponseCurves(grid=grid, source="made for tests", curves=listed)
+
+
+def test_portfolio_of_one_is_the_best_constant() -> None:
+    known = curves((1.0, 3.0, 2.8), (3.0, 2.9, 1.0), (0.0, 1.0, 1.1))
+    limits, objective = KnobSpace.stock(2), Objective(price_of_thread=0.0)
+    assert constant_on(known, limits, objective) == PoolTuple(16, 3, 500)
+    assert portfolio_on(known, limits, objective, 1).tuples == (constant_on(known, limits, objective),)
+
+
+def test_constant_has_nothing_to_go_back_to_and_a_portfolio_has() -> None:
+    known = curves((3.0, 0.0, 2.5), (3.0, 0.0, 2.5), (0.0, 3.0, 1.5))
+    limits, objective = KnobSpace.stock(4), Objective(price_of_thread=0.0)
+    assert constant_on(known, limits, objective).pool_size == 4
+    assert portfolio_on(known, limits, objective, 1).tuples[0].pool_size == 16

@@ -39,6 +39,19 @@ class TreesSettings(BaseModel):
     seed: int = Field(default=0, ge=0, description="Seed of the draw.")
 
 
+def regressor_of(settings: TreesSettings) -> HistGradientBoostingRegressor:
+    """Trees that are not fitted yet."""
+    return HistGradientBoostingRegressor(
+        max_iter=settings.iterations,
+        learning_rate=settings.learning_rate,
+        max_leaf_nodes=settings.max_leaf_nodes,
+        min_samples_leaf=settings.min_samples_leaf,
+        l2_regularization=settings.l2_regularization,
+        early_stopping=False,
+        random_state=settings.seed,
+    )
+
+
 class BoostedTrees:
     """Names the tuple of the greatest predicted gain.
 
@@ -74,15 +87,7 @@ class BoostedTrees:
             windows, actions = windows[kept], actions[kept]
         sweep_of = encoded.sweep_of[windows]
         known = encoded.feature_mask.max(axis=0) > 0.0
-        regressor = HistGradientBoostingRegressor(
-            max_iter=settings.iterations,
-            learning_rate=settings.learning_rate,
-            max_leaf_nodes=settings.max_leaf_nodes,
-            min_samples_leaf=settings.min_samples_leaf,
-            l2_regularization=settings.l2_regularization,
-            early_stopping=False,
-            random_state=settings.seed,
-        )
+        regressor = regressor_of(settings)
         regressor.fit(
             _inputs_of(encoded, known, windows, grid_coordinates(grid)[actions]),
             encoded.outcome[sweep_of, actions] - encoded.reference[windows],

@@ -20,16 +20,25 @@ class PredictorController(Controller):
         knobs: The knobs of the server and their ranges.
         objective: What counts.
         looks: Windows of one tuple that it is shown.
+        window_s: Seconds of such a window; None leaves that to the loop.
 
     Raises:
         SettingError: `looks` is less than 1.
     """
 
-    def __init__(self, predictor: Predictor, knobs: KnobSpace, objective: Objective, looks: int = 1) -> None:
+    def __init__(
+        self,
+        predictor: Predictor,
+        knobs: KnobSpace,
+        objective: Objective,
+        looks: int = 1,
+        window_s: float | None = None,
+    ) -> None:
         if looks < 1:
             raise SettingError(f"looks is {looks}, but a predictor needs at least 1 window to look at")
         self._rule = TrialRule(predictor, knobs, objective)
         self._looks = looks
+        self._window_s = window_s
         self._windows: list[Window] = []
         self._held: PoolTuple | None = None
 
@@ -40,7 +49,7 @@ class PredictorController(Controller):
 
     def suggest(self) -> Trial:
         """What was predicted, once that is known; until then the tuple in force."""
-        return Trial(self._held)
+        return Trial(self._held, self._window_s if self._held is None else None)
 
     def observe(self, window: Window) -> None:
         """Takes a window to look at; asks once there are enough of them.

@@ -67,7 +67,7 @@ class TrialController(Controller):
         self.windows.append((yield Trial(None, self._measurement.window_s)))
         while (trial := self._next()) is not None:
             self.reason = self._rule.predictions[-1].reasons[0]
-            if (settle_s := self._settle_s()) > 0.0:
+            if (settle_s := leaving_s(self.windows[-1], self._measurement)) > 0.0:
                 yield Trial(trial, settle_s)
             self.windows.append((yield Trial(trial, self._measurement.window_for(trial))))
         self._best = self._rule.best(self.windows).pool_tuple
@@ -76,13 +76,13 @@ class TrialController(Controller):
         while True:
             yield Trial(self._best)
 
-    def _settle_s(self) -> float:
-        """Seconds to drop after a change from the latest tuple measured."""
-        latest = self.windows[-1]
-        inside = latest.in_system if latest.in_system is not None else latest.profile.features.get("connections")
-        leaving_s = (inside or 0.0) / latest.throughput_per_s if latest.throughput_per_s > 0.0 else math.inf
-        return max(self._measurement.settle_s, min(leaving_s, self._measurement.max_settle_s))
-
     def _next(self) -> PoolTuple | None:
         self._rule.ask(self.windows)
         return self._rule.next_trial(self.windows)
+
+
+def leaving_s(latest: Window, measurement: MeasurementSettings) -> float:
+    """Seconds to drop after a change from the tuple of a window: until the requests inside have left (Little's law)."""
+    inside = latest.in_system if latest.in_system is not None else latest.profile.features.get("connections")
+    needed_s = (inside or 0.0) / latest.throughput_per_s if latest.throughput_per_s > 0.0 else math.inf
+    return max(measurement.settle_s, min(needed_s, measurement.max_settle_s))

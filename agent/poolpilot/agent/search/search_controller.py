@@ -62,6 +62,10 @@ class SearchController(RoundController):
         self._record = -math.inf
         self._rounds_since_record = 0
 
+    def best_so_far(self) -> PoolTuple | None:
+        """The tuple that the search would hold if it ended now; None before one of the space was measured."""
+        return self._best()
+
     def _note_record(self) -> None:
         best = self.observations.best
         if best is not None and best.value > self._record + math.log1p(self._limits.stable_share):

@@ -1,0 +1,71 @@
+"""Boosted trees on ratios find good configurations of workloads they have never seen, on any machine."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from poolpilot.agent.baselines.ratio_library import RatioLibrary
+from poolpilot.agent.baselines.ratio_trees import RatioTrees
+from poolpilot.agent.baselines.ratios import RATIO_NAMES, ratios_of
+from poolpilot.agent.baselines.trees import TreesSettings
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.measurement.sweep import WorkloadSweep
+from poolpilot.errors import SettingError
+from poolpilot.featurizer.window import Window
+from poolpilot.models.latent.machine_grid import MachineGrid
+
+GRID = MachineGrid(sizes=(1, 2, 4, 8, 16, 32), multiples=(1.0, 8.0), oversubscribes=(3,), timer_intervals_ms=(10, 500))
+QUICK = TreesSettings(iterations=60, min_samples_leaf=5)
+
+
+def first_window(sweep: WorkloadSweep) -> Window:
+    return sweep.entries[sweep.limits.default_tuple().core].windows[0]
+
+
+@pytest.fixture(scope="module")
+def trees(training: Sequence[WorkloadSweep]) -> RatioTrees:
+    return RatioTrees.fit(RatioLibrary.of_sweeps(training, GRID), QUICK)
+
+
+def test_what_is_named_is_better_than_the_default(trees: RatioTrees, held_out: Sequence[WorkloadSweep]) -> None:
+    named = [trees.predict([first_window(sweep)], sweep.limits, sweep.objective).pool_tuple for sweep in held_out]
+    lost = np.mean([sweep.regret(pool_tuple) for sweep, pool_tuple in zip(held_out, named, strict=True)])
+    assert lost < 0.5 * np.mean([sweep.regret(sweep.limits.default_tuple()) for sweep in held_out])
+
+
+def test_only_allowed_and_untried_configurations_are_named(trees: RatioTrees, waiting_sweep: WorkloadSweep) -> None:
+    small, windows = KnobSpace.stock(3, max_pool_size=5), [first_window(waiting_sweep)]
+    tried = []
+    for _ in range(6):
+        prediction = trees.predict(windows, small, waiting_sweep.objective)
+        assert small.allows(prediction.pool_tuple)
+        tried.append(prediction.pool_tuple)
+        windows.append(replace(windows[0], pool_tuple=prediction.pool_tuple))
+    assert len(set(tried)) == 6
+
+
+def test_same_data_give_the_same_trees(
+    trees: RatioTrees, training: Sequence[WorkloadSweep], held_out: Sequence[WorkloadSweep]
+) -> None:
+    again = RatioTrees.fit(RatioLibrary.of_sweeps(training, GRID), QUICK)
+    for sweep in held_out:
+        first = [first_window(sweep)]
+        assert again.predict(first, sweep.limits, sweep.objective) == trees.predict(
+            first, sweep.limits, sweep.objective
+        )
+
+
+def test_ratios_have_no_dimension(waiting_sweep: WorkloadSweep) -> None:
+    window = first_window(waiting_sweep)
+    features = {**window.profile.features, "cpus": 24.0, "completed_per_s": 1e6, "active_round_us_mean": 3.0}
+    faster = replace(window, profile=replace(window.profile, features=features))
+    ratios = ratios_of(window, waiting_sweep.objective)
+    assert ratios.shape == (len(RATIO_NAMES),)
+    np.testing.assert_array_equal(ratios, ratios_of(faster, waiting_sweep.objective))
+
+
+def test_no_window_is_refused(trees: RatioTrees, waiting_sweep: WorkloadSweep) -> None:
+    with pytest.raises(SettingError, match="at least one window"):
+        trees.predict([], waiting_sweep.limits, waiting_sweep.objective)
