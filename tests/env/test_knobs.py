@@ -70,8 +70,10 @@ def test_every_tuple_inside_the_ranges_is_allowed(size: int, oversubscribe: int,
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"cpus": 0}, "'cpus', a whole number of at least 1"),
-        ({"cpus": True}, "'cpus', a whole number of at least 1"),
+        ({"cpus": 0}, r"'cpus' is 0; a server has a whole number of processors in 1\.\.4096"),
+        ({"cpus": 4097}, r"'cpus' is 4097; .* in 1\.\.4096"),
+        ({"cpus": True}, r"'cpus' is .*; a server has a whole number"),
+        ({"cpus": None}, "'cpus', the processors of the server, .* is not there"),
         ({"knobs": 3}, "'knobs', a list"),
         ({"knobs": []}, "need the knob pool_size"),
         ({"knobs": [3]}, "a knob needs a name, one of"),
@@ -91,6 +93,14 @@ def test_range_that_is_no_number_is_refused(stock: KnobSpace, value: object) -> 
     values["knobs"][0]["high"] = value
     with pytest.raises(SettingError, match=r"high of knob pool_size is .* must be a finite number"):
         KnobSpace.from_dict(values)
+
+
+def test_who_needs_processors_that_nobody_has_named_is_told_how_to_name_them(stock: KnobSpace) -> None:
+    unknown = replace(stock, processors=None)
+    with pytest.raises(SettingError, match=r"the processors of the server are not known: .* name it: --cpus N"):
+        _ = unknown.cpus
+    assert unknown.default_tuple() == stock.default_tuple()
+    assert unknown.as_dict()["cpus"] is None
 
 
 def test_own_server_needs_no_more_than_a_pool_size() -> None:

@@ -77,6 +77,12 @@ def test_no_window_is_an_error(unanimous: Artefact, limits: KnobSpace) -> None:
         ScorePredictor(unanimous).predict([], limits, Objective())
 
 
+def test_processors_that_nobody_has_named_make_it_abstain(unanimous: Artefact, poor: Window, limits: KnobSpace) -> None:
+    prediction = predict(ScorePredictor(unanimous), poor, replace(limits, processors=None))
+    assert (prediction.verdict, prediction.pool_tuple) == ("no advice", poor.pool_tuple)
+    assert "--cpus N" in prediction.reasons[0]
+
+
 def test_unknown_core_count_makes_it_abstain_and_keep(unanimous: Artefact, poor: Window) -> None:
     prediction = predict(ScorePredictor(unanimous), poor, KnobSpace.stock(72))
     assert prediction.abstained

@@ -8,12 +8,22 @@ from typing import Any, Self
 
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.untrusted import shown
 
 STOCK_MAX_POOL_SIZE = 128
 """Largest pool size a running MariaDB accepts; more needs a restart."""
 
 CORE_KNOBS = ("pool_size", "oversubscribe", "timer_interval_ms")
 """Knobs that every server has, else it has no pool to tune."""
+
+MOST_CPUS = 4096
+"""Largest number of processors that a server is taken to have."""
+
+UNKNOWN_CPUS = (
+    "the processors of the server are not known: it runs on another host or in a container, and nothing that it shows "
+    f"tells their number; name it: --cpus N, N in 1..{MOST_CPUS}"
+)
+"""What is said where they are needed and nobody has named them."""
 
 WHOLE_KNOBS = (*CORE_KNOBS, "create_thread_on_wait")
 """Knobs whose values are whole numbers."""
@@ -84,7 +94,8 @@ class KnobSpace:
     """The knobs of one server with their ranges, and the processors it may use.
 
     Attributes:
-        cpus: Processors the server may use (affinity and cgroup, not those of the machine).
+        processors: Processors the server may use (affinity and cgroup, not those of the machine); None where they
+            cannot be seen and nobody has named them.
         knobs: Knobs by name.
 
     Examples:
@@ -93,8 +104,19 @@ class KnobSpace:
         (4, 3, 500) False
     """
 
-    cpus: int
+    processors: int | None
     knobs: Mapping[str, Knob]
+
+    @property
+    def cpus(self) -> int:
+        """The processors, for who cannot do without them.
+
+        Raises:
+            SettingError: They are not known; the text says how to name them.
+        """
+        if self.processors is None:
+            raise SettingError(UNKNOWN_CPUS)
+        return self.processors
 
     @classmethod
     def stock(cls, cpus: int, max_pool_size: int = STOCK_MAX_POOL_SIZE) -> Self:
@@ -157,20 +179,37 @@ class KnobSpace:
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the fields, fit for JSON."""
-        return {"cpus": self.cpus, "knobs": [asdict(knob) for knob in self.knobs.values()]}
+        return {"cpus": self.processors, "knobs": [asdict(knob) for knob in self.knobs.values()]}
 
     @classmethod
     def from_dict(cls, values: Any) -> Self:
         """Rebuilds a knob space from `as_dict`.
 
         Raises:
-            SettingError: A field is missing or wrong, or one of the core knobs is not among the knobs.
+            SettingError: A field is missing or wrong, the processors are not known or out of their range, or one of
+                the core knobs is not among the knobs.
         """
         cpus, listed = (values.get(name) if isinstance(values, Mapping) else None for name in ("cpus", "knobs"))
-        if not isinstance(cpus, int) or isinstance(cpus, bool) or cpus < 1 or not isinstance(listed, list):
-            raise SettingError("limits need 'cpus', a whole number of at least 1, and 'knobs', a list of named ranges")
+        if not isinstance(listed, list):
+            raise SettingError("limits need 'cpus', the processors of the server, and 'knobs', a list of named ranges")
         knobs = {knob.name: knob for knob in map(Knob.from_dict, listed)}
         missing = [name for name in CORE_KNOBS if name not in knobs]
         if missing:
             raise SettingError(f"limits need the knob {missing[0]}")
-        return cls(cpus, knobs)
+        return cls(checked_cpus(cpus), knobs)
+
+
+def checked_cpus(value: object) -> int:
+    """The number of processors that somebody has named.
+
+    Raises:
+        SettingError: It is none; the text names the range.
+    """
+    if value is None:
+        raise SettingError(
+            f"'cpus', the processors of the server, a whole number in 1..{MOST_CPUS}, is not there: write it in, or "
+            "measure again with --cpus N"
+        )
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_CPUS:
+        raise SettingError(f"'cpus' is {shown(value)}; a server has a whole number of processors in 1..{MOST_CPUS}")
+    return value

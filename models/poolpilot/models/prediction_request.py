@@ -5,9 +5,9 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from poolpilot.env.knobs import CORE_KNOBS
+from poolpilot.env.knobs import CORE_KNOBS, checked_cpus
 from poolpilot.errors import FeatureError, PoolPilotError, SettingError
 from poolpilot.featurizer.untrusted import LONGEST_NAME, shown
 from poolpilot.models.body import REQUEST, Request, from_body, place_of
@@ -47,8 +47,15 @@ class _Knob(_Strict):
         return self
 
 
+def _cpus(value: object) -> int:
+    try:
+        return checked_cpus(value)
+    except SettingError as error:
+        raise ValueError(str(error)) from error
+
+
 class _Limits(_Strict):
-    cpus: Annotated[int, Field(ge=1, le=65_536)]
+    cpus: Annotated[int, BeforeValidator(_cpus)]
     knobs: Annotated[list[_Knob], Field(max_length=5)]
 
 

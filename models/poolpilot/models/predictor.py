@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.knobs import UNKNOWN_CPUS, KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.env.observation import encode
 from poolpilot.errors import SettingError
@@ -157,7 +157,9 @@ class ScorePredictor:
         return cls(artefact, artefact.card.settings.relaxed_for_trials())
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
-        """Names a tuple; see `Predictor.predict`."""
+        """Names a tuple; see `Predictor.predict`. Where the processors of the server are not known it abstains."""
+        if limits.processors is None and windows:
+            return self._without_processors(windows[-1].pool_tuple)
         preference = self.prefer(windows, limits, objective)
         latest, chosen = windows[-1], preference.pool_tuple
         doubts = self._doubts(windows, limits, preference.over_in_force)
@@ -174,6 +176,10 @@ class ScorePredictor:
             gain_high=None if doubts else estimate.high,
             expires_s=self.settings.expires_s,
         )
+
+    def _without_processors(self, in_force: PoolTuple) -> Prediction:
+        digest, expires_s = self.artefact.digest, self.settings.expires_s
+        return Prediction(in_force, in_force, True, (UNKNOWN_CPUS,), digest, expires_s=expires_s)
 
     def prefer(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Preference:
         """Names the tuple of the highest expected J, without asking how sure that is; see `Predictor.predict`."""

@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from poolpilot.env.knobs import UNKNOWN_CPUS
 from poolpilot.env.lab.instance import Lab
 from poolpilot.env.mariadb.actuator import SetGlobal
 from poolpilot.env.mariadb.dsn import Dsn
+from poolpilot.env.mariadb.process import ServerProcess
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.servers.mariadb import MariadbServer, WatchSettings
@@ -198,6 +200,36 @@ def test_human_who_sets_a_tuple_meanwhile_is_noticed_and_left_alone(server: Mari
         with pytest.raises(TupleChangedError, match="somebody else has set"):
             server.apply(server.knobs.default_tuple())
     assert server.tuple_in_force().pool_size == 9
+
+
+def test_processors_are_those_of_the_process(server: MariadbServer) -> None:
+    assert server.process is not None
+    assert server.knobs.processors == server.process.cpus()
+    assert server.snapshot().gauges["cpus"] == server.knobs.processors
+
+
+def test_processors_that_are_named_are_taken_and_compared(lab: Lab) -> None:
+    account = Dsn(defaults_file=lab.defaults_file).account()
+    with MariadbServer(account, cpus=4000) as opened:
+        assert opened.knobs.processors == 4000
+        (warning,) = opened.warnings
+        assert warning.startswith("--cpus 4000 is taken, but the process of the server, which runs here, may use ")
+    with pytest.raises(SettingError, match=r"'cpus' is 0; .* in 1\.\.4096"):
+        MariadbServer(account, cpus=0)
+
+
+def test_of_a_server_elsewhere_processors_are_asked_for_and_never_guessed(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ServerProcess, "of", lambda *_: None)
+    account = Dsn(defaults_file=lab.defaults_file).account()
+    with MariadbServer(account) as opened:
+        assert opened.knobs.processors is None
+        assert opened.warnings == (UNKNOWN_CPUS,)
+        assert observe(opened, 0.2).window.profile.features["cpus"] is None
+    with MariadbServer(account, cpus=64) as opened:
+        assert (opened.knobs.processors, opened.warnings) == (64, ())
+        assert observe(opened, 0.2).window.profile.features["cpus"] == 64.0
 
 
 def test_second_close_does_nothing(lab: Lab) -> None:

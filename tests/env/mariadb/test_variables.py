@@ -44,5 +44,11 @@ def test_default_is_what_a_restart_brings_back() -> None:
     assert knob_space(variables(16, "SQL"), cpus=4).default_tuple().core == (4, 3, 500)
 
 
-def test_processors_of_another_host_are_taken_from_the_size_at_the_start() -> None:
-    assert knob_space(variables(6), cpus=None).cpus == 6
+def test_no_size_of_the_pool_is_taken_for_the_number_of_processors() -> None:
+    space = knob_space(variables(6), cpus=None)
+    assert space.processors is None
+    assert space.default_tuple().core == (6, 3, 500)
+
+
+def test_default_size_that_is_forgotten_is_the_one_in_force_where_processors_are_unknown() -> None:
+    assert knob_space(variables(16, "SQL"), cpus=None).default_tuple().core == (16, 3, 500)

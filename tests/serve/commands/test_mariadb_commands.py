@@ -17,6 +17,7 @@ from poolpilot.env.lab.instance import Lab
 from poolpilot.env.lab.sysbench_families import named_workload
 from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.env.mariadb.dsn import Dsn
+from poolpilot.env.mariadb.process import ServerProcess
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -324,3 +325,14 @@ def test_workloads_are_listed_with_classes_and_targets(invoke: Callable[..., Any
     listed = json.loads((tmp_path / "workloads.json").read_text())
     assert len(listed) >= 10
     assert all(one["classes"] for one in listed.values())
+
+
+@pytest.mark.parametrize("command", ["climb", "sweep", "search"])
+def test_what_measures_goes_on_where_processors_cannot_be_seen_and_says_so(
+    invoke: Callable[..., Any], dsn: str, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ServerProcess, "of", lambda *_: None)
+    result = invoke(command, dsn)
+    assert (result.code, result.err) == (0, "")
+    assert "Warning: the processors of the server are not known" in result.out
+    assert "Warning" not in invoke(command, dsn, "--cpus", 16).out

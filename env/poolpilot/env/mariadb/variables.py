@@ -125,23 +125,24 @@ def knob_space(variables: Mapping[str, PoolVariable], cpus: int | None) -> KnobS
     """The ranges that the running server takes.
 
     The size may rise to 128 or to the value at the start, if that was larger (`TP_pool_generic::init`), whatever the
-    server's own table says. A knob's default is what a restart would bring back, where that is still known.
+    server's own table says. A knob's default is what a restart would bring back, where that is still known; else the
+    compiled one, and of the size as many groups as processors or, where they are not known, what is in force.
 
     Args:
         variables: Of `read_variables`.
-        cpus: Processors of the server; None where it runs on another host, and the size it starts with tells.
+        cpus: Processors of the server; None where they are not known. No pool size is taken for their number.
     """
     size = variables["thread_pool_size"]
     most = max(STOCK_MAX_POOL_SIZE, int(size.value))
-    counted = cpus or int(size.start_value or size.value)
     knobs = {}
     for name, (variable, unit) in KNOB_VARIABLES.items():
         current = variables[variable.lower()]
         low, high = current.low or 1, current.high or most
-        default = int(current.start_value or (counted if name == "pool_size" else current.default))
+        unset = (cpus or current.value) if name == "pool_size" else current.default
+        default = int(current.start_value or unset)
         ceiling = {"pool_size": most, "timer_interval_ms": max(LONGEST_TIMER_INTERVAL_MS, int(current.value))}.get(name)
         knobs[name] = Knob(name, low, min(high, ceiling or high), default, unit)
-    return KnobSpace(counted, knobs)
+    return KnobSpace(cpus, knobs)
 
 
 def tuple_of(values: Mapping[str, Any]) -> PoolTuple:

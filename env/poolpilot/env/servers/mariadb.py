@@ -10,7 +10,7 @@ from typing import Protocol, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.env.interrupts import held
-from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.knobs import UNKNOWN_CPUS, KnobSpace, checked_cpus
 from poolpilot.env.mariadb.actuator import Actuator, SetGlobal
 from poolpilot.env.mariadb.counters import read_counters, read_population, read_tuple_values
 from poolpilot.env.mariadb.dsn import Account
@@ -67,11 +67,13 @@ class MariadbServer:
         actuator: How tuples get in; `SET GLOBAL` if None.
         watch: How it is looked at.
         clients: Clients that report latencies by class; None where nobody does, as in production.
+        cpus: Processors of the server, where somebody has named them; else those of its process, where it runs here.
 
     Attributes:
         announce: Called with a tuple before it is set, so that the way back outlives this process; None for nobody.
 
     Raises:
+        SettingError: `cpus` is out of its range.
         ServerError: It cannot be reached, refuses the account, is too old, or has no pool.
     """
 
@@ -81,7 +83,10 @@ class MariadbServer:
         actuator: Actuator | None = None,
         watch: WatchSettings | None = None,
         clients: ClientReports | None = None,
+        *,
+        cpus: int | None = None,
     ) -> None:
+        named_cpus = None if cpus is None else checked_cpus(cpus)
         self.account = account
         self.actuator = actuator or SetGlobal()
         self.watch = watch or WatchSettings()
@@ -96,7 +101,9 @@ class MariadbServer:
             self.process = self.process or ServerProcess.of(self.session, account)
             self._opened = opened.pop_all()
         self.control.drop_first()
-        self._knobs = knob_space(self.variables, self.process.cpus() if self.process else None)
+        seen_cpus = self.process.cpus() if self.process else None
+        self._cpus_warnings = _cpus_warnings(named_cpus, seen_cpus)
+        self._knobs = knob_space(self.variables, named_cpus or seen_cpus)
         self._tuple = tuple_of(read_tuple_values(self.session))
         self._ours: PoolTuple | None = None  # what was set here last, while nobody else is known to have set a tuple
         self._epoch = 0
@@ -106,13 +113,13 @@ class MariadbServer:
 
     @property
     def knobs(self) -> KnobSpace:
-        """The ranges that the running server takes, and its processors."""
+        """The ranges that the running server takes, and its processors where they are known."""
         return self._knobs
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a DBA should know before anything is set, as sentences."""
-        return self.control.warnings
+        return (*self.control.warnings, *self._cpus_warnings)
 
     def tuple_in_force(self) -> PoolTuple:
         """The tuple as read from the server."""
@@ -244,10 +251,10 @@ class MariadbServer:
         self.population, self._sampled_s = population, now_s
 
     def _gauges(self) -> dict[str, float]:
-        population = self.population
+        population, cpus = self.population, self._knobs.processors
         return {
             "connections": float(population.connections),
-            "cpus": float(self._knobs.cpus),
+            **({} if cpus is None else {"cpus": float(cpus)}),
             "threads": float(population.threads),
             "active_threads": float(population.active),
             "queue_length": float(population.queued),
@@ -261,6 +268,15 @@ class MariadbServer:
                 f"{pool_tuple} may ask for {wanted} threads, those in reserve included, but thread_pool_max_threads "
                 f"is {most}: choose a smaller tuple, or raise it in my.cnf"
             )
+
+
+def _cpus_warnings(named: int | None, seen: int | None) -> tuple[str, ...]:
+    """What to know of processors that nobody can tell, or that are told in two ways."""
+    if named is None and seen is None:
+        return (UNKNOWN_CPUS,)
+    if named is not None and seen is not None and named != seen:
+        return (f"--cpus {named} is taken, but the process of the server, which runs here, may use {seen}",)
+    return ()
 
 
 def _not_taken(read: PoolTuple, before: PoolTuple, wanted: PoolTuple) -> ServerError:

@@ -13,34 +13,39 @@ from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
 from poolpilot.env.tuning.target import Target
 
 
-def connect(dsn: str, defaults_file: Path | None, procedure: str | None = None) -> MariadbServer:
+def connect(
+    dsn: str, defaults_file: Path | None, procedure: str | None = None, cpus: int | None = None
+) -> MariadbServer:
     """Connects to the server of a DSN.
 
     Args:
         dsn: Where the server is.
         defaults_file: File to read [client] from; that of the DSN, else ~/.my.cnf if None.
         procedure: Procedure that sets a tuple; `SET GLOBAL` if None.
+        cpus: Processors of the server; those of its process, where it runs here, if None.
 
     Raises:
-        SettingError: The DSN or the defaults file is wrong.
+        SettingError: The DSN, the defaults file or the number of processors is wrong.
         ServerError: The server cannot be reached, or cannot be tuned.
     """
     parts = Dsn.parse(dsn)
     if defaults_file is not None:
         parts = replace(parts, defaults_file=defaults_file)
     actuator: Actuator = CallProcedure(procedure) if procedure else SetGlobal()
-    return MariadbServer(parts.account(), actuator)
+    return MariadbServer(parts.account(), actuator, cpus=cpus)
 
 
 @contextmanager
-def mariadb_target(dsn: str, defaults_file: Path | None, procedure: str | None) -> Iterator[Target]:
-    """Connects for the duration of the block; clients do not report, so times are judged.
+def mariadb_target(
+    dsn: str, defaults_file: Path | None, procedure: str | None, cpus: int | None = None
+) -> Iterator[Target]:
+    """Connects for the duration of the block; clients do not report, so times are judged. Arguments as `connect`.
 
     Raises:
-        SettingError: The DSN or the defaults file is wrong.
+        SettingError: The DSN, the defaults file or the number of processors is wrong.
         ServerError: The server cannot be reached, or cannot be tuned.
     """
-    with connect(dsn, defaults_file, procedure) as server:
+    with connect(dsn, defaults_file, procedure, cpus) as server:
         where = server.session.where
         way_back = MariadbWayBack(server)
         yield Target(

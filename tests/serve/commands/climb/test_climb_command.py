@@ -22,6 +22,12 @@ from poolpilot.serve.commands.options.tuning_options import TuningOptions
 CURVE = ("climb", "--backend", "curve", "--seconds", 10)
 
 
+def test_processors_are_named_for_a_mariadb_alone(invoke: Callable[..., Any]) -> None:
+    result = invoke(*CURVE, "--cpus", 8)
+    assert result.code != 0
+    assert "--cpus 8 is of a MariaDB server: name one by its DSN, or leave it out" in result.err
+
+
 @contextmanager
 def curve_like_a_mariadb(settings: TuningOptions) -> Iterator[Target]:
     """The curve that was asked for, said to be a MariaDB."""

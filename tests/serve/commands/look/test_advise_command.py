@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from poolpilot.env.knobs import KnobSpace
+from poolpilot.errors import ServerError
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction
 from poolpilot.serve.commands.look import advise_command
@@ -25,8 +26,8 @@ class MadeUpServer:
     session = SimpleNamespace(where="db1")
     population = SimpleNamespace(connections=64)
 
-    def __init__(self, cpus: int) -> None:
-        self.knobs = KnobSpace.stock(cpus)
+    def __init__(self, cpus: int | None) -> None:
+        self.knobs = replace(KnobSpace.stock(cpus or 2), processors=cpus)
         names = ("thread_pool_max_threads", "thread_stack")
         self.variables = {name: SimpleNamespace(value="65536") for name in names}
 
@@ -46,7 +47,7 @@ def window(window_values: dict[str, Any]) -> Window:
 def on(monkeypatch: pytest.MonkeyPatch, window: Window) -> Callable[..., None]:
     """Puts a server of so many processors behind every DSN, and a prediction in the model's place, if one is given."""
 
-    def arrange(cpus: int, prediction: Prediction | None = None) -> None:
+    def arrange(cpus: int | None, prediction: Prediction | None = None) -> None:
         monkeypatch.setattr(advise_command, "connect", lambda *_: MadeUpServer(cpus))
         monkeypatch.setattr(advise_command, "observe", lambda *_: SimpleNamespace(window=window))
         if prediction is not None:
@@ -82,6 +83,46 @@ def test_on_processors_that_it_has_not_learned_from_there_is_no_advice_and_the_n
     assert (advice["prediction"]["verdict"], advice["prediction"]["abstained"]) == ("no advice", True)
     assert (advice["prediction"]["expected_gain"], advice["similar"]) == (None, None)
     assert (advice["next_steps"], advice["statements"], advice["fragment"]) == (lines, [], [])
+
+
+def test_where_processors_cannot_be_seen_there_is_no_advice_but_the_line_that_names_them(
+    invoke: Callable[..., Any], on: Callable[..., None], tmp_path: Path
+) -> None:
+    on(None)
+    result = invoke("advise", DSN, "--json", tmp_path / "advice.json")
+    said = " ".join(result.out.replace("│", " ").split())
+    assert (result.code, result.err) == (0, "")
+    assert "no advice, because the processors of the server are not known: it runs on another host" in said
+    assert "statements a second to an unknown number of processors" in said
+    assert f"poolpilot advise {DSN} --cpus N" in result.out.splitlines()
+    assert json.loads((tmp_path / "advice.json").read_text())["request"]["limits"]["cpus"] is None
+    again = invoke("predict", "--windows", tmp_path / "advice.json")
+    assert "'cpus', the processors of the server, a whole number in 1..4096, is not there" in again.err
+
+
+@pytest.mark.parametrize("cpus", [0, 4097, -1])
+def test_processors_out_of_range_are_refused_with_the_range(invoke: Callable[..., Any], cpus: int) -> None:
+    result = invoke("advise", DSN, "--cpus", cpus)
+    assert result.code != 0
+    assert f"setting 'cpus': 'cpus' is {cpus}; a server has a whole number of processors in 1..4096" in result.err
+
+
+def test_processors_come_from_the_environment_and_the_file_too(
+    invoke: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    told: list[tuple[Any, ...]] = []
+
+    def connected(*given: Any) -> MadeUpServer:
+        told.append(given)
+        raise ServerError("is not there")
+
+    monkeypatch.setattr(advise_command, "connect", connected)
+    (tmp_path / "advise.toml").write_text("cpus = 16\n")
+    invoke("advise", DSN, "--config", tmp_path / "advise.toml")
+    monkeypatch.setenv("POOLPILOT_ADVISE_CPUS", "24")
+    invoke("advise", DSN, "--config", tmp_path / "advise.toml")
+    invoke("advise", DSN, "--cpus", 32)
+    assert [given[3] for given in told] == [16, 24, 32]
 
 
 def test_the_next_step_names_the_defaults_file_and_is_fit_for_a_shell(

@@ -24,7 +24,7 @@ from poolpilot.env.tuning.way_back import restoring
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.body import REQUEST, outcome_body
 from poolpilot.models.reasons import percent
-from poolpilot.serve.commands.options.mariadb_options import StagingOptions
+from poolpilot.serve.commands.options.mariadb_options import Cpus, StagingOptions
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.setting_lines import SettingLines
 
@@ -43,6 +43,7 @@ class SweepSettings(StagingOptions):
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_SWEEP_")
 
+    cpus: Cpus = None
     window: float = Field(default=MARIADB_RACING.window_s, ge=0.2, description="Seconds of a window.")
     repeats: int = Field(default=3, ge=1, description="Windows that the best configuration is measured again.")
     seed: int = Field(default=0, ge=0, description="Seed of the order.")
@@ -67,7 +68,7 @@ def sweep(settings: SweepSettings, json_path: Path | None) -> None:
     """
     console = terminal()
     check_folder(json_path)
-    with mariadb_target(settings.dsn, settings.defaults_file, settings.procedure) as target:
+    with mariadb_target(settings.dsn, settings.defaults_file, settings.procedure, settings.cpus) as target:
         warn(target.warnings, console)
         if not settings.execute:
             would = grid_tuples(target.server, target.server.tuple_in_force())

@@ -42,6 +42,7 @@ class Advice:
             None without a repository or without advice.
         worst_threads: Threads that the pool may start under the recommended tuple.
         worst_memory_mb: Memory that their stacks may take.
+        to_name_cpus: Line that asks again with the processors named; None where they are known.
         next_steps: Lines that find out in staging, where there is no advice or a change may lose; else empty.
         to_set: The lines that set it and keep it; none where nothing is to be set.
         after_restart: What only a restart could change, and would.
@@ -54,6 +55,7 @@ class Advice:
     similar: str | None
     worst_threads: int
     worst_memory_mb: float
+    to_name_cpus: str | None
     next_steps: tuple[str, ...]
     to_set: SettingLines
     after_restart: tuple[str, ...]
@@ -68,6 +70,7 @@ class Advice:
             "similar": self.similar,
             "worst_threads": self.worst_threads,
             "worst_memory_mb": self.worst_memory_mb,
+            "to_name_cpus": self.to_name_cpus,
             "next_steps": list(self.next_steps),
             **self.to_set.as_dict(),
             "after_restart": list(self.after_restart),
@@ -91,10 +94,11 @@ def advice_of(
     threads = worst_threads(server, chosen)
     return Advice(
         prediction=prediction,
-        workload=workload_in_words(window, server.knobs.cpus),
+        workload=workload_in_words(window, server.knobs.processors),
         similar=None if prediction.abstained else _similar(window, chosen, repository),
         worst_threads=threads,
         worst_memory_mb=threads * int(server.variables["thread_stack"].value) / 2**20,
+        to_name_cpus=f"poolpilot advise {named} --cpus N" if server.knobs.processors is None else None,
         next_steps=trials(named) if prediction.abstained or _may_lose(prediction) else (),
         to_set=SettingLines.between(prediction.in_force, chosen),
         after_restart=_after_restart(server, window, chosen),
@@ -111,11 +115,13 @@ def worst_threads(server: MariadbServer, pool_tuple: PoolTuple) -> int:
     return min(max(active, connections) + pool_tuple.pool_size, most)
 
 
-def workload_in_words(window: Window, cpus: int) -> tuple[str, ...]:
-    """The workload of a window, sentence by sentence."""
+def workload_in_words(window: Window, cpus: int | None) -> tuple[str, ...]:
+    """The workload of a window, sentence by sentence; `cpus` is None where the processors are not known."""
     features = {name: value for name, value in window.profile.features.items() if value is not None}
     connections = features.get("connections", 0.0)
-    processors = "1 processor" if cpus == 1 else f"{cpus} processors"
+    processors = (
+        "an unknown number of processors" if cpus is None else "1 processor" if cpus == 1 else f"{cpus} processors"
+    )
     said = [f"{connections:.0f} connections send {window.throughput_per_s:.0f} statements a second to {processors}"]
     if "utilisation" in features:
         each = features.get("process_cpu_us_per_request", 0.0)
@@ -177,9 +183,10 @@ def _after_restart(server: MariadbServer, window: Window, chosen: PoolTuple) -> 
             f"thread_pool_size cannot rise above {ceiling} while the server runs; "
             "started with a larger one in my.cnf it can"
         )
-    if 0.0 < connections <= FEW_CONNECTIONS_PER_CPU * server.knobs.cpus:
+    cpus = server.knobs.processors
+    if cpus is not None and 0.0 < connections <= FEW_CONNECTIONS_PER_CPU * cpus:
         said.append(
-            f"with {connections:.0f} connections on {server.knobs.cpus} processors a thread per connection "
+            f"with {connections:.0f} connections on {cpus} processors a thread per connection "
             "(thread_handling=one-thread-per-connection in my.cnf, then a restart) may do better than any pool"
         )
     return tuple(said)

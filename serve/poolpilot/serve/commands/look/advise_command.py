@@ -17,7 +17,7 @@ from poolpilot.errors import ServerError
 from poolpilot.models.champion import load_for
 from poolpilot.models.predictor import ScorePredictor
 from poolpilot.serve.commands.look.advice import Advice, advice_of
-from poolpilot.serve.commands.options.mariadb_options import MariadbOptions
+from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOptions
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.verdict import FIND_OUT, verdict_rows
 
@@ -31,6 +31,7 @@ class AdviseSettings(MariadbOptions):
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_ADVISE_")
 
+    cpus: Cpus = None
     seconds: float = Field(default=5.0, ge=0.5, le=600.0, description="How long to look.")
     model: Path | None = Field(default=None, description="Folder of a model instead of the production model.")
 
@@ -50,7 +51,7 @@ def advise(settings: AdviseSettings, json_path: Path | None) -> None:
     """
     console = terminal()
     check_folder(json_path)
-    with connect(settings.dsn, settings.defaults_file) as server:
+    with connect(settings.dsn, settings.defaults_file, None, settings.cpus) as server:
         warn(server.warnings, console)
         console.print(
             f"Looking at {server.session.where} for {settings.seconds:g} s; nothing is changed.", soft_wrap=True
@@ -58,6 +59,8 @@ def advise(settings: AdviseSettings, json_path: Path | None) -> None:
         named = in_a_shell(settings.dsn, settings.defaults_file)
         advice = look(server, settings.seconds, settings.model, named)
     console.print(advice_table(advice))
+    if advice.to_name_cpus is not None:
+        console.print("With the number of its processors in place of N:", advice.to_name_cpus, sep="\n", soft_wrap=True)
     if advice.next_steps:
         console.print(FIND_OUT, *advice.next_steps, sep="\n", highlight=False, soft_wrap=True)
     advice.to_set.print(console)

@@ -16,7 +16,7 @@ from poolpilot.env.output import terminal, warn, write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
-from poolpilot.serve.commands.options.mariadb_options import MariadbOptions
+from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOptions
 from poolpilot.serve.commands.options.settings_command import as_command
 
 HELP = "Look at a MariaDB server's pool, and print the grants for a tuner."
@@ -51,6 +51,8 @@ class CheckSettings(MariadbOptions):
     """Settings of `poolpilot mariadb check`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_CHECK_")
+
+    cpus: Cpus = None
 
 
 def build_grants() -> Callable[..., None]:
@@ -90,7 +92,7 @@ def check(settings: CheckSettings, json_path: Path | None) -> None:
         ServerError: The server cannot be reached, or cannot be tuned.
     """
     console = terminal()
-    with connect(settings.dsn, settings.defaults_file) as server:
+    with connect(settings.dsn, settings.defaults_file, None, settings.cpus) as server:
         warn(server.warnings, console)
         console.print(variables_table(server))
         write_json(json_path, as_dict(server))

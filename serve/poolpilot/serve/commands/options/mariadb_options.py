@@ -1,10 +1,31 @@
 """How the commands are told of a MariaDB server: a DSN, a defaults file, the way in, or the folder of a test server."""
 
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
+from poolpilot.env.knobs import MOST_CPUS, checked_cpus
 from poolpilot.env.program_settings import ProgramSettings
+from poolpilot.errors import SettingError
+
+
+def _in_range(cpus: int | None) -> int | None:
+    try:
+        return None if cpus is None else checked_cpus(cpus)
+    except SettingError as error:
+        raise ValueError(str(error)) from error
+
+
+Cpus = Annotated[
+    int | None,
+    AfterValidator(_in_range),
+    Field(
+        description="Processors of the server, where it runs on another host or in a container: "
+        f"1..{MOST_CPUS}. Of one that runs here they are read."
+    ),
+]
+"""Processors of a server that is named by a DSN; None where nobody names them."""
 
 
 class MariadbOptions(ProgramSettings):

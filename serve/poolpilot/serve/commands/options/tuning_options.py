@@ -10,7 +10,9 @@ from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.tuning.backends import Backend, BackendChoice, check_one_server
 from poolpilot.env.tuning.mariadb_target import mariadb_target
 from poolpilot.env.tuning.target import Target
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.snapshot import ServerKind, server_kind_of
+from poolpilot.serve.commands.options.mariadb_options import Cpus
 
 PERIOD_S = 0.25
 """Seconds of a window on an embedded pool."""
@@ -31,6 +33,7 @@ class TuningOptions(ProgramSettings):
     execute: bool = option(False, "Do it; else a MariaDB server is left alone.", flag="--execute")
     defaults_file: Path | None = option(None, "Where \\[client] is read, instead of ~/.my.cnf.", metavar="FILE")
     procedure: str | None = option(None, "What sets a configuration, not SET GLOBAL.", metavar="NAME")
+    cpus: Cpus = None
     backend: Backend | None = option(None, "native (the default), simulated or curve.", metavar="NAME")
     server: str | None = option(None, "One's own server, as module:factory.", metavar="NAME")
     family: str = option("page_faults", "Family of workloads.", metavar="NAME")
@@ -72,6 +75,10 @@ class TuningOptions(ProgramSettings):
             SettingError: They do; the text says which.
         """
         check_one_server(self.dsn, self.backend, self.server)
+        if self.cpus is not None and self.dsn is None:
+            raise SettingError(
+                f"--cpus {self.cpus} says what a MariaDB server has: name one by its DSN, or leave it out"
+            )
 
     def opened(self) -> AbstractContextManager[Target]:
         """The server, for the duration of a block.
@@ -81,12 +88,12 @@ class TuningOptions(ProgramSettings):
             ServerError: The server cannot be started or reached.
         """
         if self.dsn is not None:
-            return mariadb_target(self.dsn, self.defaults_file, self.procedure)
+            return mariadb_target(self.dsn, self.defaults_file, self.procedure, self.cpus)
         return self.choice.opened()
 
 
 TUNING_PANELS = {
-    "MariaDB": ("execute", "defaults_file", "procedure"),
+    "MariaDB": ("execute", "defaults_file", "procedure", "cpus"),
     "Without a DSN": ("backend", "server", "family", "seed", "workload"),
 }
 """The groups of the help that these options stand in."""

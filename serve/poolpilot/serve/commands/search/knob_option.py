@@ -76,7 +76,7 @@ def _narrowed(knobs: KnobSpace, options: Sequence[KnobOption]) -> KnobSpace:
             knob.check(value)
         low, high = one.limits
         narrowed[one.name] = replace(knob, low=low, high=high)
-    return KnobSpace(knobs.cpus, narrowed)
+    return replace(knobs, knobs=narrowed)
 
 
 def range_of(space: SearchSpace) -> dict[str, str]:
