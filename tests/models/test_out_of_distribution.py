@@ -7,6 +7,8 @@ import pytest
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.schema import FEATURES, feature_names
 from poolpilot.featurizer.window import Window
+from poolpilot.models.card import ModelKind
+from poolpilot.models.champion import load_for
 from poolpilot.models.out_of_distribution import DistributionSettings, OutOfDistribution, vector_of
 
 CORE = {feature.name for feature in FEATURES if feature.tier == "core"}
@@ -53,6 +55,33 @@ def test_unmeasured_core_count_is_a_reason_of_its_own(
         "the model has learned from servers of 2 or 4 processors only, and this one has 72; "
         "it would need records of servers like this one"
     )
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_few_processor_counts_are_a_list(statistics: OutOfDistribution, cpus: int) -> None:
+    listed = statistics.model_copy(update={"cpus": (1, 2, 8, 64)})
+    assert listed.knows_cpus(cpus)
+    assert not listed.knows_cpus(3)
+    assert not listed.knows_cpus(32)
+    assert listed.cpus_in_words == "1 or 2 or 8 or 64"
+
+
+@pytest.mark.parametrize(("cpus", "is_known"), [(2, False), (3, True), (5, True), (128, True), (129, False)])
+def test_five_different_processor_counts_are_a_range(
+    window_of: Callable[..., Window], cpus: int, is_known: bool
+) -> None:
+    windows = [window_of(seed) for seed in range(50)]
+    statistics = OutOfDistribution.fit(windows, windows, {128, 3, 48, 6, 12})
+    reasons = statistics.assess(windows[0], cpus).reasons
+    assert any("servers of 3 to 128 processors only, and this one has" in reason for reason in reasons) != is_known
+    assert OutOfDistribution.model_validate_json(statistics.model_dump_json()).cpus_range == (3, 128)
+
+
+@pytest.mark.parametrize("kind", ["native", "mariadb"])
+def test_shipped_models_know_only_the_processors_that_they_saw(kind: ModelKind) -> None:
+    statistics = load_for(kind).card.out_of_distribution
+    assert statistics.cpus_range is None
+    assert not statistics.knows_cpus(max(statistics.cpus) + 1)
 
 
 def test_missing_rich_features_do_not_make_a_window_unfamiliar(

@@ -21,6 +21,10 @@ BOX_SHARES = (0.001, 0.999)
 REFERENCE_DIGITS = 4
 """Decimals kept of the stored vectors: far finer than the noise of a window."""
 
+NUMBERS_OF_A_RANGE = 5
+"""From so many different numbers of processors on a model has learned how things go with their number: then all that
+lie between are familiar; of fewer only those that it has seen."""
+
 NEEDED_RECORDS = "it would need records of workloads like this one"
 """What would end a doubt about a workload."""
 
@@ -67,6 +71,23 @@ class OutOfDistribution(BaseModel):
     distance_threshold: float = Field(ge=0.0, description="Largest familiar distance.")
     outside_threshold: int = Field(ge=0, description="Most features that may lie outside the box.")
     cpus: tuple[int, ...] = Field(description="Processor counts measured in training.")
+
+    @property
+    def cpus_range(self) -> tuple[int, int] | None:
+        """Least and greatest familiar number of processors; None where only those listed are familiar."""
+        several = len(set(self.cpus)) >= NUMBERS_OF_A_RANGE
+        return (min(self.cpus), max(self.cpus)) if several else None
+
+    @property
+    def cpus_in_words(self) -> str:
+        """The familiar numbers of processors: "1 or 2", or "1 to 128"."""
+        ends = self.cpus_range
+        return " or ".join(map(str, self.cpus)) if ends is None else f"{ends[0]} to {ends[1]}"
+
+    def knows_cpus(self, cpus: int) -> bool:
+        """Whether servers of so many processors are familiar."""
+        ends = self.cpus_range
+        return cpus in self.cpus if ends is None else ends[0] <= cpus <= ends[1]
 
     @classmethod
     def fit(
@@ -121,10 +142,9 @@ class OutOfDistribution(BaseModel):
         distance = self.distance(vector)
         outside = self.outside(vector)
         reasons = []
-        if cpus not in self.cpus:
-            known = " or ".join(str(number) for number in self.cpus)
+        if not self.knows_cpus(cpus):
             reasons.append(
-                f"the model has learned from servers of {known} processors only, and this one has {cpus}; "
+                f"the model has learned from servers of {self.cpus_in_words} processors only, and this one has {cpus}; "
                 "it would need records of servers like this one"
             )
         if distance > tolerance * self.distance_threshold:

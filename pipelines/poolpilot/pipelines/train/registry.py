@@ -42,7 +42,7 @@ def register(folder: Path, examples: Sequence[WorkloadSweep]) -> str:
 
 def description_of(card: ModelCard) -> str:
     """What a version is, what it is for and what it must not be used for, in Markdown."""
-    processors = " or ".join(str(number) for number in card.out_of_distribution.cpus)
+    processors = card.out_of_distribution.cpus_in_words
     regret = card.metrics.get("validation.predicted.regret_mean")
     judged = "" if regret is None else f" Mean regret on the validation workloads: {100 * regret:.1f} %."
     return (
