@@ -14,14 +14,16 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from poolpilot.env.action_grid import DEFAULT_GRID, LARGE_GRID, ActionGrid
 from poolpilot.env.measurement.sweep import AGAIN_ROUND
 from poolpilot.env.server import PoolServer
 from poolpilot.env.workloads.families import PlannedWorkload
-from poolpilot.errors import ServerError, StoreError
+from poolpilot.errors import ServerError, SettingError, StoreError
 from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.collect.collect import Staging, collect
 from poolpilot.pipelines.collect.collect_report import CollectReport
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
+from poolpilot.pipelines.store.dataset import read_dataset
 from poolpilot.pipelines.store.records import StagingStore
 
 NewSettings = Callable[..., CollectSettings]
@@ -243,3 +245,42 @@ def test_the_plan_spreads_every_split_over_the_run(collect_settings: NewSettings
     only = collect_settings(train_workloads=8, validation_workloads=2, test_workloads=2, splits=("test",))
     assert [one.split for one in only.planned()] == ["test", "test"]
     assert [one for one in settings.planned() if one.split == "test"] == only.planned()
+
+
+def test_families_are_collected_by_name_and_are_those_of_the_whole_plan(collect_settings: NewSettings) -> None:
+    whole = collect_settings().planned()
+    two = collect_settings(families=("log_pipeline", "two_latches")).planned()
+    assert two == [one for one in whole if one.workload.family in ("log_pipeline", "two_latches")]
+    assert Counter(one.split for one in two) == {"validation": 5, "test": 5}
+
+
+@pytest.mark.parametrize(
+    ("families", "splits", "sentence"),
+    [
+        (("nonsense",), ("test",), "there is no family 'nonsense' on the server 'native'; there are cpu_single, "),
+        (("cpu_single", "baskets"), ("test",), "no workload of the family 'cpu_single' is planned: .* splits test, "),
+    ],
+)
+def test_family_that_is_not_planned_is_refused(
+    collect_settings: NewSettings, families: tuple[str, ...], splits: tuple[str, ...], sentence: str
+) -> None:
+    with pytest.raises(SettingError, match=sentence):
+        collect_settings(families=families, splits=splits).planned()
+
+
+@pytest.mark.parametrize("grid", [DEFAULT_GRID, LARGE_GRID])
+def test_the_grid_is_a_setting_and_is_kept_with_the_workloads(
+    collect_settings: NewSettings, planned: Planned, staging: Staging, grid: ActionGrid
+) -> None:
+    name = "large" if grid is LARGE_GRID else "default"
+    settings = collect_settings(grid=name, climbs=0)
+    assert settings.action_grid == grid
+    run(settings, planned[:1], replace(staging, grid=settings.action_grid))
+    assert read_dataset(settings.store, "train").grid == grid
+    assert {row["pool_size"] for row in rows_of(settings)} == set(grid.sizes)
+
+
+def test_windows_span_two_ticks_of_the_slowest_timer_on_either_grid() -> None:
+    racing = CollectSettings.load(None, {}).racing
+    for pool_tuple in LARGE_GRID.tuples:
+        assert racing.window_for(pool_tuple) >= 2 * pool_tuple.timer_interval_ms / 1000

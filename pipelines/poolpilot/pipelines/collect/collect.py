@@ -85,7 +85,8 @@ def collect(
         ServerError: Too many workloads failed in a row.
     """
     workloads: Any = settings.planned() if planned is None else list(planned)
-    return _Collection(settings, workloads, staging or Staging(), console or terminal()).run()
+    measured_with = staging or Staging(grid=settings.action_grid)
+    return _Collection(settings, workloads, measured_with, console or terminal()).run()
 
 
 class _Collection(Generic[W]):

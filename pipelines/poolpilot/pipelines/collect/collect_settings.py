@@ -3,22 +3,27 @@
 import os
 import platform
 from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
 
+from poolpilot.env.action_grid import DEFAULT_GRID, LARGE_GRID, ActionGrid
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.env.workloads.families import PlannedWorkload, workload_set
+from poolpilot.env.workloads.families import FAMILIES, PlannedWorkload, W, workload_set
 from poolpilot.env.workloads.family import Split
+from poolpilot.errors import SettingError
 
 SIMULATED_STORE = Path("pipelines/simulated")
 """Store of what is simulated, unless another is named."""
 
 MARIADB_STORE = Path("pipelines/mariadb")
 """Store of what is measured on the test server, unless another is named."""
+
+GRIDS: Mapping[str, ActionGrid] = {"default": DEFAULT_GRID, "large": LARGE_GRID}
 
 
 class SimulatedSettings(BaseModel):
@@ -54,10 +59,18 @@ class CollectSettings(ProgramSettings):
         default=Path("pipelines/records"), description="Folder of the record store; a second run continues it."
     )
     train_workloads: int = Field(default=180, ge=0, description="Workloads of the training families.")
-    validation_workloads: int = Field(default=15, ge=0, description="Workloads of the validation families.")
-    test_workloads: int = Field(default=20, ge=0, description="Workloads of the sealed test families.")
+    validation_workloads: int = Field(default=35, ge=0, description="Workloads of the validation families.")
+    test_workloads: int = Field(default=50, ge=0, description="Workloads of the sealed test families.")
     splits: tuple[Literal["train", "validation", "test"], ...] = Field(
         default=("train", "validation", "test"), description="Splits to collect in this run."
+    )
+    families: tuple[str, ...] = Field(
+        default=(), description="Families to collect in this run, by name; all of these splits if none is named."
+    )
+    grid: Literal["default", "large"] = Field(
+        default="default",
+        description="Tuples to compare: pool sizes to 64 (default) or to 128 (large); simulated pools always have the "
+        "large one. A store has one grid.",
     )
     seed: int = Field(default=1, ge=0, description="Seed of the workloads and of the order of measuring.")
     machine: str = Field(
@@ -105,6 +118,11 @@ class CollectSettings(ProgramSettings):
             raise ValueError("oracle_repeats must be at least 1: the noise floor and the regrets rest on it")
         return racing
 
+    @property
+    def action_grid(self) -> ActionGrid:
+        """The tuples to compare."""
+        return GRIDS[self.grid]
+
     def random_windows(self, sweep_windows: int) -> int:
         """Random windows wanted beside those of a sweep."""
         return round(self.random_share / (1.0 - self.random_share) * sweep_windows)
@@ -133,4 +151,29 @@ class CollectSettings(ProgramSettings):
             if split in self.splits
             for index, planned in enumerate(workloads)
         ]
-        return [planned for _, planned in sorted(placed, key=lambda one: one[0])]
+        return self.chosen([planned for _, planned in sorted(placed, key=lambda one: one[0])], FAMILIES)
+
+    def chosen(self, planned: Iterable[PlannedWorkload[W]], known: Collection[str]) -> list[PlannedWorkload[W]]:
+        """The workloads of the families to collect in this run.
+
+        Args:
+            planned: The workloads of the splits.
+            known: Families that there are on this server.
+
+        Raises:
+            SettingError: A family is unknown, or none of its workloads is planned.
+        """
+        kept = [one for one in planned if not self.families or one.workload.family in self.families]
+        unknown = [name for name in self.families if name not in known]
+        if unknown:
+            raise SettingError(
+                f"there is no family {unknown[0]!r} on the server {self.server!r}; there are {', '.join(known)}"
+            )
+        missing = sorted(set(self.families) - {one.workload.family for one in kept})
+        if missing:
+            raise SettingError(
+                f"no workload of the family {missing[0]!r} is planned: it is in none of the splits "
+                f"{', '.join(self.splits)}, or these have too few workloads to reach it; name its split with --splits, "
+                "or ask for more workloads"
+            )
+        return kept

@@ -10,7 +10,7 @@ from poolpilot.env.action_grid import LARGE_GRID
 from poolpilot.env.lab.host.programs import program
 from poolpilot.env.lab.lab_server import LabPlace, LabServer
 from poolpilot.env.lab.sql_workload import SqlWorkload
-from poolpilot.env.lab.sysbench_families import workload_set
+from poolpilot.env.lab.sysbench_families import FAMILIES, workload_set
 from poolpilot.env.measurement.protocol import MARIADB_RACING
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
@@ -35,7 +35,9 @@ def planned_scenarios(settings: CollectSettings) -> list[Scenario]:
 def simulated_staging(settings: CollectSettings) -> tuple[list[PlannedWorkload], Staging]:
     """The workloads of a simulated collection, and what measures them."""
     scenarios = {one.workload.name: one for one in planned_scenarios(settings)}
-    planned = [PlannedWorkload("train", one.workload) for one in scenarios.values()]
+    planned = settings.chosen(
+        [PlannedWorkload("train", one.workload) for one in scenarios.values()], SIMULATED_FAMILIES
+    )
     server = _SimulatedStaging(scenarios)
     return planned, Staging(
         server.open, grid=LARGE_GRID, settings_for=server.settings_for, workers=settings.simulated.workers
@@ -68,13 +70,14 @@ def mariadb_staging(settings: CollectSettings) -> tuple[list[PlannedWorkload[Sql
         "validation": mariadb.validation_each,
         "test": mariadb.test_each,
     }
-    planned = [one for one in workload_set(settings.seed, of_each) if one.split in settings.splits]
+    of_splits = [one for one in workload_set(settings.seed, of_each) if one.split in settings.splits]
+    planned = settings.chosen(of_splits, FAMILIES)
     place = LabPlace(folder=mariadb.folder)
 
     def open_server(workload: SqlWorkload) -> PoolServer:
         return LabServer(workload, place)
 
-    return planned, Staging(open_server, settings_for=racing_for, objective_of=objective_of)
+    return planned, Staging(open_server, grid=settings.action_grid, settings_for=racing_for, objective_of=objective_of)
 
 
 def racing_for(workload: SqlWorkload, settings: CollectSettings) -> CollectSettings:
