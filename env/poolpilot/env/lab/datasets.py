@@ -55,7 +55,7 @@ class Dataset:
         """Options that tell a script how large the tables are."""
         if script == "tpcc":
             return {"warehouses": self.warehouses}
-        if script in ("hot_rows", "waiting"):
+        if script in ("hot_rows", "remote_call", "user_lock", "waiting"):
             return {}
         return {"tables": self.tables, "table_size": self.rows}
 
@@ -65,6 +65,7 @@ DATASETS: Mapping[str, Dataset] = {
     for dataset in (
         Dataset("small", 4, 100_000, 4, 512, "100 MB, all of it in a buffer pool of 512 MB"),
         Dataset("large", 4, 500_000, 4, 64, "500 MB behind a buffer pool of 64 MB"),
+        Dataset("orders", 1, 10_000, 20, 512, "20 warehouses of order entry, in a buffer pool of 512 MB"),
         Dataset("empty", 0, 0, 0, 64, "no tables, for data of your own"),
     )
 }
@@ -115,6 +116,18 @@ def load(session: Session, load_file: Path, wanted: Dataset) -> None:
     session.execute(f"INSERT INTO hot (id) SELECT seq FROM seq_1_to_{HOT_ROWS}")
     _sysbench(load_file, "sbtest tables", "oltp_read_only", f"--tables={wanted.tables}", f"--table_size={wanted.rows}")
     _sysbench(load_file, "order entry tables", "tpcc.lua", f"--warehouses={wanted.warehouses}")
+
+
+REMOTE_CALL = """CREATE OR REPLACE PROCEDURE sbtest.remote_call(IN wait_ms DOUBLE)
+DO MASTER_GTID_WAIT('0-1-4000000000', wait_ms / 1000)"""
+"""Waits for a transaction that never comes, on a condition that nobody reports to the pool. So does a function or an
+engine plugin that calls a remote service; SLEEP() would report it."""
+
+
+def make_procedures(session: Session, wanted: Dataset) -> None:
+    """Makes the procedures that scripts call, in folders of earlier versions too."""
+    if wanted.tables:
+        session.execute(REMOTE_CALL)
 
 
 def warm(session: Session, wanted: Dataset) -> None:

@@ -10,16 +10,17 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from poolpilot.env.lab import datasets, mariadbd
-from poolpilot.env.lab.accounts import Accounts
+from poolpilot.env.lab import datasets
 from poolpilot.env.lab.datasets import Dataset
+from poolpilot.env.lab.host import mariadbd
+from poolpilot.env.lab.host.accounts import Accounts
 from poolpilot.env.lab.host.folder import LabFolder
+from poolpilot.env.lab.host.mariadbd import POLL_S, Running
 from poolpilot.env.lab.host.os_account import OsAccount, server_account
 from poolpilot.env.lab.host.ports import free_or_checked
 from poolpilot.env.lab.host.private_file import write_private
 from poolpilot.env.lab.host.programs import program
 from poolpilot.env.lab.host.slow_disk import SlowDisk
-from poolpilot.env.lab.mariadbd import POLL_S, Running
 from poolpilot.env.lab.sql_workload import DatasetName
 from poolpilot.env.mariadb.dsn import Account, Dsn
 from poolpilot.env.mariadb.session import Session
@@ -49,7 +50,7 @@ class Lab:
     Args:
         folder: Where everything lies; made by `up`.
         settings: What kind of server.
-        extra_options: Further options of mariadbd, for tests of unusual servers.
+        extra_options: Further options of mariadbd, for unusual servers; they come last and so win.
 
     Raises:
         SettingError: The path is too long for a socket.
@@ -241,6 +242,7 @@ class Lab:
             if not self.places.loaded.exists():
                 datasets.load(session, self.load_file, self.dataset)
                 write_private(self.places.loaded, "")
+            datasets.make_procedures(session, self.dataset)
             datasets.warm(session, self.dataset)
 
     def _await(self, started: Running) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.env.lab.instance import Lab, LabSettings
+from poolpilot.env.lab.side_session import SideSession
 from poolpilot.env.lab.sql_workload import SqlWorkload
 from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.env.mariadb.counters import read_population
@@ -38,7 +39,7 @@ class LabPlace(BaseModel):
         """The test server that a workload runs in."""
         slow = workload.slow_disk_us is not None
         settings = self.server.model_copy(update={"dataset": workload.dataset, "slow_disk": slow})
-        return Lab(self.folder / workload.dataset, settings)
+        return Lab(self.folder / workload.dataset, settings, workload.server_options)
 
 
 class LabServer(MariadbServer):
@@ -50,12 +51,13 @@ class LabServer(MariadbServer):
         initial: Tuple in force at first; the default one if None.
 
     Raises:
-        ServerError: A program or disk space is missing, or server or load do not come up.
+        ServerError: A program or disk space is missing, or server, load or side job do not come up.
         SettingError: The initial tuple is outside the ranges, or the workload wants more processors than there are.
     """
 
     def __init__(self, workload: SqlWorkload, place: LabPlace, initial: PoolTuple | None = None) -> None:
         self.workload = workload
+        self.side: SideSession | None = None
         self.lab = place.lab(workload)
         cpus, others = split_cpus(workload.cpus)
         with ExitStack() as opened:
@@ -71,24 +73,37 @@ class LabServer(MariadbServer):
             load = opened.enter_context(SqlLoad(workload, self.lab.load_file, self.lab.dataset, others or None))
             self.clients = load
             self._await_connections(workload, place)
+            if workload.side is not None:
+                self.side = SideSession(workload.side, self.lab.root)
+                opened.callback(self.side.stop)
+            self.run_for(place.run_up_s)
             self._lab_opened = opened.pop_all()
 
     def close(self) -> None:
         """Ends the load and the server; a second call does nothing."""
         self._lab_opened.close()
 
+    def run_for(self, seconds: float) -> None:
+        """Lets load and side job run.
+
+        Raises:
+            ServerError: The side job has ended.
+        """
+        super().run_for(seconds)
+        if self.side is not None:
+            self.side.check()
+
     def _await_connections(self, workload: SqlWorkload, place: LabPlace) -> None:
         ends_s = time.monotonic() + place.connect_within_s
-        while read_population(self.session).connections < workload.connections:
+        while read_population(self.session).connections < workload.held_connections:
             assert self.clients is not None
             self.clients.histograms()
             if time.monotonic() > ends_s:
                 raise ServerError(
-                    f"the load of {workload.name} has not opened its {workload.connections} connections within "
+                    f"the load of {workload.name} has not opened its {workload.held_connections} connections within "
                     f"{place.connect_within_s:g} s"
                 )
             time.sleep(POLL_S)
-        self.run_for(place.run_up_s)
 
 
 def split_cpus(server_cpus: int) -> tuple[list[int], list[int]]:

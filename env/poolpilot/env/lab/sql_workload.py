@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
+from poolpilot.env.lab.side_job import SideJob
 from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 
@@ -14,15 +15,25 @@ Script = Literal[
     "oltp_write_only",
     "oltp_update_index",
     "analytic",
+    "dump",
     "hot_rows",
     "ranges",
+    "reconnect",
+    "remote_call",
+    "slow_reader",
     "tpcc",
+    "user_lock",
     "waiting",
 ]
 """Scripts of `lua/`; those that begin with oltp_ are sysbench's own, measured by `lua/stock.lua`."""
 
-DatasetName = Literal["small", "large", "empty"]
+RECONNECTING: tuple[Script, ...] = ("reconnect",)
+"""Scripts that close their connection after every request."""
+
+DatasetName = Literal["small", "large", "orders", "empty"]
 MOST_CONNECTIONS = 1024
+LEAST_BUFFER_POOL_MB, MOST_BUFFER_POOL_MB = 8, 65_536
+MOST_CAPACITY_SHARE = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +49,12 @@ class SqlClass:
         min_share: Share of its throughput under the default tuple that the class must keep; None for no constraint.
         think_ms: Mean pause between response and next request, exponential.
         rate_per_s: Requests offered a second, Poisson; 0 is a closed loop.
+        capacity_share: Requests offered a second as a share of what the class completes alone in a closed loop, instead
+            of `rate_per_s`; measured once before the load begins (`capacity.py`).
         burst_period_s: Seconds from one burst to the next; 0 is an even load.
         burst_share: Share of that time that a burst lasts.
+        burst_offset: Share of that time after which a burst begins, 0..1; classes whose bursts lie beside one another
+            take turns.
         options: Further options of the script, by name.
     """
 
@@ -51,8 +66,10 @@ class SqlClass:
     min_share: float | None = None
     think_ms: float = 0.0
     rate_per_s: float = 0.0
+    capacity_share: float = 0.0
     burst_period_s: float = 0.0
     burst_share: float = 0.5
+    burst_offset: float = 0.0
     options: Mapping[str, float | str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -65,6 +82,16 @@ class SqlClass:
             raise SettingError(f"class {self.name} has {self.connections} connections; allowed are 1..1024")
         if min(self.think_ms, self.rate_per_s, self.burst_period_s) < 0.0 or not 0.0 < self.burst_share <= 1.0:
             raise SettingError(f"class {self.name} needs pauses and rates of at least 0 and a burst_share in 0..1")
+        if not 0.0 <= self.burst_offset < 1.0:
+            raise SettingError(f"class {self.name} has the burst_offset {self.burst_offset:g}; allowed is 0 to under 1")
+        if not 0.0 <= self.capacity_share <= MOST_CAPACITY_SHARE or (self.capacity_share and self.rate_per_s):
+            raise SettingError(
+                f"class {self.name} has the capacity_share {self.capacity_share:g} and the rate_per_s "
+                f"{self.rate_per_s:g}; allowed is one of them, and a share of 0..{MOST_CAPACITY_SHARE:g}"
+            )
+        if self.script not in get_args(Script):
+            scripts = ", ".join(get_args(Script))
+            raise SettingError(f"class {self.name} has the script {self.script!r}; there are {scripts}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +107,9 @@ class SqlWorkload:
         slow_disk_us: Latency added to every read, write and flush of the server; None for the disk as it is.
         seed: Seed of the load.
         parameters: What the family drew, for the record.
+        log_bin: Whether the server writes a binary log, flushed with every group of commits.
+        buffer_pool_mb: Buffer pool of the server; that of the data set if None.
+        side: What one more session does beside the load; None for nothing.
     """
 
     name: str
@@ -90,6 +120,44 @@ class SqlWorkload:
     slow_disk_us: tuple[int, int, int] | None = None
     seed: int = 0
     parameters: Mapping[str, float] = field(default_factory=dict)
+    log_bin: bool = False
+    buffer_pool_mb: int | None = None
+    side: SideJob | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses what no test server runs.
+
+        Raises:
+            SettingError: A field is unknown or out of its range.
+        """
+        if not self.classes:
+            raise SettingError(f"the workload {self.name} needs at least one class")
+        if self.dataset not in get_args(DatasetName):
+            datasets = ", ".join(get_args(DatasetName))
+            raise SettingError(f"the workload {self.name} has the dataset {self.dataset!r}; there are {datasets}")
+        size_mb = self.buffer_pool_mb
+        if size_mb is not None and not LEAST_BUFFER_POOL_MB <= size_mb <= MOST_BUFFER_POOL_MB:
+            raise SettingError(
+                f"the workload {self.name} has a buffer_pool_mb of {size_mb}; allowed are "
+                f"{LEAST_BUFFER_POOL_MB}..{MOST_BUFFER_POOL_MB}"
+            )
+
+    @property
+    def held_connections(self) -> int:
+        """Connections of the classes that keep theirs."""
+        return sum(one.connections for one in self.classes if one.script not in RECONNECTING)
+
+    @property
+    def cycle_s(self) -> float:
+        """Seconds after which bursts and side job begin anew; 0 for an even load."""
+        return max(self.side.cycle_s if self.side else 0.0, *(one.burst_period_s for one in self.classes), 0.0)
+
+    @property
+    def server_options(self) -> tuple[str, ...]:
+        """Options of mariadbd beyond those of every test server."""
+        logged = ("--log-bin=binlog", "--sync-binlog=1", "--server-id=1") if self.log_bin else ()
+        size = (f"--innodb-buffer-pool-size={self.buffer_pool_mb}M",) if self.buffer_pool_mb is not None else ()
+        return (*logged, *size)
 
     @property
     def connections(self) -> int:
@@ -122,7 +190,8 @@ class SqlWorkload:
         """
         try:
             classes = tuple(SqlClass(**fields) for fields in values["classes"])
-            disk = values.get("slow_disk_us")
-            return cls(**{**values, "classes": classes, "slow_disk_us": tuple(disk) if disk else None})
+            disk, side = values.get("slow_disk_us"), values.get("side")
+            rest = {"slow_disk_us": tuple(disk) if disk else None, "side": SideJob(**side) if side else None}
+            return cls(**{**values, "classes": classes, **rest})
         except (KeyError, TypeError) as error:
             raise SettingError(f"not a workload of the test server: {error}") from error

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from poolpilot.env.lab.datasets import Dataset
 from poolpilot.env.lab.host.programs import program
 from poolpilot.env.lab.sql_workload import SqlClass, SqlWorkload
-from poolpilot.errors import ServerError
+from poolpilot.errors import ServerError, SettingError
 from poolpilot.featurizer.histogram import BUCKETS, Histogram
 
 RESTARTED, GIVEN_UP, TOTAL, SQUARES, HEAD_WORDS = 0, 1, 2, 3, 4
@@ -99,11 +99,18 @@ class SqlLoad:
 
     Raises:
         ServerError: sysbench is missing.
+        SettingError: A class offers a share of a capacity that was not measured.
     """
 
     def __init__(
         self, workload: SqlWorkload, load_file: Path, dataset: Dataset, cpus: Sequence[int] | None = None
     ) -> None:
+        unmeasured = [one.name for one in workload.classes if one.capacity_share]
+        if unmeasured:
+            raise SettingError(
+                f"class {unmeasured[0]} of {workload.name} offers a share of a capacity that was not measured; state "
+                "rate_per_s, or let poolpilot.env.lab.capacity.at_capacity measure it"
+            )
         self.workload = workload
         with ExitStack() as opened:
             folder = Path(opened.enter_context(TemporaryDirectory(prefix="poolpilot-load-")))
@@ -164,13 +171,19 @@ def _start(sql_class: SqlClass, seed: int, load_file: Path, dataset: Dataset, pr
         process = subprocess.Popen(
             command,
             cwd=SCRIPTS,
-            env={**os.environ, "POOLPILOT_SCRIPT": sql_class.script},
+            env={**os.environ, "POOLPILOT_SCRIPT": sql_class.script, "POOLPILOT_SOCKET": str(socket_in(load_file))},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
     return Sender(sql_class, process, ledger, log)
+
+
+def socket_in(load_file: Path) -> Path:
+    """The server's socket, as the file of the load names it; its password stays there."""
+    lines = dict(line.split("=", 1) for line in load_file.read_text().splitlines())
+    return Path(lines["mysql-socket"])
 
 
 def _options(sql_class: SqlClass, seed: int, dataset: Dataset, ledger: Ledger) -> dict[str, object]:
@@ -184,6 +197,7 @@ def _options(sql_class: SqlClass, seed: int, dataset: Dataset, ledger: Ledger) -
         "rate_per_s": sql_class.rate_per_s,
         "burst_period_s": sql_class.burst_period_s,
         "burst_share": sql_class.burst_share,
+        "burst_offset": sql_class.burst_offset,
         **dataset.options_for(sql_class.script),
         **sql_class.options,
     }

@@ -32,7 +32,8 @@ local options = {
    rate_per_s = {"Requests offered a second over all connections, Poisson; 0 is a closed loop", 0.0},
    patience_ms = {"Where a rate is offered: a request that could not be sent so long after it was due is given up", 250.0},
    burst_period_s = {"Seconds from one burst to the next; 0 is an even load", 0.0},
-   burst_share = {"Share of that time that a burst lasts; between bursts connections rest", 0.5}
+   burst_share = {"Share of that time that a burst lasts; between bursts connections rest", 0.5},
+   burst_offset = {"Share of that time after which a burst begins", 0.0}
 }
 
 local client = {}
@@ -75,7 +76,7 @@ end
 local function within_burst(us)
    local period_us = sysbench.opt.burst_period_s * 1e6
    if period_us <= 0 then return us end
-   local into_us = us % period_us
+   local into_us = (us - sysbench.opt.burst_offset * period_us) % period_us
    if into_us < sysbench.opt.burst_share * period_us then return us end
    return us - into_us + period_us
 end
@@ -111,6 +112,11 @@ local function attach()
    due_us = now_us()
    if sysbench.opt.rate_per_s > 0 then due_us = due_us + gap_us() end
    due_us = within_burst(due_us)
+end
+
+-- Waits within a request, from now on.
+function client.pause(us)
+   sleep_until(now_us() + us)
 end
 
 function client.connect()

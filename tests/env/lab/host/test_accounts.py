@@ -13,9 +13,9 @@ import pymysql
 import pytest
 from pymysql.constants import ER
 
+from poolpilot.env.lab.host.mariadbd import Running
 from poolpilot.env.lab.host.programs import program
 from poolpilot.env.lab.instance import Lab, LabSettings
-from poolpilot.env.lab.mariadbd import Running
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.mariadb.session import Session
 from poolpilot.errors import ServerError

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
 
-from poolpilot.env.lab.accounts import Accounts
+from poolpilot.env.lab.host.accounts import Accounts
 from poolpilot.env.lab.host.folder import LabFolder
 from poolpilot.env.lab.host.os_account import ROOT_ID, OsAccount
 from poolpilot.env.lab.host.private_file import write_private

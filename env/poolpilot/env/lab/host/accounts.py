@@ -49,7 +49,7 @@ class Accounts:
         lines = ["DELETE FROM mysql.global_priv WHERE User IN ('', 'root')", "FLUSH PRIVILEGES"]
         for host in ("127.0.0.1", "localhost"):
             lines += _account(TUNER, host, self.tuner, "CONNECTION ADMIN ON *.*")
-        rights = f"SELECT, INSERT, UPDATE, DELETE, CREATE, INDEX ON {DATABASE}.*"
+        rights = f"SELECT, INSERT, UPDATE, DELETE, CREATE, INDEX, EXECUTE ON {DATABASE}.*"
         lines += _account(LOAD, "localhost", self.load, rights)
         lines += _account(ROOT, "localhost", self.root, "ALL ON *.*", " WITH GRANT OPTION")
         return "".join(f"{line};\n" for line in lines)
