@@ -45,6 +45,14 @@ def test_a_counter_that_fell_means_a_restart(before: Snapshot, after: Snapshot) 
         measures_between(before, replace(after, counters={**after.counters, "completed": 1.0}))
 
 
+def test_what_a_server_shows_beside_its_pool_may_be_reset_and_is_then_missing(
+    before: Snapshot, after: Snapshot
+) -> None:
+    measures = measures_between(before, replace(after, counters={**after.counters, "events_file_us": 1.0}))
+    assert measures["events_file_us"] is None
+    assert measures["events_file"] == 1000.0
+
+
 def test_a_histogram_that_fell_means_a_restart(before: Snapshot, after: Snapshot) -> None:
     fallen = after.histograms["think_us"] - before.histograms["think_us"]
     with pytest.raises(ServerError, match=r"histogram 'think_us' .* restarted"):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from poolpilot.errors import FeatureError, StoreError
-from poolpilot.featurizer.measures import MEASURE_NAMES, measures_between
+from poolpilot.featurizer.measures import MEASURE_NAMES, STATUS_COUNTERS, measures_between
 from poolpilot.featurizer.record import RECORD_FIELDS, RecordContext, RecordValue, measures_of, record_row, window_of
 from poolpilot.featurizer.snapshot import Snapshot
 from poolpilot.featurizer.window import Window
@@ -70,6 +70,14 @@ def test_the_window_comes_back_exactly(before: Snapshot, after: Snapshot) -> Non
 def test_a_window_with_missing_measures_comes_back_exactly(before: Snapshot, after: Snapshot) -> None:
     poorer = replace(after, counters={"completed": 1100.0}, histograms={})
     assert window_of(row_between(before, poorer)) == Window.between(before, poorer)
+
+
+def test_a_record_older_than_the_columns_of_today_is_read(before: Snapshot, after: Snapshot) -> None:
+    row = row_between(before, after)
+    older = {name: value for name, value in row.items() if name not in STATUS_COUNTERS}
+    read = window_of(older)
+    assert read.profile == Window.between(before, after).profile
+    assert list(read.indicators) == ["net_silent_wait_us_per_round"]
 
 
 def test_nan_of_a_data_frame_is_missing(before: Snapshot, after: Snapshot) -> None:

@@ -6,15 +6,17 @@ import numpy as np
 import pytest
 
 from poolpilot.errors import FeatureError
-from poolpilot.featurizer.measures import GAUGES, MEASURE_NAMES, Measures, measures_between
+from poolpilot.featurizer.measures import GAUGES, MEASURE_NAMES, STATUS_COUNTERS, Measures, measures_between
 from poolpilot.featurizer.operand import needed
 from poolpilot.featurizer.profile import WorkloadProfile, checked_features
 from poolpilot.featurizer.schema import (
     FEATURES,
+    INDICATORS,
     SCHEMA_VERSION,
     feature_names,
     feature_table,
     features_of,
+    indicators_of,
     scaled,
 )
 from poolpilot.featurizer.snapshot import Snapshot
@@ -158,3 +160,29 @@ def test_every_feature_is_refused_beyond_its_range_by_name(window: Window, name:
     with pytest.raises(FeatureError, match=f"{name} is .*; allowed is a number from 0 to") as refused:
         checked_features({**window.profile.features, name: high * 2.0})
     assert refused.value.feature == name
+
+
+def test_no_feature_is_made_of_what_only_indicators_say() -> None:
+    names = {indicator.name for indicator in INDICATORS}
+    assert len(names) == len(INDICATORS)
+    assert names.isdisjoint(feature_names())
+    for feature in FEATURES:
+        assert needed(feature.numerator, feature.denominator).isdisjoint(STATUS_COUNTERS)
+    for indicator in INDICATORS:
+        assert needed(indicator.numerator, indicator.denominator) <= set(MEASURE_NAMES)
+
+
+def test_indicators_are_those_that_the_server_lets_compute() -> None:
+    mix = {f"statements_{kind}": 10.0 for kind in ("insert", "update", "delete", "call", "commit")}
+    told = indicators_of(measures_with(completed=100.0, row_lock_wait_us=5000.0, statements_select=50.0, **mix))
+    shares = {f"{kind}_share": 0.1 for kind in ("insert", "update", "delete", "call", "commit")}
+    assert told == {"row_lock_wait_us_per_request": 50.0, "select_share": 0.5, **shares}
+
+
+@pytest.mark.parametrize(("latch_wait_us", "net_us"), [(0.0, 900.0), (300.0, 600.0), (5000.0, 0.0)])
+def test_silent_waiting_is_net_of_latches(latch_wait_us: float, net_us: float) -> None:
+    round_us = {"active_round_us_count": 200.0, "active_round_us_mean": 1000.0}
+    parts = {"round_cpu_us_mean": 80.0, "run_delay_us_mean": 20.0}
+    latches = {"latch_waits": 400.0, "latch_wait_us_mean": latch_wait_us / 2.0}
+    told = indicators_of(measures_with(**round_us, **parts, **latches))
+    assert told["net_silent_wait_us_per_round"] == pytest.approx(net_us)

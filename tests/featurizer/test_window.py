@@ -78,7 +78,27 @@ def test_bodies_of_older_releases_are_of_the_embedded_pool(window: Window) -> No
     body = replace(window, server_kind="mariadb", in_system=3.0).as_dict()
     for name in OPTIONAL_FIELDS:
         del body[name]
-    assert Window.from_dict(body) == replace(window, server_kind="native", in_system=None)
+    assert Window.from_dict(body) == replace(window, server_kind="native", in_system=None, indicators={})
+
+
+def test_indicators_survive_json(window: Window) -> None:
+    sent = replace(window, indicators={"select_share": 0.75, "row_lock_wait_us_per_request": 12.5})
+    assert Window.from_dict(json.loads(json.dumps(sent.as_dict()))) == sent
+    assert "indicators" not in replace(window, indicators={}).as_dict()
+
+
+@pytest.mark.parametrize(
+    ("indicators", "says"),
+    [
+        ({"colour": 1.0}, "indicators has an unknown field 'colour'"),
+        ({"select_share": 1.5}, "select_share"),
+        ({"select_share": None}, "select_share"),
+        ([], "indicators"),
+    ],
+)
+def test_indicators_from_outside_are_checked(window: Window, indicators: object, says: str) -> None:
+    with pytest.raises(FeatureError, match=says):
+        Window.from_dict({**window.as_dict(), "indicators": indicators})
 
 
 def test_window_says_what_counted_it(before: Snapshot, after: Snapshot) -> None:
@@ -89,7 +109,7 @@ def test_window_says_what_counted_it(before: Snapshot, after: Snapshot) -> None:
 def test_the_body_has_the_documented_shape(window: Window) -> None:
     body = window.as_dict()
     fields = ["schema_version", "server_kind", "pool_tuple", "duration_s", "features", "classes", "in_system"]
-    assert list(body) == fields
+    assert list(body) == [*fields, "indicators"]
     pairs = [[bucket_of(8_000.0), 1], [bucket_of(9_000.0), 1]]
     assert body["classes"]["write"] == {"throughput_per_s": 1.0, "latency": pairs}
 

@@ -1,6 +1,7 @@
 """The catalogue: every feature of a workload profile, declared with its unit, range and definition."""
 
 from poolpilot.featurizer.feature import Feature
+from poolpilot.featurizer.measures import STATEMENTS, WAIT_EVENTS, WAIT_REASONS
 from poolpilot.featurizer.operand import Amount, Measure, Operand, Product, Sum, total
 
 LONGEST_US = 1e9
@@ -167,3 +168,35 @@ POPULATION: tuple[Feature, ...] = (
 
 FEATURES: tuple[Feature, ...] = SEED_MEASURES + POOL_ACTIVITY + CPU_OR_WAITING + POPULATION
 """The schema: the order of these is the order of a profile's vector."""
+
+SILENT_US = Sum((total("active_round_us"),), (THREAD_CPU_US, RUN_DELAY_US, Amount("latch_waits", "latch_wait_us_mean")))
+STATEMENTS_COUNTED = Sum(tuple(Measure(f"statements_{kind}") for kind in STATEMENTS))
+
+INDICATORS: tuple[Feature, ...] = (
+    Feature(
+        "net_silent_wait_us_per_round",
+        "us",
+        SILENT_US,
+        Measure("active_round_us_count"),
+        1.0,
+        0.0,
+        LONGEST_US,
+        derivation="active round less its CPU time, run-queue delay and latch waits: at least so much, since a latch "
+        "wait also holds spinning and waits that the pool was told of",
+    ),
+    _per_request("row_lock_waits_per_request", Measure("row_lock_waits")),
+    _us_per_request("row_lock_wait_us_per_request", Measure("row_lock_wait_us"), "Innodb_row_lock_time over requests"),
+    *(
+        _share(f"{kind}_share", Measure(f"statements_{kind}"), STATEMENTS_COUNTED, f"{kind} over the kinds counted")
+        for kind in STATEMENTS
+    ),
+    *(_per_request(f"reported_{reason}_per_request", Measure(f"reported_{reason}")) for reason in WAIT_REASONS),
+    _per_request("threads_scheduled_per_request", Measure("threads_scheduled")),
+    _us_per_request("threads_run_delay_us_per_request", Measure("threads_run_delay_us"), "run-queue delay of threads"),
+    *(
+        _us_per_request(f"events_{kind}_us_per_request", Measure(f"events_{kind}_us"), f"wait events: {kind}")
+        for kind in WAIT_EVENTS
+    ),
+)
+"""What a window says beside the features, where the server shows it. No network takes these: they are for people, and
+for models to come, whose records have the measures."""

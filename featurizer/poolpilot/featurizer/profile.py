@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolpilot.featurizer import untrusted
+from poolpilot.featurizer.feature import Feature
 from poolpilot.featurizer.measures import Measures
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.featurizer.schema import FEATURES, SCHEMA_VERSION, feature_names, features_of, scaled
+from poolpilot.featurizer.schema import FEATURES, INDICATORS, SCHEMA_VERSION, feature_names, features_of, scaled
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,24 @@ def checked_features(values: object) -> dict[str, float | None]:
     features: dict[str, float | None] = {}
     for feature in FEATURES:
         value = given[feature.name]
-        present = value is not None
-        unit = "" if feature.unit == "1" else feature.unit
-        checked = untrusted.number(feature.name, value, feature.low, feature.high, unit) if present else None
-        features[feature.name] = checked
+        features[feature.name] = None if value is None else _in_range(feature, value)
     return features
+
+
+def checked_indicators(values: object) -> dict[str, float]:
+    """Checks indicators from outside: an object of some indicators' names to numbers, in the order of the catalogue.
+
+    Raises:
+        FeatureError: An indicator is unknown, no number, not finite or out of its range.
+    """
+    given = untrusted.named("indicators", values, (), [indicator.name for indicator in INDICATORS])
+    return {
+        indicator.name: _in_range(indicator, given[indicator.name])
+        for indicator in INDICATORS
+        if indicator.name in given
+    }
+
+
+def _in_range(feature: Feature, value: object) -> float:
+    unit = "" if feature.unit == "1" else feature.unit
+    return untrusted.number(feature.name, value, feature.low, feature.high, unit)

@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
 from poolpilot.errors import StoreError
-from poolpilot.featurizer.measures import HISTOGRAMS, MEASURE_NAMES, Measures
+from poolpilot.featurizer.measures import HISTOGRAMS, MEASURE_NAMES, STATUS_COUNTERS, Measures
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.profile import WorkloadProfile
-from poolpilot.featurizer.schema import SCHEMA_VERSION
+from poolpilot.featurizer.schema import SCHEMA_VERSION, indicators_of
 from poolpilot.featurizer.snapshot import server_kind_of
 from poolpilot.featurizer.window import Window, checked_classes
 
@@ -155,8 +155,11 @@ def record_row(
 
 
 def measures_of(row: Mapping[str, Any]) -> dict[str, float | None]:
-    """Takes the measures out of a record; NaN, which data frames hold for NULL, is missing."""
-    values = ((name, row[name]) for name in MEASURE_NAMES)
+    """Takes the measures out of a record.
+
+    NaN, which data frames hold for NULL, is missing, as are columns that came later than the record.
+    """
+    values = ((name, row.get(name) if name in STATUS_COUNTERS else row[name]) for name in MEASURE_NAMES)
     return {name: None if value is None or value != value else float(value) for name, value in values}
 
 
@@ -175,4 +178,5 @@ def window_of(row: Mapping[str, Any]) -> Window:
     profile = WorkloadProfile.from_measures(pool_tuple, measures)
     classes = checked_classes(json.loads(row["classes"]))
     kind = server_kind_of(row["server"])
-    return Window(SCHEMA_VERSION, pool_tuple, float(row["duration_s"]), profile, classes, server_kind=kind)
+    duration_s, indicators = float(row["duration_s"]), indicators_of(measures)
+    return Window(SCHEMA_VERSION, pool_tuple, duration_s, profile, classes, server_kind=kind, indicators=indicators)

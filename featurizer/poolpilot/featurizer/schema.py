@@ -6,12 +6,21 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from poolpilot.featurizer.catalogue import FEATURES
+from poolpilot.featurizer.catalogue import FEATURES, INDICATORS
 from poolpilot.featurizer.measures import Measures
 
 Number = TypeVar("Number", np.float32, np.float64)
 
-__all__ = ["FEATURES", "SCHEMA_VERSION", "feature_names", "feature_table", "features_of", "scaled"]
+__all__ = [
+    "FEATURES",
+    "INDICATORS",
+    "SCHEMA_VERSION",
+    "feature_names",
+    "feature_table",
+    "features_of",
+    "indicators_of",
+    "scaled",
+]
 
 SCHEMA_VERSION = 1
 """Rises whenever a feature is added, removed or redefined."""
@@ -37,6 +46,12 @@ def features_of(measures: Measures) -> dict[str, float | None]:
         Every feature by name, within its range; None where an operand is missing or a divisor is zero.
     """
     return {feature.name: feature.evaluate(measures) for feature in FEATURES}
+
+
+def indicators_of(measures: Measures) -> dict[str, float]:
+    """Computes the indicators that the server lets compute, in natural units, from flat measures."""
+    found = ((indicator.name, indicator.evaluate(measures)) for indicator in INDICATORS)
+    return {name: value for name, value in found if value is not None}
 
 
 def scaled(features: Mapping[str, float | None]) -> NDArray[np.float64]:

@@ -1,7 +1,7 @@
 """A window: what a server did between two snapshots under one tuple; also the body of a prediction request."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, Self
 
@@ -10,8 +10,8 @@ from poolpilot.featurizer import untrusted
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.measures import Measures, histogram_rise, measures_between
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.featurizer.profile import WorkloadProfile, checked_features
-from poolpilot.featurizer.schema import SCHEMA_VERSION
+from poolpilot.featurizer.profile import WorkloadProfile, checked_features, checked_indicators
+from poolpilot.featurizer.schema import SCHEMA_VERSION, indicators_of
 from poolpilot.featurizer.snapshot import LATENCY_PREFIX, SERVER_KINDS, ServerKind, Snapshot
 
 IN_SYSTEM = "in_system_us"
@@ -25,7 +25,7 @@ MOST_PER_S = 1e9
 MOST_IN_SYSTEM = 1e9
 
 REQUIRED_FIELDS = ("schema_version", "pool_tuple", "duration_s", "features", "classes")
-OPTIONAL_FIELDS = ("server_kind", "in_system")
+OPTIONAL_FIELDS = ("server_kind", "in_system", "indicators")
 """Fields that older bodies lack: without a kind a window is one of the embedded pool, which those were about."""
 
 
@@ -75,6 +75,7 @@ class Window:
         in_system: Mean number of requests that ran, waited or were queued, where the server counts them; no part of
             a record. (The feature of this name is derived, and missing where the server does not time its rounds.)
         server_kind: What it was measured on.
+        indicators: What the server shows beside the features, by name: those that it lets compute.
 
     Examples:
         >>> in_force, gauges = PoolTuple(4, 3, 500), {"connections": 64.0}
@@ -94,6 +95,7 @@ class Window:
     classes: Mapping[str, ClassWindow]
     in_system: float | None = None
     server_kind: ServerKind = "native"
+    indicators: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def time_in_system_s(self) -> float | None:
@@ -149,8 +151,8 @@ class Window:
         in_system = None
         if IN_SYSTEM in before.counters and IN_SYSTEM in after.counters:
             in_system = (after.counters[IN_SYSTEM] - before.counters[IN_SYSTEM]) / duration_s / 1e6
-        window = cls(SCHEMA_VERSION, after.pool_tuple, duration_s, profile, classes, in_system, after.server_kind)
-        return window, measures
+        seen = (in_system, after.server_kind, indicators_of(measures))
+        return cls(SCHEMA_VERSION, after.pool_tuple, duration_s, profile, classes, *seen), measures
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the window fit for JSON: the body of a prediction request."""
@@ -162,6 +164,7 @@ class Window:
             "features": dict(self.profile.features),
             "classes": {name: window.as_dict() for name, window in self.classes.items()},
             "in_system": self.in_system,
+            **({"indicators": dict(self.indicators)} if self.indicators else {}),
         }
 
     @classmethod
@@ -182,7 +185,8 @@ class Window:
         if in_system is not None:
             in_system = untrusted.number("in_system", in_system, 0.0, MOST_IN_SYSTEM, "requests")
         server_kind = untrusted.one_of("server_kind", given.get("server_kind", "native"), SERVER_KINDS)
-        return cls(SCHEMA_VERSION, pool_tuple, duration_s, profile, classes, in_system, server_kind)
+        indicators = checked_indicators(given.get("indicators", {}))
+        return cls(SCHEMA_VERSION, pool_tuple, duration_s, profile, classes, in_system, server_kind, indicators)
 
 
 def check_version(version: object) -> None:

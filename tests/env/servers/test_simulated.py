@@ -128,3 +128,34 @@ def test_tuple_outside_the_ranges_is_refused_and_time_does_not_run_back() -> Non
             server.run_for(seconds)
     with pytest.raises(SettingError, match="requests must be at least 0"):
         server.run_requests(-1)
+
+
+def net_silent_wait_us(*steps: Step) -> tuple[float, float]:
+    """Silent waiting a round on a pool with room for everybody: as the feature has it, and net of latches."""
+    workload = Workload("mine", "test", (RequestClass("all", steps),), connections=16, cpus=2)
+    window = window_of(SimulatedServer(workload, initial=PoolTuple(16, 3, 10)))
+    gross = window.profile.features["silent_wait_us_per_round"]
+    assert gross is not None
+    return gross, window.indicators["net_silent_wait_us_per_round"]
+
+
+def test_a_latch_alone_is_no_silent_wait_once_its_sleep_is_taken_off() -> None:
+    gross_us, net_us = net_silent_wait_us(
+        Step("acquire", latch=0), Step("cpu", us=500.0), Step("release", latch=0), Step("cpu", us=20.0)
+    )
+    assert gross_us > 2000.0
+    assert net_us < 0.02 * gross_us
+
+
+def test_a_silent_wait_is_still_one_net_of_latches() -> None:
+    gross_us, net_us = net_silent_wait_us(Step("cpu", us=50.0), Step("wait", us=2000.0))
+    assert net_us == pytest.approx(gross_us)
+    assert net_us == pytest.approx(2000.0, rel=0.1)
+
+
+def test_a_silent_wait_beside_a_latch_is_told_apart_from_it() -> None:
+    gross_us, net_us = net_silent_wait_us(
+        Step("wait", us=3000.0), Step("acquire", latch=0), Step("cpu", us=500.0), Step("release", latch=0)
+    )
+    assert gross_us > 4000.0
+    assert net_us == pytest.approx(3000.0, rel=0.15)

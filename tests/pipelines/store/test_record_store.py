@@ -139,6 +139,14 @@ def test_a_later_column_has_its_value_in_older_segments(tmp_path: Path) -> None:
     assert found == {"a": "grey", "b": "red"}
 
 
+def test_a_later_column_may_be_null_in_older_segments(tmp_path: Path) -> None:
+    RecordStore(tmp_path, SCHEMA).append(rows("a"), run_id="old")
+    newer = RecordStore(tmp_path, SCHEMA.append(pa.field("weight_kg", pa.float64())), later={"weight_kg": None})
+    newer.append([{**row, "weight_kg": 2.5} for row in rows("b")], run_id="new")
+    found = {row["workload_id"]: row["weight_kg"] for row in newer.scan().to_pylist()}
+    assert found == {"a": None, "b": 2.5}
+
+
 def test_a_disk_that_refuses_is_a_store_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreError, match="cannot write a segment"):

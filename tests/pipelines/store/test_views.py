@@ -1,13 +1,16 @@
 """The views show what the segments hold, in memory or in a file that can be thrown away."""
 
+import hashlib
 import io
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
 from poolpilot.env.workloads.families import PlannedWorkload
+from poolpilot.featurizer.measures import STATUS_COUNTERS
 from poolpilot.featurizer.record import window_of
 from poolpilot.pipelines.collect.collect import Staging, collect
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
@@ -33,6 +36,22 @@ def test_features_by_sql_are_those_of_the_windows(store: StagingStore) -> None:
         assert found[0] == pytest.approx(features["utilisation"])
         assert found[1] == pytest.approx(features["completed_per_s"])
         assert found[2] is None
+
+
+def test_segments_of_before_and_after_a_column_came_are_seen_together(store: StagingStore) -> None:
+    digest, rows = read_dataset(store.directory, "train").digest, store.window_rows()
+    (segment, *others) = store.windows.segments
+    older = pq.ParquetFile(segment.path).read().drop_columns(list(STATUS_COUNTERS))
+    sink = io.BytesIO()
+    pq.write_table(older, sink)
+    segment.path.unlink()
+    name = hashlib.sha256(sink.getvalue()).hexdigest()[:32]
+    segment.path.with_name(f"older-{name}.parquet").write_bytes(sink.getvalue())
+    assert others
+    assert store.window_rows() == rows
+    assert read_dataset(store.directory, "train").digest == digest
+    found = connect(store).sql("SELECT count(*), count(reported_net) FROM records").fetchall()
+    assert found == [(len(rows), 0)]
 
 
 def test_outcomes_are_the_values_of_the_sweep(store: StagingStore) -> None:

@@ -44,10 +44,10 @@ class RecordStore:
     Args:
         directory: Folder of the segments; made by the first `append`.
         schema: Columns of a row.
-        later: Columns that older segments lack, with the value that holds for all their rows.
+        later: Columns that older segments lack, with the value that holds for all their rows; None is null.
     """
 
-    def __init__(self, directory: Path, schema: pa.Schema, later: Mapping[str, str] | None = None) -> None:
+    def __init__(self, directory: Path, schema: pa.Schema, later: Mapping[str, str | None] | None = None) -> None:
         self.directory = directory
         self.schema = schema
         self.later = dict(later or {})
@@ -99,31 +99,43 @@ class RecordStore:
         Raises:
             StoreError: A segment is sound but was written with other columns.
         """
-        tables = [self._read(segment) for segment in self.segments]
+        tables = [self.read(segment.path) for segment in self.segments]
         return pa.concat_tables(tables) if tables else self.schema.empty_table()
 
-    def _read(self, segment: Segment) -> pa.Table:
-        table = pq.ParquetFile(segment.path).read()
+    def read(self, path: Path) -> pa.Table:
+        """The rows of one segment, in the columns of today.
+
+        Raises:
+            StoreError: It is no Parquet file, or was written with other columns.
+        """
+        try:
+            table = pq.ParquetFile(path).read()
+        except pa.ArrowInvalid as error:
+            raise StoreError(f"segment {path} is no Parquet file: {error}") from error
         for name in self.later.keys() - set(table.schema.names):
-            table = table.append_column(name, pa.array([self.later[name]] * table.num_rows, pa.string()))
+            column = pa.array([self.later[name]] * table.num_rows, self.schema.field(name).type)
+            table = table.append_column(name, column)
         if set(table.schema.names) != set(self.schema.names):
             differing = sorted(set(table.schema.names) ^ set(self.schema.names))
             raise StoreError(
-                f"segment {segment.path} was written by another version (column {differing[0]!r} differs): "
+                f"segment {path} was written by another version (column {differing[0]!r} differs): "
                 "collect into a new directory"
             )
-        return table.select(self.schema.names).cast(self.schema)
+        try:
+            return table.select(self.schema.names).cast(self.schema)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
+            raise StoreError(
+                f"segment {path} holds values of other kinds than this version ({error}): collect into a new directory"
+            ) from error
 
     def _verified(self, path: Path) -> Segment | None:
         try:
-            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            sound = sound_segment(path)
         except FileNotFoundError:
             return None
-        match = _NAME.fullmatch(path.name)
-        if match is not None and digest.startswith(match["digest"]):
-            return Segment(path, digest)
-        self._set_aside(path)
-        return None
+        if sound is None:
+            self._set_aside(path)
+        return sound
 
     def _set_aside(self, path: Path) -> None:
         self._torn.add(path.name)
@@ -132,6 +144,17 @@ class RecordStore:
             path.rename(path.with_name(path.name + ".torn"))
         except OSError:
             _LOG.warning("segment %s could not be renamed and is skipped at every read", path)
+
+
+def sound_segment(path: Path) -> Segment | None:
+    """The segment of a file whose bytes fit its name; None for any other file.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    match = _NAME.fullmatch(path.name)
+    return Segment(path, digest) if match is not None and digest.startswith(match["digest"]) else None
 
 
 def _as_parquet(rows: Sequence[Mapping[str, object]], schema: pa.Schema) -> bytes:

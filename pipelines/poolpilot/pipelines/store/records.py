@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from poolpilot.errors import StoreError
+from poolpilot.featurizer.measures import STATUS_COUNTERS
 from poolpilot.featurizer.record import OLDER_TIMER, RECORD_FIELDS
 from poolpilot.pipelines.store.record_store import RecordStore
 
@@ -45,7 +46,9 @@ class StagingStore:
     @property
     def windows(self) -> RecordStore:
         """Measured windows."""
-        return RecordStore(self.directory / "windows", WINDOW_SCHEMA, later={"timer": OLDER_TIMER})
+        return RecordStore(
+            self.directory / "windows", WINDOW_SCHEMA, later={"timer": OLDER_TIMER, **dict.fromkeys(STATUS_COUNTERS)}
+        )
 
     @property
     def workloads(self) -> RecordStore:
@@ -79,13 +82,20 @@ class StagingStore:
         return rows
 
     def window_rows(self, workload_ids: Iterable[str] | None = None) -> list[Mapping[str, Any]]:
-        """Rows of `WINDOW_SCHEMA` in the order measured, of all workloads or of some."""
+        """Rows of `WINDOW_SCHEMA` in the order measured, of all workloads or of some.
+
+        What servers show beside their pool is left out where it is null, so that older rows, which have no such
+        columns, read and hash as they always did.
+        """
         table = self.windows.scan()
         if workload_ids is not None:
             wanted = pa.array(sorted(set(workload_ids)), pa.string())
             table = table.filter(pc.is_in(table["workload_id"], wanted))
-        rows: list[Mapping[str, Any]] = table.sort_by("time_unix_s").to_pylist()
-        return rows
+        rows = table.sort_by("time_unix_s").to_pylist()
+        return [
+            {name: value for name, value in row.items() if value is not None or name not in STATUS_COUNTERS}
+            for row in rows
+        ]
 
     def merged_into(self, directory: Path, run_id: str = "merged") -> "StagingStore":
         """Copies everything that can be read into one segment of each kind, to keep or to send; returns that store.

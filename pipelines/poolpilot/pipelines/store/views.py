@@ -45,7 +45,9 @@ def connect(store: StagingStore, database: Path | None = None) -> duckdb.DuckDBP
 def _create_view(connection: duckdb.DuckDBPyConnection, name: str, records: RecordStore) -> None:
     paths = [str(segment.path.resolve()) for segment in records.segments]
     listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
-    source = f"read_parquet([{listed}])" if paths else f"(SELECT {_no_columns(records)} WHERE false)"
+    source = (
+        f"read_parquet([{listed}], union_by_name = true)" if paths else f"(SELECT {_no_columns(records)} WHERE false)"
+    )
     connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM {source}')
 
 
