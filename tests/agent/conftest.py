@@ -14,8 +14,11 @@ from poolpilot.env.objective import Objective
 from poolpilot.featurizer.histogram import Histogram, bucket_of
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.profile import WorkloadProfile
+from poolpilot.featurizer.ratios import ratios_of
 from poolpilot.featurizer.schema import SCHEMA_VERSION, feature_names
 from poolpilot.featurizer.window import ClassWindow, Window
+from poolpilot.models.latent.machine_grid import MachineGrid
+from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves, rounded
 
 GRID = ActionGrid(sizes=(1, 2, 4, 8, 16, 32), oversubscribes=(3,), timer_intervals_ms=(10, 500))
 CONNECTIONS = 128.0
@@ -87,6 +90,24 @@ def synthetic_sweeps(count: int, seed: int, split: str) -> list[WorkloadSweep]:
         )
         for index in range(count)
     ]
+
+
+def curves_of(sweeps: Sequence[WorkloadSweep], grid: MachineGrid) -> ResponseCurves:
+    """The sweeps as response curves, with the ratios of the window that was measured nearest to each reference."""
+
+    def curve(sweep: WorkloadSweep) -> ResponseCurve:
+        columns, price = grid.columns_on(sweep.limits), sweep.objective.price_of_thread
+        near = [sweep.entries[sweep.neighbours(columns[place]).low] for place in grid.reference_columns]
+        return ResponseCurve(
+            name=sweep.workload_id,
+            family=sweep.family,
+            cpus=sweep.limits.cpus,
+            connections=int(CONNECTIONS),
+            log_worth=tuple(sweep.value(column) + price * math.log(column.pool_size) for column in columns),
+            ratios=tuple(rounded(ratios_of(entry.windows[0].profile.features)) for entry in near),
+        )
+
+    return ResponseCurves(grid=grid, source="made for tests", curves=tuple(curve(sweep) for sweep in sweeps))
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,18 +1,17 @@
 """The nearest workloads by ratios lend their best configurations, on machines of another size too."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 import pytest
+from tests.agent.conftest import curves_of
 
 from poolpilot.agent.baselines.nearest_ratios import NearestRatios, NearestRatiosSettings
-from poolpilot.agent.baselines.ratio_library import RatioLibrary
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.machine_grid import MachineGrid
+from poolpilot.models.latent.response_curves import ResponseCurves
 
 GRID = MachineGrid(sizes=(1, 2, 4, 8, 16, 32), multiples=(1.0, 8.0), oversubscribes=(3,), timer_intervals_ms=(10, 500))
 
@@ -22,12 +21,12 @@ def first_window(sweep: WorkloadSweep) -> Window:
 
 
 @pytest.fixture
-def library(waiting_sweep: WorkloadSweep, contended_sweep: WorkloadSweep) -> RatioLibrary:
-    return RatioLibrary.of_sweeps([waiting_sweep, contended_sweep], GRID)
+def library(waiting_sweep: WorkloadSweep, contended_sweep: WorkloadSweep) -> ResponseCurves:
+    return curves_of([waiting_sweep, contended_sweep], GRID)
 
 
 def test_one_neighbour_lends_its_best_configuration(
-    library: RatioLibrary, waiting_sweep: WorkloadSweep, contended_sweep: WorkloadSweep
+    library: ResponseCurves, waiting_sweep: WorkloadSweep, contended_sweep: WorkloadSweep
 ) -> None:
     nearest = NearestRatios(library, NearestRatiosSettings(neighbours=1))
     for sweep in (waiting_sweep, contended_sweep):
@@ -35,7 +34,7 @@ def test_one_neighbour_lends_its_best_configuration(
         assert named.pool_size == (16 if sweep is waiting_sweep else 2)
 
 
-def test_names_only_what_the_server_allows(library: RatioLibrary, waiting_sweep: WorkloadSweep) -> None:
+def test_names_only_what_the_server_allows(library: ResponseCurves, waiting_sweep: WorkloadSweep) -> None:
     small = KnobSpace.stock(2, max_pool_size=5)
     windows = [first_window(waiting_sweep)]
     nearest = NearestRatios(library)
@@ -45,7 +44,7 @@ def test_names_only_what_the_server_allows(library: RatioLibrary, waiting_sweep:
         windows.append(replace(windows[0], pool_tuple=named))
 
 
-def test_every_trial_is_new_until_all_were_tried(library: RatioLibrary, waiting_sweep: WorkloadSweep) -> None:
+def test_every_trial_is_new_until_all_were_tried(library: ResponseCurves, waiting_sweep: WorkloadSweep) -> None:
     nearest, windows = NearestRatios(library), [first_window(waiting_sweep)]
     named = []
     for _ in range(3):
@@ -59,46 +58,20 @@ def test_every_trial_is_new_until_all_were_tried(library: RatioLibrary, waiting_
     ]
 
 
-def test_neighbours_are_found_by_the_first_window_alone(
-    library: RatioLibrary, waiting_sweep: WorkloadSweep, contended_sweep: WorkloadSweep
-) -> None:
-    nearest = NearestRatios(library, NearestRatiosSettings(neighbours=1))
-    first, later = first_window(waiting_sweep), contended_sweep.entries[(4, 3, 500)].windows[0]
-    alone = nearest.predict([first], waiting_sweep.limits, waiting_sweep.objective)
-    assert nearest.predict([first, later], waiting_sweep.limits, waiting_sweep.objective).pool_tuple == alone.pool_tuple
-
-
 def test_sizes_are_multiples_of_the_processors_too(waiting_sweep: WorkloadSweep) -> None:
     multiples = MachineGrid(sizes=(), multiples=(1.0, 8.0), oversubscribes=(3,), timer_intervals_ms=(500,))
-    nearest = NearestRatios(RatioLibrary.of_sweeps([waiting_sweep], multiples))
+    nearest = NearestRatios(curves_of([waiting_sweep], multiples))
     named = nearest.predict([first_window(waiting_sweep)], KnobSpace.stock(12), waiting_sweep.objective).pool_tuple
     assert named.pool_size == 96
 
 
-def test_what_a_server_does_not_tell_is_no_difference(library: RatioLibrary, waiting_sweep: WorkloadSweep) -> None:
-    blind = replace(library, ratios=np.where(np.arange(library.ratios.shape[1]) == 0, np.nan, library.ratios))
-    first = first_window(waiting_sweep)
-    assert NearestRatios(blind).nearest(first, waiting_sweep.objective)[0] == 0
+def test_how_j_answered_says_nothing_of_who_is_near(library: ResponseCurves, waiting_sweep: WorkloadSweep) -> None:
+    nearest, first = NearestRatios(library, NearestRatiosSettings(neighbours=1)), first_window(waiting_sweep)
+    slower = replace(first, classes={}, duration_s=100.0)
+    said = [nearest.predict([one], waiting_sweep.limits, waiting_sweep.objective) for one in (first, slower)]
+    assert said[0].pool_tuple == said[1].pool_tuple
 
 
-def test_library_leaves_a_family_out_and_joins(training: Sequence[WorkloadSweep], waiting_sweep: WorkloadSweep) -> None:
-    library = RatioLibrary.of_sweeps(training, GRID)
-    rest = library.without_family("contention")
-    assert 0 < len(rest) < len(library)
-    assert "contention" not in rest.families
-    assert rest.log_worth.shape == (len(rest), len(GRID))
-    joined = RatioLibrary.joined([rest, RatioLibrary.of_sweeps([waiting_sweep], GRID)])
-    assert len(joined) == len(rest) + 1
-    assert joined.families[-1] == "waits"
-
-
-def test_library_states_what_the_sweep_measured(waiting_sweep: WorkloadSweep) -> None:
-    library = RatioLibrary.of_sweeps([waiting_sweep], GRID)
-    known = library.on(waiting_sweep.limits, waiting_sweep.objective)
-    for pool_tuple, value in zip(known.tuples, known.values[0], strict=True):
-        assert value == pytest.approx(waiting_sweep.value(pool_tuple))
-
-
-def test_bad_calls_are_refused(library: RatioLibrary, waiting_sweep: WorkloadSweep) -> None:
+def test_bad_calls_are_refused(library: ResponseCurves, waiting_sweep: WorkloadSweep) -> None:
     with pytest.raises(SettingError, match="at least one window"):
         NearestRatios(library).predict([], waiting_sweep.limits, waiting_sweep.objective)

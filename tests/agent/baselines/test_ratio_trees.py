@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.agent.conftest import curves_of
 
-from poolpilot.agent.baselines.ratio_library import RatioLibrary
 from poolpilot.agent.baselines.ratio_trees import RatioTrees
-from poolpilot.agent.baselines.ratios import RATIO_NAMES, ratios_of
 from poolpilot.agent.baselines.trees import TreesSettings
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.sweep import WorkloadSweep
@@ -26,7 +25,7 @@ def first_window(sweep: WorkloadSweep) -> Window:
 
 @pytest.fixture(scope="module")
 def trees(training: Sequence[WorkloadSweep]) -> RatioTrees:
-    return RatioTrees.fit(RatioLibrary.of_sweeps(training, GRID), QUICK)
+    return RatioTrees.fit(curves_of(training, GRID), QUICK)
 
 
 def test_what_is_named_is_better_than_the_default(trees: RatioTrees, held_out: Sequence[WorkloadSweep]) -> None:
@@ -49,7 +48,7 @@ def test_only_allowed_and_untried_configurations_are_named(trees: RatioTrees, wa
 def test_same_data_give_the_same_trees(
     trees: RatioTrees, training: Sequence[WorkloadSweep], held_out: Sequence[WorkloadSweep]
 ) -> None:
-    again = RatioTrees.fit(RatioLibrary.of_sweeps(training, GRID), QUICK)
+    again = RatioTrees.fit(curves_of(training, GRID), QUICK)
     for sweep in held_out:
         first = [first_window(sweep)]
         assert again.predict(first, sweep.limits, sweep.objective) == trees.predict(
@@ -57,13 +56,11 @@ def test_same_data_give_the_same_trees(
         )
 
 
-def test_ratios_have_no_dimension(waiting_sweep: WorkloadSweep) -> None:
-    window = first_window(waiting_sweep)
-    features = {**window.profile.features, "cpus": 24.0, "completed_per_s": 1e6, "active_round_us_mean": 3.0}
-    faster = replace(window, profile=replace(window.profile, features=features))
-    ratios = ratios_of(window, waiting_sweep.objective)
-    assert ratios.shape == (len(RATIO_NAMES),)
-    np.testing.assert_array_equal(ratios, ratios_of(faster, waiting_sweep.objective))
+def test_curves_without_ratios_are_refused(training: Sequence[WorkloadSweep]) -> None:
+    curves = curves_of(training[:2], GRID)
+    blind = tuple(curve.model_copy(update={"ratios": ()}) for curve in curves.curves)
+    with pytest.raises(SettingError, match="no ratios"):
+        RatioTrees.fit(curves.model_copy(update={"curves": blind}), QUICK)
 
 
 def test_no_window_is_refused(trees: RatioTrees, waiting_sweep: WorkloadSweep) -> None:

@@ -3,21 +3,16 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.agent.baselines.choice import advise, best_measured
-from poolpilot.agent.baselines.ratio_library import RatioLibrary
-from poolpilot.agent.baselines.ratios import ratios_of
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
-from poolpilot.featurizer.schema import moments_of_present
 from poolpilot.featurizer.window import Window
+from poolpilot.models.latent.likeness import squared_distances
+from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.predictor import Prediction
-
-FLAT = 1e-6
-"""A ratio whose standard deviation is below this tells no workloads apart."""
 
 SLIGHT = 1e-3
 """Weight of a tuple's own regret beside what trying it leaves: it decides where several would leave as little."""
@@ -34,27 +29,18 @@ class NearestRatiosSettings(BaseModel):
 class NearestRatios:
     """Names the configuration that serves the nearest known workloads best, then what serves them best beside it.
 
-    The distance is the mean squared difference of the standardised ratios that both have, in the window of the tuple
-    that was in force first. After a trial the next one is what takes most off the regret that the neighbours would have
-    left under the tuples measured. J of neighbours is compared as regret, so their levels do not matter.
+    How near a workload is says its likeness to the windows (`poolpilot.models.latent.likeness`), nothing of how J
+    answered. After a trial the next one is what takes most off the regret that the neighbours would have left under the
+    tuples measured.
 
     Args:
-        library: The known workloads.
+        curves: The known workloads; those of which no ratios were kept are as far as those that share none.
         settings: How many are asked.
     """
 
-    def __init__(self, library: RatioLibrary, settings: NearestRatiosSettings | None = None) -> None:
-        self.library = library
+    def __init__(self, curves: ResponseCurves, settings: NearestRatiosSettings | None = None) -> None:
+        self.curves = curves
         self.settings = settings or NearestRatiosSettings()
-        _, deviation = moments_of_present(library.ratios, np.isfinite(library.ratios))
-        self._scale = np.where(deviation > FLAT, 1.0 / np.maximum(deviation, FLAT), 0.0)
-
-    def nearest(self, window: Window, objective: Objective) -> NDArray[np.int64]:
-        """Places of the nearest workloads in the library, the nearest first."""
-        differences = np.square((self.library.ratios - ratios_of(window, objective)) * self._scale)
-        both = np.isfinite(differences)
-        distances = np.where(both, differences, 0.0).sum(axis=1) / np.maximum(both.sum(axis=1), 1)
-        return np.argsort(distances, kind="stable")[: self.settings.neighbours]
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`.
@@ -64,17 +50,20 @@ class NearestRatios:
         """
         if not windows:
             raise SettingError("a prediction needs at least one window; measure the tuple in force first")
-        known = self.library.on(limits, objective)
-        values = known.values[self.nearest(windows[0], objective)]
+        placed = self.curves.grid.on(limits)
+        distances = squared_distances(self.curves, windows, limits)
+        nearest = np.argsort(distances, kind="stable")[: self.settings.neighbours]
+        sizes = np.array([pool_tuple.pool_size for pool_tuple in placed.tuples])
+        values = self.curves.log_worth[nearest] @ placed.shares.T - objective.price_of_thread * np.log(sizes)
         regrets = 1.0 - np.exp(values - values.max(axis=1, keepdims=True))
         measured = {window.pool_tuple.core for window in windows}
-        done = np.array([pool_tuple.core in measured for pool_tuple in known.tuples])
+        done = np.array([pool_tuple.core in measured for pool_tuple in placed.tuples])
         if done.all():
             best = best_measured(windows, objective).pool_tuple
             return advise(windows, best.core, f"{best} is the best measured, and there is no other", "nearest_ratios")
         least = regrets[:, done].min(axis=1, initial=1.0)
         left = np.minimum(regrets, least[:, None]).mean(axis=0) + SLIGHT * regrets.mean(axis=0)
         place = int(np.argmin(np.where(done, np.inf, left)))
-        named = known.tuples[place]
+        named = placed.tuples[place]
         reason = f"{named} loses {regrets[:, place].mean():.0%} on average under the {len(values)} nearest workloads"
         return advise(windows, named.core, reason, "nearest_ratios")

@@ -8,16 +8,16 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from poolpilot.agent.baselines.choice import advise, best_measured
-from poolpilot.agent.baselines.ratio_library import RatioLibrary
-from poolpilot.agent.baselines.ratios import ratios_of
 from poolpilot.agent.baselines.trees import TreesSettings, regressor_of
 from poolpilot.env.action_grid import log_core
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.ratios import ratios_of
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.machine_grid import MachineGrid
+from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.predictor import Prediction
 
 Floats = NDArray[np.float64]
@@ -44,22 +44,26 @@ class RatioTrees:
         self._regressor: Any = regressor
 
     @classmethod
-    def fit(cls, library: RatioLibrary, settings: TreesSettings | None = None) -> Self:
-        """Fits the trees to every configuration of every known workload; every family weighs the same."""
-        known: NDArray[np.bool_] = np.isfinite(library.ratios).sum(axis=0) > 0
-        rows, targets, weights = [], [], []
-        for place, family in enumerate(library.families):
-            cpus = int(library.cpus[place])
-            columns = library.grid.columns_on(KnobSpace.stock(cpus))
-            worth = library.log_worth[place]
-            rows.append(
-                ratio_tree_inputs(library.ratios[place, known], columns, cpus, float(library.connections[place]))
+    def fit(cls, curves: ResponseCurves, settings: TreesSettings | None = None) -> Self:
+        """Fits the trees to every configuration of every curve of which ratios were kept; every family weighs the same.
+
+        Raises:
+            SettingError: No curve has ratios.
+        """
+        learned = [place for place, curve in enumerate(curves.curves) if curve.ratios]
+        if not learned:
+            raise SettingError(
+                "the response curves hold no ratios of windows to learn from; make them anew: poolpilot curves"
             )
-            targets.append(np.maximum(worth - worth.max(), -LARGEST_LOSS))
-            weights.append(np.full(len(columns), 1.0 / library.families.count(family)))
+        firsts = np.stack([curves.ratios[place, _default_place(curves, place)] for place in learned])
+        known: NDArray[np.bool_] = np.isfinite(firsts).sum(axis=0) > 0
+        rows = [_rows_of(curves, place, first[known]) for place, first in zip(learned, firsts, strict=True)]
+        worths = curves.log_worth[learned]
+        lost = np.maximum(worths - worths.max(axis=1, keepdims=True), -LARGEST_LOSS)
+        weights = np.repeat(curves.prior[learned], lost.shape[1])
         regressor = regressor_of(settings or TreesSettings())
-        regressor.fit(np.concatenate(rows), np.concatenate(targets), sample_weight=np.concatenate(weights))
-        return cls(library.grid, known, regressor)
+        regressor.fit(np.concatenate(rows), lost.ravel(), sample_weight=weights / weights.mean())
+        return cls(curves.grid, known, regressor)
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`.
@@ -71,7 +75,7 @@ class RatioTrees:
             raise SettingError("a prediction needs at least one window; measure the tuple in force first")
         first, tuples = windows[0], self.grid.on(limits).tuples
         connections = first.profile.features.get("connections") or 1.0
-        inputs = ratio_tree_inputs(ratios_of(first, objective)[self._known], tuples, limits.cpus, connections)
+        inputs = ratio_tree_inputs(ratios_of(first.profile.features)[self._known], tuples, limits.cpus, connections)
         sizes = np.array([pool_tuple.pool_size for pool_tuple in tuples])
         values = self._regressor.predict(inputs) - objective.price_of_thread * np.log(sizes)
         measured = {window.pool_tuple.core for window in windows}
@@ -97,3 +101,17 @@ def ratio_tree_inputs(ratios: Floats, tuples: Sequence[PoolTuple], cpus: int, co
     logs = log_core(np.array([pool_tuple.core for pool_tuple in tuples]))
     per_cpu, per_connection = logs[:, :1] - np.log2(cpus), logs[:, :1] - np.log2(max(connections, 1.0))
     return np.concatenate([np.tile(ratios, (len(tuples), 1)), logs, per_cpu, per_connection], axis=1)
+
+
+def _default_place(curves: ResponseCurves, place: int) -> int:
+    """Which of the reference columns is nearest to the default of the curve's machine."""
+    limits = KnobSpace.stock(curves.curves[place].cpus)
+    columns = curves.grid.columns_on(limits)
+    logs = log_core(np.array([columns[column].core for column in curves.grid.reference_columns]))
+    return int(np.square(logs - log_core(np.array(limits.default_tuple().core))).sum(axis=1).argmin())
+
+
+def _rows_of(curves: ResponseCurves, place: int, ratios: Floats) -> Floats:
+    curve = curves.curves[place]
+    columns = curves.grid.columns_on(KnobSpace.stock(curve.cpus))
+    return ratio_tree_inputs(ratios, columns, curve.cpus, float(curve.connections))
