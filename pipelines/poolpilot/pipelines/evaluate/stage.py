@@ -1,7 +1,7 @@
 """A workload with the server it runs on: all that a demonstration or a live evaluation must know of it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
@@ -17,6 +17,7 @@ class Stage:
         seed: Its seed.
         objective: What counts for it.
         open_server: Starts a fresh server under it, with the default tuple in force; its context closes both.
+        cpu_ms: Processor time of a request in milliseconds, by class, where the workload says it.
     """
 
     name: str
@@ -24,3 +25,4 @@ class Stage:
     seed: int
     objective: Objective
     open_server: Callable[[], PoolServer]
+    cpu_ms: Mapping[str, float] = field(default_factory=dict)

@@ -1,14 +1,24 @@
 """Every method of a live evaluation runs on any machine, as one controller each."""
 
-import pytest
+from dataclasses import replace
 
+import pytest
+from pydantic import ValidationError
+
+from poolpilot.agent.search.bayesian_settings import BayesianSettings
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
-from poolpilot.env.tuning.loop import tune
-from poolpilot.models.champion import load_champion
+from poolpilot.env.tuning.loop import TuningTrace, tune
+from poolpilot.errors import SettingError
+from poolpilot.featurizer.ratios import ratio_names
+from poolpilot.models.champion import champion_folder, load_champion
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
-from poolpilot.pipelines.evaluate.live.live_methods import MethodSettings, methods_on
+from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod, methods_on
+from poolpilot.pipelines.evaluate.live.method_settings import MethodSettings
+from poolpilot.pipelines.evaluate.live.network_by_kind import NetworkByKind
 
 GRID = MachineGrid(sizes=(4, 64), multiples=(1.0,), oversubscribes=(3,), timer_intervals_ms=(500,))
 CURVES = ResponseCurves(
@@ -21,14 +31,90 @@ CURVES = ResponseCurves(
 )
 
 
+QUICK = MethodSettings(tries=(1, 2), search=BayesianSettings(random_rounds=2, candidates=20))
+CURVE = [(1, 100), (16, 1200), (128, 600)]
+
+
+def with_ratios(curves: ResponseCurves) -> ResponseCurves:
+    """The same curves, of workloads that looked alike but for their utilisation."""
+    names = ratio_names()
+    rows = [[None if name != "utilisation" else float(place) for name in names] for place in range(len(curves.curves))]
+    listed = tuple(
+        curve.model_copy(update={"ratios": (tuple(row),) * len(curves.grid.reference_columns)})
+        for curve, row in zip(curves.curves, rows, strict=True)
+    )
+    return ResponseCurves(grid=curves.grid, source=curves.source, curves=listed)
+
+
+def run(open_method: OpenMethod, cpus: int = 2, noise: float = 0.0) -> TuningTrace:
+    with CurveServer(CURVE, cpus=cpus, connections=256, noise=noise) as server:
+        return tune(server, open_method(server.knobs, Objective()), Objective(), period_s=0.5, horizon_s=6.0)
+
+
 @pytest.mark.parametrize("cpus", [1, 6, 96])
 def test_every_method_runs_on_any_machine(cpus: int) -> None:
-    methods = methods_on(CURVES, load_champion(), MethodSettings(tries=(1, 2)))
-    assert {"wait_ratio", "portfolio_1", "portfolio_2", "latent_bandit_2", "refiner", "warm_start", "cold"} <= set(
-        methods
-    )
-    for open_method in methods.values():
-        with CurveServer([(1, 100), (16, 1200), (128, 600)], cpus=cpus, connections=256) as server:
-            trace = tune(server, open_method(server.knobs, Objective()), Objective(), period_s=0.5, horizon_s=6.0)
+    methods = methods_on(with_ratios(CURVES), [load_champion()], QUICK, 6.0)
+    assert methods.left_out == {}
+    tried = {
+        f"{name}_{tries}" for name in ("portfolio", "latent_bandit", "refiner", "nearest", "trees") for tries in (1, 2)
+    }
+    alone = {"constant_best", "wait_ratio", "one_shot", "warm_start", "warm_bandit", "cold", "random_search", "gp_ucb"}
+    assert set(methods.opened) == tried | alone
+    for open_method in methods.opened.values():
+        trace = run(open_method, cpus)
         assert trace.duration_s == pytest.approx(6.0, abs=1.0)
-        server.knobs.check(trace.final_tuple)
+        limits = KnobSpace.stock(cpus)
+        assert all(limits.allows(step.pool_tuple) for step in trace.steps)
+
+
+@pytest.mark.parametrize("name", ["constant_best", "nearest_2", "trees_2", "random_search", "gp_ucb", "refiner_2"])
+def test_methods_are_deterministic(name: str) -> None:
+    first, second = (
+        run(methods_on(with_ratios(CURVES), [load_champion()], QUICK, 6.0).opened[name], noise=0.05) for _ in range(2)
+    )
+    assert [step.pool_tuple for step in first.steps] == [step.pool_tuple for step in second.steps]
+
+
+def test_methods_are_chosen_by_name() -> None:
+    chosen = QUICK.model_copy(update={"names": ("portfolio_2", "cold")})
+    assert set(methods_on(CURVES, [load_champion()], chosen, 6.0).opened) == {"portfolio_2", "cold"}
+
+
+def test_unknown_name_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(SettingError, match="no method 'portfolio_9'; names may be constant_best"):
+        methods_on(CURVES, [load_champion()], QUICK.model_copy(update={"names": ("portfolio_9",)}), 6.0)
+
+
+def test_what_has_nothing_to_learn_from_is_left_out_and_said() -> None:
+    methods = methods_on(CURVES, [load_champion()], QUICK, 6.0)
+    assert set(methods.left_out) == {"nearest", "trees"}
+    assert not any(name.startswith(("nearest", "trees")) for name in methods.opened)
+    with pytest.raises(SettingError, match=r"'trees_1' cannot run: the response curves hold no ratios"):
+        methods_on(CURVES, [load_champion()], QUICK.model_copy(update={"names": ("trees_1",)}), 6.0)
+
+
+def test_further_networks_are_tried_like_the_refiner() -> None:
+    folder = champion_folder()
+    settings = QUICK.model_copy(update={"models": (f"ppo={folder}",), "names": ("ppo_2", "refiner_2")})
+    methods = methods_on(CURVES, [load_champion()], settings, 6.0).opened
+    ppo, refiner = run(methods["ppo_2"]), run(methods["refiner_2"])
+    assert [step.pool_tuple for step in ppo.steps] == [step.pool_tuple for step in refiner.steps]
+    taken = QUICK.model_copy(update={"models": (f"refiner={folder}",)})
+    with pytest.raises(SettingError, match="cannot be called 'refiner'"):
+        methods_on(CURVES, [load_champion()], taken, 6.0)
+
+
+@pytest.mark.parametrize("values", [{"tries": (0,)}, {"tries": (9,)}, {"models": ("ppo",)}, {"models": ("=folder",)}])
+def test_settings_that_make_no_sense_are_refused(values: dict[str, tuple[object, ...]]) -> None:
+    with pytest.raises(ValidationError):
+        MethodSettings.model_validate(values)
+
+
+def test_network_abstains_on_servers_of_a_kind_it_has_not_learned_from() -> None:
+    with CurveServer(CURVE) as server:
+        window = replace(observe(server, 1.0).window, server_kind="mariadb")
+        network = NetworkByKind([load_champion()], trials=True)
+        prediction = network.predict([window], server.knobs, Objective())
+        assert prediction.abstained
+        assert "'mariadb'" in prediction.reasons[0]
+        assert network.probe([window], server.knobs, Objective()) is None

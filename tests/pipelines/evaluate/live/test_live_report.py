@@ -1,14 +1,16 @@
 """A live evaluation censors what does not repeat, states intervals only of enough families, and survives a stop."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
-from poolpilot.pipelines.evaluate.live.live_report import LiveReport
-from poolpilot.pipelines.evaluate.live.live_run import LiveResult, MethodRun
+from poolpilot.pipelines.evaluate.live.live_report import LeftOut, LiveReport
+from poolpilot.pipelines.evaluate.live.live_result import LiveResult, MethodRun
 from poolpilot.serve.commands.main import build
 
 pytestmark = [
@@ -18,31 +20,75 @@ pytestmark = [
 
 
 def run(method: str, value: float, share: float, **values: Any) -> MethodRun:
-    return MethodRun(method, (2, 3, 500), value, 0.01, share, {"all": 5.0}, 8.0, **values)
+    ratios = {"p99_ratio": {"short": 2.0, "long": 0.5}, "class_share": {"short": 1.1, "long": 0.25}}
+    return MethodRun(method, (2, 3, 500), value, 0.01, share, {"short": 5.0}, 8.0, **{**ratios, **values})
 
 
-def result(name: str, value: float, *, repeats: bool = True) -> LiveResult:
-    runs = (run("reference", 1.0, 1.0), run("good", value, 0.95, tries=3, on_the_way=0.8, unsafe=0.1))
-    return LiveResult(name, name, runs, repeats)
+def result(name: str, value: float, *, repeats: bool = True, noise: float = 0.0) -> LiveResult:
+    way = {"tries": 3, "on_the_way": 0.8, "unsafe": 0.1, "trying_s": 4.0, "trying_regret": 0.3}
+    runs = (run("reference", 1.0, 1.0), run("good_2", value, 0.95, **way))
+    return LiveResult(name, name, runs, ("long",), noise, 0.01, None if repeats else "it does not repeat")
 
 
 def test_regret_is_taken_against_the_reference_measured_afresh() -> None:
-    statistics = LiveReport([result("a", 1.0), result("b", 0.9)]).statistics("good")
+    statistics = LiveReport([result("a", 1.0), result("b", 0.9)]).statistics("good_2")
     assert statistics["regret_mean"] == pytest.approx((1.0 - 0.904837) / 2, abs=1e-4)
     assert (statistics["tries"], statistics["on_the_way"], statistics["unsafe"]) == (3.0, 0.8, 0.1)
 
 
 def test_what_does_not_repeat_is_censored_and_counted() -> None:
     report = LiveReport([result("a", 1.0), result("b", -5.0, repeats=False)])
-    assert report.statistics("good")["regret_mean"] == pytest.approx(0.0)
-    assert report.as_dict()["censored"] == ["b"]
-    assert "1 censored" in str(report.table().title)
-    assert LiveReport([result("b", 1.0, repeats=False)]).statistics("good") == {}
+    assert report.statistics("good_2")["regret_mean"] == pytest.approx(0.0)
+    assert report.as_dict()["censored"] == {"b": "it does not repeat"}
+    assert "1 censored" in shown(report)
+    assert "b: it does not repeat" in shown(report)
+    assert LiveReport([result("b", 1.0, repeats=False)]).statistics("good_2") == {}
+
+
+def shown(report: LiveReport) -> str:
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(report.table())
+    return console.export_text()
+
+
+def test_classes_are_told_apart_by_how_long_they_are() -> None:
+    statistics = LiveReport([result("a", 1.0), result("b", 0.9)]).statistics("good_2")
+    assert statistics["p99_ratio_short"] == pytest.approx(2.0)
+    assert statistics["p99_ratio_long"] == pytest.approx(0.5)
+    assert (statistics["long_share"], statistics["with_long_classes"]) == (0.25, 2)
+    assert (statistics["trying_s"], statistics["trying_regret"]) == (4.0, 0.3)
+
+
+def test_noise_floor_is_signed_and_has_an_interval() -> None:
+    results = [result(name, 1.0, noise=noise) for name, noise in (("a", -0.02), ("b", -0.01), ("c", 0.0))]
+    noise = LiveReport(results, resamples=200).noise()
+    assert noise["mean"] == pytest.approx(-0.01)
+    assert noise["low"] < -0.01 < noise["high"]
+    assert "differs by -1.0%" in shown(LiveReport(results, resamples=200))
+
+
+def test_what_each_trial_buys_has_a_table_of_its_own() -> None:
+    report = LiveReport([result("a", 1.0), result("b", 0.9)])
+    assert report.as_dict()["tries"] == {"good": {"2": report.statistics("good_2")["regret_mean"]}}
+    assert "Mean regret by" in shown(report)
+
+
+def test_what_was_left_out_is_said() -> None:
+    left_out = LeftOut({"c": "it would not start"}, {"trees": "nothing to learn from"})
+    report = LiveReport([result("a", 1.0)], left_out=left_out)
+    assert report.as_dict()["left_out"] == {"workloads": left_out.workloads, "methods": left_out.methods}
+    assert "c is left out: it would not start" in shown(report)
+
+
+def test_tables_are_whole_at_a_hundred_columns() -> None:
+    lines = shown(LiveReport([result("a", 1.0), result("b", 0.9), result("c", 0.8)], resamples=200)).splitlines()
+    assert max(map(len, lines)) <= 100
+    assert not any("…" in line for line in lines)
 
 
 def test_two_families_have_no_interval() -> None:
-    assert LiveReport([result("a", 1.0), result("b", 0.9)]).statistics("good")["regret_mean_low"] is None
-    three = LiveReport([result("a", 1.0), result("b", 0.9), result("c", 0.8)], resamples=200).statistics("good")
+    assert LiveReport([result("a", 1.0), result("b", 0.9)]).statistics("good_2")["regret_mean_low"] is None
+    three = LiveReport([result("a", 1.0), result("b", 0.9), result("c", 0.8)], resamples=200).statistics("good_2")
     assert three["regret_mean_low"] <= three["regret_mean"] <= three["regret_mean_high"]
 
 
@@ -89,6 +135,7 @@ def test_command_evaluates_files_that_somebody_wrote_and_goes_on_after_a_stop(tm
     assert "latent_bandit_1" in first.output
     said = json.loads(report.read_text(encoding="utf-8"))
     assert [one["workload"] for one in said["results"]] == ["on_1", "on_3"]
+    assert said["left_out"]["methods"].keys() <= {"nearest", "trees"}
     lines = runs.read_text(encoding="utf-8").splitlines()
     runs.write_text(lines[1] + "\n", encoding="utf-8")
     again = CliRunner().invoke(build(), command, env={"COLUMNS": "120"}, catch_exceptions=False)

@@ -13,7 +13,8 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod
-from poolpilot.pipelines.evaluate.live.live_run import LiveResult, LiveRunSettings, MethodRun, run_workload
+from poolpilot.pipelines.evaluate.live.live_result import LiveResult
+from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings, run_workload
 from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings
 from poolpilot.pipelines.evaluate.stage import Stage
 
@@ -72,31 +73,49 @@ def result(stage: Stage) -> LiveResult:
     return found
 
 
-def run_of(result: LiveResult, method: str) -> MethodRun:
-    return next(run for run in result.runs if run.method == method)
-
-
 def test_every_method_has_a_server_of_its_own(result: LiveResult, opened: list[CurveServer]) -> None:
     assert len(opened) == 4
-    assert {run.method for run in result.runs} == {"reference", "default", "good", "poor"}
+    assert {run.method for run in result.runs} == {"reference", "default", "default_again", "good", "poor"}
 
 
 def test_choices_are_compared_with_the_best_of_the_sweep(result: LiveResult) -> None:
-    assert run_of(result, "reference").chosen == (16, 3, 500)
-    assert run_of(result, "good").goodput_share == pytest.approx(1.0, abs=0.05)
-    assert run_of(result, "poor").goodput_share == pytest.approx(100 / 1200, rel=0.1)
-    assert run_of(result, "default").chosen == (4, 3, 500)
-    assert result.repeats
+    assert result.run_of("reference").chosen == (16, 3, 500)
+    assert result.run_of("good").goodput_share == pytest.approx(1.0, abs=0.05)
+    assert result.run_of("poor").goodput_share == pytest.approx(100 / 1200, rel=0.1)
+    assert result.run_of("default").chosen == (4, 3, 500)
+    assert result.censored is None
 
 
 def test_the_way_is_counted_with_its_unsafe_windows(result: LiveResult) -> None:
-    good, poor = run_of(result, "good"), run_of(result, "poor")
-    assert (good.tries, poor.tries, run_of(result, "default").tries) == (1, 1, 0)
+    good, poor = result.run_of("good"), result.run_of("poor")
+    assert (good.tries, poor.tries, result.run_of("default").tries) == (1, 1, 0)
     assert good.unsafe == 0.0
     assert poor.unsafe == pytest.approx(0.9)
     assert good.on_the_way is not None
     assert poor.on_the_way is not None
     assert good.on_the_way > 0.9 > 0.2 > poor.on_the_way
+
+
+def test_default_is_scored_twice_and_differs_by_noise_alone(result: LiveResult) -> None:
+    again, default = result.run_of("default_again"), result.run_of("default")
+    assert again.chosen == default.chosen
+    assert result.noise == pytest.approx(again.value - default.value)
+    assert result.noise != 0.0
+    assert abs(result.noise) < max(5.0 * result.noise_error, 0.05)
+
+
+def test_latencies_are_told_against_the_reference_and_throughput_against_the_default(result: LiveResult) -> None:
+    assert result.run_of("reference").p99_ratio == {"all": 1.0}
+    assert result.run_of("poor").p99_ratio["all"] > 5.0
+    assert result.run_of("default").class_share == {"all": 1.0}
+    assert result.run_of("good").class_share["all"] == pytest.approx(1200 / 320, rel=0.1)
+
+
+def test_seconds_of_trying_and_the_regret_then_are_counted(result: LiveResult) -> None:
+    good = result.run_of("good")
+    assert good.trying_s == pytest.approx(1.0)
+    assert good.trying_regret == pytest.approx(1.0 - 320 / 1200, abs=0.1)
+    assert result.run_of("default").trying_regret is None
 
 
 def test_result_survives_json(result: LiveResult) -> None:
@@ -105,5 +124,38 @@ def test_result_survives_json(result: LiveResult) -> None:
 
 def test_same_seed_gives_the_same_reference(stage: Stage) -> None:
     first, second = (run_workload(stage, {}, SETTINGS, lambda _: None) for _ in range(2))
-    assert run_of(first, "reference").chosen == run_of(second, "reference").chosen
+    assert first.run_of("reference").chosen == second.run_of("reference").chosen
     assert np.isfinite([run.error for run in first.runs]).all()
+
+
+def test_no_method_sees_a_window_of_the_comparison(stage: Stage, opened: list[CurveServer]) -> None:
+    seen: list[int] = []
+
+    class Watching(Steady):
+        def observe(self, window: Window) -> None:
+            super().observe(window)
+            seen.append(len(opened))
+
+    run_workload(stage, {"watching": lambda _, __: Watching(16)}, SETTINGS, lambda _: None)
+    assert set(seen) == {2}
+    assert len(opened) == 3
+
+
+class Changing(CurveServer):
+    """Serves well until it has been opened once: what the sweep found best does not repeat."""
+
+    def __init__(self, *, later: bool) -> None:
+        super().__init__([(1, 100), (16, 60 if later else 1200), (64, 600)], cpus=4)
+
+
+def test_reference_that_does_not_repeat_censors_the_workload_in_words() -> None:
+    opened: list[Changing] = []
+
+    def open_server() -> PoolServer:
+        opened.append(Changing(later=bool(opened)))
+        return opened[-1]
+
+    stage = Stage("mine", "ours", 3, Objective(), open_server)
+    result = run_workload(stage, {"large": steady(64)}, SETTINGS, lambda _: None)
+    assert result.censored is not None
+    assert result.censored.startswith("the reference (16, 3, 500), best of the sweep, does not repeat")

@@ -41,6 +41,7 @@ def test_native_workload_states_its_objective(tmp_path: Path) -> None:
     stage = read_stage(written(tmp_path, values), LabPlace())
     assert stage.objective.price_of_thread == 0.0
     assert stage.objective.targets_ms == {"all": 50.0}
+    assert stage.cpu_ms == {"all": 0.3}
 
 
 def test_files_of_a_folder_are_read_by_name(tmp_path: Path) -> None:

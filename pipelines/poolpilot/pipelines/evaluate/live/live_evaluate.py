@@ -1,5 +1,6 @@
 """`poolpilot evaluate --workloads`: every method live on somebody's workload files; goes on where it was stopped."""
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,12 +13,15 @@ from rich.progress import Progress, TaskID
 from poolpilot.env.lab.lab_server import LabPlace
 from poolpilot.env.output import warn
 from poolpilot.errors import ServerError
-from poolpilot.models.champion import load_champion
+from poolpilot.models.artefact import Artefact
+from poolpilot.models.champion import CHAMPIONS, load_champion
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.pipelines.evaluate.evaluate import EvaluateSettings
-from poolpilot.pipelines.evaluate.live.live_methods import MethodSettings, OpenMethod, methods_on
-from poolpilot.pipelines.evaluate.live.live_report import LiveReport
-from poolpilot.pipelines.evaluate.live.live_run import LiveResult, LiveRunSettings, run_workload
+from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod, methods_on
+from poolpilot.pipelines.evaluate.live.live_report import LeftOut, LiveReport
+from poolpilot.pipelines.evaluate.live.live_result import LiveResult
+from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings, run_workload
+from poolpilot.pipelines.evaluate.live.method_settings import MethodSettings
 from poolpilot.pipelines.evaluate.live.workload_files import read_stages
 from poolpilot.pipelines.evaluate.stage import Stage
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
@@ -61,25 +65,50 @@ def evaluate_files(folder: Path, model: Path | None, settings: WorkloadFilesSett
         console: Where progress is shown.
 
     Raises:
-        SettingError: A file is not a workload file, or there is none.
-        ArtefactError: The response curves or the model are missing or damaged.
+        SettingError: A file is not a workload file, or there is none; or a method was asked for that there is not.
+        ArtefactError: The response curves or a model are missing or damaged.
+        StoreError: A store to learn from has no training workload.
         ServerError: No workload could be measured.
     """
     stages = read_stages(folder, settings.place)
-    methods = methods_on(load_curves(settings.curves), load_champion(model), settings.methods)
-    done = {row["workload"]: LiveResult.from_dict(row["result"]) for row in read_runs(settings.runs)}
+    methods = methods_on(load_curves(settings.curves), networks(model), settings.methods, settings.run.budget_s)
+    asked = _asked(model, settings)
+    rows = [row for row in read_runs(settings.runs) if row.get("asked") == asked]
+    done = {row["workload"]: LiveResult.from_dict(row["result"]) for row in rows}
+    failed: dict[str, str] = {}
     with opened_for_more(settings.runs) as out, new_progress(console) as progress:
         bar = progress.add_task("evaluating", total=len(stages), shown="")
         for stage in stages:
             if stage.name not in done:
-                result = _measured(stage, methods, settings.run, partial(_show, progress, bar, stage.name), console)
-                if result is not None:
-                    keep_run({"workload": stage.name, "result": result.as_dict()}, out)
+                on_step = partial(_show, progress, bar, stage.name)
+                result = _measured(stage, methods.opened, settings.run, on_step, console)
+                if isinstance(result, LiveResult):
+                    keep_run({"workload": stage.name, "asked": asked, "result": result.as_dict()}, out)
                     done[stage.name] = result
+                else:
+                    failed[stage.name] = result
             progress.advance(bar)
     if not done:
         raise ServerError(f"none of the workloads in {folder} could be measured")
-    return LiveReport(_in_order(stages, done), settings.resamples, settings.run.seed)
+    left_out = LeftOut(failed, methods.left_out)
+    return LiveReport(_in_order(stages, done), settings.resamples, settings.run.seed, left_out)
+
+
+def networks(model: Path | None) -> list[Artefact]:
+    """The champions of every kind of server; a model that is named takes the place of that of its kind.
+
+    Raises:
+        ArtefactError: One is missing or damaged.
+    """
+    named = [] if model is None else [load_champion(model)]
+    taken = {artefact.card.kind for artefact in named}
+    return [*named, *(load_champion(None, kind) for kind in CHAMPIONS if kind not in taken)]
+
+
+def _asked(model: Path | None, settings: WorkloadFilesSettings) -> str:
+    """What a finished workload must have been measured with to be taken up again."""
+    asked = repr((model, settings.curves, settings.methods.model_dump(), settings.run.model_dump()))
+    return hashlib.sha256(asked.encode()).hexdigest()
 
 
 def _show(progress: Progress, bar: TaskID, name: str, step: str) -> None:
@@ -92,12 +121,13 @@ def _measured(
     settings: LiveRunSettings,
     on_step: Callable[[str], None],
     console: Console,
-) -> LiveResult | None:
+) -> LiveResult | str:
+    """What came out of a workload, or why nothing did."""
     try:
         return run_workload(stage, methods, settings, on_step)
     except ServerError as error:
         warn([f"{stage.name} is left out: {error}"], console)
-        return None
+        return str(error)
 
 
 def _in_order(stages: Sequence[Stage], done: Mapping[str, LiveResult]) -> list[LiveResult]:

@@ -1,75 +1,195 @@
 """The methods of a live evaluation: each a controller on one server, with as many seconds as every other."""
 
-from collections.abc import Callable, Mapping
-
-from pydantic import BaseModel, ConfigDict, Field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
 
 from poolpilot.agent.baselines.formulas import WaitRatioFormula
-from poolpilot.agent.baselines.portfolio import portfolio_on
+from poolpilot.agent.baselines.nearest_ratios import NearestRatios
+from poolpilot.agent.baselines.portfolio import constant_on, portfolio_on
+from poolpilot.agent.baselines.static import StaticPredictor
+from poolpilot.agent.controllers.predictor_controller import PredictorController
 from poolpilot.agent.controllers.trial_controller import TrialController
-from poolpilot.agent.controllers.warm_start import WarmStart, WarmStartSettings, size_climb
+from poolpilot.agent.controllers.warm_start import WarmStart, size_climb
+from poolpilot.agent.search.random_search import RandomSearch
+from poolpilot.agent.search.search_controller import SearchController
+from poolpilot.agent.search.search_space import SearchSpace
+from poolpilot.agent.search.timed_search import TimedSearch
 from poolpilot.env.action_grid import LARGE_GRID
 from poolpilot.env.climbing.climb import ClimbController
-from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
+from poolpilot.env.climbing.knob_climb import SIZE_ALONE
+from poolpilot.env.climbing.spectral import spectral_climber
 from poolpilot.env.controller import Controller
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.objective import Objective
-from poolpilot.models.artefact import Artefact
-from poolpilot.models.latent.latent_bandit import LatentBandit, LatentBanditSettings
+from poolpilot.errors import SettingError
+from poolpilot.models.artefact import Artefact, load
+from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.response_curves import ResponseCurves
-from poolpilot.models.predictor import Predictor, ScorePredictor
+from poolpilot.models.predictor import Predictor
+from poolpilot.pipelines.evaluate.live.method_settings import MethodSettings
+from poolpilot.pipelines.evaluate.live.network_by_kind import NetworkByKind
+from poolpilot.pipelines.train.recorded_curves import recorded_curves
 
 OpenMethod = Callable[[KnobSpace, Objective], Controller]
 """Makes the controller of a method for one server."""
 
+NEEDS_RATIOS = ("nearest", "trees")
 
-class MethodSettings(BaseModel):
-    """How the methods measure, and how often those that try may do so."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    tries: tuple[int, ...] = Field(default=(1, 2, 3, 5), description="Trials of the methods that try.")
-    measurement: MeasurementSettings = Field(
-        default=MeasurementSettings(settle_s=0.2, window_s=0.5),
-        description="What a trial drops, and how long it lasts.",
-    )
-    bandit: LatentBanditSettings = LatentBanditSettings().relaxed_for_trials()
-    warm_start: WarmStartSettings = WarmStartSettings()
-    climb: ClimbSettings = ClimbSettings()
+NO_RATIOS = (
+    "the response curves hold no ratios of windows to learn from; name a store of records, --files.methods.stores "
+    "FOLDER, or make curves that hold some, poolpilot curves"
+)
 
 
-def methods_on(curves: ResponseCurves, artefact: Artefact, settings: MethodSettings) -> Mapping[str, OpenMethod]:
-    """Every method by name; the number behind a name is that of its trials.
+@dataclass(frozen=True)
+class LiveMethods:
+    """What is evaluated.
+
+    Attributes:
+        opened: Every method by name; the number behind a name is that of its trials.
+        left_out: Why others are not, by name.
+    """
+
+    opened: Mapping[str, OpenMethod]
+    left_out: Mapping[str, str]
+
+
+def methods_on(
+    curves: ResponseCurves, networks: Sequence[Artefact], settings: MethodSettings, budget_s: float
+) -> LiveMethods:
+    """The methods that were asked for, or all of them; what none of them needs is not fitted.
 
     Args:
         curves: Known response curves, for the bandit, the constants and the portfolios.
-        artefact: The network of the warm start.
-        settings: How they measure.
+        networks: The networks, one for each kind of server.
+        settings: Which methods, and how they measure.
+        budget_s: Seconds that the searches may fill.
+
+    Raises:
+        SettingError: A name is of no method, or of one that what is named does not suffice for.
+        StoreError: A store to learn from has no training workload.
+        ArtefactError: A further network is missing or damaged.
     """
-    bandit = LatentBandit(curves, settings.bandit)
-    relaxed = ScorePredictor.for_trials(artefact)
-    methods: dict[str, OpenMethod] = {"wait_ratio": _trying(WaitRatioFormula(LARGE_GRID), 1, settings)}
-    for tries in settings.tries:
-        methods[f"portfolio_{tries}"] = _portfolio(curves, tries, settings)
-        methods[f"latent_bandit_{tries}"] = _trying(bandit, tries, settings)
-    methods["refiner"] = _trying(relaxed, 3, settings)
-    methods["warm_start"] = lambda knobs, objective: WarmStart(
-        relaxed, knobs, objective, size_climb(settings.climb, knobs, objective), settings.warm_start
+    workshop = _Workshop(curves, networks, settings, budget_s)
+    has_ratios = bool(settings.stores) or any(curve.ratios for curve in curves.curves)
+    left_out = {} if has_ratios else dict.fromkeys(NEEDS_RATIOS, NO_RATIOS)
+    makers = {name: make for name, make in workshop.makers().items() if name.rpartition("_")[0] not in left_out}
+    for name in settings.names:
+        if name.rpartition("_")[0] in left_out:
+            raise SettingError(f"the method {name!r} cannot run: {NO_RATIOS}")
+        if name not in makers:
+            raise SettingError(f"there is no method {name!r}; names may be {', '.join(makers)}")
+    return LiveMethods(
+        {name: make() for name, make in makers.items() if not settings.names or name in settings.names}, left_out
     )
-    methods["cold"] = lambda knobs, objective: ClimbController(
-        spectral_climber(settings.climb, knobs), knobs.default_tuple(), objective
-    )
-    return methods
 
 
-def _trying(predictor: Predictor, tries: int, settings: MethodSettings) -> OpenMethod:
-    return lambda knobs, objective: TrialController(predictor, knobs, objective, tries, settings.measurement)
+@dataclass
+class _Workshop:
+    """Makes the methods; what several of them share is made once, when it is first needed."""
 
+    curves: ResponseCurves
+    networks: Sequence[Artefact]
+    settings: MethodSettings
+    budget_s: float
 
-def _portfolio(curves: ResponseCurves, tries: int, settings: MethodSettings) -> OpenMethod:
-    def opened(knobs: KnobSpace, objective: Objective) -> Controller:
-        portfolio = portfolio_on(curves, knobs, objective, tries)
-        return TrialController(portfolio, knobs, objective, tries, settings.measurement)
+    def makers(self) -> dict[str, Callable[[], OpenMethod]]:
+        """What makes each method, by name."""
+        found: dict[str, Callable[[], OpenMethod]] = {
+            "constant_best": lambda: self._constant,
+            "wait_ratio": lambda: self._trying(WaitRatioFormula(LARGE_GRID), 1),
+            "one_shot": self._one_shot,
+            "warm_start": lambda: self._warm(NetworkByKind(self.networks, trials=True)),
+            "warm_bandit": lambda: self._warm(LatentBandit(self.curves, self.settings.bandit)),
+            "cold": lambda: self._cold,
+            "random_search": lambda: self._random_search,
+            "gp_ucb": self._gp_ucb,
+        }
+        for tries in self.settings.tries:
+            found[f"portfolio_{tries}"] = partial(self._portfolio, tries)
+            for name, make in self._tried().items():
+                found[f"{name}_{tries}"] = partial(self._trying_made, make, tries)
+        return found
 
-    return opened
+    def _tried(self) -> dict[str, Callable[[], Predictor]]:
+        """What makes each predictor that is tried, by name."""
+        own: dict[str, Callable[[], Predictor]] = {
+            "latent_bandit": lambda: LatentBandit(self.curves, self.settings.bandit),
+            "refiner": lambda: NetworkByKind(self.networks, trials=True),
+            "nearest": lambda: NearestRatios(self._library, self.settings.nearest),
+            "trees": lambda: self._trees,
+        }
+        further = {name: partial(self._network, folder) for name, folder in self.settings.model_folders.items()}
+        for name in further.keys() & {*own, "portfolio"}:
+            raise SettingError(f"a further model cannot be called {name!r}, which is a method of its own; name it anew")
+        return {**own, **further}
+
+    @cached_property
+    def _library(self) -> ResponseCurves:
+        """The response curves and those of the stores, of which ratios were kept."""
+        recorded = recorded_curves(self.settings.stores, self.curves.grid)
+        known = tuple(curve for curve in (*self.curves.curves, *recorded) if curve.ratios)
+        return ResponseCurves(grid=self.curves.grid, source=self.curves.source, curves=known)
+
+    @cached_property
+    def _trees(self) -> Predictor:
+        # Scikit-learn comes with the extra `train`, which who asks for other methods need not have.
+        from poolpilot.agent.baselines.ratio_trees import RatioTrees
+
+        return RatioTrees.fit(self._library, self.settings.trees)
+
+    @staticmethod
+    def _network(folder: Path) -> Predictor:
+        return NetworkByKind([load(folder)], trials=True)
+
+    def _trying_made(self, make: Callable[[], Predictor], tries: int) -> OpenMethod:
+        return self._trying(make(), tries)
+
+    def _trying(self, predictor: Predictor, tries: int) -> OpenMethod:
+        measurement = self.settings.measurement
+        return lambda knobs, objective: TrialController(predictor, knobs, objective, tries, measurement)
+
+    def _portfolio(self, tries: int) -> OpenMethod:
+        def opened(knobs: KnobSpace, objective: Objective) -> Controller:
+            return self._trying(portfolio_on(self.curves, knobs, objective, tries), tries)(knobs, objective)
+
+        return opened
+
+    def _constant(self, knobs: KnobSpace, objective: Objective) -> Controller:
+        constant = StaticPredictor(constant_on(self.curves, knobs, objective))
+        return PredictorController(constant, knobs, objective)
+
+    def _one_shot(self) -> OpenMethod:
+        network, window_s = NetworkByKind(self.networks, trials=False), self.settings.measurement.window_s
+        return lambda knobs, objective: PredictorController(network, knobs, objective, window_s=window_s)
+
+    def _warm(self, predictor: Predictor) -> OpenMethod:
+        settings = self.settings
+        return lambda knobs, objective: WarmStart(
+            predictor, knobs, objective, size_climb(settings.climb, knobs, objective), settings.warm_start
+        )
+
+    def _cold(self, knobs: KnobSpace, objective: Objective) -> Controller:
+        return ClimbController(spectral_climber(self.settings.climb, knobs), knobs.default_tuple(), objective)
+
+    def _random_search(self, knobs: KnobSpace, objective: Objective) -> Controller:
+        return self._searching(RandomSearch(self._space(knobs), objective, self.settings.search))
+
+    def _gp_ucb(self) -> OpenMethod:
+        # BoTorch comes with the extra `train`.
+        from poolpilot.agent.search.bayesian import BayesianOptimisation
+
+        settings = self.settings.search
+        return lambda knobs, objective: self._searching(BayesianOptimisation(self._space(knobs), objective, settings))
+
+    def _searching(self, search: SearchController) -> Controller:
+        return TimedSearch(search, self.settings.measurement, self.budget_s)
+
+    def _space(self, knobs: KnobSpace) -> SearchSpace:
+        """Every size that a server takes, with the oversubscribes and timer intervals of the grid."""
+        grid = self.curves.grid
+        asked = {"oversubscribe": grid.oversubscribes, "timer_interval_ms": grid.timer_intervals_ms}
+        choices = {name: values for name, values in asked.items() if name in knobs.knobs}
+        return SearchSpace.of(knobs, [*SIZE_ALONE, *choices], choices, knobs.default_tuple())

@@ -1,20 +1,35 @@
-"""What a live evaluation says: one row a method, over the workloads whose reference repeats."""
+"""What a live evaluation says: what every method lost and cost, over the workloads whose reference repeats."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from rich.table import Table
+from rich.console import Group
 
 from poolpilot.env.objective import regret
-from poolpilot.pipelines.evaluate.live.live_run import REFERENCE, LiveResult, MethodRun
+from poolpilot.pipelines.evaluate.live.live_result import REFERENCE, LiveResult, MethodRun
+from poolpilot.pipelines.evaluate.live.live_tables import cost_table, tries_table, value_table
 from poolpilot.pipelines.evaluate.regret_statistics import WITHIN, clustered_interval
 
 LEAST_FAMILIES = 3
 """Families below which no interval is stated: two clusters have none worth the name."""
+
+Statistics = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What the report has nothing of, and why.
+
+    Attributes:
+        workloads: Workloads that could not be measured.
+        methods: Methods that could not run.
+    """
+
+    workloads: Mapping[str, str] = field(default_factory=dict)
+    methods: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -25,16 +40,18 @@ class LiveReport:
         results: The workloads.
         resamples: Bootstrap samples of the intervals.
         seed: Seed of the bootstrap.
+        left_out: What was not evaluated.
     """
 
     results: Sequence[LiveResult]
     resamples: int = 5000
     seed: int = 0
+    left_out: LeftOut = LeftOut()
 
     @property
     def kept(self) -> list[LiveResult]:
         """The workloads whose sweep's best, measured afresh, held; the others are censored."""
-        return [result for result in self.results if result.repeats]
+        return [result for result in self.results if result.censored is None]
 
     @property
     def methods(self) -> list[str]:
@@ -44,13 +61,12 @@ class LiveReport:
 
     def statistics(self, method: str) -> dict[str, Any]:
         """What a method lost and cost; empty where every workload is censored."""
-        pairs = [(result.family, _run(result, method), _run(result, REFERENCE)) for result in self.kept]
+        pairs = [(result, result.run_of(method)) for result in self.kept]
         if not pairs:
             return {}
-        regrets = np.array([regret(run.value, reference.value) for _, run, reference in pairs])
-        shares = np.array([run.goodput_share for _, run, _ in pairs])
-        runs = [run for _, run, _ in pairs]
-        low, high = self._interval([family for family, _, _ in pairs], regrets)
+        regrets = np.array([regret(run.value, result.run_of(REFERENCE).value) for result, run in pairs])
+        shares = np.array([run.goodput_share for _, run in pairs])
+        low, high = self._interval((result.family, value) for (result, _), value in zip(pairs, regrets, strict=True))
         return {
             "goodput_share_mean": float(shares.mean()),
             "goodput_share_p10": float(np.quantile(shares, 0.1)),
@@ -60,68 +76,116 @@ class LiveReport:
             "regret_median": float(np.median(regrets)),
             "regret_p90": float(np.quantile(regrets, 0.9)),
             "within_5pct": float(np.mean(regrets <= WITHIN)),
-            "tries": float(np.mean([run.tries for run in runs])),
-            "on_the_way": _mean(runs, lambda run: run.on_the_way),
-            "unsafe": float(np.mean([run.unsafe for run in runs])),
-            "threads": _mean(runs, lambda run: run.threads),
-            "largest_error": max(run.error for run in runs),
+            **way_of([run for _, run in pairs]),
+            **classes_of(pairs),
         }
 
-    def _interval(self, families: Sequence[str], regrets: NDArray[np.float64]) -> tuple[float | None, float | None]:
-        if len(set(families)) < LEAST_FAMILIES:
-            return None, None
+    def noise(self) -> dict[str, Any]:
+        """The default scored again less the default, in J, signed: what a difference of nothing looks like here."""
+        differences = np.array([result.noise for result in self.kept])
+        if not len(differences):
+            return {}
+        low, high = self._interval((result.family, result.noise) for result in self.kept)
+        return {
+            "workloads": len(differences),
+            "mean": float(differences.mean()),
+            "low": low,
+            "high": high,
+            "largest": float(np.abs(differences).max()),
+            "error_mean": float(np.mean([result.noise_error for result in self.kept])),
+        }
+
+    def _interval(self, values: Iterable[tuple[str, float]]) -> tuple[float | None, float | None]:
         by_family: dict[str, list[float]] = defaultdict(list)
-        for family, value in zip(families, regrets, strict=True):
+        for family, value in values:
             by_family[family].append(float(value))
+        if len(by_family) < LEAST_FAMILIES:
+            return None, None
         return clustered_interval(by_family, self.resamples, self.seed)
+
+    def by_tries(self) -> dict[str, dict[int, Statistics]]:
+        """Statistics of the methods that try so often, by the method's name and the number of trials."""
+        found: dict[str, dict[int, Statistics]] = defaultdict(dict)
+        for method in self.methods:
+            name, _, tries = method.rpartition("_")
+            if tries.isdigit():
+                found[name][int(tries)] = self.statistics(method)
+        return dict(found)
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, fit for JSON."""
         return {
             "workloads": len(self.results),
-            "censored": [result.workload for result in self.results if not result.repeats],
+            "censored": {result.workload: result.censored for result in self.results if result.censored is not None},
+            "left_out": {"workloads": dict(self.left_out.workloads), "methods": dict(self.left_out.methods)},
+            "noise": self.noise(),
             "methods": {method: self.statistics(method) for method in self.methods},
+            "tries": {
+                name: {str(k): row["regret_mean"] for k, row in rows.items() if row}
+                for name, rows in self.by_tries().items()
+            },
             "results": [result.as_dict() for result in self.results],
         }
 
-    def table(self) -> Table:
-        """The methods as people read them, the best first."""
-        censored = len(self.results) - len(self.kept)
-        title = f"{len(self.kept)} workloads, live; {censored} censored, whose reference did not repeat"
-        table = Table(title=title, title_justify="left")
-        for heading in ("method", "goodput", "p10", "regret", "95 %", "p90", "tries", "way", "unsafe"):
-            table.add_column(heading, justify="left" if heading == "method" else "right")
-        for method in self.methods:
-            table.add_row(method, *_cells(self.statistics(method)))
-        table.caption = (
-            "goodput and regret against the best of the workload's own sweep, all measured afresh; 95 %: interval of\n"
-            "the mean regret over families; way: goodput of the method's own seconds; unsafe: share of windows under\n"
-            "80 % of the first one's goodput"
+    def table(self) -> Group:
+        """The methods as people read them: what they choose is worth, what it costs, and what each trial buys."""
+        statistics = {method: self.statistics(method) for method in self.methods}
+        censored = [f"{result.workload}: {result.censored}" for result in self.results if result.censored is not None]
+        missing = [
+            f"{name} is left out: {why}"
+            for name, why in (*self.left_out.workloads.items(), *self.left_out.methods.items())
+        ]
+        return Group(
+            value_table(statistics, len(self.kept), len(censored)),
+            cost_table(statistics, self.noise()),
+            tries_table(self.by_tries()),
+            *censored,
+            *missing,
         )
-        table.caption_justify = "left"
-        return table
 
 
-def _run(result: LiveResult, method: str) -> MethodRun:
-    return next(run for run in result.runs if run.method == method)
+def way_of(runs: Sequence[MethodRun]) -> dict[str, Any]:
+    """What the methods' own seconds cost, and how sure their choices' values are."""
+    return {
+        "tries": float(np.mean([run.tries for run in runs])),
+        "on_the_way": _mean(run.on_the_way for run in runs),
+        "unsafe": float(np.mean([run.unsafe for run in runs])),
+        "trying_s": float(np.mean([run.trying_s for run in runs])),
+        "trying_regret": _mean(run.trying_regret for run in runs),
+        "threads": _mean(run.threads for run in runs),
+        "error_mean": float(np.mean([run.error for run in runs])),
+        "largest_error": max(run.error for run in runs),
+    }
 
 
-def _mean(runs: Sequence[MethodRun], of: Callable[[MethodRun], float | None]) -> float | None:
-    values = [value for run in runs if (value := of(run)) is not None]
-    return float(np.mean(values)) if values else None
+def classes_of(pairs: Sequence[tuple[LiveResult, MethodRun]]) -> dict[str, Any]:
+    """What short and long classes got: p99 over the reference's, and the long ones' share of what the default gave.
 
-
-def _cells(statistics: Mapping[str, Any]) -> list[str]:
-    if not statistics:
-        return [""] * 8
-    low, high = statistics["regret_mean_low"], statistics["regret_mean_high"]
-    return [
-        f"{statistics['goodput_share_mean']:.3f}",
-        f"{statistics['goodput_share_p10']:.3f}",
-        f"{statistics['regret_mean']:.1%}",
-        "" if low is None else f"{low:.1%}..{high:.1%}",
-        f"{statistics['regret_p90']:.1%}",
-        f"{statistics['tries']:.1f}",
-        "" if statistics["on_the_way"] is None else f"{statistics['on_the_way']:.2f}",
-        f"{statistics['unsafe']:.1%}",
+    Ratios of latencies are averaged as logarithms; of several long classes the one that kept least counts.
+    """
+    short = [_log_mean(run.p99_ratio, set(run.p99_ratio) - set(result.long_classes)) for result, run in pairs]
+    long = [_log_mean(run.p99_ratio, result.long_classes) for result, run in pairs]
+    kept = [
+        min((run.class_share.get(name, 0.0) for name in result.long_classes), default=None) for result, run in pairs
     ]
+    return {
+        "p99_ratio_short": _geometric_mean(short),
+        "p99_ratio_long": _geometric_mean(long),
+        "long_share": _mean(kept),
+        "long_share_least": min((share for share in kept if share is not None), default=None),
+        "with_long_classes": sum(share is not None for share in kept),
+    }
+
+
+def _log_mean(ratios: Mapping[str, float], names: Iterable[str]) -> float | None:
+    return _mean(float(np.log(ratios[name])) for name in names if ratios.get(name, 0.0) > 0.0)
+
+
+def _geometric_mean(logs: Iterable[float | None]) -> float | None:
+    mean = _mean(logs)
+    return None if mean is None else float(np.exp(mean))
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None

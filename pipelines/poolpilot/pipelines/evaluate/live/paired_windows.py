@@ -1,7 +1,7 @@
 """Paired windows: configurations measured there and back again until their differences are known well enough."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,10 +36,11 @@ def paired_windows(
     objective: Objective,
     settings: PairedSettings,
     rng: np.random.Generator,
-) -> dict[Core, list[Window]]:
+) -> list[list[Window]]:
     """Measures every configuration twice a round, in a random order and then in that order reversed (ABBA).
 
-    What drifts evenly through a round so strikes all of them alike.
+    What drifts evenly through a round so strikes all of them alike. A configuration that is there twice is measured
+    as two: how far they differ says what a difference is worth.
 
     Args:
         server: The server under load.
@@ -48,32 +49,35 @@ def paired_windows(
         settings: When it is enough.
         rng: Source of the order.
 
+    Returns:
+        The windows of each configuration, in the order of `cores`.
+
     Raises:
         ServerError: The server stopped.
     """
-    windows: dict[Core, list[Window]] = {core: [] for core in cores}
+    windows: list[list[Window]] = [[] for _ in cores]
     for done in range(1, settings.most_rounds + 1):
         order = rng.permutation(len(cores))
         for place in (*order, *order[::-1]):
             wanted = server.tuple_in_force().with_core(cores[place])
-            windows[cores[place]].append(measure(server, wanted, settings.measurement).window)
-        if done >= settings.least_rounds and max(errors_of(windows, objective).values()) <= settings.wanted_error:
+            windows[place].append(measure(server, wanted, settings.measurement).window)
+        if done >= settings.least_rounds and max(errors_of(windows, objective)) <= settings.wanted_error:
             break
     return windows
 
 
-def errors_of(windows: Mapping[Core, Sequence[Window]], objective: Objective) -> dict[Core, float]:
+def errors_of(windows: Sequence[Sequence[Window]], objective: Objective) -> list[float]:
     """Standard error of each configuration's mean difference in J to the first one; that of the first is 0.
 
     Differences are taken round by round, two windows of each to a round.
     """
-    rounds = {core: round_means(each, objective) for core, each in windows.items()}
-    reference = next(iter(rounds.values()))
-    count = len(reference)
-    return {
-        core: float(np.std(means - reference, ddof=1) / math.sqrt(count)) if count > 1 else math.inf
-        for core, means in rounds.items()
-    }
+    reference = round_means(windows[0], objective)
+    return [error_of_difference(round_means(each, objective), reference) for each in windows]
+
+
+def error_of_difference(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+    """Standard error of the mean difference of two series of rounds; infinite where there is one round alone."""
+    return float(np.std(first - second, ddof=1) / math.sqrt(len(first))) if len(first) > 1 else math.inf
 
 
 def round_means(windows: Sequence[Window], objective: Objective) -> NDArray[np.float64]:

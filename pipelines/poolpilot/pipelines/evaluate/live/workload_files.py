@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,14 +70,14 @@ def read_stage(file: Path, place: LabPlace) -> Stage:
 def _native(workload: dict[str, Any], _: Mapping[str, Any], __: LabPlace) -> Stage:
     made = _workload(workload)
     objective = Objective.of_classes(made.classes)
-    return Stage(made.name, made.family, made.seed, objective, lambda: open_native(made))
+    return Stage(made.name, made.family, made.seed, objective, lambda: open_native(made), _cpu_ms(made))
 
 
 def _simulated(workload: dict[str, Any], values: Mapping[str, Any], _: LabPlace) -> Stage:
     made = _workload(workload)
     machine = Machine.model_validate({**CALIBRATED.model_dump(), **values.get("machine", {})})
     scenario = Scenario(made, machine)
-    return Stage(made.name, made.family, made.seed, scenario.objective, scenario.open)
+    return Stage(made.name, made.family, made.seed, scenario.objective, scenario.open, _cpu_ms(made))
 
 
 def _mariadb(workload: dict[str, Any], _: Mapping[str, Any], place: LabPlace) -> Stage:
@@ -102,11 +102,18 @@ def _workload(values: dict[str, Any]) -> Workload:
     return Workload.from_dict({"seed": 0, **values})
 
 
+def _cpu_ms(workload: Workload) -> dict[str, float]:
+    return {
+        request_class.name: sum(step.us for step in request_class.steps if step.op == "cpu") / 1000.0
+        for request_class in workload.classes
+    }
+
+
 def _with_objective(stage: Stage, values: object) -> Stage:
     if values is None:
         return stage
     objective = Objective.model_validate({**stage.objective.model_dump(), **_mapping(values)})
-    return Stage(stage.name, stage.family, stage.seed, objective, stage.open_server)
+    return replace(stage, objective=objective)
 
 
 def _mapping(values: object) -> Mapping[str, Any]:

@@ -1,0 +1,129 @@
+"""What the windows of a comparison say about each choice, and whether they say anything."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from poolpilot.env.measurement.sweep import Core
+from poolpilot.env.objective import regret
+from poolpilot.env.tuning.loop import TuningStep, TuningTrace
+from poolpilot.featurizer.histogram import Histogram
+from poolpilot.featurizer.window import Window
+from poolpilot.pipelines.evaluate.live.live_result import AGAIN, DEFAULT, REFERENCE, LiveResult, MethodRun
+from poolpilot.pipelines.evaluate.live.long_classes import long_classes
+from poolpilot.pipelines.evaluate.live.paired_windows import error_of_difference, errors_of, round_means
+from poolpilot.pipelines.evaluate.stage import Stage
+
+UNSAFE = 0.8
+"""A window with less than this share of the first tuple's goodput is unsafe (DESIGN of OnlineTune's evaluation)."""
+
+CLEARLY_WORSE = 0.05
+"""A reference that is worse than another choice by more than this in J, and than two standard errors, is none."""
+
+
+def compared(
+    stage: Stage,
+    chosen: Mapping[str, Core],
+    traces: Mapping[str, TuningTrace],
+    windows: Mapping[str, Sequence[Window]],
+) -> LiveResult:
+    """The result of a workload.
+
+    Args:
+        stage: The workload.
+        chosen: Choice of each method, the reference first; `default` and `default_again` among them.
+        traces: Way of each method that had a server.
+        windows: Windows of each choice, those of the reference first.
+    """
+    objective = stage.objective
+    reference = windows[REFERENCE]
+    values = {name: _mean(objective.value, each) for name, each in windows.items()}
+    goodputs = {name: _mean(objective.goodput_per_s, each) for name, each in windows.items()}
+    errors = dict(zip(windows, errors_of(list(windows.values()), objective), strict=True))
+    runs = [
+        MethodRun(
+            method=name,
+            chosen=core,
+            value=values[name],
+            error=errors[name],
+            goodput_share=goodputs[name] / goodputs[REFERENCE],
+            p99_ms=p99_ms(windows[name]),
+            threads=windows[name][-1].threads,
+            p99_ratio=_ratios(p99_ms(windows[name]), p99_ms(reference)),
+            class_share=_ratios(_throughputs(windows[name]), _throughputs(windows[DEFAULT])),
+            **_way(traces.get(name), goodputs[REFERENCE], values[REFERENCE]),
+        )
+        for name, core in chosen.items()
+    ]
+    again, default = (round_means(windows[name], objective) for name in (AGAIN, DEFAULT))
+    return LiveResult(
+        stage.name,
+        stage.family,
+        tuple(runs),
+        long_classes(stage),
+        float(np.mean(again - default)),
+        error_of_difference(again, default),
+        _censored(chosen, values, errors),
+    )
+
+
+def _mean(of: Any, windows: Sequence[Window]) -> float:
+    return float(np.mean([of(window) for window in windows]))
+
+
+def _censored(chosen: Mapping[str, Core], values: Mapping[str, float], errors: Mapping[str, float]) -> str | None:
+    best = max(values, key=values.__getitem__)
+    worse = values[best] - values[REFERENCE]
+    if worse <= max(2.0 * errors[best], CLEARLY_WORSE):
+        return None
+    return (
+        f"the reference {chosen[REFERENCE]}, best of the sweep, does not repeat: measured afresh it loses "
+        f"{regret(values[REFERENCE], values[best]):.0%} against {chosen[best]} (standard error {errors[best]:.1%})"
+    )
+
+
+def _way(trace: TuningTrace | None, reference_per_s: float, reference_value: float) -> dict[str, Any]:
+    if trace is None:
+        return {}
+    first = trace.steps[0].goodput_per_s
+    mean = sum(step.goodput_per_s * step.duration_s for step in trace.steps) / trace.duration_s
+    trying = TuningTrace(_until_last_change(trace.steps))
+    return {
+        "tries": len({step.pool_tuple.core for step in trace.steps}) - 1,
+        "on_the_way": mean / reference_per_s,
+        "unsafe": float(np.mean([step.goodput_per_s < UNSAFE * first for step in trace.steps])),
+        "trying_s": trying.duration_s,
+        "trying_regret": trying.mean_regret(reference_value) if trying.steps else None,
+    }
+
+
+def _until_last_change(steps: Sequence[TuningStep]) -> tuple[TuningStep, ...]:
+    changes = [
+        place for place in range(1, len(steps)) if steps[place].pool_tuple.core != steps[place - 1].pool_tuple.core
+    ]
+    return tuple(steps[: changes[-1]]) if changes else ()
+
+
+def p99_ms(windows: Sequence[Window]) -> dict[str, float]:
+    """99th percentile of latency over all windows in milliseconds, by class; none of those that answered nothing."""
+    names = sorted({name for window in windows for name in window.classes})
+    merged = {
+        name: sum((window.classes[name].latency for window in windows if name in window.classes), Histogram())
+        for name in names
+    }
+    return {name: latency.quantile(0.99) / 1000.0 for name, latency in merged.items() if latency.count}
+
+
+def _throughputs(windows: Sequence[Window]) -> dict[str, float]:
+    names = sorted({name for window in windows for name in window.classes})
+    return {
+        name: float(
+            np.mean([window.classes[name].throughput_per_s if name in window.classes else 0.0 for window in windows])
+        )
+        for name in names
+    }
+
+
+def _ratios(values: Mapping[str, float], divisors: Mapping[str, float]) -> dict[str, float]:
+    return {name: value / divisors[name] for name, value in values.items() if divisors.get(name, 0.0) > 0.0}

@@ -1,0 +1,94 @@
+"""The tables of a live evaluation, each at most 100 columns wide."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.table import Table
+
+Statistics = Mapping[str, Any]
+
+
+def value_table(statistics: Mapping[str, Statistics], kept: int, censored: int) -> Table:
+    """Equal seconds: what each method's choice is worth, the best first."""
+    title = f"Equal seconds: {kept} workloads, live; {censored} censored, whose reference did not repeat"
+    table = _table(title, ("method", "goodput", "p10", "regret", "95 %", "p90", "tries", "way", "unsafe"))
+    for method, row in statistics.items():
+        interval = (
+            "" if _missing(row, "regret_mean_low") else "{regret_mean_low:.1%}..{regret_mean_high:.1%}".format(**row)
+        )
+        table.add_row(
+            method,
+            _shown(row, "goodput_share_mean", "{:.3f}"),
+            _shown(row, "goodput_share_p10", "{:.3f}"),
+            _shown(row, "regret_mean", "{:.1%}"),
+            interval,
+            _shown(row, "regret_p90", "{:.1%}"),
+            _shown(row, "tries", "{:.1f}"),
+            _shown(row, "on_the_way", "{:.2f}"),
+            _shown(row, "unsafe", "{:.1%}"),
+        )
+    return _captioned(
+        table,
+        "goodput and regret against the best of the workload's own sweep, all measured afresh; 95 %: interval of\n"
+        "the mean regret over families; way: goodput of the method's own seconds; unsafe: share of windows under\n"
+        "80 % of the first one's goodput",
+    )
+
+
+def cost_table(statistics: Mapping[str, Statistics], noise: Statistics) -> Table:
+    """What else a choice brings, and what finding it cost."""
+    heads = ("method", "p99 short", "p99 long", "long share", "threads", "trying", "regret then", "error")
+    table = _table("What else it brings, and what finding it cost", heads)
+    for method, row in statistics.items():
+        table.add_row(
+            method,
+            _shown(row, "p99_ratio_short", "{:.2f}"),
+            _shown(row, "p99_ratio_long", "{:.2f}"),
+            _shown(row, "long_share", "{:.2f}"),
+            _shown(row, "threads", "{:.0f}"),
+            _shown(row, "trying_s", "{:.1f} s"),
+            _shown(row, "trying_regret", "{:.1%}"),
+            _shown(row, "error_mean", "{:.1%}"),
+        )
+    return _captioned(
+        table,
+        "p99: latency over the reference's, of short and of long classes; long share: what the long classes get of\n"
+        "what the default gives them; trying: until the last change; error: standard error of a workload's choice\n"
+        f"{_noise_words(noise)}",
+    )
+
+
+def tries_table(by_tries: Mapping[str, Mapping[int, Statistics]]) -> Table:
+    """Mean regret of the methods that try, by the number of their trials."""
+    counts = sorted({count for rows in by_tries.values() for count in rows})
+    table = _table("Mean regret by the number of trials", ("method", *(f"{count}" for count in counts)))
+    for method, rows in by_tries.items():
+        table.add_row(method, *(_shown(rows.get(count, {}), "regret_mean", "{:.1%}") for count in counts))
+    return table
+
+
+def _noise_words(noise: Statistics) -> str:
+    if not noise:
+        return ""
+    interval = "" if noise["low"] is None else f", 95 %: {noise['low']:+.1%}..{noise['high']:+.1%}"
+    return f"noise floor: the default scored twice differs by {noise['mean']:+.1%} in J{interval}"
+
+
+def _table(title: str, heads: Sequence[str]) -> Table:
+    table = Table(title=title, title_justify="left", caption_justify="left")
+    for place, head in enumerate(heads):
+        table.add_column(head, justify="right" if place else "left")
+    return table
+
+
+def _captioned(table: Table, caption: str) -> Table:
+    table.caption = caption
+    return table
+
+
+def _missing(row: Statistics, name: str) -> bool:
+    return row.get(name) is None
+
+
+def _shown(row: Statistics, name: str, form: str) -> str:
+    return "" if _missing(row, name) else form.format(row[name])

@@ -1,0 +1,55 @@
+"""Settings of the methods of a live evaluation."""
+
+from pathlib import Path
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from poolpilot.agent.baselines.nearest_ratios import NearestRatiosSettings
+from poolpilot.agent.baselines.trees import TreesSettings
+from poolpilot.agent.controllers.trial_rule import MOST_DECISIONS
+from poolpilot.agent.controllers.warm_start import WarmStartSettings
+from poolpilot.agent.search.bayesian_settings import BayesianSettings
+from poolpilot.env.climbing.spectral import ClimbSettings
+from poolpilot.env.measurement.protocol import MeasurementSettings
+from poolpilot.models.latent.latent_bandit import LatentBanditSettings
+
+
+class MethodSettings(BaseModel):
+    """Which methods there are, how they measure, and how often those that try may do so."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    names: tuple[str, ...] = Field(default=(), description="Methods that run, such as portfolio_3; none is all.")
+    tries: tuple[int, ...] = Field(default=(1, 2, 3), min_length=1, description="Trials of the methods that try.")
+    stores: tuple[Path, ...] = Field(
+        default=(),
+        description="Record stores whose training workloads nearest and trees learn from beside the curves.",
+    )
+    models: tuple[str, ...] = Field(
+        default=(), description="Further networks as NAME=FOLDER of an artefact; each is tried as refiner is."
+    )
+    measurement: MeasurementSettings = Field(
+        default=MeasurementSettings(settle_s=0.2, window_s=0.5),
+        description="What a trial drops, and how long it lasts.",
+    )
+    bandit: LatentBanditSettings = LatentBanditSettings()
+    nearest: NearestRatiosSettings = NearestRatiosSettings()
+    trees: TreesSettings = TreesSettings()
+    search: BayesianSettings = BayesianSettings(random_rounds=4)
+    warm_start: WarmStartSettings = WarmStartSettings()
+    climb: ClimbSettings = ClimbSettings()
+
+    @model_validator(mode="after")
+    def _can_be_tried(self) -> Self:
+        if not 1 <= min(self.tries) <= max(self.tries) <= MOST_DECISIONS:
+            raise ValueError(f"tries are {self.tries}, but each must be in 1..{MOST_DECISIONS}")
+        wrong = [model for model in self.models if not all(model.partition("="))]
+        if wrong:
+            raise ValueError(f"models has {wrong[0]!r}, but each must be NAME=FOLDER, the folder that of an artefact")
+        return self
+
+    @property
+    def model_folders(self) -> dict[str, Path]:
+        """Folders of the further networks, by name."""
+        return {name: Path(folder) for name, _, folder in (model.partition("=") for model in self.models)}
