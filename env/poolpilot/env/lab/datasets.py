@@ -119,9 +119,10 @@ def load(session: Session, load_file: Path, wanted: Dataset) -> None:
 
 
 REMOTE_CALL = """CREATE OR REPLACE PROCEDURE sbtest.remote_call(IN wait_ms DOUBLE)
-DO MASTER_GTID_WAIT('0-1-4000000000', wait_ms / 1000)"""
+DO MASTER_GTID_WAIT(CONCAT(CONNECTION_ID(), '-1-4000000000'), wait_ms / 1000)"""
 """Waits for a transaction that never comes, on a condition that nobody reports to the pool. So does a function or an
-engine plugin that calls a remote service; SLEEP() would report it."""
+engine plugin that calls a remote service; SLEEP() would report it, and so would a wait for a replication domain that
+somebody waits for already, which is why every connection has a domain of its own."""
 
 
 def make_procedures(session: Session, wanted: Dataset) -> None:

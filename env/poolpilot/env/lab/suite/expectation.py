@@ -62,6 +62,13 @@ class Expectation:
         stated = zip(("size", "oversubscribe", "stall limit"), self.directions, strict=True)
         return " or ".join(f"{knob} {direction}" for knob, direction in stated if direction != "any")
 
+    @property
+    def in_short(self) -> str:
+        """The direction in two words, as narrow tables have it."""
+        if self.verdict != "change":
+            return self.verdict
+        return "fewer threads" if self.pool_size == "down" else "more threads"
+
     def agrees(self, chosen: Core, default: Core) -> bool:
         """Whether a tuple goes where it should: a knob that is named moved its way, and none moved against it.
 

@@ -40,7 +40,7 @@ EXPECTATIONS: Mapping[str, Expectation] = {
         "change",
         "threads: a call waits 20 ms and the pool counts its thread as active, so two groups run a few calls at a time",
         "the processors idle; throughput grows with the threads that may be active",
-        "MASTER_GTID_WAIT waits on a condition without thd_wait_begin (sql/rpl_gtid.cc; no counter of "
+        "a wait for a replication domain of its own tells nothing (sql/rpl_gtid.cc; no counter of "
         "THREAD_POOL_WAITS moves), as a UDF or an engine that calls a service does",
         pool_size="up",
         oversubscribe="up",

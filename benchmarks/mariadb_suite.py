@@ -1,0 +1,178 @@
+"""The MariaDB suite: what was written down beforehand, measured (docs/mariadb-suite.md).
+
+    python benchmarks/mariadb_suite.py --directions                     # the table of directions, and nothing else
+    python benchmarks/mariadb_suite.py --runs suite.jsonl               # everything; goes on if stopped
+    python benchmarks/mariadb_suite.py --names remote_calls shifting    # families or workloads
+    python benchmarks/mariadb_suite.py --objective p99 --runs p99.jsonl --json p99.json
+    python benchmarks/mariadb_suite.py --write FOLDER                   # files for poolpilot evaluate --workloads
+
+On a quiet machine: about six minutes a workload, more where a load repeats itself slowly (`shifting`: half an hour), so
+about eight hours for all 72 and a third of that with `--draws 1`. `--quick` has tiny windows: it shows that everything
+runs, and its figures mean nothing. Results to expect: the advice moves the right way in most cells that are
+not flat, and loses less than 5 % to the default in the flat ones.
+"""
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import Progress, TaskID
+
+from poolpilot.env.lab.lab_server import LabPlace
+from poolpilot.env.lab.suite.suite_cells import DRAWS, SUITE, SUITE_SEED, SuiteCell, named_cells, suite_cells
+from poolpilot.env.measurement.protocol import MeasurementSettings
+from poolpilot.env.output import warn, write_json
+from poolpilot.errors import PoolPilotError, ServerError
+from poolpilot.models.champion import load_champion
+from poolpilot.models.latent.machine_grid import MachineGrid
+from poolpilot.models.latent.shipped_curves import load_curves
+from poolpilot.models.predictor import ScorePredictor
+from poolpilot.pipelines.evaluate.live.live_evaluate import networks
+from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod, methods_on
+from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings
+from poolpilot.pipelines.evaluate.live.method_settings import MethodSettings
+from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings
+from poolpilot.pipelines.evaluate.suite.suite_objectives import OBJECTIVES
+from poolpilot.pipelines.evaluate.suite.suite_report import SuiteReport
+from poolpilot.pipelines.evaluate.suite.suite_run import CellResult, SuiteRunSettings, run_suite_cell
+from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
+from poolpilot.pipelines.progress_bars import new_progress
+
+QUICK = MeasurementSettings(
+    settle_s=0.1,
+    max_settle_s=0.2,
+    window_s=0.2,
+    window_ticks=0.0,
+    keep_shares=(0.5,),
+    final_repeats=0,
+    oracle_repeats=1,
+)
+INTERRUPTED = 130
+
+
+def main() -> int:
+    """Measures what is not yet, prints and writes the report."""
+    given = _arguments()
+    console = Console(markup=False, emoji=False)
+    cells = named_cells(given.names, suite_cells(given.seed, given.draws))
+    if given.directions:
+        print(directions(), end="")
+        return 0
+    if given.write is not None:
+        write_files(given.write, cells)
+        return 0
+    settings = _settings(given)
+    try:
+        done = measured(cells, settings, given.methods, given.runs, console)
+    except KeyboardInterrupt:
+        kept = f"what is finished is in {given.runs}" if given.runs else "nothing was kept: name a file with --runs"
+        console.print(f"Stopped; {kept}.")
+        return INTERRUPTED
+    if not done:
+        raise ServerError("no workload of the suite could be measured")
+    report = SuiteReport(
+        [(cell, done[cell.workload.name]) for cell in cells if cell.workload.name in done], given.objective
+    )
+    for table in report.tables():
+        console.print(table)
+    write_json(given.json, report.as_dict())
+    return 0
+
+
+def measured(
+    cells: Sequence[SuiteCell], settings: SuiteRunSettings, names: Sequence[str], runs: Path | None, console: Console
+) -> dict[str, CellResult]:
+    """The results of all cells that could be measured, those of an earlier run among them."""
+    adviser, further = ScorePredictor(load_champion(None, "mariadb")), _further(names, settings)
+    asked = json.dumps([settings.model_dump(mode="json"), list(names)], sort_keys=True)
+    rows = [row for row in read_runs(runs) if row.get("asked") == asked]
+    done = {row["workload"]: CellResult.from_dict(row["result"]) for row in rows}
+    with opened_for_more(runs) as out, new_progress(console) as progress:
+        bar = progress.add_task("measuring", total=len(cells), shown="")
+        for cell in cells:
+            name = cell.workload.name
+            if name not in done:
+                try:
+                    result = run_suite_cell(cell, adviser, further, settings, partial(_show, progress, bar, name))
+                except ServerError as error:
+                    warn([f"{name} is left out: {error}"], console)
+                else:
+                    keep_run({"workload": name, "asked": asked, "result": result.as_dict()}, out)
+                    done[name] = result
+            progress.advance(bar)
+    return done
+
+
+def directions() -> str:
+    """The table of the page."""
+    sealed = {cell.workload.family for cell in suite_cells(draws=1) if cell.sealed}
+    lines = [
+        "| family | what is sent | what limits it on two processors | direction | why | source |",
+        "|---|---|---|---|---|---|",
+    ]
+    for cell in suite_cells(draws=1):
+        name, expected = cell.workload.family, cell.expectation
+        shown = f"`{name}` (sealed)" if name in sealed else f"`{name}`"
+        texts = (shown, SUITE[name].description, expected.limit, expected.in_words, expected.why, expected.source)
+        lines.append(f"| {' | '.join(texts)} |")
+    return "\n".join(lines) + "\n"
+
+
+def write_files(folder: Path, cells: Sequence[SuiteCell]) -> None:
+    """Writes one workload file for each cell."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for cell in cells:
+        text = json.dumps({"server": "mariadb", "workload": cell.workload.as_dict()}, indent=1)
+        (folder / f"{cell.workload.name}.json").write_text(text + "\n")
+
+
+def _settings(given: argparse.Namespace) -> SuiteRunSettings:
+    common: dict[str, Any] = {"place": LabPlace(folder=given.folder), "objective": given.objective}
+    if not given.quick:
+        return SuiteRunSettings(**common)
+    paired = PairedSettings(measurement=QUICK, least_rounds=2, most_rounds=2)
+    grid = MachineGrid(sizes=(1, 16), multiples=(), oversubscribes=(3,))
+    live = LiveRunSettings(grid=grid, sweep=QUICK, warm_up_s=0.2, budget_s=1.0, period_s=0.2, paired=paired)
+    return SuiteRunSettings(**common, look_s=0.5, live=live, paired=paired)
+
+
+def _further(names: Sequence[str], settings: SuiteRunSettings) -> Mapping[str, OpenMethod]:
+    if not names:
+        return {}
+    wanted = MethodSettings(names=tuple(names))
+    return methods_on(load_curves(), networks(None), wanted, settings.live.budget_s).opened
+
+
+def _show(progress: Progress, bar: TaskID, name: str, step: str) -> None:
+    progress.update(bar, shown=f"{name}: {step}")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--names", nargs="+", default=[], help="families or workloads; all if not given")
+    parser.add_argument("--objective", choices=tuple(OBJECTIVES), default="short", help="what counts")
+    parser.add_argument("--methods", nargs="+", default=[], help="further methods, such as warm_start latent_bandit_3")
+    parser.add_argument("--draws", type=int, default=DRAWS, help="draws of each family")
+    parser.add_argument("--seed", type=int, default=SUITE_SEED, help="seed of the draws")
+    parser.add_argument("--folder", type=Path, default=Path("lab"), help="where the test servers lie")
+    parser.add_argument("--runs", type=Path, help="file of finished workloads, so that a stopped run goes on")
+    parser.add_argument(
+        "--json", type=Path, help="where the report goes, such as benchmarks/reports/mariadb_suite.json"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="tiny windows: whether everything runs, not what comes out"
+    )
+    parser.add_argument("--directions", action="store_true", help="print the table of directions alone")
+    parser.add_argument("--write", type=Path, metavar="FOLDER", help="write workload files, and measure nothing")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    try:
+        raise SystemExit(main())
+    except PoolPilotError as error:
+        raise SystemExit(str(error)) from error

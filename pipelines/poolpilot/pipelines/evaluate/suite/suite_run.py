@@ -1,0 +1,237 @@
+"""One workload of the suite: sweep, advice and constants live, then all choices against the default."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from poolpilot.agent.baselines.static import StaticPredictor
+from poolpilot.agent.controllers.predictor_controller import PredictorController
+from poolpilot.env.controller import Controller
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.lab.lab_server import LabPlace
+from poolpilot.env.lab.suite.suite_cells import SuiteCell
+from poolpilot.env.measurement.protocol import MeasurementSettings
+from poolpilot.env.measurement.sweep import Core
+from poolpilot.env.objective import Objective
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+from poolpilot.models.latent.machine_grid import MachineGrid
+from poolpilot.models.predictor import Predictor
+from poolpilot.pipelines.evaluate.lab_stage import lab_stage
+from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod
+from poolpilot.pipelines.evaluate.live.live_result import DEFAULT, LiveResult
+from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings, run_workload
+from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings, paired_windows, round_means
+from poolpilot.pipelines.evaluate.stage import Stage
+from poolpilot.pipelines.evaluate.suite.server_view import ServerView
+from poolpilot.pipelines.evaluate.suite.suite_objectives import OBJECTIVES, ObjectiveName, judged
+
+ADVICE = "advice"
+CONSTANTS: Mapping[str, PoolTuple] = {
+    "constant_16_3_10": PoolTuple(16, 3, 10),
+    "constant_4_3_10": PoolTuple(4, 3, 10),
+}
+
+
+class SuiteRunSettings(BaseModel):
+    """How long a workload of the suite is watched, and what counts."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    place: LabPlace = LabPlace()
+    objective: ObjectiveName = Field(default="short", description="What counts: short, throughput or p99.")
+    look_s: float = Field(default=5.0, gt=0.0, description="Seconds of the window that advice looks at.")
+    live: LiveRunSettings = Field(
+        default=LiveRunSettings(
+            grid=MachineGrid(sizes=(1, 2, 4, 8, 16, 32, 64), multiples=()),
+            budget_s=8.0,
+            paired=PairedSettings(most_rounds=2),
+        ),
+        description="How the reference is found, and how long each method has.",
+    )
+    paired: PairedSettings = Field(
+        default=PairedSettings(least_rounds=4, most_rounds=8, wanted_error=0.015),
+        description="How the choices are compared with the default.",
+    )
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What was measured of one workload.
+
+    Attributes:
+        workload: Its name.
+        family: Its family.
+        default: The default tuple.
+        chosen: Tuple that each method left in force; the sweep's best is `reference`.
+        abstained: Methods that had no advice.
+        values: J of every method's tuple in each round of the comparison with the default, prices of threads left out.
+        class_share: Completions of each class over those under the default, by method.
+        live: The choices against the reference.
+    """
+
+    workload: str
+    family: str
+    default: Core
+    chosen: Mapping[str, Core]
+    abstained: tuple[str, ...]
+    values: Mapping[str, tuple[float, ...]]
+    class_share: Mapping[str, Mapping[str, float]]
+    live: LiveResult
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields, fit for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Rebuilds a result from `as_dict`."""
+        return cls(
+            workload=values["workload"],
+            family=values["family"],
+            default=_core(values["default"]),
+            chosen={name: _core(core) for name, core in values["chosen"].items()},
+            abstained=tuple(values["abstained"]),
+            values={name: tuple(each) for name, each in values["values"].items()},
+            class_share=values["class_share"],
+            live=LiveResult.from_dict(values["live"]),
+        )
+
+
+def _core(values: Any) -> Core:
+    size, oversubscribe, timer_interval_ms = values
+    return size, oversubscribe, timer_interval_ms
+
+
+def run_suite_cell(
+    cell: SuiteCell,
+    adviser: Predictor,
+    further: Mapping[str, OpenMethod],
+    settings: SuiteRunSettings,
+    on_step: Callable[[str], None],
+) -> CellResult:
+    """Measures one workload.
+
+    Args:
+        cell: The workload with its expectation.
+        adviser: What advises after one look at what the server alone shows.
+        further: Further methods, by name.
+        settings: How.
+        on_step: Called with what is being done.
+
+    Raises:
+        ServerError: The server or its load failed.
+    """
+    whole = whole_cycles(settings, cell.workload.cycle_s)
+    plain = lab_stage(cell.workload, settings.place)
+    objective = OBJECTIVES[settings.objective](cell.workload)
+    stage = Stage(plain.name, plain.family, plain.seed, objective, plain.open_server)
+    asked = _Asked(whole.look_s)
+    methods: dict[str, OpenMethod] = {ADVICE: asked.opened(ADVICE, ServerView(adviser))}
+    methods |= {name: asked.opened(name, StaticPredictor(constant)) for name, constant in CONSTANTS.items()}
+    live = run_workload(stage, {**methods, **further}, whole.live, on_step)
+    chosen = {run.method: run.chosen for run in live.runs}
+    on_step("against the default")
+    windows = _against_default(stage, chosen, whole)
+    return _result(stage, chosen, asked.abstained(), windows, live)
+
+
+def whole_cycles(settings: SuiteRunSettings, cycle_s: float) -> SuiteRunSettings:
+    """The settings with windows of whole cycles of a load that repeats itself; as they are for an even load."""
+    if cycle_s <= 0.0:
+        return settings
+    live, paired = settings.live, settings.paired
+    look_s = _rounded_up(settings.look_s, cycle_s)
+    return settings.model_copy(
+        update={
+            "look_s": look_s,
+            "paired": paired.model_copy(update={"measurement": _of_cycles(paired.measurement, cycle_s)}),
+            "live": live.model_copy(
+                update={
+                    "sweep": _of_cycles(live.sweep, cycle_s),
+                    "paired": live.paired.model_copy(
+                        update={"measurement": _of_cycles(live.paired.measurement, cycle_s)}
+                    ),
+                    "period_s": _rounded_up(live.period_s, cycle_s),
+                    "budget_s": max(live.budget_s, look_s + cycle_s),
+                }
+            ),
+        }
+    )
+
+
+def _of_cycles(measurement: MeasurementSettings, cycle_s: float) -> MeasurementSettings:
+    # Two ticks of the longest stall limit, 500 ms, which a window must span, are a second.
+    return measurement.model_copy(update={"window_s": _rounded_up(max(measurement.window_s, 1.0), cycle_s)})
+
+
+def _rounded_up(seconds: float, cycle_s: float) -> float:
+    return math.ceil(seconds / cycle_s - 1e-9) * cycle_s
+
+
+class _Asked:
+    """Opens predictors as controllers, and remembers what they said."""
+
+    def __init__(self, look_s: float) -> None:
+        self._look_s = look_s
+        self._controllers: dict[str, PredictorController] = {}
+
+    def opened(self, name: str, predictor: Predictor) -> OpenMethod:
+        def open_controller(knobs: KnobSpace, objective: Objective) -> Controller:
+            made = PredictorController(predictor, knobs, objective, window_s=self._look_s)
+            self._controllers[name] = made
+            return made
+
+        return open_controller
+
+    def abstained(self) -> tuple[str, ...]:
+        said = {name: controller.prediction for name, controller in self._controllers.items()}
+        return tuple(name for name, prediction in said.items() if prediction is not None and prediction.abstained)
+
+
+def _against_default(stage: Stage, chosen: Mapping[str, Core], settings: SuiteRunSettings) -> dict[Core, list[Window]]:
+    cores = list(dict.fromkeys([chosen[DEFAULT], *chosen.values()]))
+    rng = np.random.default_rng([settings.live.seed, stage.seed, 2])
+    with stage.open_server() as server:
+        found = paired_windows(server, cores, judged(stage.objective), settings.paired, rng)
+    return dict(zip(cores, found, strict=True))
+
+
+def _result(
+    stage: Stage,
+    chosen: Mapping[str, Core],
+    abstained: tuple[str, ...],
+    windows: Mapping[Core, list[Window]],
+    live: LiveResult,
+) -> CellResult:
+    objective, default = judged(stage.objective), _completed(windows[chosen[DEFAULT]])
+    shares = {core: _over(_completed(each), default) for core, each in windows.items()}
+    return CellResult(
+        workload=stage.name,
+        family=stage.family,
+        default=chosen[DEFAULT],
+        chosen=dict(chosen),
+        abstained=abstained,
+        values={name: tuple(map(float, round_means(windows[core], objective))) for name, core in chosen.items()},
+        class_share={name: shares[core] for name, core in chosen.items()},
+        live=live,
+    )
+
+
+def _completed(windows: list[Window]) -> dict[str, float]:
+    """Completions a second of each class over all windows."""
+    names = sorted({name for window in windows for name in window.classes})
+    seconds = sum(window.duration_s for window in windows)
+    return {name: sum(_count(window, name) for window in windows) / seconds for name in names}
+
+
+def _count(window: Window, name: str) -> float:
+    return window.classes[name].throughput_per_s * window.duration_s if name in window.classes else 0.0
+
+
+def _over(values: Mapping[str, float], default: Mapping[str, float]) -> dict[str, float]:
+    return {name: value / default[name] for name, value in values.items() if default.get(name, 0.0) > 0.0}
