@@ -12,8 +12,9 @@ from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.mariadb.process import ServerProcess
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.measurement.protocol import observe
-from poolpilot.env.servers.mariadb import MariadbServer, WatchSettings
+from poolpilot.env.servers.mariadb import LONG_LOOK, MariadbServer, WatchSettings
 from poolpilot.errors import ServerError, SettingError, TupleChangedError
+from poolpilot.featurizer.measures import STATUS_COUNTERS, measures_between
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 
@@ -92,6 +93,54 @@ def test_reported_waits_and_requests_in_the_system_show(server: MariadbServer) -
         client.rows("SELECT SLEEP(0.3)")
         after = server.snapshot()
     assert after.counters["waits_sleep"] - before.counters["waits_sleep"] == 1
+
+
+def rises(server: MariadbServer, *statements: str) -> dict[str, float]:
+    """What the statements of a client made rise."""
+    with Session(server.account) as client:
+        client.rows("DO 0")
+        before = server.snapshot()
+        for statement in statements:
+            client.rows(statement)
+        after = server.snapshot()
+    told = {name: after.counters[name] - value for name, value in before.counters.items()}
+    return {name: rise for name, rise in told.items() if name in STATUS_COUNTERS and rise}
+
+
+def test_the_mix_of_statements_is_that_of_others_alone(server: MariadbServer) -> None:
+    told = rises(server, "SELECT 1", "SELECT 2", "COMMIT", "DO SLEEP(0.01)")
+    assert {name: rise for name, rise in told.items() if name.startswith("statements_")} == {
+        "statements_select": 2.0,
+        "statements_commit": 1.0,
+    }
+    assert told["reported_sleep"] == 1.0
+
+
+def test_threads_that_serve_are_seen_to_be_scheduled(server: MariadbServer) -> None:
+    assert rises(server, *["DO SLEEP(0.001)"] * 20)["threads_scheduled"] >= 20.0
+
+
+def test_wait_for_a_row_is_timed(server: MariadbServer, lab: Lab) -> None:
+    with Session(lab.root) as holder, Session(lab.root) as waiter:
+        holder.execute("CREATE DATABASE rows_of_test")
+        holder.execute("CREATE TABLE rows_of_test.held (id INT PRIMARY KEY) ENGINE=InnoDB SELECT 1 AS id")
+        waiter.execute("SET SESSION innodb_lock_wait_timeout = 1")
+        holder.execute("BEGIN")
+        holder.rows("SELECT * FROM rows_of_test.held FOR UPDATE")
+        before = server.snapshot()
+        with pytest.raises(ServerError, match="Lock wait timeout"):
+            waiter.execute("UPDATE rows_of_test.held SET id = 2")
+        measures = measures_between(before, server.snapshot())
+        holder.execute("ROLLBACK")
+        holder.execute("DROP DATABASE rows_of_test")
+    assert measures["row_lock_waits"] == 1.0
+    assert measures["reported_row_lock"] == 1.0
+    assert (measures["row_lock_wait_us"] or 0.0) > 500_000.0
+
+
+def test_wait_events_are_missing_where_performance_schema_is_off(lab: Lab) -> None:
+    with MariadbServer(Dsn(defaults_file=lab.defaults_file).account(), watch=LONG_LOOK) as opened:
+        assert not any(name.startswith("events_") for name in opened.snapshot().counters)
 
 
 def test_tuple_outside_the_ranges_is_refused_before_it_is_sent(server: MariadbServer) -> None:

@@ -1,10 +1,12 @@
 """What a server has counted: the statements that read it, and the snapshot made of their answers."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.mariadb.variables import KNOB_VARIABLES
+from poolpilot.featurizer.measures import STATEMENTS, WAIT_REASONS
 
 POPULATION_QUERY = (
     "SELECT SUM(CONNECTIONS), SUM(THREADS), SUM(ACTIVE_THREADS), SUM(STANDBY_THREADS), SUM(HAS_LISTENER), "
@@ -25,12 +27,6 @@ STATISTICS = {
 }
 """Counter of a snapshot to the column of THREAD_POOL_STATS, summed over the groups."""
 
-STATISTICS_QUERY = (
-    f"SELECT {', '.join(f'SUM({column})' for column in STATISTICS.values())} FROM information_schema.THREAD_POOL_STATS"
-)
-
-WAITS_QUERY = "SELECT REASON, COUNT FROM information_schema.THREAD_POOL_WAITS"
-
 WAITS = {
     "waits_sleep": ("SLEEP", "USER_LOCK"),
     "waits_disk_io": ("DISKIO", "BINLOG", "GROUP_COMMIT", "SYNC"),
@@ -39,7 +35,33 @@ WAITS = {
 }
 """Counter of a snapshot to the reasons of THREAD_POOL_WAITS that it adds up."""
 
-QUESTIONS_QUERY = "SHOW GLOBAL STATUS LIKE 'Questions'"
+STATUS = {
+    "completed": ("QUESTIONS",),
+    "row_lock_waits": ("INNODB_ROW_LOCK_WAITS",),
+    "row_lock_wait_us": ("INNODB_ROW_LOCK_TIME",),
+    "statements_select": ("COM_SELECT",),
+    "statements_insert": ("COM_INSERT", "COM_INSERT_SELECT", "COM_REPLACE", "COM_REPLACE_SELECT"),
+    "statements_update": ("COM_UPDATE", "COM_UPDATE_MULTI"),
+    "statements_delete": ("COM_DELETE", "COM_DELETE_MULTI"),
+    "statements_call": ("COM_CALL_PROCEDURE",),
+    "statements_commit": ("COM_COMMIT",),
+}
+"""Counter of a snapshot to the status variables that it adds up, which any account sees; Com_* counts what procedures
+do inside too, Questions does not."""
+
+US_PER_UNIT = {"row_lock_wait_us": 1000.0}
+"""What a status variable counts in, where that is no microsecond: milliseconds."""
+
+POOL_QUERY = (
+    f"SELECT {', '.join(f'SUM({one})' for one in STATISTICS.values())}, "
+    "(SELECT GROUP_CONCAT(REASON, '=', COUNT) FROM information_schema.THREAD_POOL_WAITS) "
+    "FROM information_schema.THREAD_POOL_STATS"
+)
+"""Sums over the groups, and the waits as `REASON=COUNT,...`: a statement costs more than the rows of these tables."""
+
+STATUS_QUERY = "SHOW GLOBAL STATUS WHERE Variable_name IN ({})".format(
+    ", ".join(f"'{name}'" for names in STATUS.values() for name in names)
+)
 TUPLE_QUERY = f"SELECT {', '.join(f'@@GLOBAL.{variable.lower()}' for variable, _ in KNOB_VARIABLES.values())}"
 
 
@@ -80,14 +102,33 @@ def read_population(session: Session) -> Population:
 
 
 def read_counters(session: Session) -> dict[str, float]:
-    """Reads all cumulative counters of the pool and of the server; `completed` leaves our own statements out."""
-    row = session.row(STATISTICS_QUERY)
-    counters = {name: float(value or 0) for name, value in zip(STATISTICS, row, strict=True)}
-    waits = {reason: int(count) for reason, count in session.rows(WAITS_QUERY)}
-    counters |= {name: float(sum(waits.get(reason, 0) for reason in reasons)) for name, reasons in WAITS.items()}
-    _, questions = session.row(QUESTIONS_QUERY)
-    counters["completed"] = float(questions) - session.statements
+    """Reads all cumulative counters of the pool and of the server; our own statements are left out."""
+    *sums, waits = session.row(POOL_QUERY)
+    counters = {name: float(value or 0) for name, value in zip(STATISTICS, sums, strict=True)}
+    counters |= _waits(str(waits or ""))
+    status = {str(name).upper(): float(value) for name, value in session.rows(STATUS_QUERY)}
+    counters |= {
+        name: sum(status.get(variable, 0.0) for variable in variables) * US_PER_UNIT.get(name, 1.0)
+        for name, variables in STATUS.items()
+        if variables[0] in status
+    }
+    for name, ours in (("completed", session.statements), *_own_statements(session)):
+        counters[name] -= ours
     return counters
+
+
+def _waits(text: str) -> dict[str, float]:
+    """The waits that the pool was told of, each reason by itself and those that belong together."""
+    told = {reason: float(count) for reason, _, count in (one.partition("=") for one in text.split(",") if one)}
+    together = {name: sum(told.get(reason, 0.0) for reason in reasons) for name, reasons in WAITS.items()}
+    return together | {f"reported_{reason}": told[reason.upper()] for reason in WAIT_REASONS if reason.upper() in told}
+
+
+def _own_statements(session: Session) -> Iterator[tuple[str, int]]:
+    """What a session itself has sent of the kinds that are counted apart."""
+    for kind, number in session.sent.items():
+        if kind in STATEMENTS:
+            yield f"statements_{kind}", number
 
 
 def read_tuple_values(session: Session) -> dict[str, Any]:

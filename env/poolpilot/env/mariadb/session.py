@@ -5,6 +5,7 @@ The permanent one is on the extra port where there is one, so that no pool can l
 
 import socket
 import struct
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -32,6 +33,9 @@ class Session:
         account: Where to and as whom.
         extra: Connect by TCP to this extra port instead.
 
+    Attributes:
+        sent: Statements that it has sent, by their first word in lower case.
+
     Raises:
         ServerError: The server cannot be reached or refuses the account.
         LostServerError: It does not answer in time.
@@ -39,7 +43,7 @@ class Session:
 
     def __init__(self, account: Account, extra: int | None = None) -> None:
         self.where = f"{account.host}:{extra}" if extra else str(account)
-        self.statements = 0
+        self.sent: Counter[str] = Counter()
         self._extra = extra is not None
         path = account.socket if not extra else None
         self._socket = _connected(path, account.host, extra or account.port, self.where)
@@ -64,7 +68,13 @@ class Session:
                 ) from error
             raise self._told(error, account.user) from error
         # A value outside its range must be an error: without strict mode the server clamps it and says nothing.
-        self.execute("SET SESSION sql_mode = 'STRICT_ALL_TABLES'")
+        # The other is MariaDB's default, which somebody may have made shorter than an answer that we ask for.
+        self.execute("SET SESSION sql_mode = 'STRICT_ALL_TABLES', SESSION group_concat_max_len = 1048576")
+
+    @property
+    def statements(self) -> int:
+        """How many it has sent."""
+        return self.sent.total()
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> None:
         """Runs a statement that returns no rows.
@@ -77,7 +87,7 @@ class Session:
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Runs a statement and returns its rows; errors as `execute`."""
-        self.statements += 1
+        self.sent[statement.partition(" ")[0].lower()] += 1
         try:
             with held(), self._connection.cursor() as cursor:
                 cursor.execute(statement, values or None)

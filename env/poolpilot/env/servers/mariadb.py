@@ -16,7 +16,9 @@ from poolpilot.env.mariadb.counters import read_counters, read_population, read_
 from poolpilot.env.mariadb.dsn import Account
 from poolpilot.env.mariadb.process import ServerProcess
 from poolpilot.env.mariadb.session import Control, Session, open_control
+from poolpilot.env.mariadb.thread_schedule import ThreadSchedule
 from poolpilot.env.mariadb.variables import PoolVariable, knob_space, read_variables, tuple_of
+from poolpilot.env.mariadb.wait_events import read_wait_events, sees_wait_events
 from poolpilot.errors import LostServerError, ServerError, SettingError, TupleChangedError
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -51,9 +53,23 @@ class WatchSettings(BaseModel):
     sample_every_s: float = Field(
         default=0.2, gt=0.0, description="Seconds from one look at the groups to the next while a window runs."
     )
+    scheduled_threads: int = Field(
+        default=32,
+        ge=0,
+        le=512,
+        description="Most threads of a server on this host whose run-queue delay is read; every one costs 2 us a look.",
+    )
+    wait_events: bool = Field(
+        default=False,
+        description="Read performance_schema too where it is on; that costs as much as the rest of a look.",
+    )
     spare_threads: int = Field(
         default=16, ge=0, description="Threads that thread_pool_max_threads must leave above what a tuple can ask for."
     )
+
+
+LONG_LOOK = WatchSettings(scheduled_threads=256, wait_events=True)
+"""For who looks at few windows of seconds: everything that the server shows, whatever a look costs."""
 
 
 class MariadbServer:
@@ -101,6 +117,8 @@ class MariadbServer:
             self.process = self.process or ServerProcess.of(self.session, account)
             self._opened = opened.pop_all()
         self.control.drop_first()
+        self.schedule = self._schedule_of(self.process)
+        self._sees_wait_events = self.watch.wait_events and sees_wait_events(self.session)
         seen_cpus = self.process.cpus() if self.process else None
         self._cpus_warnings = _cpus_warnings(named_cpus, seen_cpus)
         self._knobs = knob_space(self.variables, named_cpus or seen_cpus)
@@ -196,9 +214,7 @@ class MariadbServer:
         """
         counters = read_counters(self.session)
         self._sample()
-        cpu_us = self.process.cpu_us() if self.process else None
-        if cpu_us is not None:
-            counters["process_cpu_us"] = cpu_us
+        counters |= self._beside_the_pool()
         if self._ours is not None:
             self._check_unchanged_since(self._ours)
         in_force = self.tuple_in_force()
@@ -228,6 +244,8 @@ class MariadbServer:
     def close(self) -> None:
         """Closes the connection; the tuple stays as it is. A second call does nothing."""
         self._opened.close()
+        if self.schedule is not None:
+            self.schedule.close()
 
     def __enter__(self) -> Self:
         return self
@@ -249,6 +267,20 @@ class MariadbServer:
             mean = (getattr(self.population, name) + getattr(population, name)) / 2.0
             self._integrals[counter] += mean * (now_s - self._sampled_s) * 1e6
         self.population, self._sampled_s = population, now_s
+
+    def _schedule_of(self, process: ServerProcess | None) -> ThreadSchedule | None:
+        return ThreadSchedule(process.pid, self.watch.scheduled_threads) if process else None
+
+    def _beside_the_pool(self) -> dict[str, float]:
+        """What the process of the server tells, where it runs here, and performance_schema, where it is looked at."""
+        counters: dict[str, float] = {}
+        if self.process is not None and (cpu_us := self.process.cpu_us()) is not None:
+            counters["process_cpu_us"] = cpu_us
+        if self.schedule is not None and (scheduled := self.schedule.read()) is not None:
+            counters["threads_run_delay_us"], counters["threads_scheduled"] = scheduled
+        if self._sees_wait_events:
+            counters |= read_wait_events(self.session)
+        return counters
 
     def _gauges(self) -> dict[str, float]:
         population, cpus = self.population, self._knobs.processors

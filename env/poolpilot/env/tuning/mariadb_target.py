@@ -8,13 +8,17 @@ from pathlib import Path
 from poolpilot.env.mariadb.actuator import Actuator, CallProcedure, SetGlobal
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.objective import Objective
-from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.servers.mariadb import MariadbServer, WatchSettings
 from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
 from poolpilot.env.tuning.target import Target
 
 
 def connect(
-    dsn: str, defaults_file: Path | None, procedure: str | None = None, cpus: int | None = None
+    dsn: str,
+    defaults_file: Path | None,
+    procedure: str | None = None,
+    cpus: int | None = None,
+    watch: WatchSettings | None = None,
 ) -> MariadbServer:
     """Connects to the server of a DSN.
 
@@ -23,6 +27,7 @@ def connect(
         defaults_file: File to read [client] from; that of the DSN, else ~/.my.cnf if None.
         procedure: Procedure that sets a tuple; `SET GLOBAL` if None.
         cpus: Processors of the server; those of its process, where it runs here, if None.
+        watch: How it is looked at.
 
     Raises:
         SettingError: The DSN, the defaults file or the number of processors is wrong.
@@ -32,7 +37,7 @@ def connect(
     if defaults_file is not None:
         parts = replace(parts, defaults_file=defaults_file)
     actuator: Actuator = CallProcedure(procedure) if procedure else SetGlobal()
-    return MariadbServer(parts.account(), actuator, cpus=cpus)
+    return MariadbServer(parts.account(), actuator, watch, cpus=cpus)
 
 
 @contextmanager
