@@ -46,6 +46,7 @@ WITH_EXTRA = (
     "collect",
     "evaluate",
     "promote",
+    "records check",
     "search",
     "train",
 )

@@ -34,6 +34,15 @@ SPLITS: dict[str, Split] = {
     "also_unseen": "test",
 }
 
+WAITS: dict[str, tuple[Step, ...]] = {
+    "small": (),
+    "large": (Step("wait", us=50.0),),
+    "held_out": (Step("wait", us=50.0, reported=True),),
+    "unseen": 2 * (Step("wait", us=50.0),),
+    "also_unseen": 2 * (Step("wait", us=50.0, reported=True),),
+}
+"""What a family does besides computing: no two are of one composition."""
+
 
 class ProfiledCurveServer(CurveServer):
     """A curve that also counts CPU time, so that the profile tells workloads apart."""
@@ -87,7 +96,7 @@ def _planned(family: str, number: int) -> PlannedWorkload:
     workload = Workload(
         name=f"{family}-{number}",
         family=family,
-        classes=(RequestClass("all", (Step("cpu", us=100.0 * peak),)),),
+        classes=(RequestClass("all", (Step("cpu", us=100.0 * peak), *WAITS[family])),),
         connections=16 * (1 + number % 3),
         cpus=2,
         seed=number,

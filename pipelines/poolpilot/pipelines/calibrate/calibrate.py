@@ -16,7 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from scipy.optimize import minimize
 
-from poolpilot.env.output import terminal
+from poolpilot.env.output import terminal, warn
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.workloads.family import Split
 from poolpilot.env.workloads.observed_workload import observed_workload
@@ -32,6 +32,7 @@ from poolpilot.pipelines.calibrate.simulator_validation import (
     simulate_twins,
 )
 from poolpilot.pipelines.store.dataset import Row, checked_window, limits_of, objective_of, read_swept_rows
+from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck
 
 FITTED: Mapping[str, tuple[float, float]] = {
     "overhead_us": (1.0, 500.0),
@@ -207,8 +208,12 @@ def calibrate(settings: CalibrateSettings, console: Console | None = None) -> Ca
 
     Raises:
         SettingError: The machine to start with cannot be read.
-        StoreError: There are too few workloads.
+        StoreError: There are too few workloads, or `poolpilot records check` finds a fault that matters here: not what
+            is compared with the default, nor which families are held out.
     """
+    shown = console or terminal()
+    stores = [CheckedStore(one, settings.splits) for one in (settings.store, settings.judged_store) if one is not None]
+    warn(RecordCheck.of(stores).refuse(but=("leak", "no_default")), shown)
     rng = np.random.default_rng(settings.seed)
     measured = read_measured(settings.store, settings.splits, settings.most_steal)
     order = [measured[place] for place in rng.permutation(len(measured))]
@@ -221,7 +226,7 @@ def calibrate(settings: CalibrateSettings, console: Console | None = None) -> Ca
         raise StoreError(
             f"the store {settings.store} holds too few workloads to fit to one part and judge by the other"
         )
-    search = _Search(settings, fit[: settings.workloads], console or terminal())
+    search = _Search(settings, fit[: settings.workloads], shown)
     search.run()
     best = _MachineFor(search.best, settings)
     return Calibration(

@@ -9,7 +9,7 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 from rich.console import Console
 
-from poolpilot.env.output import terminal
+from poolpilot.env.output import terminal, warn
 from poolpilot.errors import ArtefactError
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.champion import load_champion
@@ -20,6 +20,7 @@ from poolpilot.pipelines.evaluate.mariadb_cell import LiveSettings
 from poolpilot.pipelines.evaluate.record_settings import RecordSettings
 from poolpilot.pipelines.progress_bars import progress_bars
 from poolpilot.pipelines.store.dataset import SweepDataset, read_dataset
+from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck
 from poolpilot.pipelines.tracking import TrackedData, tracked_run
 
 
@@ -54,15 +55,17 @@ def evaluate(settings: EvaluateSettings, console: Console | None = None) -> tupl
         The evaluation, the model and the data it was evaluated on.
 
     Raises:
-        StoreError: The store lacks the training split or the one to evaluate on.
+        StoreError: The store lacks the training split or the one to evaluate on, or `poolpilot records check` finds a
+            fault in it.
         ArtefactError: The model is missing, damaged or of another grid.
     """
-    artefact = load_champion(settings.model)
+    artefact, shown = load_champion(settings.model), console or terminal()
+    warn(RecordCheck.of([CheckedStore(settings.store, ("train", settings.split))]).refuse(), shown)
     dataset = read_dataset(settings.store, "train", settings.split)
     check_grid(artefact, dataset)
     with tracked_run("evaluate", settings, settings.tracking, tracked_data(dataset, settings.split)):
         mlflow.set_tag("artefact_digest", artefact.digest)
-        with progress_bars(console or terminal()) as bars:
+        with progress_bars(shown) as bars:
             baselines = fit_baselines(dataset.of_split("train"), dataset.grid, settings.baselines, bars)
             methods = methods_of(artefact, baselines, settings.decisions, settings.comparison)
             judged = dataset.of_split(settings.split)

@@ -19,7 +19,7 @@ from poolpilot.errors import StoreError
 from poolpilot.featurizer.record import OLDER_TIMER, window_of
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.featurizer.window import Window
-from poolpilot.pipelines.store.records import StagingStore
+from poolpilot.pipelines.store.records import StagingStore, holds_nothing
 
 _LOG = logging.getLogger(__name__)
 
@@ -139,9 +139,7 @@ def read_swept_rows(directory: Path, *splits: Split) -> SweptRows:
     store = StagingStore(directory)
     definitions = store.workload_rows()
     if not definitions:
-        raise StoreError(
-            f"the store {directory} holds no workloads; collect some: poolpilot collect --store {directory}"
-        )
+        raise StoreError(holds_nothing(directory))
     refuse_leakage(definitions.values())
     wanted = {name: row for name, row in definitions.items() if row["split"] in splits}
     grouped: dict[str, list[Row]] = defaultdict(list)

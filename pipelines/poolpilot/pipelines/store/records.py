@@ -111,3 +111,8 @@ class StagingStore:
         merged.workloads.append(list(self.workload_rows().values()), run_id)
         merged.windows.append(self.window_rows(), run_id)
         return merged
+
+
+def holds_nothing(directory: Path) -> str:
+    """The sentence about a folder without records."""
+    return f"the store {directory} holds no workloads; collect some: poolpilot collect --store {directory}"

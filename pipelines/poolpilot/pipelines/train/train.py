@@ -11,7 +11,7 @@ from rich.console import Console
 from poolpilot.agent.baselines.sbs import SingleBestStatic
 from poolpilot.agent.training.calibration import advice_error, calibrate_gain
 from poolpilot.env.measurement.sweep import WorkloadSweep
-from poolpilot.env.output import terminal
+from poolpilot.env.output import terminal, warn
 from poolpilot.featurizer.window import Window
 from poolpilot.models.artefact import Artefact, save
 from poolpilot.models.card import ModelCard
@@ -23,6 +23,7 @@ from poolpilot.pipelines.evaluate.evaluate import flat_metrics, log_evaluation, 
 from poolpilot.pipelines.evaluate.evaluation import Evaluation, evaluate_methods
 from poolpilot.pipelines.progress_bars import progress_bars
 from poolpilot.pipelines.store.dataset import SweepDataset, read_dataset
+from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck
 from poolpilot.pipelines.tracking import tracked_run
 from poolpilot.pipelines.train.registry import register
 from poolpilot.pipelines.train.stage_store import StageStore
@@ -65,10 +66,12 @@ def train(settings: TrainSettings, console: Console | None = None) -> TrainRepor
         console: Where progress is shown.
 
     Raises:
-        StoreError: The store lacks one of the two splits.
+        StoreError: The store lacks one of the two splits, or `poolpilot records check` finds a fault in it.
         ArtefactError: The artefact cannot be written.
     """
-    dataset, shown = _read(settings), console or terminal()
+    shown = console or terminal()
+    warn(RecordCheck.of(checked_stores(settings)).refuse(), shown)
+    dataset = _read(settings)
     training, validation = dataset.of_split("train"), dataset.of_split("validation")
     stages = StageStore(settings.output, _data(settings, dataset))
     tracked = tracked_run("train", settings, settings.tracking, tracked_data(dataset, "training"))
@@ -87,6 +90,14 @@ def train(settings: TrainSettings, console: Console | None = None) -> TrainRepor
         mlflow.set_tag("artefact_digest", artefact.digest)
         version = register(settings.output, validation)
         return TrainReport(artefact, settings.output, variant, trainer.scores, evaluation, version, run.info.run_id)
+
+
+def checked_stores(settings: TrainSettings) -> list[CheckedStore]:
+    """What is learned from and chosen by, with the workloads that nothing may learn from."""
+    if not settings.training_stores:
+        return [CheckedStore(settings.store, ("train", "validation"))]
+    held_out = CheckedStore(settings.store, ("validation",), ("validation", "test"))
+    return [held_out, *(CheckedStore(one, ("train",), ("train",)) for one in dict.fromkeys(settings.training_stores))]
 
 
 def _read(settings: TrainSettings) -> SweepDataset:

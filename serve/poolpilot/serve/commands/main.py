@@ -95,6 +95,7 @@ def _add_learn(app: typer.Typer) -> None:
         evaluate_command,
         lab_command,
         promote_command,
+        records_command,
         train_command,
     )
 
@@ -102,6 +103,9 @@ def _add_learn(app: typer.Typer) -> None:
     lab_command.add_to(lab)
     app.add_typer(lab, name="lab", help=lab_command.HELP, rich_help_panel=LEARN)
     add_settings_command(app, "collect", collect_command.HELP, collect_command.build, LEARN)
+    records = typer.Typer(no_args_is_help=True)
+    add_settings_command(records, "check", records_command.CHECK_HELP, records_command.build_check)
+    app.add_typer(records, name="records", help=records_command.HELP, rich_help_panel=LEARN)
     add_settings_command(app, "train", train_command.HELP, train_command.build, LEARN)
     add_settings_command(app, "evaluate", evaluate_command.HELP, evaluate_command.build, LEARN)
     add_settings_command(app, "promote", promote_command.HELP, promote_command.build, LEARN)

@@ -158,8 +158,12 @@ def _files(config_flags: Sequence[str], panel_of: Mapping[str, str], *, writes: 
 
 
 def _argument(name: str, field: FieldInfo) -> inspect.Parameter:
-    shown = typer.Argument(metavar=name.upper(), help=field.description, show_default=False)
-    return _declared(_identifier(name), field.annotation, shown, required=field.is_required())
+    kind: Any = field.annotation
+    if get_origin(kind) is tuple:
+        kind = list[get_args(kind)[0]]  # type: ignore[misc]  # typer has no tuples of any length
+    further: Mapping[str, Any] = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    shown = typer.Argument(metavar=further.get("metavar", name.upper()), help=field.description, show_default=False)
+    return _declared(_identifier(name), kind, shown, required=field.is_required())
 
 
 def _options(name: str, field: FieldInfo, panel: str) -> Iterator[inspect.Parameter]:
