@@ -227,6 +227,9 @@ def test_check_marks_what_needs_a_restart_or_belongs_to_a_session(
     result = invoke("mariadb", "check", dsn, "--json", tmp_path / "check.json")
     assert result.code == 0
     assert "…" not in result.out
+    shown = {row["name"]: row["seen"] for row in json.loads((tmp_path / "check.json").read_text())["shows"]}
+    assert shown.pop("wait events of files") is False
+    assert all(shown.values())
     rows = {row["name"]: row for row in json.loads((tmp_path / "check.json").read_text())["variables"]}
     assert rows["thread_handling"]["set"] == "restart only"
     assert rows["thread_pool_priority"]["set"] == "per session"

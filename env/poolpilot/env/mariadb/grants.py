@@ -8,6 +8,8 @@ OBSERVER = """\
 --   ALTER USER {tuner} IDENTIFIED BY '...' ACCOUNT UNLOCK;
 CREATE USER IF NOT EXISTS {tuner} WITH MAX_USER_CONNECTIONS 3 ACCOUNT LOCK;
 GRANT USAGE ON *.* TO {tuner};
+-- For wait events too, where performance_schema is on:
+--   GRANT SELECT ON performance_schema.events_waits_summary_global_by_event_name TO {tuner};
 """
 
 LEAST = """\

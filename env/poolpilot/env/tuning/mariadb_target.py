@@ -8,7 +8,7 @@ from pathlib import Path
 from poolpilot.env.mariadb.actuator import Actuator, CallProcedure, SetGlobal
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.objective import Objective
-from poolpilot.env.servers.mariadb import MariadbServer, WatchSettings
+from poolpilot.env.servers.mariadb import LONG_LOOK, MariadbServer, WatchSettings
 from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
 from poolpilot.env.tuning.target import Target
 
@@ -18,7 +18,7 @@ def connect(
     defaults_file: Path | None,
     procedure: str | None = None,
     cpus: int | None = None,
-    watch: WatchSettings | None = None,
+    watch: WatchSettings = LONG_LOOK,
 ) -> MariadbServer:
     """Connects to the server of a DSN.
 
@@ -27,7 +27,7 @@ def connect(
         defaults_file: File to read [client] from; that of the DSN, else ~/.my.cnf if None.
         procedure: Procedure that sets a tuple; `SET GLOBAL` if None.
         cpus: Processors of the server; those of its process, where it runs here, if None.
-        watch: How it is looked at.
+        watch: How it is looked at; at everything that it shows, which suits few long windows, if not said.
 
     Raises:
         SettingError: The DSN, the defaults file or the number of processors is wrong.
@@ -50,7 +50,7 @@ def mariadb_target(
         SettingError: The DSN, the defaults file or the number of processors is wrong.
         ServerError: The server cannot be reached, or cannot be tuned.
     """
-    with connect(dsn, defaults_file, procedure, cpus) as server:
+    with connect(dsn, defaults_file, procedure, cpus, WatchSettings()) as server:
         where = server.session.where
         way_back = MariadbWayBack(server)
         yield Target(

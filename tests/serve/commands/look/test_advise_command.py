@@ -222,3 +222,15 @@ def test_never_more_connections_wait_than_there_are(window: Window) -> None:
     assert "13.6" not in said
     assert "all connections wait for an answer at any moment" in said
     assert "4.0 of the connections wait for an answer at any moment" in words_of(window, 4.0)
+
+
+def test_what_the_server_shows_beside_its_pool_is_said_where_it_matters(window: Window) -> None:
+    indicators = {
+        **{"select_share": 0.8, "update_share": 0.196, "call_share": 0.004},
+        **{"row_lock_wait_us_per_request": 3200.0, "events_file_us_per_request": 2.0},
+    }
+    said = "\n".join(workload_in_words(replace(window, indicators=indicators), 2))
+    assert "of the statements counted by kind 80 % SELECT, 20 % UPDATE\n" in said
+    assert "a statement waits 3.20 ms for rows that others hold" in said
+    assert "for files" not in said
+    assert "counted by kind" not in "\n".join(workload_in_words(window, 2))

@@ -1,12 +1,13 @@
 """What is said to the DBA of a MariaDB server: the workload in words, the tuple, its price, and how to set it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.featurizer.measures import STATEMENTS
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.body import REQUEST, as_body
@@ -29,6 +30,17 @@ REASONS = {
     "waits_net_per_request": "the network",
 }
 WORTH_SAYING = 0.01
+
+TIMES = {
+    "row_lock_wait_us_per_request": "for rows that others hold",
+    "threads_run_delay_us_per_request": "for a processor",
+    "events_file_us_per_request": "for files",
+    "events_lock_us_per_request": "for tables",
+    "events_synch_us_per_request": "for locks inside the server",
+}
+"""Indicator to what it is that a statement waits for."""
+
+WORTH_SAYING_US = 10.0
 
 
 @dataclass(frozen=True)
@@ -139,7 +151,18 @@ def workload_in_words(window: Window, cpus: int | None) -> tuple[str, ...]:
             said.append(f"a statement waits {features[name]:.2f} times for {words}, which the pool is told of")
     if features.get("stalls_per_s", 0.0) >= 1.0:
         said.append(f"{features['stalls_per_s']:.0f} groups a second are found stalled")
-    return tuple(said)
+    return (*said, *_indicators_in_words(window.indicators))
+
+
+def _indicators_in_words(indicators: Mapping[str, float]) -> Iterator[str]:
+    """What the server shows beside its pool, where it is worth saying."""
+    shares = {kind: indicators.get(f"{kind}_share", 0.0) for kind in STATEMENTS}
+    mix = [f"{percentage(share)} {kind.upper()}" for kind, share in shares.items() if share >= WORTH_SAYING]
+    if mix:
+        yield f"of the statements counted by kind {', '.join(mix)}"
+    for name, what in TIMES.items():
+        if indicators.get(name, 0.0) >= WORTH_SAYING_US:
+            yield f"a statement waits {indicators[name] / 1e3:.2f} ms {what}"
 
 
 def _pace(features: Mapping[str, float], waiting_share: float) -> str:

@@ -16,6 +16,7 @@ from poolpilot.env.output import terminal, warn, write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
+from poolpilot.serve.commands.look.visibility import visibility_rows, visibility_table
 from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOptions
 from poolpilot.serve.commands.options.settings_command import as_command
 
@@ -85,7 +86,7 @@ def grants(settings: GrantsSettings, json_path: Path | None) -> None:
 
 
 def check(settings: CheckSettings, json_path: Path | None) -> None:
-    """Shows the variables of a server.
+    """Shows the variables of a server, and what of its doings it shows to the account.
 
     Raises:
         SettingError: The DSN or the defaults file is wrong.
@@ -94,8 +95,9 @@ def check(settings: CheckSettings, json_path: Path | None) -> None:
     console = terminal()
     with connect(settings.dsn, settings.defaults_file, None, settings.cpus) as server:
         warn(server.warnings, console)
-        console.print(variables_table(server))
-        write_json(json_path, as_dict(server))
+        snapshot = server.snapshot()
+        console.print(variables_table(server), visibility_table(snapshot))
+        write_json(json_path, {**as_dict(server), "shows": visibility_rows(snapshot)})
 
 
 def variables_table(server: MariadbServer) -> Table:
