@@ -96,6 +96,7 @@ def _timers(stores: Sequence[StoreContents]) -> Iterator[Fault]:
         for contents in stores
         for table in contents.windows.values()
         for timer in table["timer"].unique().to_pylist()
+        if timer in (TIMER, OLDER_TIMER)
     }
     if {timer for _, timer in found} == {OLDER_TIMER}:
         places = ", ".join(sorted(str(directory) for directory, _ in found))
