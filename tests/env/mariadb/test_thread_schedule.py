@@ -64,6 +64,19 @@ def test_no_process_no_counting_and_too_many_threads_are_nothing_to_see(
     schedule.close()
 
 
+def test_more_threads_than_files_may_be_open_are_read_too(
+    threads: Callable[..., None], tmp_path: Path, left_open: Callable[[], set[str]]
+) -> None:
+    schedule, numbers = ThreadSchedule(PID, 4096, tmp_path), range(1, 2001)
+    threads(dict.fromkeys(numbers, (10, 1)))
+    assert schedule.read() == (0.0, 0.0)
+    threads(dict.fromkeys(numbers, (11, 2)))
+    assert schedule.read() == (2000.0, 2000.0)
+    assert sum("schedstat" in left for left in left_open()) <= 256
+    schedule.close()
+    assert not any("schedstat" in left for left in left_open())
+
+
 def test_after_too_many_threads_it_goes_on_from_where_it_is_then(threads: Callable[..., None], tmp_path: Path) -> None:
     schedule = ThreadSchedule(PID, 2, tmp_path)
     threads({1: (100, 10)})

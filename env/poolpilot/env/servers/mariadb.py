@@ -56,7 +56,7 @@ class WatchSettings(BaseModel):
     scheduled_threads: int = Field(
         default=32,
         ge=0,
-        le=512,
+        le=65_536,
         description="Most threads of a server on this host whose run-queue delay is read; every one costs 2 us a look.",
     )
     wait_events: bool = Field(
@@ -68,7 +68,7 @@ class WatchSettings(BaseModel):
     )
 
 
-LONG_LOOK = WatchSettings(scheduled_threads=256, wait_events=True)
+LONG_LOOK = WatchSettings(scheduled_threads=4096, wait_events=True)
 """For who looks at few windows of seconds: everything that the server shows, whatever a look costs."""
 
 

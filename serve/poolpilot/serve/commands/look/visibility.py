@@ -32,7 +32,7 @@ SIGHTS = (
     Sight("row-lock time", "row_lock_wait_us", f"{A_LOGIN}; InnoDB"),
     Sight("processors", "cpus", f"{THIS_HOST}, or --cpus N"),
     Sight("processor time", "process_cpu_us", THIS_HOST),
-    Sight("run-queue delay and switches", "threads_run_delay_us", f"{THIS_HOST}, at most 256 threads"),
+    Sight("run-queue delay and switches", "threads_run_delay_us", f"{THIS_HOST}, at most 4096 threads"),
     Sight("wait events of files", "events_file", f"performance_schema = ON in my.cnf, SELECT on {WAIT_EVENTS_TABLE}"),
 )
 
