@@ -1,6 +1,6 @@
 """What a server has counted: the statements that read it, and the snapshot made of their answers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,10 +8,10 @@ from poolpilot.env.mariadb.session import Session
 from poolpilot.env.mariadb.variables import KNOB_VARIABLES
 from poolpilot.featurizer.measures import STATEMENTS, WAIT_REASONS
 
-POPULATION_QUERY = (
-    "SELECT SUM(CONNECTIONS), SUM(THREADS), SUM(ACTIVE_THREADS), SUM(STANDBY_THREADS), SUM(HAS_LISTENER), "
-    "SUM(QUEUE_LENGTH) FROM information_schema.THREAD_POOL_GROUPS"
+POPULATION = (
+    "SUM(CONNECTIONS), SUM(THREADS), SUM(ACTIVE_THREADS), SUM(STANDBY_THREADS), SUM(HAS_LISTENER), SUM(QUEUE_LENGTH)"
 )
+POPULATION_QUERY = f"SELECT {POPULATION} FROM information_schema.THREAD_POOL_GROUPS"
 
 STATISTICS = {
     "thread_creations": "THREAD_CREATIONS",
@@ -62,7 +62,9 @@ POOL_QUERY = (
 STATUS_QUERY = "SHOW GLOBAL STATUS WHERE Variable_name IN ({})".format(
     ", ".join(f"'{name}'" for names in STATUS.values() for name in names)
 )
-TUPLE_QUERY = f"SELECT {', '.join(f'@@GLOBAL.{variable.lower()}' for variable, _ in KNOB_VARIABLES.values())}"
+TUPLE = ", ".join(f"@@GLOBAL.{variable.lower()}" for variable, _ in KNOB_VARIABLES.values())
+TUPLE_QUERY = f"SELECT {TUPLE}"
+LOOK_QUERY = f"SELECT {TUPLE}, {POPULATION} FROM information_schema.THREAD_POOL_GROUPS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,18 @@ class Population:
 
 def read_population(session: Session) -> Population:
     """Reads the population of the groups."""
-    return Population(*(int(value or 0) for value in session.row(POPULATION_QUERY)))
+    return _population(session.row(POPULATION_QUERY))
+
+
+def read_look(session: Session) -> tuple[dict[str, Any], Population]:
+    """Reads the values of the knobs' variables by knob, and the population, in one statement."""
+    row = session.row(LOOK_QUERY)
+    places = len(KNOB_VARIABLES)
+    return dict(zip(KNOB_VARIABLES, row[:places], strict=True)), _population(row[places:])
+
+
+def _population(sums: Sequence[Any]) -> Population:
+    return Population(*(int(value or 0) for value in sums))
 
 
 def read_counters(session: Session) -> dict[str, float]:

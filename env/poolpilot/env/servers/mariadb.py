@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from poolpilot.env.interrupts import held
 from poolpilot.env.knobs import UNKNOWN_CPUS, KnobSpace, checked_cpus
 from poolpilot.env.mariadb.actuator import Actuator, SetGlobal
-from poolpilot.env.mariadb.counters import read_counters, read_population, read_tuple_values
+from poolpilot.env.mariadb.counters import Population, read_counters, read_look, read_population, read_tuple_values
 from poolpilot.env.mariadb.dsn import Account
 from poolpilot.env.mariadb.process import ServerProcess
 from poolpilot.env.mariadb.session import Control, Session, open_control
@@ -141,10 +141,7 @@ class MariadbServer:
 
     def tuple_in_force(self) -> PoolTuple:
         """The tuple as read from the server."""
-        read = tuple_of(read_tuple_values(self.session))
-        if read != self._tuple:
-            self._tuple, self._epoch = read, self._epoch + 1
-        return read
+        return self._noted(tuple_of(read_tuple_values(self.session)))
 
     def apply(self, pool_tuple: PoolTuple) -> PoolTuple:
         """Sets a tuple, capacity first, and reads back what is in force; on an error half way the old one returns.
@@ -213,11 +210,12 @@ class MariadbServer:
             TupleChangedError: Somebody else has set a tuple since one was set here; told once.
         """
         counters = read_counters(self.session)
-        self._sample()
+        values, population = read_look(self.session)
+        self._sample(population)
         counters |= self._beside_the_pool()
+        in_force = self._noted(tuple_of(values))
         if self._ours is not None:
-            self._check_unchanged_since(self._ours)
-        in_force = self.tuple_in_force()
+            self._refuse_change(self._ours, in_force)
         latencies = self.clients.histograms() if self.clients else {}
         return Snapshot(
             time_s=self._sampled_s,
@@ -239,7 +237,7 @@ class MariadbServer:
         while (left_s := ends_s - time.monotonic()) > 0.0:
             time.sleep(min(left_s, self.watch.sample_every_s))
             if left_s > self.watch.sample_every_s:
-                self._sample()
+                self._sample(read_population(self.session))
 
     def close(self) -> None:
         """Closes the connection; the tuple stays as it is. A second call does nothing."""
@@ -256,13 +254,22 @@ class MariadbServer:
         self.close()
 
     def _check_unchanged_since(self, before: PoolTuple) -> None:
-        if (read := self.tuple_in_force()) != before:
+        self._refuse_change(before, self.tuple_in_force())
+
+    def _noted(self, read: PoolTuple) -> PoolTuple:
+        """A tuple as just read; that it is another one is remembered."""
+        if read != self._tuple:
+            self._tuple, self._epoch = read, self._epoch + 1
+        return read
+
+    def _refuse_change(self, before: PoolTuple, read: PoolTuple) -> None:
+        if read != before:
             self._ours = None
             raise TupleChangedError(f"somebody else has set {read} where {before} was in force")
 
-    def _sample(self) -> None:
-        """Takes one look at the groups and adds it to the integrals, by trapezoids."""
-        population, now_s = read_population(self.session), time.monotonic()
+    def _sample(self, population: Population) -> None:
+        """Adds a look at the groups that was just taken to the integrals, by trapezoids."""
+        now_s = time.monotonic()
         for counter, name in INTEGRALS.items():
             mean = (getattr(self.population, name) + getattr(population, name)) / 2.0
             self._integrals[counter] += mean * (now_s - self._sampled_s) * 1e6
