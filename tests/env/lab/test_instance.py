@@ -102,7 +102,7 @@ def test_disk_too_small_is_said_before_anything_is_loaded(tmp_path: Path, monkey
 
 
 def test_unknown_data_set_is_named() -> None:
-    with pytest.raises(SettingError, match="there are small, large, empty"):
+    with pytest.raises(SettingError, match="there are small, large, orders, empty"):
         dataset("huge")
 
 

@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 
 from poolpilot.env.environments.mariadb_pool import MariadbPoolEnv
+from poolpilot.env.lab import side_session
 from poolpilot.env.lab.lab_server import LabPlace, LabServer, split_cpus
+from poolpilot.env.lab.side_job import SideJob
 from poolpilot.env.lab.sql_workload import SqlClass, SqlWorkload
 from poolpilot.env.lab.sysbench_families import FAMILIES, draw_workload
+from poolpilot.env.mariadb.session import Session
 from poolpilot.env.measurement.protocol import MeasurementSettings, measure
-from poolpilot.errors import SettingError
+from poolpilot.errors import ServerError, SettingError
 from poolpilot.featurizer.record import RecordContext, record_row, window_of
 
 QUICK = MeasurementSettings(settle_s=0.2, max_settle_s=0.2, window_s=0.5, window_ticks=0.0)
@@ -93,6 +96,31 @@ def test_slow_disk_shows_in_what_commits_take(place: LabPlace) -> None:
     with LabServer(workload, place) as server:
         window = measure(server, server.tuple_in_force(), QUICK).window
         assert window.classes["read_write"].latency.quantile(0.1) > 5_000.0
+
+
+def test_server_is_as_its_workload_asks_and_its_side_job_runs(place: LabPlace) -> None:
+    points = SqlClass("points", "oltp_point_select", 4)
+    storm = SqlClass("logins", "reconnect", 4)
+    side = SideJob("table_lock", hold_s=0.1, rest_s=0.1)
+    workload = SqlWorkload("w", "test", (points, storm), log_bin=True, buffer_pool_mb=32, side=side)
+    with LabServer(workload, place) as server:
+        server.run_for(1.0)
+        with Session(server.lab.root) as session:
+            seen = session.row("SELECT @@log_bin, @@sync_binlog, @@innodb_buffer_pool_size")
+        assert tuple(map(int, seen)) == (1, 1, 32 << 20)
+        assert server.side is not None
+        assert server.side.done > 0
+        assert min(latency.count for latency in server.clients.histograms().values()) > 0 if server.clients else False
+    with LabServer(SLEEPERS, place) as server, Session(server.lab.root) as session:
+        assert int(session.row("SELECT @@log_bin")[0]) == 0
+
+
+def test_server_is_stopped_when_its_side_job_cannot_begin(place: LabPlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(side_session, "WAIT_FOR_LOCKS_S", "nonsense")
+    workload = SqlWorkload("w", "test", SLEEPERS.classes, side=SideJob("table_lock"))
+    with pytest.raises(ServerError):
+        LabServer(workload, place)
+    assert place.lab(workload).running() is None
 
 
 def test_processors_are_split_between_server_and_load() -> None:

@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from poolpilot.env.lab.sealed_sql_families import SEALED
 from poolpilot.env.lab.sql_workload import SqlWorkload
 from poolpilot.env.lab.sysbench_families import FAMILIES, draw_workload, named_workload, workload_set
 from poolpilot.env.lab.sysbench_load import SCRIPTS, STOCK_PREFIX
@@ -25,14 +26,30 @@ def test_same_seed_draws_the_same_and_another_one_another() -> None:
     )
 
 
-def test_every_split_has_short_requests_beside_long_ones_of_another_kind() -> None:
-    queries = {}
+def test_training_and_validation_have_short_requests_beside_long_ones_of_another_kind() -> None:
+    queries: dict[str, set[str]] = {"train": set(), "validation": set(), "test": set()}
     for family in FAMILIES.values():
         for sql_class in draw_workload(family, 1, 0).classes:
             if sql_class.script == "analytic":
-                queries[str(sql_class.options["query"])] = family.split
-    assert len(queries) >= 4
-    assert set(queries.values()) == {"train", "validation", "test"}
+                queries[family.split].add(str(sql_class.options["query"]))
+    assert len(queries["train"]) >= 3
+    assert queries["validation"]
+    assert not queries["train"] & queries["validation"]
+
+
+def test_sealed_families_hold_what_no_other_family_has() -> None:
+    sealed = {name for name, family in FAMILIES.items() if family.split == "test"}
+    assert sealed == {family.name for family in SEALED}
+    assert len(sealed) >= 6
+    known = {ingredients(draw_workload(family, 1, 0)) for name, family in FAMILIES.items() if name not in sealed}
+    for name in sealed:
+        assert ingredients(draw_workload(FAMILIES[name], 1, 0)) not in known
+
+
+def ingredients(workload: SqlWorkload) -> tuple[object, ...]:
+    """What a workload is made of, whatever the numbers."""
+    classes = sorted((one.script, sorted(one.options), one.think_ms > 0.0) for one in workload.classes)
+    return (str(classes), workload.dataset, workload.log_bin, workload.slow_disk_us, workload.side)
 
 
 def test_held_out_short_beside_long_has_64_connections_and_pauses() -> None:

@@ -4,6 +4,7 @@ import re
 import subprocess
 import time
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -65,11 +66,20 @@ SCRIPT_OPTIONS: dict[Script, dict[str, float | str]] = {
     "oltp_write_only": {},
     "oltp_update_index": {},
     "analytic": {"query": "group", "rows": 2000},
+    "dump": {"rows": 2000},
     "hot_rows": {"rows": 5},
     "ranges": {},
+    "reconnect": {},
+    "remote_call": {"wait_ms": 2.0},
+    "slow_reader": {"rows": 1000, "rows_per_s": 20_000},
     "tpcc": {},
+    "user_lock": {"locks": 2, "hold_ms": 1.0},
     "waiting": {"sleep_ms": 1.0},
 }
+
+
+def test_every_script_is_tried() -> None:
+    assert SCRIPT_OPTIONS.keys() == set(get_args(Script))
 
 
 @pytest.mark.parametrize("script", SCRIPT_OPTIONS)
@@ -99,6 +109,51 @@ def test_sleeping_requests_take_at_least_their_sleep(loaded_lab: Lab) -> None:
     with SqlLoad(workload(sql_class), loaded_lab.load_file, SMALL) as load:
         seen = until(load, 20)["only"]
     assert seen.count_below(18_000.0) == 0.0
+
+
+def told_waits(lab: Lab) -> int:
+    with Session(lab.root) as session:
+        return int(session.row("SELECT SUM(COUNT) FROM information_schema.THREAD_POOL_WAITS")[0])
+
+
+def test_remote_calls_wait_and_tell_nobody(loaded_lab: Lab) -> None:
+    sql_class = SqlClass("calls", "remote_call", 8, options={"wait_ms": 20.0})
+    with SqlLoad(workload(sql_class), loaded_lab.load_file, SMALL) as load:
+        until(load, 8)
+        before, first = told_waits(loaded_lab), until(load, 0)["calls"].count
+        seen = until(load, first + 50)["calls"]
+        assert told_waits(loaded_lab) - before < 10
+    assert seen.count_below(18_000.0) == 0.0
+
+
+def test_slow_readers_take_a_result_no_faster_than_they_should(loaded_lab: Lab) -> None:
+    sql_class = SqlClass("exports", "slow_reader", 2, options={"rows": 5000, "rows_per_s": 20_000})
+    with SqlLoad(workload(sql_class), loaded_lab.load_file, SMALL) as load:
+        seen = until(load, 4)["exports"]
+    assert seen.count_below(240_000.0) == 0.0
+
+
+def test_round_trips_keep_rows_locked(loaded_lab: Lab) -> None:
+    options: dict[str, float | str] = {"rows": 8, "updates": 2, "round_trip_ms": 10.0}
+    with SqlLoad(workload(SqlClass("hot", "hot_rows", 4, options=options)), loaded_lab.load_file, SMALL) as load:
+        seen = until(load, 8)["hot"]
+    assert seen.count_below(29_000.0) == 0.0
+
+
+def test_classes_whose_bursts_lie_apart_take_turns(loaded_lab: Lab) -> None:
+    turns = [
+        SqlClass(f"turn_{n}", "ranges", 2, burst_period_s=1.0, burst_share=0.3, burst_offset=n / 2) for n in (0, 1)
+    ]
+    with SqlLoad(workload(*turns), loaded_lab.load_file, SMALL) as load:
+        until(load, 100)
+        counts = {name: latency.count for name, latency in load.histograms().items()}
+        both = 0
+        for _ in range(40):
+            time.sleep(0.05)
+            now = {name: latency.count for name, latency in load.histograms().items()}
+            both += all(now[name] > counts[name] for name in now)
+            counts = now
+    assert both <= 10
 
 
 def test_pauses_and_offered_rates_send_less_than_a_closed_loop(loaded_lab: Lab) -> None:

@@ -33,9 +33,18 @@ class SideSession:
         self._failed: ServerError | None = None
         self._stopped = threading.Event()
         self._session = Session(account)
-        self._session.execute(f"SET SESSION lock_wait_timeout = {WAIT_FOR_LOCKS_S}")
+        try:
+            self._session.execute(f"SET SESSION lock_wait_timeout = {WAIT_FOR_LOCKS_S}")
+        except ServerError:
+            self._session.close()
+            raise
         self._thread = threading.Thread(target=self._run, name="side-session", daemon=True)
         self._thread.start()
+
+    @property
+    def connection_id(self) -> int:
+        """The server's number of its connection."""
+        return self._session.connection_id
 
     def check(self) -> None:
         """Says what ended it.
