@@ -5,13 +5,21 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from poolpilot.env.workloads.composition import KNOWN_OVERLAPS, composition, overlaps
+from poolpilot.env.workloads.composition import BESIDE, KNOWN_OVERLAPS, composition, overlaps
 from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.store.dataset import refuse_leakage
 from poolpilot.pipelines.store.fault import Fault, said
 from poolpilot.pipelines.store.store_contents import StoreContents
 
 Row = Mapping[str, Any]
+
+
+def composition_of(row: Row) -> str:
+    """What a workload is composed of; of MariaDB's the scripts, which are held out by family alone."""
+    values = json.loads(row["workload"])
+    if _made_of_steps(row):
+        return composition(Workload.from_dict(values).classes)
+    return BESIDE.join(sorted(str(each["script"]) for each in values["classes"]))
 
 
 def leak_faults(stores: Sequence[StoreContents]) -> Iterator[Fault]:
@@ -55,8 +63,7 @@ def _compositions(rows: Iterable[Row]) -> Iterator[tuple[str, str, str]]:
     """Split, family and composition of workloads that are made of steps; scripts of sysbench are not."""
     for row in rows:
         if _made_of_steps(row):
-            classes = Workload.from_dict(json.loads(row["workload"])).classes
-            yield row["split"], row["family"], composition(classes)
+            yield row["split"], row["family"], composition_of(row)
 
 
 def _made_of_steps(row: Row) -> bool:
