@@ -17,6 +17,10 @@ DRAWN_OFTEN = 1500
 """Of families whose composition is random; the rarest of `mixture_of_classes` come up once in some hundred."""
 
 
+def draws_of(family: str) -> range:
+    return range(DRAWN_OFTEN if "mixture" in family or "composed" in family else 30)
+
+
 def latch(number: int, *inside: Step, spread: int = 1, reported: bool = False) -> tuple[Step, ...]:
     acquire = Step("acquire", latch=number, spread=spread, reported=reported)
     return (acquire, *inside, Step("release", latch=number, spread=spread))
@@ -87,7 +91,7 @@ def live_compositions() -> list[tuple[str, str, str]]:
     return [
         (family.split, family.name, composition(draw_workload(family, 11, number).classes))
         for family in FAMILIES.values()
-        for number in range(DRAWN_OFTEN if family.name.startswith("mixture") else 30)
+        for number in draws_of(family.name)
     ]
 
 
@@ -95,7 +99,7 @@ def simulated_compositions() -> list[tuple[str, str, str]]:
     return [
         ("train", family.name, composition(draw_scenario(family, 11, number).workload.classes))
         for family in SIMULATED_FAMILIES.values()
-        for number in range(DRAWN_OFTEN if "mixture" in family.name else 30)
+        for number in draws_of(family.name)
     ]
 
 
