@@ -26,6 +26,7 @@ from poolpilot.env.lab.lab_server import LabPlace
 from poolpilot.env.lab.suite.suite_cells import DRAWS, SUITE, SUITE_SEED, SuiteCell, named_cells, suite_cells
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.output import warn, write_json
+from poolpilot.env.workloads.family import Split
 from poolpilot.errors import PoolPilotError, ServerError
 from poolpilot.models.champion import load_champion
 from poolpilot.models.latent.machine_grid import MachineGrid
@@ -52,6 +53,8 @@ QUICK = MeasurementSettings(
     oracle_repeats=1,
 )
 INTERRUPTED = 130
+KINDS: Mapping[Split, str] = {"train": "open", "validation": "new", "test": "sealed"}
+"""How the page calls the split of a family: an open one is like a training family."""
 
 
 def main() -> int:
@@ -109,15 +112,21 @@ def measured(
 
 def directions() -> str:
     """The table of the page."""
-    sealed = {cell.workload.family for cell in suite_cells(draws=1) if cell.sealed}
     lines = [
         "| family | what is sent | what limits it on two processors | direction | why | source |",
         "|---|---|---|---|---|---|",
     ]
     for cell in suite_cells(draws=1):
         name, expected = cell.workload.family, cell.expectation
-        shown = f"`{name}` (sealed)" if name in sealed else f"`{name}`"
-        texts = (shown, SUITE[name].description, expected.limit, expected.in_words, expected.why, expected.source)
+        kind = KINDS[SUITE[name].split]
+        texts = (
+            f"`{name}` ({kind})",
+            SUITE[name].description,
+            expected.limit,
+            expected.in_words,
+            expected.why,
+            expected.source,
+        )
         lines.append(f"| {' | '.join(texts)} |")
     return "\n".join(lines) + "\n"
 

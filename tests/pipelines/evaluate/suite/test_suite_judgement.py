@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from poolpilot.env.lab.suite.expectation import Expectation
-from poolpilot.pipelines.evaluate.suite.suite_judgement import MARGIN, PairedDifference, came_true, judge
+from poolpilot.pipelines.evaluate.suite.suite_judgement import MARGIN, LossToDefault, came_true, judge
 
 DEFAULT, LARGER = (2, 3, 500), (16, 3, 10)
 MORE = Expectation("change", "l", "w", "s", pool_size="up")
@@ -12,10 +12,10 @@ FEWER = Expectation("change", "l", "w", "s", pool_size="down")
 FLAT, HOLD, ABSTAIN = (Expectation(verdict, "l", "w", "s") for verdict in ("flat", "hold", "abstain"))
 
 
-def lost(share: float, noise: float = 0.0, rounds: int = 8) -> PairedDifference:
+def lost(share: float, noise: float = 0.0, rounds: int = 8) -> LossToDefault:
     """A difference of so much, with a noise that has exactly this standard deviation."""
     spread = np.tile([1.0, -1.0], rounds // 2) * noise * np.sqrt((rounds - 1) / rounds)
-    return PairedDifference.of_rounds(list(np.log1p(-share) + spread), [0.0] * rounds)
+    return LossToDefault.of_rounds(list(np.log1p(-share) + spread), [0.0] * rounds)
 
 
 def test_difference_has_bounds_and_power() -> None:
@@ -28,19 +28,19 @@ def test_difference_has_bounds_and_power() -> None:
 
 
 def test_same_series_lose_nothing() -> None:
-    same = PairedDifference.of_rounds([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
+    same = LossToDefault.of_rounds([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
     assert (same.loss, same.low, same.high, same.detectable) == (0.0, 0.0, 0.0, 0.0)
 
 
 def test_one_round_shows_nothing() -> None:
-    assert PairedDifference.of_rounds([1.0], [1.0]).high == 1.0
+    assert LossToDefault.of_rounds([1.0], [1.0]).high == 1.0
 
 
 def test_loss_is_excluded_as_often_as_it_should() -> None:
     """A tuple that truly loses the margin passes for as good in one of twenty experiments at most, or about that."""
     rng = np.random.default_rng(1)
     trials = [
-        PairedDifference.of_rounds(list(np.log1p(-MARGIN) + rng.normal(0.0, 0.03, 8)), [0.0] * 8).high < MARGIN
+        LossToDefault.of_rounds(list(np.log1p(-MARGIN) + rng.normal(0.0, 0.03, 8)), [0.0] * 8).high < MARGIN
         for _ in range(2000)
     ]
     assert 0.03 < np.mean(trials) < 0.07
@@ -80,5 +80,5 @@ def test_to_hold_is_to_leave_and_to_abstain_is_to_say_so() -> None:
         (HOLD, lost(-0.5), "not measured"),
     ],
 )
-def test_sweep_bears_a_direction_out_or_not(expectation: Expectation, difference: PairedDifference, truth: str) -> None:
+def test_sweep_bears_a_direction_out_or_not(expectation: Expectation, difference: LossToDefault, truth: str) -> None:
     assert came_true(expectation, LARGER, DEFAULT, difference) == truth

@@ -20,7 +20,7 @@ Truth = Literal["yes", "no", "not shown", "not measured"]
 
 
 @dataclass(frozen=True, slots=True)
-class PairedDifference:
+class LossToDefault:
     """A difference in J to the default over paired rounds, as a share lost; all bounds are one-sided, 95 %.
 
     Attributes:
@@ -38,7 +38,7 @@ class PairedDifference:
     rounds: int
 
     @classmethod
-    def of_rounds(cls, choice: Sequence[float], default: Sequence[float]) -> "PairedDifference":
+    def of_rounds(cls, choice: Sequence[float], default: Sequence[float]) -> "LossToDefault":
         """The difference of two series of J, one value a round; of a series to itself it is nothing."""
         # SciPy comes with the extra `train`.
         from scipy.stats import t as student
@@ -69,7 +69,7 @@ class Judgement:
     """
 
     outcome: Outcome
-    difference: PairedDifference
+    difference: LossToDefault
 
     def as_dict(self) -> dict[str, Any]:
         """The fields, fit for JSON."""
@@ -77,7 +77,7 @@ class Judgement:
 
 
 def judge(
-    expectation: Expectation, chosen: Core, default: Core, *, abstained: bool, difference: PairedDifference
+    expectation: Expectation, chosen: Core, default: Core, *, abstained: bool, difference: LossToDefault
 ) -> Judgement:
     """Judges a choice by what was written down.
 
@@ -97,13 +97,13 @@ def judge(
     return Judgement("right" if right else "wrong", difference)
 
 
-def _within_margin(difference: PairedDifference) -> Outcome:
+def _within_margin(difference: LossToDefault) -> Outcome:
     if difference.high < MARGIN:
         return "right"
     return "wrong" if difference.low > MARGIN else "not shown"
 
 
-def came_true(expectation: Expectation, reference: Core, default: Core, difference: PairedDifference) -> Truth:
+def came_true(expectation: Expectation, reference: Core, default: Core, difference: LossToDefault) -> Truth:
     """Whether the best tuple of the sweep bears the direction out, measured afresh.
 
     Args:

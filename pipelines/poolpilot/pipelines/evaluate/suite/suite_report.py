@@ -10,7 +10,7 @@ from rich.table import Table
 from poolpilot.env.lab.suite.suite_cells import SuiteCell
 from poolpilot.env.measurement.sweep import Core
 from poolpilot.pipelines.evaluate.live.live_result import AGAIN, DEFAULT, REFERENCE
-from poolpilot.pipelines.evaluate.suite.suite_judgement import Judgement, PairedDifference, Truth, came_true, judge
+from poolpilot.pipelines.evaluate.suite.suite_judgement import Judgement, LossToDefault, Truth, came_true, judge
 from poolpilot.pipelines.evaluate.suite.suite_run import ADVICE, CellResult
 
 NOT_JUDGED = (DEFAULT, AGAIN, REFERENCE)
@@ -137,9 +137,9 @@ class SuiteReport:
 OUTCOMES = ("right", "wrong", "not shown")
 
 
-def difference_of(result: CellResult, method: str) -> PairedDifference:
+def difference_of(result: CellResult, method: str) -> LossToDefault:
     """What a method's choice loses to the default."""
-    return PairedDifference.of_rounds(result.values[method], result.values[DEFAULT])
+    return LossToDefault.of_rounds(result.values[method], result.values[DEFAULT])
 
 
 def floors_broken(cell: SuiteCell, result: CellResult, method: str) -> list[str]:
