@@ -102,7 +102,7 @@ class _Workshop:
             "wait_ratio": lambda: self._trying(WaitRatioFormula(LARGE_GRID), 1),
             "one_shot": self._one_shot,
             "warm_start": lambda: self._warm(NetworkByKind(self.networks, trials=True)),
-            "warm_bandit": lambda: self._warm(LatentBandit(self.curves, self.settings.bandit)),
+            "warm_bandit": lambda: self._warm(LatentBandit(self.curves)),
             "cold": lambda: self._cold,
             "random_search": lambda: self._random_search,
             "gp_ucb": self._gp_ucb,
@@ -116,7 +116,7 @@ class _Workshop:
     def _tried(self) -> dict[str, Callable[[], Predictor]]:
         """What makes each predictor that is tried, by name."""
         own: dict[str, Callable[[], Predictor]] = {
-            "latent_bandit": lambda: LatentBandit(self.curves, self.settings.bandit),
+            "latent_bandit": lambda: LatentBandit(self.curves),
             "refiner": lambda: NetworkByKind(self.networks, trials=True),
             "nearest": lambda: NearestRatios(self._library, self.settings.nearest),
             "trees": lambda: self._trees,

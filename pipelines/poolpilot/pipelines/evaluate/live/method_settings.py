@@ -12,7 +12,6 @@ from poolpilot.agent.controllers.warm_start import WarmStartSettings
 from poolpilot.agent.search.bayesian_settings import BayesianSettings
 from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.env.measurement.protocol import MeasurementSettings
-from poolpilot.models.latent.latent_bandit import LatentBanditSettings
 
 
 class MethodSettings(BaseModel):
@@ -33,7 +32,6 @@ class MethodSettings(BaseModel):
         default=MeasurementSettings(settle_s=0.2, window_s=0.5),
         description="What a trial drops, and how long it lasts.",
     )
-    bandit: LatentBanditSettings = LatentBanditSettings()
     nearest: NearestRatiosSettings = NearestRatiosSettings()
     trees: TreesSettings = TreesSettings()
     search: BayesianSettings = BayesianSettings(random_rounds=4)
