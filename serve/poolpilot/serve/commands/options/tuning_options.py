@@ -76,9 +76,7 @@ class TuningOptions(ProgramSettings):
         """
         check_one_server(self.dsn, self.backend, self.server)
         if self.cpus is not None and self.dsn is None:
-            raise SettingError(
-                f"--cpus {self.cpus} says what a MariaDB server has: name one by its DSN, or leave it out"
-            )
+            raise SettingError(f"--cpus {self.cpus} is of a MariaDB server: name one by its DSN, or leave it out")
 
     def opened(self) -> AbstractContextManager[Target]:
         """The server, for the duration of a block.
