@@ -14,6 +14,7 @@ not flat, and loses less than 5 % to the default in the flat ones.
 
 import argparse
 import json
+import signal
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -60,6 +61,7 @@ KINDS: Mapping[Split, str] = {"train": "open", "validation": "new", "test": "sea
 def main() -> int:
     """Measures what is not yet, prints and writes the report."""
     given = _arguments()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that its servers end with it
     console = Console(markup=False, emoji=False)
     cells = named_cells(given.names, suite_cells(given.seed, given.draws))
     if given.directions:

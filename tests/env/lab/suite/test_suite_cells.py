@@ -1,5 +1,6 @@
 """The suite has every kind of workload that was asked for, drawn alike every time, and each of them runs."""
 
+import json
 import time
 from collections import Counter
 from dataclasses import replace
@@ -27,6 +28,11 @@ def test_every_family_has_three_draws_that_differ() -> None:
     for name in SUITE:
         drawn = [cell.workload for cell in cells if cell.workload.family == name]
         assert len({(repr(one.classes), one.seed) for one in drawn}) == DRAWS
+
+
+def test_every_workload_may_stand_in_a_file() -> None:
+    for cell in suite_cells():
+        assert SqlWorkload.from_dict(json.loads(json.dumps(cell.workload.as_dict()))) == cell.workload
 
 
 def test_draws_are_the_same_every_time() -> None:
