@@ -12,9 +12,9 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.tuning.loop import TuningTrace, tune
 from poolpilot.errors import SettingError
-from poolpilot.featurizer.ratios import ratio_names
 from poolpilot.models.champion import champion_folder, load_champion
 from poolpilot.models.latent.machine_grid import MachineGrid
+from poolpilot.models.latent.ratios import ratio_names
 from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
 from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod, methods_on
 from poolpilot.pipelines.evaluate.live.method_settings import MethodSettings
@@ -58,7 +58,17 @@ def test_every_method_runs_on_any_machine(cpus: int) -> None:
     tried = {
         f"{name}_{tries}" for name in ("portfolio", "latent_bandit", "refiner", "nearest", "trees") for tries in (1, 2)
     }
-    alone = {"constant_best", "wait_ratio", "one_shot", "warm_start", "warm_bandit", "cold", "random_search", "gp_ucb"}
+    alone = {
+        "constant_best",
+        "wait_ratio",
+        "latent_advisor",
+        "one_shot",
+        "warm_start",
+        "warm_bandit",
+        "cold",
+        "random_search",
+        "gp_ucb",
+    }
     assert set(methods.opened) == tried | alone
     for open_method in methods.opened.values():
         trace = run(open_method, cpus)

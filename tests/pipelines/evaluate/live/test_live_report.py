@@ -70,7 +70,7 @@ def test_noise_floor_is_signed_and_has_an_interval() -> None:
 def test_what_each_trial_buys_has_a_table_of_its_own() -> None:
     report = LiveReport([result("a", 1.0), result("b", 0.9)])
     assert report.as_dict()["tries"] == {"good": {"2": report.statistics("good_2")["regret_mean"]}}
-    assert "Mean regret by" in shown(report)
+    assert "Mean regret by the number of trials" in shown(report)
 
 
 def test_what_was_left_out_is_said() -> None:

@@ -25,6 +25,7 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.models.artefact import Artefact, load
+from poolpilot.models.latent.latent_advisor import LatentAdvisor
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.predictor import Predictor
@@ -100,7 +101,8 @@ class _Workshop:
         found: dict[str, Callable[[], OpenMethod]] = {
             "constant_best": lambda: self._constant,
             "wait_ratio": lambda: self._trying(WaitRatioFormula(LARGE_GRID), 1),
-            "one_shot": self._one_shot,
+            "latent_advisor": lambda: self._once(LatentAdvisor(self.curves)),
+            "one_shot": lambda: self._once(NetworkByKind(self.networks, trials=False)),
             "warm_start": lambda: self._warm(NetworkByKind(self.networks, trials=True)),
             "warm_bandit": lambda: self._warm(LatentBandit(self.curves)),
             "cold": lambda: self._cold,
@@ -161,9 +163,9 @@ class _Workshop:
         constant = StaticPredictor(constant_on(self.curves, knobs, objective))
         return PredictorController(constant, knobs, objective)
 
-    def _one_shot(self) -> OpenMethod:
-        network, window_s = NetworkByKind(self.networks, trials=False), self.settings.measurement.window_s
-        return lambda knobs, objective: PredictorController(network, knobs, objective, window_s=window_s)
+    def _once(self, predictor: Predictor) -> OpenMethod:
+        window_s = self.settings.measurement.window_s
+        return lambda knobs, objective: PredictorController(predictor, knobs, objective, window_s=window_s)
 
     def _warm(self, predictor: Predictor) -> OpenMethod:
         settings = self.settings

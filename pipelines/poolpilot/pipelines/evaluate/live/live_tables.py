@@ -3,15 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich.console import Group
 from rich.table import Table
+from rich.text import Text
 
 Statistics = Mapping[str, Any]
 
 
-def value_table(statistics: Mapping[str, Statistics], kept: int, censored: int) -> Table:
+def value_table(statistics: Mapping[str, Statistics], kept: int, censored: int) -> Group:
     """Equal seconds: what each method's choice is worth, the best first."""
     title = f"Equal seconds: {kept} workloads, live; {censored} censored, whose reference did not repeat"
-    table = _table(title, ("method", "goodput", "p10", "regret", "95 %", "p90", "tries", "way", "unsafe"))
+    table = _table(("method", "goodput", "p10", "regret", "95 %", "p90", "tries", "way", "unsafe"))
     for method, row in statistics.items():
         interval = (
             "" if _missing(row, "regret_mean_low") else "{regret_mean_low:.1%}..{regret_mean_high:.1%}".format(**row)
@@ -27,18 +29,18 @@ def value_table(statistics: Mapping[str, Statistics], kept: int, censored: int) 
             _shown(row, "on_the_way", "{:.2f}"),
             _shown(row, "unsafe", "{:.1%}"),
         )
-    return _captioned(
-        table,
-        "goodput and regret against the best of the workload's own sweep, all measured afresh; 95 %: interval of\n"
-        "the mean regret over families; way: goodput of the method's own seconds; unsafe: share of windows under\n"
-        "80 % of the first one's goodput",
+    note = (
+        "goodput and regret against the best of the workload's own sweep, all measured afresh; 95 %: interval of the "
+        "mean regret over families; way: goodput of the method's own seconds; unsafe: share of windows under 80 % of "
+        "the first one's goodput"
     )
+    return Group(Text(title), table, Text(note))
 
 
-def cost_table(statistics: Mapping[str, Statistics], noise: Statistics) -> Table:
+def cost_table(statistics: Mapping[str, Statistics], noise: Statistics) -> Group:
     """What else a choice brings, and what finding it cost."""
     heads = ("method", "p99 short", "p99 long", "long share", "threads", "trying", "regret then", "error")
-    table = _table("What else it brings, and what finding it cost", heads)
+    table = _table(heads)
     for method, row in statistics.items():
         table.add_row(
             method,
@@ -50,39 +52,33 @@ def cost_table(statistics: Mapping[str, Statistics], noise: Statistics) -> Table
             _shown(row, "trying_regret", "{:.1%}"),
             _shown(row, "error_mean", "{:.1%}"),
         )
-    return _captioned(
-        table,
-        "p99: latency over the reference's, of short and of long classes; long share: what the long classes get of\n"
-        "what the default gives them; trying: until the last change; error: standard error of a workload's choice\n"
-        f"{_noise_words(noise)}",
+    note = (
+        "p99: latency over the reference's, of short and of long classes; long share: what the long classes get of "
+        "what the default gives them; trying: until the last change; error: standard error of a workload's choice"
     )
+    return Group(Text("What else it brings, and what finding it cost"), table, Text(note), *_noise_words(noise))
 
 
-def tries_table(by_tries: Mapping[str, Mapping[int, Statistics]]) -> Table:
+def tries_table(by_tries: Mapping[str, Mapping[int, Statistics]]) -> Group:
     """Mean regret of the methods that try, by the number of their trials."""
     counts = sorted({count for rows in by_tries.values() for count in rows})
-    table = _table("Mean regret by the number of trials", ("method", *(f"{count}" for count in counts)))
+    table = _table(("method", *(f"{count}" for count in counts)))
     for method, rows in by_tries.items():
         table.add_row(method, *(_shown(rows.get(count, {}), "regret_mean", "{:.1%}") for count in counts))
-    return table
+    return Group(Text("Mean regret by the number of trials"), table)
 
 
-def _noise_words(noise: Statistics) -> str:
+def _noise_words(noise: Statistics) -> list[Text]:
     if not noise:
-        return ""
+        return []
     interval = "" if noise["low"] is None else f", 95 %: {noise['low']:+.1%}..{noise['high']:+.1%}"
-    return f"noise floor: the default scored twice differs by {noise['mean']:+.1%} in J{interval}"
+    return [Text(f"noise floor: the default scored twice differs by {noise['mean']:+.1%} in J{interval}")]
 
 
-def _table(title: str, heads: Sequence[str]) -> Table:
-    table = Table(title=title, title_justify="left", caption_justify="left")
+def _table(heads: Sequence[str]) -> Table:
+    table = Table()
     for place, head in enumerate(heads):
         table.add_column(head, justify="right" if place else "left")
-    return table
-
-
-def _captioned(table: Table, caption: str) -> Table:
-    table.caption = caption
     return table
 
 

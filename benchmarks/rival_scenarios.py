@@ -1,0 +1,161 @@
+"""Simulated workloads that the rivals of `simulated_rivals.py` are held against, simulated where it is wanted."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.objective import Objective
+from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, measure_all
+from poolpilot.env.workloads.composition import composition
+from poolpilot.env.workloads.simulated_families import SIMULATED_FAMILIES, draw_scenario
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+from poolpilot.native_pool.simulation import CALIBRATED
+from poolpilot.native_pool.workload import Workload
+from workload_files import drawn
+
+MACHINES = (3, 6, 12, 24, 48, 96)
+"""Processors; no curve's machine is left out for having as many, since the curves draw theirs from 1 to 128."""
+
+SHOWN, CHECKED, JUDGED, AGAIN = range(4)
+"""What windows are for: what methods see; what the reference is found by besides; what choices are judged by; again."""
+
+SEED = 20_000
+"""Seed of the workloads; the curves' is 0."""
+
+
+@dataclass(frozen=True)
+class RivalScenario:
+    """One workload on one machine.
+
+    Attributes:
+        name: Its name.
+        kind: `compositions` (drawn by `workload_files.py`) or `families` (of the simulated families).
+        family: What intervals are clustered by, and what is held out.
+        scenario: The workload with its machine.
+    """
+
+    name: str
+    kind: str
+    family: str
+    scenario: Scenario
+
+    @property
+    def composition(self) -> str:
+        """What it is composed of."""
+        return composition(self.scenario.workload.classes)
+
+
+def scenarios_of(compositions: int, machines: int) -> list[RivalScenario]:
+    """All scenarios.
+
+    Args:
+        compositions: Workloads with compositions of their own on each size of machine.
+        machines: Sizes of machine for each simulated family, evenly through `MACHINES`; 0 leaves families out.
+    """
+    found = [_composed(number) for number in range(compositions * len(MACHINES))]
+    for place, name in enumerate(SIMULATED_FAMILIES):
+        sizes = [MACHINES[(place + step * len(MACHINES) // machines) % len(MACHINES)] for step in range(machines)]
+        found += [_of_family(name, number, cpus) for number, cpus in enumerate(sizes)]
+    return found
+
+
+def _composed(number: int) -> RivalScenario:
+    cpus = MACHINES[number % len(MACHINES)]
+    values = drawn(np.random.default_rng([SEED, number]), cpus, number)
+    name = f"composed-{number}-{cpus}cpus"
+    workload = Workload.from_dict({"name": name, "family": name, **values})
+    return RivalScenario(name, "compositions", composition(workload.classes), Scenario(workload, CALIBRATED))
+
+
+def _of_family(name: str, number: int, cpus: int) -> RivalScenario:
+    family = SIMULATED_FAMILIES[name]
+    placed = replace(family, populate=lambda rng: replace(family.populate(rng), cpus=cpus))
+    scenario = draw_scenario(placed, SEED, number)
+    return RivalScenario(f"{name}-{number}-{cpus}cpus", "families", name, scenario)
+
+
+@dataclass
+class ScenarioWindows:
+    """Windows of a scenario, each of a fresh pool and simulated when it is first wanted.
+
+    Attributes:
+        scenario: The scenario.
+        measurement: How long is simulated.
+    """
+
+    scenario: Scenario
+    measurement: SimulatedMeasurement
+    _known: dict[tuple[int, PoolTuple], Window] = field(default_factory=dict)
+
+    @property
+    def limits(self) -> KnobSpace:
+        """The knobs of the server."""
+        return KnobSpace.stock(self.scenario.workload.cpus, self.scenario.max_pool_size)
+
+    @property
+    def objective(self) -> Objective:
+        """What counts."""
+        return self.scenario.objective
+
+    def of(self, purpose: int, tuples: Sequence[PoolTuple]) -> Mapping[PoolTuple, Window]:
+        """One window of each tuple for a purpose; windows of other purposes are of other random seeds."""
+        missing = [one for one in dict.fromkeys(tuples) if (purpose, one) not in self._known]
+        workload = self.scenario.workload
+        seeded = replace(self.scenario, workload=replace(workload, seed=workload.seed + 7919 * purpose))
+        windows = measure_all([seeded.open() for _ in missing], missing, self.measurement) if missing else []
+        self._known |= {(purpose, one): window for one, window in zip(missing, windows, strict=True)}
+        return {one: self._known[purpose, one] for one in tuples}
+
+
+class ShownServer:
+    """A server that gives methods the windows that they may see, and no others.
+
+    Args:
+        windows: Windows of the scenario.
+    """
+
+    def __init__(self, windows: ScenarioWindows) -> None:
+        self._windows = windows
+        self._tuple = self.knobs.default_tuple()
+
+    @property
+    def knobs(self) -> KnobSpace:
+        """The knobs of the server."""
+        return self._windows.limits
+
+    def tuple_in_force(self) -> PoolTuple:
+        """The tuple in force."""
+        return self._tuple
+
+    def apply(self, pool_tuple: PoolTuple) -> PoolTuple:
+        """Sets a tuple.
+
+        Raises:
+            SettingError: The tuple is outside the ranges.
+        """
+        self.knobs.check(pool_tuple)
+        self._tuple = pool_tuple
+        return self._tuple
+
+    def run_for(self, seconds: float) -> None:
+        """Nothing happens between windows."""
+
+    def observe(self, seconds: float) -> Window:  # noqa: ARG002
+        """The window of the tuple in force, whatever its length."""
+        return self._windows.of(SHOWN, [self._tuple])[self._tuple]
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

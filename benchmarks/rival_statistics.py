@@ -1,0 +1,85 @@
+"""Statistics of every rival over the scenarios of `simulated_rivals.py`."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from poolpilot.pipelines.evaluate.regret_statistics import clustered_interval
+from rival_scenarios import RivalScenario
+
+Row = Mapping[str, Any]
+
+
+CLEARLY_WORSE = 0.1
+"""A reference that another choice beats by this share when both are judged does not repeat; so does no comparison."""
+
+
+def censored(found: Sequence[tuple[RivalScenario, Sequence[Row]]]) -> dict[str, str]:
+    """Scenarios whose reference does not repeat, by name, and what beat it."""
+    reasons = {}
+    for scenario, rows in found:
+        best = min(rows, key=lambda row: float(row["regret"]))
+        if best["regret"] < -CLEARLY_WORSE:
+            reasons[scenario.name] = (
+                f"{best['method']} is better than the reference by {-best['regret']:.0%} when judged"
+            )
+    return reasons
+
+
+def rows_of(found: Sequence[tuple[RivalScenario, Sequence[Row]]]) -> list[dict[str, Any]]:
+    """Statistics of every method on both kinds of scenarios."""
+    rows = []
+    for kind in ("families", "compositions"):
+        listed = [
+            (scenario.family, {row["method"]: row for row in each}) for scenario, each in found if scenario.kind == kind
+        ]
+        for method in listed[0][1] if listed else ():
+            rows.append({"kind": kind, "method": method, **summary(listed, method)})
+    return rows
+
+
+def summary(listed: Sequence[tuple[str, Mapping[str, Row]]], method: str) -> dict[str, Any]:
+    """Statistics of one method; intervals are over families, or over compositions."""
+    rows = [by_method[method] for _, by_method in listed]
+    regrets = np.array([row["regret"] for row in rows])
+    low, high = interval(listed, lambda by_method: by_method[method]["regret"])
+    name, _, tries = method.rpartition("_")
+    against = f"portfolio_{tries}" if tries.isdigit() else "constant_best"
+    beside = interval(listed, lambda by_method: by_method[method]["regret"] - by_method[against]["regret"])
+    return {
+        "name": name if tries.isdigit() else method,
+        "tries": int(tries) if tries.isdigit() else 0,
+        "workloads": len(rows),
+        "goodput": float(np.mean([row["goodput"] for row in rows])),
+        "regret_mean": float(regrets.mean()),
+        "regret_low": low,
+        "regret_high": high,
+        "regret_median": float(np.median(regrets)),
+        "regret_p90": float(np.quantile(regrets, 0.9)),
+        "within_5pct": float(np.mean(regrets <= 0.05)),
+        "trying": mean([row["trying"] for row in rows]),
+        "unsafe": mean([row["unsafe"] for row in rows]),
+        "threads": mean([row["threads"] for row in rows]),
+        "p99": float(np.exp(mean([np.log(row["p99"]) for row in rows if row["p99"]]) or 0.0)),
+        "against": against,
+        "against_low": beside[0],
+        "against_high": beside[1],
+    }
+
+
+def interval(
+    listed: Sequence[tuple[str, Mapping[str, Row]]], of: Callable[[Mapping[str, Row]], float]
+) -> tuple[float | None, float | None]:
+    """The 95 % interval of a mean, clustered by family."""
+    by_family: dict[str, list[float]] = defaultdict(list)
+    for family, by_method in listed:
+        by_family[family].append(of(by_method))
+    return clustered_interval(by_family, 5000, 0)
+
+
+def mean(values: Sequence[float | None]) -> float | None:
+    """The mean of those that are known."""
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
