@@ -45,7 +45,7 @@ NO_RATIOS = (
 
 
 @dataclass(frozen=True)
-class LiveMethods:
+class EvaluatedMethods:
     """What is evaluated.
 
     Attributes:
@@ -59,7 +59,7 @@ class LiveMethods:
 
 def methods_on(
     curves: ResponseCurves, networks: Sequence[Artefact], settings: MethodSettings, budget_s: float
-) -> LiveMethods:
+) -> EvaluatedMethods:
     """The methods that were asked for, or all of them; what none of them needs is not fitted.
 
     Args:
@@ -82,7 +82,7 @@ def methods_on(
             raise SettingError(f"the method {name!r} cannot run: {NO_RATIOS}")
         if name not in makers:
             raise SettingError(f"there is no method {name!r}; names may be {', '.join(makers)}")
-    return LiveMethods(
+    return EvaluatedMethods(
         {name: make() for name, make in makers.items() if not settings.names or name in settings.names}, left_out
     )
 
