@@ -14,10 +14,10 @@ from poolpilot.env.objective import Objective
 from poolpilot.featurizer.histogram import Histogram, bucket_of
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.profile import WorkloadProfile
-from poolpilot.featurizer.ratios import ratios_of
 from poolpilot.featurizer.schema import SCHEMA_VERSION, feature_names
 from poolpilot.featurizer.window import ClassWindow, Window
 from poolpilot.models.latent.machine_grid import MachineGrid
+from poolpilot.models.latent.ratios import ratios_of
 from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves, rounded
 
 GRID = ActionGrid(sizes=(1, 2, 4, 8, 16, 32), oversubscribes=(3,), timer_intervals_ms=(10, 500))

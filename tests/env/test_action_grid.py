@@ -45,12 +45,3 @@ def test_nearest_is_by_ratio_and_keeps_to_the_mask() -> None:
 
 def test_dict_restores_the_grid() -> None:
     assert ActionGrid.from_dict(DEFAULT_GRID.as_dict()) == DEFAULT_GRID
-
-
-def test_neighbours_differ_by_one_rung_in_one_knob() -> None:
-    grid = ActionGrid((1, 4, 16), (1, 3), (10, 500))
-    mask = grid.neighbours(PoolTuple(4, 3, 10))
-    cores = {pool_tuple.core for pool_tuple, near in zip(grid.tuples, mask, strict=True) if near}
-    assert cores == {(1, 3, 10), (16, 3, 10), (4, 1, 10), (4, 3, 500)}
-    with pytest.raises(SettingError, match="not on the grid"):
-        grid.neighbours(PoolTuple(5, 3, 10))

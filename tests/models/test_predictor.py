@@ -255,12 +255,3 @@ def test_probe_hopes_for_the_tuple_that_the_members_disagree_on(
         ]
         chosen = bound[[one.core for one in tuples].index(probe.core)]
         assert chosen >= max(baselines)
-
-
-def test_near_probe_is_one_rung_away_in_one_knob(
-    unanimous: Artefact, window_of: Callable[..., Window], limits: KnobSpace
-) -> None:
-    here = PoolTuple(4, 3, 500)
-    probe = ScorePredictor(unanimous).probe([window_of(0, here)], limits, Objective(), near=here)
-    assert probe is not None
-    assert probe.core in {(2, 3, 500), (8, 3, 500), (4, 1, 500), (4, 3, 10)}

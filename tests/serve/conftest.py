@@ -45,7 +45,7 @@ class TellablePredictor:
             gain_high=self.gain + 0.1,
         )
 
-    def probe(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective, near: PoolTuple | None) -> None:
+    def probe(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> None:
         """Has no tuple to probe."""
 
 

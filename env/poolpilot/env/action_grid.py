@@ -85,17 +85,6 @@ class ActionGrid:
             distance = np.where(mask, distance, np.inf)
         return self.tuples[int(np.argmin(distance))]
 
-    def neighbours(self, pool_tuple: PoolTuple) -> NDArray[np.bool_]:
-        """Which tuples differ from that one in a single knob, and there by one step, shape (len(self),).
-
-        Raises:
-            SettingError: The tuple is not on the grid.
-        """
-        shape = (len(self.sizes), len(self.oversubscribes), len(self.timer_intervals_ms))
-        steps = np.stack(np.unravel_index(np.arange(len(self)), shape), axis=-1)
-        near: NDArray[np.bool_] = np.abs(steps - steps[self.index_of(pool_tuple)]).sum(axis=1) == 1
-        return near
-
     def as_dict(self) -> dict[str, Any]:
         """Returns the fields, fit for JSON."""
         return asdict(self)

@@ -88,16 +88,13 @@ class Predictor(Protocol):
 class ProbingPredictor(Predictor, Protocol):
     """A predictor that also knows where it may be wrong."""
 
-    def probe(
-        self, windows: Sequence[Window], limits: KnobSpace, objective: Objective, near: PoolTuple | None
-    ) -> PoolTuple | None:
+    def probe(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> PoolTuple | None:
         """The tuple that may be better than all measured ones; None when there is none left to try.
 
         Args:
             windows: Measured windows, as for `predict`.
             limits: The knobs of the server and their ranges.
             objective: What counts.
-            near: Only tuples that differ from this one in a single knob, by one step, are meant; all if None.
         """
 
 
@@ -197,9 +194,7 @@ class ScorePredictor:
             keeping_over_first=self._estimate(latest_gain, first, in_force),
         )
 
-    def probe(
-        self, windows: Sequence[Window], limits: KnobSpace, objective: Objective, near: PoolTuple | None = None
-    ) -> PoolTuple | None:
+    def probe(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> PoolTuple | None:
         """The tuple not measured yet whose gain may be greatest; see `ProbingPredictor.probe`.
 
         That is the greatest upper confidence bound (Auer et al., 2002): the members' mean and some of their deviations.
@@ -208,8 +203,6 @@ class ScorePredictor:
         gains, _ = self._member_gains(windows, limits, objective)
         measured = {window.pool_tuple.core for window in windows}
         allowed = grid.mask(limits) & np.array([one.core not in measured for one in grid.tuples])
-        if near is not None:
-            allowed &= grid.neighbours(near)
         bound = gains.mean(axis=0) + self.settings.probe_deviations * gains.std(axis=0)
         bound = self._without_idle_groups(np.where(allowed, bound, -np.inf), windows[-1])
         best = int(np.argmax(bound))

@@ -67,9 +67,7 @@ class Prober(ScriptedPredictor):
         windows: Sequence[Window],
         limits: KnobSpace,  # noqa: ARG002
         objective: Objective,  # noqa: ARG002
-        near: PoolTuple | None,
     ) -> PoolTuple | None:
-        assert near is None
         return windows[-1].pool_tuple.with_core((self.hunch, 3, 500))
 
 

@@ -60,3 +60,10 @@ def test_it_is_finished_once_the_trials_are_measured(server: CurveServer) -> Non
 def test_stopped_between_trials_it_recommends_the_best_so_far(server: CurveServer) -> None:
     assert sizes_of(server, decisions=3, horizon_s=2.3) == [4, 64]
     assert server.tuple_in_force().pool_size == 64
+
+
+def test_what_is_in_force_is_watched_for_as_many_ticks_as_a_trial(server: CurveServer) -> None:
+    measurement = MeasurementSettings(settle_s=0.0, window_s=0.4)
+    controller = TrialController(PORTFOLIO, server.knobs, Objective(), 1, measurement)
+    tune(server, controller, Objective(), horizon_s=5.0)
+    assert [window.duration_s for window in controller.windows] == pytest.approx([1.01, 0.4])

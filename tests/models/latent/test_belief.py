@@ -59,7 +59,12 @@ def test_measured_and_useless_tuples_are_not_tried_again() -> None:
 
 
 def test_gain_has_the_quantiles_of_the_posterior() -> None:
-    mean, (low, high) = belief(prior=np.array([0.9, 0.1])).gain(2, [0.05, 0.95])
-    assert mean == pytest.approx(0.8)
-    assert (low, high) == (-1.0, 1.0)
-    assert belief(prior=np.array([0.9, 0.1])).gain(2, [0.2, 0.8])[1] == [1.0, 1.0]
+    doubtful = belief(prior=np.array([0.9, 0.1]))
+    assert doubtful.gain(2, 0.9) == pytest.approx((0.8, -1.0, 1.0))
+    assert doubtful.gain(2, 0.6)[1:] == (1.0, 1.0)
+
+
+def test_gain_over_another_tuple_is_the_difference() -> None:
+    doubtful = belief(prior=np.array([0.9, 0.1]))
+    assert doubtful.gain(2, 0.9, over=1) == pytest.approx((0.4, -0.5, 0.5))
+    assert doubtful.gain(1, 0.9, over=1) == (0.0, 0.0, 0.0)

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from poolpilot.agent.baselines.static import DefaultPredictor
-from poolpilot.agent.controllers.refiner import BEST_MEASURED, RefinerSettings
+from poolpilot.agent.controllers.refiner import RefinerSettings
 from poolpilot.agent.controllers.warm_start import WarmStart, WarmStartSettings, climb_controller
 from poolpilot.env.climbing.spectral import ClimbSettings
+from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.measurement.sample_sweeps import sample_families, sample_sweeps
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.servers.recorded import RecordedServer
@@ -20,8 +21,8 @@ from poolpilot.pipelines.evaluate.evaluation import EvaluationSettings, evaluate
 
 SETTINGS = EvaluationSettings(start_sizes=(4, 16), resamples=100)
 DECISIONS = RefinerSettings().decisions
-LOOKS = WarmStartSettings(settle_s=0.0, decisions=DECISIONS, **BEST_MEASURED)
-"""A warm start that ends on the best tuple measured, as the refiner does; its own settings are for a live server."""
+WARM_START = WarmStartSettings(decisions=DECISIONS, measurement=MeasurementSettings(settle_s=0.0))
+"""As many decisions as the refiner has; those of a warm start are for a live server."""
 
 
 def without_noise(sweep: WorkloadSweep) -> WorkloadSweep:
@@ -37,7 +38,9 @@ def held_by_a_warm_start(sweep: WorkloadSweep, start: PoolTuple) -> tuple[PoolTu
     """The tuple that the climb of `poolpilot climb --warm` takes over at, and how often the model was asked."""
     with RecordedServer(sweep, initial=start) as server:
         predictor = ScorePredictor.for_trials(load_champion())
-        controller = climb_controller(ClimbSettings(), server, sweep.objective, predictor=predictor, looks=LOOKS)
+        controller = climb_controller(
+            ClimbSettings(), server, sweep.objective, predictor=predictor, warm_start=WARM_START
+        )
         assert isinstance(controller, WarmStart)
         trace = tune(server, controller, sweep.objective, period_s=0.1, horizon_s=5.0)
         return trace.final_tuple, len(controller.predictions)

@@ -13,8 +13,8 @@ from poolpilot.env.lab.instance import Lab
 from poolpilot.env.lab.sysbench_families import named_workload
 from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.models.body import REQUEST
-from poolpilot.models.card import ModelKind
-from poolpilot.models.champion import CHAMPIONS, load_champion
+from poolpilot.models.champion import CHAMPIONS
+from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.serve.commands.act import sweep_command
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.predictor_by_kind import PredictorByKind
@@ -52,7 +52,7 @@ class Readers:
         assert (result.code, result.err) == (0, "")
         return path
 
-    def predicted(self, path: Path, kind: ModelKind) -> dict[str, Any]:
+    def predicted(self, path: Path) -> dict[str, Any]:
         """What the command says of a file and the service of the request in it, which must be the same."""
         answer = self.folder / "answer.json"
         result = self.invoke("predict", "--windows", path, "--json", answer)
@@ -61,7 +61,7 @@ class Readers:
         posted = self.posted(path)
         assert posted.status_code == 200
         assert told == {name: value for name, value in posted.json().items() if name != "schema_version"}
-        assert told["model_digest"] == load_champion(kind=kind).digest
+        assert told["model_digest"] == load_curves().digest
         return told
 
     def posted(self, path: Path) -> Any:
@@ -99,7 +99,7 @@ def readers(invoke: Callable[..., Any], client: TestClient, tmp_path: Path) -> R
 @pytest.mark.parametrize("writer", EMBEDDED.values(), ids=EMBEDDED)
 def test_what_is_written_of_the_embedded_pool_is_taken_everywhere(readers: Readers, writer: tuple[object, ...]) -> None:
     path = readers.written_by(*writer)
-    told = readers.predicted(path, "native")
+    told = readers.predicted(path)
     reached = json.loads(path.read_text(encoding="utf-8"))[REQUEST]["windows"][-1]["pool_tuple"]
     assert told["in_force"] == reached
     simulated = readers.simulated(path)
@@ -134,13 +134,13 @@ def test_what_is_written_of_a_mariadb_is_predicted_and_not_simulated(
     monkeypatch.setattr(sweep_command, "grid_tuples", lambda _, first: [first, first.with_core((8, 3, 10))])
     path = readers.written_by(command, busy, *options)
     readers.is_not_simulated(path, "the window of a mariadb server tells neither the latency of requests (classes)")
-    readers.predicted(path, "mariadb")
+    readers.predicted(path)
 
 
 def test_what_a_load_writes_is_taken_everywhere(readers: Readers, loaded_lab: Lab) -> None:
     load = ("lab", "load", "--folder", loaded_lab.folder, "--workload", "joins_beside-8-0", "--seconds", 3)
     path = readers.written_by(*load)
-    told = readers.predicted(path, "mariadb")
+    told = readers.predicted(path)
     assert told["in_force"]["pool_size"] == 2
     simulated = readers.simulated(path)
     assert (simulated.code, simulated.err) == (0, "")

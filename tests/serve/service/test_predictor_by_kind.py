@@ -13,7 +13,10 @@ from poolpilot.errors import ArtefactError, FeatureError
 from poolpilot.featurizer.snapshot import SERVER_KINDS, ServerKind
 from poolpilot.featurizer.window import Window
 from poolpilot.models.card import ModelKind
-from poolpilot.models.champion import CHAMPIONS, MODEL_FOR, champion_folder, load_champion
+from poolpilot.models.champion import CHAMPIONS, MODEL_FOR, champion_folder
+from poolpilot.models.latent.latent_advisor import LatentAdvisor
+from poolpilot.models.latent.shipped_curves import load_curves
+from poolpilot.models.predictor import ScorePredictor
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 
@@ -48,29 +51,31 @@ def test_kind_that_no_model_knows_is_refused(
         PredictorByKind(told).predict([window], KnobSpace.stock(2), Objective())
 
 
-def test_both_models_are_loaded_and_one_that_is_named_takes_the_place_of_its_kind(
+def test_known_curves_answer_unless_a_network_is_named_for_its_kind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    shipped = {kind: load_champion(kind=kind).digest for kind in CHAMPIONS}
     folder = champion_folder(kind="mariadb")
-    for model in (None, folder):
-        loaded = PredictorByKind.load(model)
-        assert {kind: predictor.artefact.digest for kind, predictor in loaded.predictors.items()} == shipped  # type: ignore[attr-defined]
+    assert {type(predictor) for predictor in PredictorByKind.load().predictors.values()} == {LatentAdvisor}
+    named = PredictorByKind.load(folder).predictors
+    assert isinstance(named["mariadb"], ScorePredictor)
+    assert isinstance(named["native"], LatentAdvisor)
+    monkeypatch.setenv(CHAMPIONS["native"][1], str(champion_folder()))
+    assert isinstance(PredictorByKind.load().predictors["native"], ScorePredictor)
     monkeypatch.setenv(CHAMPIONS["mariadb"][1], "nowhere")
     assert PredictorByKind.load(folder).predictors.keys() == CHAMPIONS.keys()
     with pytest.raises(ArtefactError, match="no champion in nowhere"):
         PredictorByKind.load()
 
 
-def test_service_answers_with_the_model_of_the_kind_or_names_the_field(request_values: dict[str, Any]) -> None:
-    shipped = {kind: load_champion(kind=kind).digest for kind in CHAMPIONS}
+def test_service_answers_for_every_known_kind_or_names_the_field(request_values: dict[str, Any]) -> None:
+    shipped = load_curves().digest
     window = request_values["windows"][0]
     with TestClient(create_app(PredictorByKind.load()), raise_server_exceptions=False) as client:
-        for server_kind, kind in MODEL_FOR.items():
+        for server_kind in MODEL_FOR:
             window["server_kind"] = server_kind
-            assert client.post("/v1/predict", json=request_values).json()["model_digest"] == shipped[kind]
+            assert client.post("/v1/predict", json=request_values).json()["model_digest"] == shipped
         del window["server_kind"]  # as releases before this field wrote it
-        assert client.post("/v1/predict", json=request_values).json()["model_digest"] == shipped["native"]
+        assert client.post("/v1/predict", json=request_values).json()["model_digest"] == shipped
         window["server_kind"] = "other"
         refused = client.post("/v1/predict", json=request_values)
     assert refused.status_code == 422

@@ -14,9 +14,9 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.featurizer.ratios import ratios_of
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.machine_grid import MachineGrid
+from poolpilot.models.latent.ratios import ratios_of
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.predictor import Prediction
 

@@ -3,16 +3,14 @@
 It is the trial rule (`trial_rule.py`), which a warm start goes by too, on windows that it measures itself.
 """
 
-import math
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from poolpilot.agent.controllers.trial_rule import TrialRule, TrialSettings
+from poolpilot.agent.controllers.trial_rule import MOST_DECISIONS, TrialRule
 from poolpilot.env.measurement.protocol import MeasurementSettings, measure
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
-from poolpilot.env.observation import ENTRIES
 from poolpilot.env.server import AnyServer
 from poolpilot.env.servers.recorded import RecordedServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -25,7 +23,7 @@ class RefinerSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    decisions: int = Field(default=3, ge=1, le=ENTRIES - 1, description="Tuples it may set at most.")
+    decisions: int = Field(default=3, ge=1, le=MOST_DECISIONS, description="Tuples it may set at most.")
     measurement: MeasurementSettings = Field(
         default=MeasurementSettings(), description="How long the response to a tuple is measured."
     )
@@ -44,10 +42,6 @@ class Refinement:
     pool_tuple: PoolTuple
     one_shot: PoolTuple
     windows: tuple[Window, ...]
-
-
-BEST_MEASURED = {"returning_change": 0.0, "confirmed_gain": math.inf}
-"""Trials that end on the best tuple measured, whatever the model says, and probe anywhere."""
 
 
 class Refiner:
@@ -70,7 +64,7 @@ class Refiner:
             ServerError: The server does not take a tuple.
         """
         measurement, decisions = self.settings.measurement, self.settings.decisions
-        rule = TrialRule(self.predictor, server.knobs, objective, TrialSettings(decisions=decisions, **BEST_MEASURED))
+        rule = TrialRule(self.predictor, server.knobs, objective, decisions)
         windows = [measure(server, server.tuple_in_force(), measurement).window]
         for _ in range(decisions):
             rule.ask(windows)

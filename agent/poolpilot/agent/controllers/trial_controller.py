@@ -3,15 +3,17 @@
 import math
 from collections.abc import Generator
 
-from poolpilot.agent.controllers.refiner import BEST_MEASURED
-from poolpilot.agent.controllers.trial_rule import TrialRule, TrialSettings
+from poolpilot.agent.controllers.trial_rule import TrialRule
 from poolpilot.env.controller import Controller, Trial
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Predictor
+from poolpilot.models.predictor import Prediction, Predictor
+
+LONG_ENOUGH = 0.9
+"""Share of the ticks that a first window must span; what is in force, and how its timer ticks, shows only then."""
 
 
 class TrialController(Controller):
@@ -39,11 +41,16 @@ class TrialController(Controller):
     ) -> None:
         self.windows: list[Window] = []
         """The windows that counted: the first tuple's, then one for each trial."""
-        self._rule = TrialRule(predictor, knobs, objective, TrialSettings(decisions=decisions, **BEST_MEASURED))
+        self._rule = TrialRule(predictor, knobs, objective, decisions)
         self._measurement = measurement or MeasurementSettings()
         self._best: PoolTuple | None = None
         self._trials = self._measured()
         self._trial = next(self._trials)
+
+    @property
+    def predictions(self) -> list[Prediction]:
+        """What the predictor said, in order."""
+        return self._rule.predictions
 
     def suggest(self) -> Trial:
         """The next trial; the best tuple once there are no more."""
@@ -64,7 +71,10 @@ class TrialController(Controller):
 
     def _measured(self) -> Generator[Trial, Window, None]:
         self.reason = "the tuple in force is measured first"
-        self.windows.append((yield Trial(None, self._measurement.window_s)))
+        first = yield Trial(None, self._measurement.window_s)
+        if first.duration_s < LONG_ENOUGH * (wanted_s := self._measurement.window_for(first.pool_tuple)):
+            first = yield Trial(None, wanted_s)
+        self.windows.append(first)
         while (trial := self._next()) is not None:
             self.reason = self._rule.predictions[-1].reasons[0]
             if (settle_s := leaving_s(self.windows[-1], self._measurement)) > 0.0:
@@ -72,7 +82,8 @@ class TrialController(Controller):
             self.windows.append((yield Trial(trial, self._measurement.window_for(trial))))
         self._best = self._rule.best(self.windows).pool_tuple
         self.finished = True
-        self.reason = f"{self._best} is the best of {len(self.windows)} measured"
+        if len(self.windows) > 1:
+            self.reason = f"{self._best} is the best of {len(self.windows)} measured"
         while True:
             yield Trial(self._best)
 

@@ -1,136 +1,98 @@
-"""The warm start: look, predict, set, look again, then let a climb hold and watch."""
+"""The warm start: what a predictor names is tried and measured, then a climb takes over at the best of it."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from poolpilot.agent.controllers.trial_rule import TrialRule, TrialSettings
+from poolpilot.agent.controllers.trial_controller import TrialController
+from poolpilot.agent.controllers.trial_rule import MOST_DECISIONS
 from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.knob_climb import SIZE_ALONE, KnobClimbController
 from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
 from poolpilot.env.controller import Controller, Trial
 from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import Tunable
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Prediction, ProbingPredictor
+from poolpilot.models.predictor import Prediction, Predictor
 from poolpilot.native_pool import SpectralSettings
 
 OpenClimb = Callable[[PoolTuple, bool], Controller]
 """Makes what takes over at a tuple; the flag says whether it starts as if it had arrived (warm)."""
 
 
-class WarmStartSettings(TrialSettings):
-    """How long a predictor measures and how often it may decide.
+class WarmStartSettings(BaseModel):
+    """How often a predictor may decide, and how long each of its tuples is measured."""
 
-    It takes a short window first: where the gain that the model promises, or the change that a new tuple has brought,
-    is far beyond the noise of so short a window, it goes on at once, since every moment under a bad tuple costs; else
-    it takes a longer one.
-    """
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    settle_s: float = Field(default=0.05, ge=0.0, description="Seconds after a change that are not measured.")
-    short_window_s: float = Field(default=0.1, gt=0.0, description="Length of the first window in seconds.")
-    decisive_promise: float = Field(
-        default=0.15,
-        ge=0.0,
-        description="Gain in ln J that the model must promise for the first short window to be enough.",
+    decisions: int = Field(default=5, ge=1, le=MOST_DECISIONS, description="Tuples tried at most.")
+    measurement: MeasurementSettings = Field(
+        default=MeasurementSettings(settle_s=0.1, window_s=0.4),
+        description="What a trial drops, and how long it lasts.",
     )
-    decisive_change: float = Field(
-        default=2.0,
-        ge=0.0,
-        description="Standard errors a new tuple must have changed J by for a short window to be enough.",
-    )
-    window_s: float = Field(default=0.3, gt=0.0, description="Length of the window that follows where it is not.")
 
 
-MARIADB_WARM_START = WarmStartSettings(settle_s=0.4, short_window_s=0.8, window_s=2.0)
-"""For MariaDB, which settles and counts more slowly than the embedded pool: three tuples within ten seconds."""
+MARIADB_WARM_START = WarmStartSettings(measurement=MeasurementSettings(settle_s=0.4, window_s=2.0))
+"""For MariaDB, which settles and counts more slowly than the embedded pool: five tuples in a quarter of a minute."""
 
 
 class WarmStart(Controller):
-    """Tries what a predictor names from the workload's first second, then climbs: cold if the predictor abstained.
+    """Tries what a predictor names, then climbs from the best of it: cold if the predictor abstained.
 
     Args:
         predictor: What is asked.
         knobs: The knobs of the server and their ranges.
         objective: What counts.
         open_climb: Makes what takes over at the tuple chosen.
-        settings: How it looks.
+        settings: How it tries.
     """
 
     def __init__(
         self,
-        predictor: ProbingPredictor,
+        predictor: Predictor,
         knobs: KnobSpace,
         objective: Objective,
         open_climb: OpenClimb,
         settings: WarmStartSettings | None = None,
     ) -> None:
         self.climb: Controller | None = None
-        """What has taken over; None while the predictor still looks."""
-        self._settings = settings or WarmStartSettings()
-        self._rule = TrialRule(predictor, knobs, objective, self._settings)
+        """What has taken over; None while the predictor still tries."""
+        wanted = settings or WarmStartSettings()
+        self._trials = TrialController(predictor, knobs, objective, wanted.decisions, wanted.measurement)
         self._open_climb = open_climb
-        self._looked: list[Window] = []
-        self._looks = self._look()
-        self._trial = next(self._looks)
 
     @property
     def predictions(self) -> list[Prediction]:
         """What the predictor said, in order."""
-        return self._rule.predictions
+        return self._trials.predictions
 
     def suggest(self) -> Trial:
-        """The next look, or what the climb wants."""
-        return self._trial if self.climb is None else self.climb.suggest()
+        """The next trial, or what the climb wants."""
+        return self._doing.suggest()
 
     def observe(self, window: Window) -> None:
-        """Takes what was looked at, or hands it to the climb.
+        """Takes the window of a trial, or hands it to the climb.
 
         Raises:
             SettingError: The server's limits allow no tuple.
         """
-        if self.climb is not None:
-            return self.climb.observe(window)
-        try:
-            self._trial = self._looks.send(window)
-        except StopIteration:
-            best = self._rule.best(self._looked).pool_tuple
+        self._doing.observe(window)
+        if self.climb is None and self._trials.finished:
+            best = self._trials.recommend()
+            assert best is not None
             self.climb = self._open_climb(best, not self.predictions[-1].abstained)
+        self.reason = self._doing.reason
 
     def recommend(self) -> PoolTuple | None:
-        """What the climb recommends; before that the best tuple looked at."""
-        if self.climb is not None:
-            return self.climb.recommend()
-        return self._rule.best(self._looked).pool_tuple if self._looked else None
+        """What the climb recommends; before that the best tuple tried."""
+        return self._doing.recommend()
 
-    def _look(self) -> Generator[Trial, Window, None]:
-        """Yields what it wants to see and is sent the window of it, until there is nothing more to try."""
-        looked = self._looked
-        looked.append((yield from self._short_window(None)))
-        if not self._is_decisive(self._rule.ask(looked)):
-            looked[:] = [(yield Trial(None, self._settings.window_s))]
-            self._rule.ask(looked)
-        while (trial := self._rule.next_trial(looked)) is not None:
-            looked.append((yield from self._look_at_change(trial)))
-            self._rule.ask(looked)
-
-    def _is_decisive(self, prediction: Prediction) -> bool:
-        return not prediction.abstained and (prediction.expected_gain or 0.0) >= self._settings.decisive_promise
-
-    def _look_at_change(self, trial: PoolTuple) -> Generator[Trial, Window, Window]:
-        """A short window if the tuple tried has changed J much since the first window and since the latest."""
-        short = yield from self._short_window(trial)
-        changes = (self._rule.standard_errors(before, short) for before in (self._looked[0], self._looked[-1]))
-        return (
-            short if min(changes) >= self._settings.decisive_change else (yield Trial(trial, self._settings.window_s))
-        )
-
-    def _short_window(self, pool_tuple: PoolTuple | None) -> Generator[Trial, Window, Window]:
-        if self._settings.settle_s > 0.0:
-            yield Trial(pool_tuple, self._settings.settle_s)
-        return (yield Trial(pool_tuple, self._settings.short_window_s))
+    @property
+    def _doing(self) -> Controller:
+        return self.climb or self._trials
 
 
 def size_climb(settings: ClimbSettings | SpectralSettings, knobs: KnobSpace, objective: Objective) -> OpenClimb:
@@ -153,8 +115,8 @@ def climb_controller(
     server: Tunable,
     objective: Objective,
     names: tuple[str, ...] = SIZE_ALONE,
-    predictor: ProbingPredictor | None = None,
-    looks: WarmStartSettings | None = None,
+    predictor: Predictor | None = None,
+    warm_start: WarmStartSettings | None = None,
 ) -> Controller:
     """A climb as `poolpilot climb`, the demonstration and the evaluation run it, from the tuple in force.
 
@@ -164,7 +126,7 @@ def climb_controller(
         objective: What it climbs on.
         names: The knobs that are climbed; many look round a prediction by their waves, so they never start as arrived.
         predictor: What a warm climb starts from; None is a cold climb.
-        looks: How the predictor looks at the server.
+        warm_start: How the predictor tries.
 
     Raises:
         SettingError: A setting is refused, or a knob cannot be climbed.
@@ -177,4 +139,4 @@ def climb_controller(
     open_climb: OpenClimb = size_climb(settings, knobs, objective) if names == SIZE_ALONE else many
     if predictor is None:
         return open_climb(server.tuple_in_force(), False)
-    return WarmStart(predictor, knobs, objective, open_climb, looks)
+    return WarmStart(predictor, knobs, objective, open_climb, warm_start)

@@ -1,8 +1,7 @@
 """Families of simulated workloads with domain randomisation: machines, loads and programs nobody here has.
 
 Beside them stand the twins of the live training families: the same programs, on machines near the calibrated one. Like
-these, none composes a workload as a held-out family does (two latches in a row, several silent waits in a row, both
-kinds of wait in one request).
+these, none composes a workload as a held-out family does. One family composes its workloads step by step at random.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,6 +11,7 @@ import numpy as np
 
 from poolpilot.env.servers.simulated_measurement import Scenario
 from poolpilot.env.workloads import families as live
+from poolpilot.env.workloads.composed import draw_composed
 from poolpilot.env.workloads.family import Family, Scale
 from poolpilot.env.workloads.ingredients import cpu_step, log_uniform
 from poolpilot.native_pool.simulation import CALIBRATED, LoadChange, Machine
@@ -24,6 +24,9 @@ CYCLE_S = 1.0
 
 LONGEST_S = 120.0
 """Changes of the load are planned that far."""
+
+COMPOSED = "sim_composed"
+"""The family whose workloads are composed at random."""
 
 LEAST_CPU_US_PER_CPU = 40.0
 """Where windows last whole cycles, processor time of a request for each processor: some 25,000 requests a cycle."""
@@ -241,6 +244,16 @@ def _shifting(rng: np.random.Generator, population: Scale) -> Drawn:
     return Drawn(classes, drawn, changes=changes, cycle_s=CYCLE_S)
 
 
+def _composed(rng: np.random.Generator, _: Scale) -> Drawn:
+    return Drawn(draw_composed(rng), {})
+
+
+def _any_machine(rng: np.random.Generator) -> Scale:
+    """Loads of a pool in use; every third on one or two processors, where most people try first."""
+    cpus = int(rng.integers(1, 3)) if rng.random() < 1 / 3 else _log_whole(rng, *CPUS)
+    return Scale(_log_whole(rng, 8, 2048), cpus)
+
+
 def _twin_of(family: Family) -> SimulatedFamily:
     def draw(rng: np.random.Generator, population: Scale) -> Drawn:
         classes, parameters = family.draw(rng, population)
@@ -267,6 +280,7 @@ SIMULATED_FAMILIES: Mapping[str, SimulatedFamily] = {
         SimulatedFamily("sim_bursty", "arrivals that alternate between calm and overload", _bursty),
         SimulatedFamily("sim_think_time_heavy", "CPU with pauses of the clients, idle to saturated", _think_time_heavy),
         SimulatedFamily("sim_many_idle", "many connections, few of which send", _many_idle),
+        SimulatedFamily(COMPOSED, "one to three classes of steps drawn at random", _composed, _any_machine),
         SimulatedFamily("sim_shifting", "a mix that swings between CPU and silent waits", _shifting),
         *(_twin_of(family) for family in live.FAMILIES.values() if family.split == "train"),
     )

@@ -1,9 +1,10 @@
 """What the answers so far say about a workload: a posterior over known response curves, and what it is worth to try.
 
 Let curve s promise J_s(u) for tuple u, and let tuple u_i have shown J_i. Before any answer a curve weighs what it is
-like the windows seen (`likeness.py`), every family alike. An answer is compared as a difference to that of the first tuple, because curves differ in level for reasons
-that decide nothing (a faster machine). A curve's weight is multiplied by the likelihood of the differences under
-Student's t with `FREEDOM` degrees of freedom, whose heavy tails keep one odd window from settling the matter:
+like the windows seen (`likeness.py`), every family alike. An answer is compared as a difference to that of the first
+tuple, because curves differ in level for reasons that decide nothing (a faster machine). A curve's weight is multiplied
+by the likelihood of the differences under Student's t with `FREEDOM` degrees of freedom, whose heavy tails keep one odd
+window from settling the matter:
 
     w_s ~ prior_s * prod_i (1 + (d_i - d_s(u_i))^2 / (FREEDOM * sigma_i^2)) ^ (-(FREEDOM + 1) / 2)
 
@@ -107,10 +108,17 @@ class Belief:
             return None
         return int(np.argmax(np.where(open_, worth, -np.inf)))
 
-    def gain(self, place: int, shares: Sequence[float]) -> tuple[float, list[float]]:
-        """Gain in J of a tuple over the first one: its mean, and its quantiles at some shares of the weight."""
-        gains = self.values[:, place] - self.values[:, self.answers[0].place]
+    def gain(self, place: int, interval: float, over: int | None = None) -> tuple[float, float, float]:
+        """Gain in J of a tuple over another: its mean, and the ends of the interval.
+
+        Args:
+            place: The tuple.
+            interval: Share of the posterior that the interval holds, as much of the rest on either side.
+            over: The other tuple; the first measured if None.
+        """
+        gains = self.values[:, place] - self.values[:, self.answers[0].place if over is None else over]
         order = np.argsort(gains)
         below = np.cumsum(self.weights[order])
-        at = [int(np.searchsorted(below, share)) for share in shares]
-        return float(self.weights @ gains), [float(gains[order][min(place, len(order) - 1)]) for place in at]
+        tail = (1.0 - interval) / 2.0
+        low, high = (min(int(np.searchsorted(below, share)), len(order) - 1) for share in (tail, 1.0 - tail))
+        return float(self.weights @ gains), float(gains[order][low]), float(gains[order][high])

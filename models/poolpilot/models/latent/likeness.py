@@ -6,48 +6,62 @@ difference in spreads. A curve counts by a Gaussian kernel of it,
 
     exp(-d_s / (2 bandwidth^2)),
 
-as in the regression of Nadaraya (1964) and Watson (1964).
+as in the regression of Nadaraya (1964) and Watson (1964). A part of the prior, `doubt`, is spread over all curves
+whatever they look like: the server may run what the library has nothing like.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.env.action_grid import log_core
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.featurizer.ratios import ratios_of
 from poolpilot.featurizer.window import Window
+from poolpilot.models.latent.ratios import ratios_of
 from poolpilot.models.latent.response_curves import ResponseCurves
 
 NOTHING_SHARED = 1.0
 """Squared distance, in spreads, between a window and a workload that have no ratio in common."""
 
 
+class LikenessSettings(BaseModel):
+    """How far the looks of a workload count."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    bandwidth: float = Field(
+        gt=0.0, description="Distance of ratios, in spreads, at which a known workload counts for less."
+    )
+    doubt: float = Field(default=0.0, ge=0.0, le=1.0, description="Part of the prior that no likeness decides.")
+
+
 def squared_distances(curves: ResponseCurves, windows: Sequence[Window], limits: KnobSpace) -> NDArray[np.float64]:
-    """Mean squared distance of the windows to every curve, in spreads, (S,); all 0 where the windows show nothing."""
+    """Mean squared distance of the windows to every curve, in spreads, (S,); all 0 where nothing can be compared."""
     columns = curves.grid.columns_on(limits)
     logs = log_core(np.array([columns[place].core for place in curves.grid.reference_columns]))
     found = []
     for window in windows:
         seen = ratios_of(window.profile.features)
-        if np.isnan(seen).all():
-            continue
         nearest = int(np.square(logs - log_core(np.array(window.pool_tuple.core))).sum(axis=1).argmin())
-        found.append(_squared(seen, curves.ratios[:, nearest], curves.spreads))
+        known = curves.ratios[:, nearest]
+        if (~np.isnan(seen) & ~np.isnan(known)).any():
+            found.append(_squared(seen, known, curves.spreads))
     if not found:
         return np.zeros(len(curves.curves))
     distances: NDArray[np.float64] = np.mean(found, axis=0)
     return distances
 
 
-def likenesses(
-    curves: ResponseCurves, windows: Sequence[Window], limits: KnobSpace, bandwidth: float
+def prior_by_likeness(
+    curves: ResponseCurves, windows: Sequence[Window], limits: KnobSpace, settings: LikenessSettings
 ) -> NDArray[np.float64]:
-    """What every curve counts for, (S,); the nearest counts 1."""
+    """Weight of every curve before any answer, (S,): every family alike, by how like the windows they look."""
     distances = squared_distances(curves, windows, limits)
-    weights: NDArray[np.float64] = np.exp(-(distances - distances.min()) / (2.0 * bandwidth**2))
-    return weights
+    alike = curves.prior * np.exp(-(distances - distances.min()) / (2.0 * settings.bandwidth**2))
+    prior: NDArray[np.float64] = (1.0 - settings.doubt) * alike / alike.sum() + settings.doubt * curves.prior
+    return prior
 
 
 def _squared(

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from poolpilot.errors import ArtefactError
-from poolpilot.featurizer.ratios import ratio_names
 from poolpilot.featurizer.schema import moments_of_present
 from poolpilot.models.latent.machine_grid import MachineGrid
+from poolpilot.models.latent.ratios import ratio_names
 
 DIGITS = 3
 """Decimals of a logarithm that are kept: a tenth of a per cent."""
@@ -25,6 +25,11 @@ RATIO_DIGITS = 2
 
 SMALLEST_SPREAD = 0.02
 """Spread of a ratio that hardly varies over the library, so that noise is not taken for distance."""
+
+
+def rounded(ratios: NDArray[np.float64]) -> tuple[float | None, ...]:
+    """Ratios of a window as a library keeps them: (R,), NaN where missing."""
+    return tuple(None if np.isnan(value) else round(float(value), RATIO_DIGITS) for value in ratios)
 
 
 class ResponseCurve(BaseModel):
@@ -37,7 +42,7 @@ class ResponseCurve(BaseModel):
         connections: Connections that send.
         composition: What it is composed of, as `poolpilot.env.workloads.composition` writes it; empty if nobody knows.
         log_worth: Natural logarithm of what J values (`Objective.worth_per_s`) under every column of the grid.
-        ratios: Ratios (`poolpilot.featurizer.ratios`) of its windows under each reference column of the grid, None
+        ratios: Ratios (`poolpilot.models.latent.ratios`) of its windows under each reference column of the grid, None
             where missing; empty for a workload of which none were kept.
     """
 
@@ -70,7 +75,7 @@ class ResponseCurves(BaseModel):
         if self.ratio_names != ratio_names():
             raise ValueError(f"the ratios are not those of this version: {', '.join(ratio_names())}")
         shape = (len(self.grid.reference_columns), len(self.ratio_names))
-        wrong = [curve.name for curve in self.curves if curve.ratios and np.shape(curve.ratios) != shape]
+        wrong = [curve.name for curve in self.curves if curve.ratios and _shape(curve.ratios) != shape]
         if wrong:
             raise ValueError(f"the ratios of {wrong[0]} are not {shape[0]} rows of {shape[1]}")
         if not np.isfinite(self.log_worth).all() or np.isinf(self.ratios).any():
@@ -122,10 +127,6 @@ class ResponseCurves(BaseModel):
         rest = tuple(curve for curve in self.curves if curve.family != family)
         return type(self)(grid=self.grid, source=self.source, curves=rest)
 
-    def with_curves(self, further: Sequence[ResponseCurve], source: str) -> Self:
-        """The library with further curves of the same grid, and how those were measured, in words."""
-        return type(self)(grid=self.grid, source=f"{self.source}; {source}", curves=(*self.curves, *further))
-
     def as_json(self) -> str:
         """The library as stored: one line a workload."""
         head: dict[str, Any] = self.model_dump(mode="json", exclude={"curves"})
@@ -162,3 +163,9 @@ class ResponseCurves(BaseModel):
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
             raise ArtefactError(f"{path} holds no response curves: {place}: {first['msg']}; fit them again") from error
+
+
+def _shape(ratios: Sequence[Sequence[float | None]]) -> tuple[int, int]:
+    """Rows and columns; -1 columns where the rows differ in length."""
+    lengths = {len(row) for row in ratios}
+    return len(ratios), lengths.pop() if len(lengths) == 1 else -1

@@ -9,7 +9,7 @@ from poolpilot.models.latent.response_curves import ResponseCurves
 VARIABLE = "POOLPILOT_CURVES"
 """Environment variable that names another file of response curves."""
 
-SHIPPED = "curves.json"
+SHIPPED = "curves.json.xz"
 
 
 def load_curves(path: Path | None = None) -> ResponseCurves:

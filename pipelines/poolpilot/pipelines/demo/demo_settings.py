@@ -19,7 +19,9 @@ class DemoSettings(ProgramSettings):
 
     seed: int = Field(default=1, ge=0, description="Draws the workloads from the held-out families.")
     output: Path = Field(default=Path("demo-out"), description="Folder for the report and the pictures.")
-    model: Path | None = Field(default=None, description="Folder of a model artefact instead of the champion.")
+    model: Path | None = Field(
+        default=None, description="Folder of a network to try by instead; `network` is the shipped one."
+    )
     horizon_s: float = Field(default=16.0, gt=2.0, description="Seconds that every climb is watched.")
     idle_timeout_s: float = Field(default=1.0, gt=0.0, description="Life of a surplus thread.")
     warm_start: WarmStartSettings = WarmStartSettings()

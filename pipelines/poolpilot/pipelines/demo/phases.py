@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from poolpilot.agent.controllers.warm_start import WarmStart, climb_controller
+from poolpilot.env.action_grid import LARGE_GRID
 from poolpilot.env.measurement.protocol import Measured, measure, sweep
 from poolpilot.env.measurement.sweep import Core, WorkloadSweep
 from poolpilot.env.objective import Objective
@@ -14,7 +15,7 @@ from poolpilot.env.server import PoolServer
 from poolpilot.env.tuning.loop import TuningStep, TuningTrace, tune
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.predictor import Prediction, ScorePredictor
+from poolpilot.models.predictor import Prediction, Predictor
 from poolpilot.pipelines.demo.demo_settings import DemoSettings
 from poolpilot.pipelines.evaluate.stage import Stage
 
@@ -72,14 +73,14 @@ class WorkloadDemo:
     Attributes:
         stage: The workload and its server.
         settings: For how long.
-        predictor: The model.
+        predictor: What the warm start tries by.
         static_tuple: Single best static tuple of the training workloads.
         watcher: Is told of every window.
     """
 
     stage: Stage
     settings: DemoSettings
-    predictor: ScorePredictor
+    predictor: Predictor
     static_tuple: Core
     watcher: Watcher
 
@@ -107,8 +108,8 @@ class WorkloadDemo:
 
     def _predicted(self, objective: Objective) -> tuple[tuple[Prediction, ...], TuningTrace]:
         with self._server("prediction and warm climb") as server:
-            climb, looks = self.settings.climb, self.settings.warm_start
-            controller = climb_controller(climb, server, objective, predictor=self.predictor, looks=looks)
+            climb, warm_start = self.settings.climb, self.settings.warm_start
+            controller = climb_controller(climb, server, objective, predictor=self.predictor, warm_start=warm_start)
             horizon_s, on_step = self.settings.horizon_s, self.watcher.step
             trace = tune(server, controller, objective, horizon_s=horizon_s, on_step=on_step)
         assert isinstance(controller, WarmStart)
@@ -126,11 +127,10 @@ class WorkloadDemo:
             )
 
     def _sweep(self, server: PoolServer, objective: Objective) -> WorkloadSweep:
-        grid = self.predictor.artefact.card.grid
         in_force = server.tuple_in_force()
         tuples = [
             in_force.with_core(one.core)
-            for one, allowed in zip(grid.tuples, grid.mask(server.knobs), strict=True)
+            for one, allowed in zip(LARGE_GRID.tuples, LARGE_GRID.mask(server.knobs), strict=True)
             if allowed
         ]
         measured = sweep(

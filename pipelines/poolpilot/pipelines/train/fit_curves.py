@@ -1,4 +1,4 @@
-"""Response curves of simulated workloads: what a latent bandit knows, for machines of any size.
+"""Response curves of simulated and recorded workloads: what a latent bandit knows, for machines of any size.
 
 Every scenario is drawn with its own machine and number of processors and simulated under every configuration of the
 grid, each from a fresh pool. Nothing is fitted: the curves are the model.
@@ -15,13 +15,16 @@ from rich.console import Console
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.env.servers.simulated_measurement import Scenario, simulate_batch
-from poolpilot.env.workloads.simulated_families import SIMULATED_FAMILIES, draw_scenario
+from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, measure_all
+from poolpilot.env.workloads.composition import composition
+from poolpilot.env.workloads.simulated_families import COMPOSED, SIMULATED_FAMILIES, draw_scenario
 from poolpilot.errors import ServerError
 from poolpilot.models.latent.machine_grid import MachineGrid
-from poolpilot.models.latent.response_curves import DIGITS, ResponseCurve, ResponseCurves
+from poolpilot.models.latent.ratios import ratios_of
+from poolpilot.models.latent.response_curves import DIGITS, ResponseCurve, ResponseCurves, rounded
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 from poolpilot.pipelines.progress_bars import progress_bars
+from poolpilot.pipelines.train.recorded_curves import recorded_curves
 
 
 class FitCurvesSettings(ProgramSettings):
@@ -29,10 +32,14 @@ class FitCurvesSettings(ProgramSettings):
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_CURVES_")
 
-    output: Path = Field(default=Path("curves.json"), description="File that the response curves are written to.")
-    workloads: int = Field(default=15, ge=1, description="Workloads drawn of each simulated family.")
-    requests: int = Field(default=10_000, ge=100, description="Requests answered under each configuration.")
+    output: Path = Field(default=Path("curves.json.xz"), description="File that the response curves are written to.")
+    workloads: int = Field(default=25, ge=1, description="Workloads drawn of each simulated family.")
+    composed: int = Field(default=1500, ge=1, description="Workloads drawn of the family that composes at random.")
+    requests: int = Field(default=8_000, ge=100, description="Requests answered under each configuration.")
     grid: MachineGrid = Field(default=MachineGrid(), description="The configurations.")
+    stores: tuple[Path, ...] = Field(
+        default=(), description="Record stores whose training workloads are taken in beside the simulated ones."
+    )
     runs: Path | None = Field(
         default=None, description="File of finished workloads, so that a stopped run goes on; none keeps nothing."
     )
@@ -46,6 +53,7 @@ def fit_curves(settings: FitCurvesSettings, console: Console) -> ResponseCurves:
     Raises:
         KeyboardInterrupt: The user ended it.
         ServerError: No workload could be simulated.
+        StoreError: A record store is missing or damaged.
     """
     scenarios = drawn_scenarios(settings)
     finished = {row["name"]: row for row in read_runs(settings.runs) if row.get("drawn") == _drawn_by(settings)}
@@ -61,9 +69,14 @@ def fit_curves(settings: FitCurvesSettings, console: Console) -> ResponseCurves:
     if not finished:
         raise ServerError("no workload could be simulated; give --workloads a larger number")
     source = (
-        f"simulated: {settings.workloads} workloads of each of {len(SIMULATED_FAMILIES)} families, seed {settings.seed}"
+        f"simulated: {settings.workloads} workloads of each of {len(SIMULATED_FAMILIES) - 1} families and "
+        f"{settings.composed} composed at random, seed {settings.seed}"
     )
-    return ResponseCurves(grid=settings.grid, source=source, curves=tuple(_curves(finished.values())))
+    recorded = recorded_curves(settings.stores, settings.grid)
+    curves = (*_curves(finished.values()), *recorded)
+    if recorded:
+        source = f"{source}; recorded: {len(recorded)} workloads of training families"
+    return ResponseCurves(grid=settings.grid, source=source, curves=curves)
 
 
 def drawn_scenarios(settings: FitCurvesSettings) -> list[Scenario]:
@@ -71,7 +84,7 @@ def drawn_scenarios(settings: FitCurvesSettings) -> list[Scenario]:
     return [
         draw_scenario(family, settings.seed, number)
         for family in SIMULATED_FAMILIES.values()
-        for number in range(settings.workloads)
+        for number in range(settings.composed if family.name == COMPOSED else settings.workloads)
     ]
 
 
@@ -80,20 +93,23 @@ def curve_of(scenario: Scenario, settings: FitCurvesSettings) -> ResponseCurve |
     workload, objective = scenario.workload, scenario.objective
     columns = settings.grid.columns_on(KnobSpace.stock(workload.cpus, scenario.max_pool_size))
     tuples = list(dict.fromkeys(columns))
+    measurement = SimulatedMeasurement(requests=settings.requests)
     try:
-        rows = simulate_batch([scenario], tuples, settings.requests, threads=settings.threads)
+        measured = measure_all([scenario.open() for _ in tuples], tuples, measurement, settings.threads)
     except ServerError:
         return None
-    worth = {
-        tuples[int(index)]: float(value) + objective.price_of_thread * math.log(tuples[int(index)].pool_size)
-        for index, value in zip(rows["tuple"], rows["value"], strict=True)
-    }
+    windows = dict(zip(tuples, measured, strict=True))
+    worth = {one: objective.value(windows[one]) + objective.price_of_thread * math.log(one.pool_size) for one in tuples}
     return ResponseCurve(
         name=workload.name,
         family=workload.family,
         cpus=workload.cpus,
         connections=workload.connections,
+        composition=composition(workload.classes),
         log_worth=tuple(round(worth[pool_tuple], DIGITS) for pool_tuple in columns),
+        ratios=tuple(
+            rounded(ratios_of(windows[columns[place]].profile.features)) for place in settings.grid.reference_columns
+        ),
     )
 
 

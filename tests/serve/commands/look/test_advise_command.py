@@ -12,6 +12,7 @@ import pytest
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.errors import ServerError
 from poolpilot.featurizer.window import Window
+from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.predictor import Prediction
 from poolpilot.serve.commands.look import advise_command
 from poolpilot.serve.commands.look.advice import workload_in_words
@@ -52,7 +53,7 @@ def on(monkeypatch: pytest.MonkeyPatch, window: Window) -> Callable[..., None]:
         monkeypatch.setattr(advise_command, "observe", lambda *_: SimpleNamespace(window=window))
         if prediction is not None:
             predictor = SimpleNamespace(predict=lambda *_: prediction)
-            monkeypatch.setattr(advise_command, "ScorePredictor", lambda _: predictor)
+            monkeypatch.setattr(advise_command, "advisor_for", lambda *_: predictor)
 
     return arrange
 
@@ -62,12 +63,27 @@ def prediction_of(window: Window, size: int, low: float = 0.1, expected: float =
     return Prediction(chosen, window.pool_tuple, False, ("the CPU is idle",), "digest", expected, low, expected + 0.2)
 
 
-@pytest.mark.parametrize("cpus", [1, 4, 16])
-def test_on_processors_that_it_has_not_learned_from_there_is_no_advice_and_the_next_step(
+@pytest.mark.parametrize("cpus", [1, 4, 16, 64])
+def test_known_curves_answer_on_any_number_of_processors(
     invoke: Callable[..., Any], on: Callable[..., None], cpus: int, tmp_path: Path
 ) -> None:
     on(cpus)
     result = invoke("advise", DSN, "--json", tmp_path / "advice.json")
+    assert (result.code, result.err) == (0, "")
+    advice = json.loads((tmp_path / "advice.json").read_text(encoding="utf-8"))
+    assert advice["prediction"]["model_digest"] == load_curves().digest
+    assert "processors only" not in result.out
+    abstained = advice["prediction"]["abstained"]
+    assert (advice["prediction"]["expected_gain"] is None) == abstained
+    assert bool(advice["next_steps"]) or not abstained
+
+
+@pytest.mark.parametrize("cpus", [1, 4, 16])
+def test_on_processors_that_a_network_has_not_learned_from_there_is_no_advice_and_the_next_step(
+    invoke: Callable[..., Any], on: Callable[..., None], cpus: int, tmp_path: Path
+) -> None:
+    on(cpus)
+    result = invoke("advise", DSN, "--model", "network", "--json", tmp_path / "advice.json")
     said = " ".join(result.out.replace("│", " ").split())
     assert (result.code, result.err) == (0, "")
     assert "leave it" not in said
@@ -77,7 +93,7 @@ def test_on_processors_that_it_has_not_learned_from_there_is_no_advice_and_the_n
     assert "it would need records of servers like this one" in said
     for absent in ("expected", "worst case", "looks most like", "SET GLOBAL"):
         assert absent not in said
-    lines = [f"poolpilot sweep {DSN} --execute", f"poolpilot climb {DSN} --execute"]
+    lines = [f"poolpilot climb {DSN} --warm --execute", f"poolpilot sweep {DSN} --execute"]
     assert set(lines) <= set(result.out.splitlines())
     advice = json.loads((tmp_path / "advice.json").read_text(encoding="utf-8"))
     assert (advice["prediction"]["verdict"], advice["prediction"]["abstained"]) == ("no advice", True)

@@ -11,6 +11,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import ServerKind
 from poolpilot.models.card import ModelKind
 from poolpilot.models.champion import CHAMPIONS, MODEL_FOR, champion_folder, load_champion
+from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.predictor import Predictor
 from poolpilot.serve.commands.look import predict_command
 
@@ -27,8 +28,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Callable[[Predictor], None]:
     """Puts a predictor in the place of the model for the windows."""
 
     def arrange(predictor: Predictor) -> None:
-        monkeypatch.setattr(predict_command, "load_for", lambda *_: None)
-        monkeypatch.setattr(predict_command, "ScorePredictor", lambda _: predictor)
+        monkeypatch.setattr(predict_command, "advisor_for", lambda *_: predictor)
 
     return arrange
 
@@ -49,7 +49,7 @@ def test_says_when_it_abstains(
     use(tellable(abstained=True))
     result = invoke("predict", "--windows", body)
     assert "no advice, because requests wait silently" in result.out
-    assert {"poolpilot sweep DSN --execute", "poolpilot climb DSN --execute"} <= set(result.out.splitlines())
+    assert {"poolpilot sweep DSN --execute", "poolpilot climb DSN --warm --execute"} <= set(result.out.splitlines())
     assert "leave it" not in result.out
     assert "%" not in result.out
 
@@ -115,7 +115,7 @@ def _shipped_models(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_shipped_models")
 @pytest.mark.parametrize(("server_kind", "kind"), [*MODEL_FOR.items(), (None, "native")])
-def test_model_is_the_one_for_the_server_that_the_windows_come_from(
+def test_known_curves_answer_for_every_server_and_a_network_for_its_own_kind(
     invoke: Callable[..., Any],
     body: Path,
     request_values: dict[str, Any],
@@ -129,9 +129,11 @@ def test_model_is_the_one_for_the_server_that_the_windows_come_from(
     else:
         window["server_kind"] = server_kind
     body.write_text(json.dumps(request_values), encoding="utf-8")
-    assert invoke("predict", "--windows", body, "--json", tmp_path / "answer.json").code == 0
-    answer = json.loads((tmp_path / "answer.json").read_text(encoding="utf-8"))
-    assert answer["model_digest"] == load_champion(kind=kind).digest
+    answers = [load_champion(kind=kind).digest, load_curves().digest]
+    for named, digest in zip((["--model", "network"], []), answers, strict=True):
+        assert invoke("predict", "--windows", body, "--json", tmp_path / "answer.json", *named).code == 0
+        answer = json.loads((tmp_path / "answer.json").read_text(encoding="utf-8"))
+        assert answer["model_digest"] == digest
 
 
 @pytest.mark.usefixtures("_shipped_models")

@@ -10,8 +10,8 @@ from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.env.output import check_folder, terminal, write_json
 from poolpilot.env.tuning.backends import Backend
 from poolpilot.errors import FeatureError, SettingError
-from poolpilot.models.champion import load_for
-from poolpilot.models.predictor import ScorePredictor
+from poolpilot.models.latent.shipped import bandit_for
+from poolpilot.models.predictor import Predictor
 from poolpilot.serve.commands.climb.climb_knobs import check_curve, dry_run
 from poolpilot.serve.commands.climb.climb_run import ClimbRun, climb_run
 from poolpilot.serve.commands.climb.climb_run_settings import PANELS, ClimbRunSettings, command_defaults
@@ -99,15 +99,14 @@ def show_settings(settings: ClimbRunSettings, console: Console, json_path: Path 
     write_json(json_path, {"settings": rows})
 
 
-def verified_predictor(settings: ClimbRunSettings) -> ScorePredictor:
-    """The model as a warm start may use it: what it sets is measured, and taken back where it is worse.
+def verified_predictor(settings: ClimbRunSettings) -> Predictor:
+    """What a warm start tries by: what it names is measured, and taken back where it is worse.
 
     Raises:
-        SettingError: No model knows such a server.
+        SettingError: It is to be a network, and none knows such a server.
         ArtefactError: The model is missing or damaged, or is for another kind of server.
     """
     try:
-        artefact = load_for(settings.server_kind, settings.model)
+        return bandit_for(settings.server_kind, settings.model)
     except FeatureError as error:
         raise SettingError(f"--warm starts from a model's prediction: {error}") from error
-    return ScorePredictor.for_trials(artefact)

@@ -17,7 +17,7 @@ from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.knob_climb import KnobClimbController
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
-from poolpilot.models.predictor import Prediction, ProbingPredictor
+from poolpilot.models.predictor import Prediction, Predictor
 from poolpilot.native_pool import SpectralClimber, SpectralSettings
 from poolpilot.serve.commands.climb.climb_run_settings import ClimbRunSettings, SettingsWatch
 from poolpilot.serve.commands.tuning.tuning_run import TuningRun
@@ -80,7 +80,7 @@ class ClimbRun(TuningRun):
 
 
 def climb_run(
-    settings: ClimbRunSettings, target: Target, predictor: ProbingPredictor | None, console: Console
+    settings: ClimbRunSettings, target: Target, predictor: Predictor | None, console: Console
 ) -> ClimbRun:
     """A climb that has not begun; it lasts two samples at least.
 
@@ -95,8 +95,8 @@ def climb_run(
     """
     native = settings.native()
     target = priced(target, native)
-    looks = WarmStartSettings() if settings.dsn is None else MARIADB_WARM_START
-    controller = climb_controller(native, target.server, target.objective, settings.knobs, predictor, looks)
+    warm_start = WarmStartSettings() if settings.dsn is None else MARIADB_WARM_START
+    controller = climb_controller(native, target.server, target.objective, settings.knobs, predictor, warm_start)
     return ClimbRun(
         target=target,
         controller=controller,

@@ -30,6 +30,6 @@ def run(settings: "FitCurvesSettings", json_path: Path | None) -> None:
     console = terminal()
     check_folder(settings.output)
     curves = fit_curves(settings, console)
-    settings.output.write_text(curves.as_json(), encoding="utf-8")
+    curves.save(settings.output)
     console.print(f"{len(curves.curves)} response curves are in {settings.output}", soft_wrap=True)
     write_json(json_path, {"curves": len(curves.curves), "source": curves.source, "digest": curves.digest})

@@ -15,7 +15,7 @@ from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.errors import ServerError
 from poolpilot.models.champion import load_for
-from poolpilot.models.predictor import ScorePredictor
+from poolpilot.models.latent.shipped import NETWORK, advisor_for
 from poolpilot.serve.commands.look.advice import Advice, advice_of
 from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOptions
 from poolpilot.serve.commands.options.settings_command import as_command
@@ -33,7 +33,9 @@ class AdviseSettings(MariadbOptions):
 
     cpus: Cpus = None
     seconds: float = Field(default=5.0, ge=0.5, le=600.0, description="How long to look.")
-    model: Path | None = Field(default=None, description="Folder of a model instead of the production model.")
+    model: Path | None = Field(
+        default=None, description="Folder of a network to ask instead; `network` is the shipped one."
+    )
 
 
 def build() -> Callable[..., None]:
@@ -73,27 +75,28 @@ def in_a_shell(dsn: str, defaults_file: Path | None) -> str:
 
 
 def look(server: MariadbServer, seconds: float, model: Path | None, named: str) -> Advice:
-    """Watches a server under the tuple in force and asks the model.
+    """Watches a server under the tuple in force and asks what it should be.
 
     Args:
         server: The server.
         seconds: How long it is watched.
-        model: Folder of the model; the champion if None.
+        model: Folder of a network to ask instead of the known response curves.
         named: What names the server on a command line.
 
     Raises:
         ServerError: The server stopped, or nobody sent it anything.
-        ArtefactError: There is no model for MariaDB.
+        ArtefactError: The model or the curves are missing or damaged, or are not for MariaDB.
     """
-    artefact = load_for("mariadb", model)
+    predictor = advisor_for("mariadb", model)
+    repository = load_for("mariadb", None if model == NETWORK else model).repository
     window = observe(server, seconds).window
     if window.throughput_per_s <= 0.0:
         raise ServerError(
             f"no client sent anything to {server.session.where} within {seconds:g} s: there is no workload; "
             "look again while it is under load"
         )
-    prediction = ScorePredictor(artefact).predict([window], server.knobs, Objective())
-    return advice_of(server, window, prediction, artefact.repository, named)
+    prediction = predictor.predict([window], server.knobs, Objective())
+    return advice_of(server, window, prediction, repository, named)
 
 
 def advice_table(advice: Advice) -> Table:

@@ -6,8 +6,9 @@ from pathlib import Path
 from poolpilot.env.output import terminal, write_json
 from poolpilot.errors import ArtefactError
 from poolpilot.models.artefact import Artefact
+from poolpilot.models.card import ModelKind
 from poolpilot.models.champion import load_champion
-from poolpilot.models.predictor import ScorePredictor
+from poolpilot.models.latent.shipped import bandit_for
 from poolpilot.pipelines.demo.demo_report import (
     draw_picture,
     foreign_story,
@@ -57,20 +58,19 @@ def demo(settings: DemoSettings, json_path: Path | None = None) -> None:
         ServerError: The pool or its load failed.
     """
     stages = [native_stage(one, settings.idle_timeout_s) for one in demo_workloads(settings.seed)]
-    show(stages, settings, load_champion(settings.model), json_path)
+    show(stages, settings, "native", json_path)
 
 
 def demo_mariadb(settings: MariadbDemoSettings, json_path: Path | None = None) -> None:
     """Runs the demonstration on a test server; see `demo`."""
-    show(mariadb_stages(settings), settings, load_champion(settings.model, "mariadb"), json_path)
+    show(mariadb_stages(settings), settings, "mariadb", json_path)
 
 
-def show(stages: Sequence[Stage], settings: DemoSettings, artefact: Artefact, json_path: Path | None) -> None:
+def show(stages: Sequence[Stage], settings: DemoSettings, kind: ModelKind, json_path: Path | None) -> None:
     """Runs and shows workload after workload; what has been shown is on the disk."""
     console = terminal()
-    static_tuple = _static_tuple(artefact)
-    # The warm start measures what follows a prediction and goes back to what was better.
-    predictor = ScorePredictor.for_trials(artefact)
+    static_tuple = _static_tuple(load_champion(None, kind))
+    predictor = bandit_for(kind, settings.model)
     settings.output.mkdir(parents=True, exist_ok=True)
     runs: list[DemoRun] = []
     for stage in stages:

@@ -10,16 +10,16 @@ from rich.table import Table
 from poolpilot.env.output import terminal, write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.errors import FeatureError, SettingError
-from poolpilot.models.champion import load_for
+from poolpilot.models.latent.shipped import advisor_for
 from poolpilot.models.prediction_request import RequestError, parse
-from poolpilot.models.predictor import Prediction, ScorePredictor
+from poolpilot.models.predictor import Prediction
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.verdict import FIND_OUT, trials, verdict_rows
 
 HELP = (
-    "Say which configuration the model would set for given windows, and why.\n\n"
-    "The model is the one for the kind of server that the windows come from (their server_kind); windows without a "
-    "kind count as windows of the embedded pool."
+    "Say which configuration would suit the workload of given windows, and why.\n\n"
+    "A network that --model names is for one kind of server (the windows' server_kind); windows without a kind count "
+    "as windows of the embedded pool."
 )
 
 
@@ -33,7 +33,7 @@ class PredictSettings(ProgramSettings):
         json_schema_extra={"metavar": "FILE"},
     )
     model: Path | None = Field(
-        default=None, description="Folder of a model, instead of the production model for the windows' server."
+        default=None, description="Folder of a network to ask instead; `network` is the shipped one."
     )
 
 
@@ -57,10 +57,10 @@ def predict(settings: PredictSettings, json_path: Path | None) -> None:
     except RequestError as error:
         raise SettingError(f"{windows}: {error}") from error
     try:
-        artefact = load_for(request.windows[-1].server_kind, settings.model)
+        predictor = advisor_for(request.windows[-1].server_kind, settings.model)
     except FeatureError as error:
         raise SettingError(f"{windows}: {error}") from error
-    prediction = ScorePredictor(artefact).predict(*request)
+    prediction = predictor.predict(*request)
     console = terminal()
     console.print(prediction_table(prediction))
     if prediction.verdict == "no advice":

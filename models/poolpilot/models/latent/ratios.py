@@ -1,8 +1,8 @@
 """Ratios of a window: a dozen numbers that mean the same on any machine, to tell which known workload it is like.
 
-They are features put on scales on which a difference of one is large everywhere: what spans decades is a logarithm, what
-counts threads is for each processor. A server that does not show what a ratio needs has none; distances are taken over
-the ratios that both sides have.
+They are features put on scales on which a difference of one is large everywhere: what spans decades is a logarithm,
+what counts threads is for each processor. A server that does not show what a ratio needs has none; distances are taken
+over the ratios that both sides have.
 """
 
 import math

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from poolpilot.featurizer.catalogue import FEATURES
-from poolpilot.featurizer.ratios import MOST, RATIOS, ratio_names, ratios_of
+from poolpilot.models.latent.ratios import MOST, RATIOS, ratio_names, ratios_of
 
 
 def value(name: str, features: dict[str, float | None]) -> float:

@@ -1,0 +1,83 @@
+"""The known curves on one server: what each of them would be worth there, and what its windows say of them."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poolpilot.env.action_grid import log_core
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.objective import Objective
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+from poolpilot.models.latent.belief import Answer
+from poolpilot.models.latent.response_curves import ResponseCurves
+
+
+@dataclass(frozen=True)
+class PlacedCurves:
+    """S curves under the U tuples that a server allows.
+
+    Attributes:
+        tuples: The tuples.
+        values: J of every curve under every tuple, (S, U).
+        objective: What J is of.
+    """
+
+    tuples: tuple[PoolTuple, ...]
+    values: NDArray[np.float64]
+    objective: Objective
+
+    @classmethod
+    def on(cls, curves: ResponseCurves, limits: KnobSpace, objective: Objective) -> Self:
+        """Places curves on a server.
+
+        Raises:
+            SettingError: The server allows no configuration of the grid, or its processors are not known.
+        """
+        placed = curves.grid.on(limits)
+        sizes = np.array([pool_tuple.pool_size for pool_tuple in placed.tuples])
+        values = curves.log_worth @ placed.shares.T - objective.price_of_thread * np.log(sizes)
+        return cls(placed.tuples, values, objective)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Pool size of every tuple, (U,)."""
+        return np.array([pool_tuple.pool_size for pool_tuple in self.tuples])
+
+    @cached_property
+    def _logs(self) -> NDArray[np.float64]:
+        return log_core(np.array([pool_tuple.core for pool_tuple in self.tuples]))
+
+    def nearest(self, pool_tuple: PoolTuple) -> int:
+        """Place of the tuple nearest in logarithms."""
+        return int(np.argmin(np.square(self._logs - log_core(np.array(pool_tuple.core))).sum(axis=1)))
+
+    def useful(self, latest: Window) -> NDArray[np.bool_]:
+        """Which tuples have no more groups than there could be connections for: up to the smallest size that is enough.
+
+        Args:
+            latest: The latest window, which knows the connections.
+        """
+        connections = latest.profile.features.get("connections")
+        if connections is None:
+            return np.ones(len(self.sizes), dtype=np.bool_)
+        enough = self.sizes[self.sizes >= connections]
+        useful: NDArray[np.bool_] = self.sizes <= enough.min(initial=self.sizes.max())
+        return useful
+
+    def answers(self, windows: Sequence[Window]) -> list[Answer]:
+        """What every tuple has shown, the first window's first; one that is not placed counts as the nearest."""
+        grouped: dict[int, list[Window]] = defaultdict(list)
+        for window in windows:
+            grouped[self.nearest(window.pool_tuple)].append(window)
+        return [self._answer(place, found) for place, found in grouped.items()]
+
+    def _answer(self, place: int, windows: Sequence[Window]) -> Answer:
+        value = np.mean([self.objective.value(window) for window in windows])
+        error = np.sqrt(np.sum([self.objective.error(window) ** 2 for window in windows])) / len(windows)
+        return Answer(place, float(value), float(error))

@@ -1,0 +1,60 @@
+"""What PoolPilot decides by unless told otherwise: the known response curves, whatever the server.
+
+They were the best on validation, with fewer parts, and know machines of any size (docs/evaluation.md); the networks can
+be chosen: by the folder of one, by `network` for the shipped one of the server's kind, or by the environment
+variables of `champion.py`.
+"""
+
+import os
+from pathlib import Path
+
+from poolpilot.featurizer.snapshot import ServerKind
+from poolpilot.models.champion import CHAMPIONS, MODEL_FOR, champion_folder, load_for, model_for
+from poolpilot.models.latent.latent_advisor import LatentAdvisor
+from poolpilot.models.latent.latent_bandit import LatentBandit
+from poolpilot.models.latent.shipped_curves import load_curves
+from poolpilot.models.predictor import Predictor, ScorePredictor
+
+NETWORK = Path("network")
+"""Stands for the shipped network in the place of a model's folder."""
+
+
+def advisor_for(server_kind: ServerKind, model: Path | None = None) -> Predictor:
+    """What answers after one look, to somebody who may not measure what follows.
+
+    Args:
+        server_kind: What the windows were measured on.
+        model: Folder of a network to ask instead, or `network` for the shipped one.
+
+    Raises:
+        FeatureError: Nobody has learned from such servers.
+        ArtefactError: The model or the curves are missing or damaged, or are for another kind of server.
+    """
+    model_for(server_kind)
+    folder = _network(server_kind, model)
+    if folder is None:
+        return LatentAdvisor(load_curves())
+    return ScorePredictor(load_for(server_kind, folder))
+
+
+def bandit_for(server_kind: ServerKind, model: Path | None = None) -> Predictor:
+    """What names trials to somebody who measures them and goes back, on whatever server; see `advisor_for`.
+
+    Raises:
+        FeatureError: The model is a network, and none knows such servers.
+        ArtefactError: The model or the curves are missing or damaged, or are for another kind of server.
+    """
+    folder = _network(server_kind, model)
+    if folder is None:
+        return LatentBandit(load_curves())
+    return ScorePredictor.for_trials(load_for(server_kind, folder))
+
+
+def _network(server_kind: ServerKind, model: Path | None) -> Path | None:
+    """Folder of the network that is asked for; None where none is."""
+    if model not in (None, NETWORK):
+        return model
+    kind = model_for(server_kind) if server_kind in MODEL_FOR else None
+    if model is None and (kind is None or CHAMPIONS[kind][1] not in os.environ):
+        return None
+    return champion_folder(None, model_for(server_kind))
