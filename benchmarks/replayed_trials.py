@@ -24,7 +24,7 @@ from poolpilot.env.objective import regret
 from poolpilot.env.output import write_json
 from poolpilot.env.servers.recorded import RecordedServer
 from poolpilot.models.champion import load_champion
-from poolpilot.models.latent.latent_bandit import LatentBandit, LatentBanditSettings
+from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.predictor import Predictor, ScorePredictor
 from poolpilot.pipelines.store.dataset import SweepDataset, read_dataset
@@ -61,7 +61,7 @@ def rows_of(kind: str, store: Path) -> list[dict[str, Any]]:
 def predictors(kind: str, dataset: SweepDataset, tries: int) -> Mapping[str, Predictor]:
     """What is compared."""
     portfolio = Portfolio.fit(dataset.of_split("train"), PortfolioSettings(tries=tries), dataset.grid)
-    bandit = LatentBandit(load_curves(), LatentBanditSettings().relaxed_for_trials())
+    bandit = LatentBandit(load_curves())
     network = ScorePredictor.for_trials(load_champion(None, "mariadb" if kind == "mariadb" else "native"))
     return {"portfolio": portfolio, "latent_bandit": bandit, "refiner": network}
 

@@ -1,4 +1,4 @@
-"""Writes workload files of compositions that no family of ours has, for `poolpilot evaluate --workloads`.
+"""Writes workload files of compositions that nothing of ours has learned from, for `poolpilot evaluate --workloads`.
 
     python benchmarks/workload_files.py --server simulated --number 20 --seed 1 build/workloads/simulated
 
@@ -13,6 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from poolpilot.env.workloads.composed import is_held_out
+from poolpilot.env.workloads.composition import composition
+from poolpilot.native_pool.workload import Workload
 
 LATENCY_FACTOR = 12.0
 """A class's target is so many times what a request takes alone."""
@@ -36,7 +40,16 @@ def main() -> None:
 
 
 def drawn(rng: np.random.Generator, cpus: int, number: int) -> dict[str, Any]:
-    """One workload."""
+    """One workload whose composition is held out."""
+    while True:
+        workload = drawn_of_any(rng, cpus, number)
+        made = Workload.from_dict({"name": "drawn", "family": "drawn", **workload})
+        if is_held_out(composition(made.classes)):
+            return workload
+
+
+def drawn_of_any(rng: np.random.Generator, cpus: int, number: int) -> dict[str, Any]:
+    """One workload of any composition."""
     count = int(rng.integers(1, 3))
     shares = rng.dirichlet(np.full(count, 3.0))
     classes = [drawn_class(rng, f"class_{place}", float(share)) for place, share in enumerate(shares)]

@@ -34,6 +34,13 @@ def test_level_of_an_answer_does_not_count_only_its_difference_to_the_first() ->
     np.testing.assert_allclose(low.weights, belief(Answer(1, 5.4, 0.0)).weights)
 
 
+def test_how_far_below_the_best_next_to_nothing_is_does_not_count() -> None:
+    deep = np.array([[-9.0, 0.5, 1.0], [-3.0, 0.5, 0.0]])
+    for bottom in (-4.0, -40.0):
+        weights = Belief(deep, EVEN, [Answer(0, bottom, 0.0), Answer(1, 0.5, 0.0)], 0.25).weights
+        np.testing.assert_allclose(weights, EVEN)
+
+
 def test_noisy_answer_counts_for_less() -> None:
     sure, unsure = belief(Answer(1, 5.5, 0.0)).weights[0], belief(Answer(1, 5.5, 1.0)).weights[0]
     assert 0.5 < unsure < sure

@@ -1,10 +1,11 @@
 """What the answers so far say about a workload: a posterior over known response curves, and what it is worth to try.
 
 Let curve s promise J_s(u) for tuple u, and let tuple u_i have shown J_i. Before any answer a curve weighs what it is
-like the windows seen (`likeness.py`), every family alike. An answer is compared as a difference to that of the first
-tuple, because curves differ in level for reasons that decide nothing (a faster machine). A curve's weight is multiplied
-by the likelihood of the differences under Student's t with `FREEDOM` degrees of freedom, whose heavy tails keep one odd
-window from settling the matter:
+like the windows seen (`likeness.py`), every family alike. An answer is compared as a difference d_i to the best one,
+because curves differ in level for reasons that decide nothing (a faster machine), and so is what the curve promises,
+d_s(u_i). What is worse than the best tuple measured by more than `DEEPEST` counts as that much worse: how far below it
+next to nothing is decides nothing either. A curve's weight is multiplied by the likelihood of the differences under
+Student's t with `FREEDOM` degrees of freedom, whose heavy tails keep one odd window from settling the matter:
 
     w_s ~ prior_s * prod_i (1 + (d_i - d_s(u_i))^2 / (FREEDOM * sigma_i^2)) ^ (-(FREEDOM + 1) / 2)
 
@@ -29,6 +30,9 @@ from numpy.typing import NDArray
 
 FREEDOM = 4.0
 """Degrees of freedom of the likelihood."""
+
+DEEPEST = 2.0
+"""Difference of J to the best below which answers are not told apart: a seventh of its goodput."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +69,16 @@ class Belief:
     @cached_property
     def weights(self) -> NDArray[np.float64]:
         """The posterior, (S,)."""
-        first = self.answers[0]
-        log_weights = np.log(np.maximum(self.prior, np.finfo(np.float64).tiny))
-        for answer in self.answers[1:]:
-            promised = self.values[:, answer.place] - self.values[:, first.place]
-            surprise = np.square(answer.value - first.value - promised)
-            variance = self.model_error**2 + answer.error**2 + first.error**2
-            log_weights = log_weights - 0.5 * (FREEDOM + 1.0) * np.log1p(surprise / (FREEDOM * variance))
+        shown = np.array([answer.value for answer in self.answers])
+        errors = np.array([answer.error for answer in self.answers])
+        best = int(np.argmax(shown))
+        promised = _floored(self.values[:, [answer.place for answer in self.answers]])
+        surprise = _floored(shown) - _floored(shown)[best] - (promised - promised[:, [best]])
+        variance = self.model_error**2 + np.square(errors) + errors[best] ** 2
+        terms = np.log1p(np.square(surprise) / (FREEDOM * variance))
+        log_weights = np.log(np.maximum(self.prior, np.finfo(np.float64).tiny)) - 0.5 * (FREEDOM + 1.0) * terms.sum(
+            axis=1
+        )
         weights = np.exp(log_weights - log_weights.max())
         posterior: NDArray[np.float64] = weights / weights.sum()
         return posterior
@@ -122,3 +129,9 @@ class Belief:
         tail = (1.0 - interval) / 2.0
         low, high = (min(int(np.searchsorted(below, share)), len(order) - 1) for share in (tail, 1.0 - tail))
         return float(self.weights @ gains), float(gains[order][low]), float(gains[order][high])
+
+
+def _floored(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values (..., n), none further below the greatest of its row than `DEEPEST`."""
+    floored: NDArray[np.float64] = np.maximum(values, values.max(axis=-1, keepdims=True) - DEEPEST)
+    return floored

@@ -41,7 +41,7 @@ class LatentBanditSettings(BaseModel):
         default=0.05, ge=0.0, description="Weight of what a trial itself loses beside what is lost from then on."
     )
     min_improvement: float = Field(
-        default=0.003, ge=0.0, description="Regret that a further trial must be expected to take off."
+        default=0.001, ge=0.0, description="Regret that a further trial must be expected to take off."
     )
     interval: float = Field(default=0.8, gt=0.0, lt=1.0, description="Share of the belief that intervals hold.")
 
