@@ -60,8 +60,8 @@ def main() -> None:
         with urlopen(request, timeout=30.0) as answer:
             print(f"POST /v1/predict -> {answer.status}")
             advice = json.load(answer)
-    wanted, gain = PoolTuple.from_dict(advice["pool_tuple"]), advice["expected_gain"]
-    print(f"{advice['verdict']}: {window.pool_tuple} -> {wanted}, expected gain {gain:.2f}")
+    gain = "" if advice["abstained"] else f", expected gain {advice['expected_gain']:.2f}"
+    print(f"{advice['verdict']}: {window.pool_tuple} -> {PoolTuple.from_dict(advice['pool_tuple'])}{gain}")
     print(*advice["reasons"], sep="\n")
 
 

@@ -64,7 +64,7 @@ def test_every_method_runs_on_any_machine(cpus: int) -> None:
         "latent_advisor",
         "one_shot",
         "warm_start",
-        "warm_bandit",
+        "warm_network",
         "cold",
         "random_search",
         "gp_ucb",
