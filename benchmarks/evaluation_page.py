@@ -1,4 +1,4 @@
-"""Rewrites the measured parts of docs/evaluation.md: replayed trials, and every rival on simulated machines."""
+"""Rewrites the measured parts of docs/evaluation.md: replayed trials, rivals on simulated machines, ratios."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,6 +8,7 @@ from pages import percent, read_report, replaced
 
 REPORT = Path("benchmarks/reports/replayed_trials.json")
 RIVALS = Path("benchmarks/reports/simulated_rivals.json")
+RATIOS = Path("benchmarks/reports/ratio_value.json")
 PAGE = Path("docs/evaluation.md")
 
 
@@ -15,7 +16,8 @@ def main() -> None:
     """Writes the tables of both reports."""
     page = replaced(PAGE.read_text(), "replays", table(read_report(REPORT)["rows"]))
     report = read_report(RIVALS)
-    PAGE.write_text(page if report is None else replaced(page, "rivals", rivals(report)))
+    page = page if report is None else replaced(page, "rivals", rivals(report))
+    PAGE.write_text(replaced(page, "ratios", ratios(read_report(RATIOS)["rows"])))
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -77,6 +79,15 @@ def rival_cells(row: Mapping[str, Any]) -> list[str]:
         f"{row['p99']:.2f}",
         "" if row["against"] == row["method"] else between(row["against_low"], row["against_high"], "+"),
     ]
+
+
+def ratios(rows: Sequence[Mapping[str, Any]]) -> str:
+    """One line for all ratios, for none, and for each."""
+    lines = ["| ratio | regret with it alone | cost of leaving it out | its error |", "|---|---|---|---|"]
+    for row in rows:
+        left_out = [percent(row[name]) if name in row else "" for name in ("cost_of_leaving_out", "its_error")]
+        lines.append(f"| {' | '.join([row['ratio'], percent(row['regret_alone']), *left_out])} |")
+    return "\n".join(lines) + "\n"
 
 
 def between(low: float | None, high: float | None, sign: str = "") -> str:

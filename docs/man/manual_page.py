@@ -51,7 +51,10 @@ such as
 .SH ENVIRONMENT
 .TP
 .BR POOLPILOT_CHAMPION ", " POOLPILOT_MARIADB_CHAMPION
-Folders of the production models, in place of those of the package.
+Folders of networks that are asked instead of the known response curves.
+.TP
+.B POOLPILOT_CURVES
+File of response curves, in place of those of the package.
 .TP
 .B MLFLOW_TRACKING_URI
 Where runs go; a local SQLite file if not set.

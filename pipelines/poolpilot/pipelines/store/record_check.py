@@ -91,13 +91,15 @@ def _duplicates(stores: Sequence[StoreContents]) -> Iterator[Fault]:
 
 
 def _timers(stores: Sequence[StoreContents]) -> Iterator[Fault]:
+    """Records of different timers of our pool; MariaDB's own timer has always been the same."""
     found = {
-        (contents.directory, str(timer))
+        (contents.directory, str(row["timer"]))
         for contents in stores
-        for table in contents.windows.values()
-        for timer in table["timer"].unique().to_pylist()
-        if timer in (TIMER, OLDER_TIMER)
+        for _, row in contents.rows(("server", "timer"))
+        if row["timer"] in (TIMER, OLDER_TIMER) and row["server"] != "mariadb"
     }
+    if not found:
+        return
     if {timer for _, timer in found} == {OLDER_TIMER}:
         places = ", ".join(sorted(str(directory) for directory, _ in found))
         sentence = (

@@ -79,9 +79,7 @@ class ClimbRun(TuningRun):
             self.screen.tell(f"read again after sample {climber.latest['sample']}")
 
 
-def climb_run(
-    settings: ClimbRunSettings, target: Target, predictor: Predictor | None, console: Console
-) -> ClimbRun:
+def climb_run(settings: ClimbRunSettings, target: Target, predictor: Predictor | None, console: Console) -> ClimbRun:
     """A climb that has not begun; it lasts two samples at least.
 
     Args:
