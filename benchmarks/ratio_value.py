@@ -44,7 +44,7 @@ def main() -> None:
     every = range(len(names))
     rows = [study.row(ALL, every), study.row(NONE, [])]
     for place, name in enumerate(names):
-        rows.append(study.row(name, [place]) | study.left_out(name, [one for one in every if one != place]))
+        rows.append(study.row(name, [place]) | study.left_out([one for one in every if one != place]))
         print(rows[-1])
     write_json(path, {"library": study.curves.source, "workloads": WORKLOADS, "rows": rows})
 
@@ -66,7 +66,7 @@ class Study:
         regrets = self._regrets(kept)
         return {"ratio": name, "regret_alone": float(regrets.mean())}
 
-    def left_out(self, _: str, kept: Sequence[int]) -> dict[str, float]:
+    def left_out(self, kept: Sequence[int]) -> dict[str, float | str]:
         """Regret where one is missing, and the standard error over families of what that costs."""
         costs = self._regrets(kept) - self._regrets(range(len(self.curves.ratio_names)))
         groups = np.array([group_of(self.curves.curves[place]) for place in self.chosen_for])
@@ -91,7 +91,7 @@ class Study:
         others = np.array([group_of(curve) != own for curve in curves.curves])
         weights = np.where(others, curves.prior, 0.0)
         if not kept:
-            return weights / weights.sum()
+            return normalised(weights)
         column = self._default_column(curves.curves[place].cpus)
         squares = np.square((curves.ratios[:, column] - curves.ratios[place, column]) / curves.spreads)[:, kept]
         shared = ~np.isnan(squares)
@@ -99,13 +99,19 @@ class Study:
         distances = np.where(shared.any(axis=1), distances, 1.0)
         bandwidth = LatentAdvisorSettings().likeness.bandwidth
         weights = weights * np.exp(-(distances - distances[others].min()) / (2.0 * bandwidth**2))
-        return weights / weights.sum()
+        return normalised(weights)
 
     def _default_column(self, cpus: int) -> int:
         limits = KnobSpace.stock(cpus)
         columns = self.curves.grid.columns_on(limits)
         logs = log_core(np.array([columns[place].core for place in self.curves.grid.reference_columns]))
         return int(np.square(logs - log_core(np.array(limits.default_tuple().core))).sum(axis=1).argmin())
+
+
+def normalised(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights that add up to 1."""
+    shares: NDArray[np.float64] = weights / weights.sum()
+    return shares
 
 
 def group_of(curve: ResponseCurve) -> str:

@@ -150,7 +150,9 @@ def test_sound_records_have_no_fault(planted: Callable[..., Path]) -> None:
     assert faults_in(planted()) == []
 
 
-@pytest.mark.parametrize(("folder", "says"), [("records", {"leak", "timer"}), ("mariadb", {"schema"}), ("native", set())])
+@pytest.mark.parametrize(
+    ("folder", "says"), [("records", {"leak", "timer"}), ("mariadb", {"schema"}), ("native", set())]
+)
 def test_shipped_records_can_be_learned_from_and_what_is_to_know_is_said(folder: str, says: set[str]) -> None:
     faults = faults_in(SHIPPED / folder)
     assert not any(fault.refused for fault in faults)

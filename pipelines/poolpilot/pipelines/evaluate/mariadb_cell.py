@@ -127,8 +127,8 @@ def run_cell(stage: Stage, methods: LiveMethods, settings: LiveSettings) -> Live
 
 
 def _refined(server: PoolServer, relaxed: ScorePredictor, objective: Objective, settings: LiveSettings) -> TuningTrace:
-    looks = settings.warm_start
-    controller = climb_controller(settings.climb, server, objective, predictor=relaxed, looks=looks)
+    warm_start = settings.warm_start
+    controller = climb_controller(settings.climb, server, objective, predictor=relaxed, warm_start=warm_start)
     return tune(server, controller, objective, horizon_s=settings.refined_s)
 
 
