@@ -145,7 +145,8 @@ def test_cut_short_it_recommends_the_best_tuple_that_it_has_tried() -> None:
 def test_later_decisions_see_the_responses_and_the_best_seen_stays() -> None:
     predictor = Scripted(32, 64)
     run = started(predictor)
-    assert predictor.seen == [[2], [2, 32], [2, 32, 64]]
+    assert predictor.seen == [[2], [2, 32]]
+    assert [window.pool_tuple.pool_size for window in run.warm_start.tried] == [2, 32, 64]
     assert run.steps[-1].pool_tuple.pool_size == 32
 
 

@@ -88,6 +88,8 @@ class TrialController(Controller):
             yield Trial(self._best)
 
     def _next(self) -> PoolTuple | None:
+        if not self._rule.may_decide(self.windows):
+            return None
         self._rule.ask(self.windows)
         return self._rule.next_trial(self.windows)
 

@@ -47,6 +47,10 @@ class TrialRule:
         self.predictions[len(windows) - 1 :] = [prediction]
         return prediction
 
+    def may_decide(self, windows: Sequence[Window]) -> bool:
+        """Whether a further tuple may be tried."""
+        return len(windows) <= self._decisions
+
     def named(self) -> PoolTuple | None:
         """What the latest answer names; None where the predictor abstained, or named what this server does not take."""
         prediction = self.predictions[-1]
@@ -57,7 +61,7 @@ class TrialRule:
     def next_trial(self, windows: Sequence[Window]) -> PoolTuple | None:
         """The tuple to try after the latest answer; None ends the trials."""
         named = self.named()
-        if named is None or len(windows) > self._decisions:
+        if named is None or not self.may_decide(windows):
             return None
         if named.core not in {window.pool_tuple.core for window in windows}:
             return named

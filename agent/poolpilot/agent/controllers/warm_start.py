@@ -69,6 +69,11 @@ class WarmStart(Controller):
         """What the predictor said, in order."""
         return self._trials.predictions
 
+    @property
+    def tried(self) -> list[Window]:
+        """The windows that counted: the first tuple's, then one for each trial."""
+        return self._trials.windows
+
     def suggest(self) -> Trial:
         """The next trial, or what the climb wants."""
         return self._doing.suggest()

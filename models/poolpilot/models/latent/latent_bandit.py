@@ -38,7 +38,7 @@ class LatentBanditSettings(BaseModel):
         description="Standard deviation of ln J between a workload and the curve most like it.",
     )
     trial_price: float = Field(
-        default=0.05, ge=0.0, description="Weight of what a trial itself loses beside what is lost from then on."
+        default=0.2, ge=0.0, description="Weight of what a trial itself loses beside what is lost from then on."
     )
     min_improvement: float = Field(
         default=0.001, ge=0.0, description="Regret that a further trial must be expected to take off."
@@ -85,7 +85,7 @@ class LatentBandit:
             pool_tuple=named,
             in_force=in_force,
             abstained=False,
-            reasons=(f"{named} promises most of what was not tried yet: {words}",),
+            reasons=(f"promises most of what was not tried yet: {words}",),
             model_digest=self.curves.digest,
             expected_gain=mean,
             gain_low=low,

@@ -1,8 +1,8 @@
-"""What PoolPilot decides by unless told otherwise: the known response curves, whatever the server.
+"""What PoolPilot decides by unless told otherwise: what was best on validation (docs/evaluation.md, decision 26).
 
-They were the best on validation, with fewer parts, and know machines of any size (docs/evaluation.md); the networks can
-be chosen: by the folder of one, by `network` for the shipped one of the server's kind, or by the environment
-variables of `champion.py`.
+Who measures what follows tries by the known response curves, whatever the server. Who looks once is answered by the
+network of the server's kind where that is sure, else by the curves. A network alone can be chosen: by its folder, by
+`network` for the shipped one, or by the environment variables of `champion.py`.
 """
 
 import os
@@ -12,6 +12,7 @@ from poolpilot.featurizer.snapshot import ServerKind
 from poolpilot.models.champion import CHAMPIONS, MODEL_FOR, champion_folder, load_for, model_for
 from poolpilot.models.latent.latent_advisor import LatentAdvisor
 from poolpilot.models.latent.latent_bandit import LatentBandit
+from poolpilot.models.latent.one_look import OneLook
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.predictor import Predictor, ScorePredictor
 
@@ -24,7 +25,7 @@ def advisor_for(server_kind: ServerKind, model: Path | None = None) -> Predictor
 
     Args:
         server_kind: What the windows were measured on.
-        model: Folder of a network to ask instead, or `network` for the shipped one.
+        model: Folder of a network to ask alone, or `network` for the shipped one.
 
     Raises:
         FeatureError: Nobody has learned from such servers.
@@ -33,7 +34,7 @@ def advisor_for(server_kind: ServerKind, model: Path | None = None) -> Predictor
     model_for(server_kind)
     folder = _network(server_kind, model)
     if folder is None:
-        return LatentAdvisor(load_curves())
+        return OneLook(ScorePredictor(load_for(server_kind)), LatentAdvisor(load_curves()))
     return ScorePredictor(load_for(server_kind, folder))
 
 

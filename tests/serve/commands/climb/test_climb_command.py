@@ -89,12 +89,15 @@ def test_size_that_is_named_is_climbed_as_if_it_were_not(invoke: Callable[..., A
     assert read(paths[0])["decisions"] == read(paths[1])["decisions"]
 
 
-def test_warm_climb_prints_what_the_model_said(invoke: Callable[..., Any], tmp_path: Path) -> None:
+def test_warm_climb_prints_what_was_tried_and_why(invoke: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "climb.json"
     result = invoke("climb", "--backend", "simulated", "--warm", "--seconds", 10, "--json", path)
     assert (result.code, result.err) == (0, "")
-    assert "Prediction" in result.out
-    assert read(path)["predictions"]
+    assert "Trials" in result.out
+    assert "in force before" in result.out
+    named = [prediction["pool_tuple"] for prediction in read(path)["predictions"]]
+    assert 1 <= len(named) <= 5
+    assert f"({named[0]['pool_size']}, {named[0]['oversubscribe']}, {named[0]['timer_interval_ms']})" in result.out
 
 
 @pytest.mark.parametrize(

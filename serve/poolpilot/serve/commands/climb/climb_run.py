@@ -17,6 +17,7 @@ from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.knob_climb import KnobClimbController
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
+from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction, Predictor
 from poolpilot.native_pool import SpectralClimber, SpectralSettings
 from poolpilot.serve.commands.climb.climb_run_settings import ClimbRunSettings, SettingsWatch
@@ -53,6 +54,11 @@ class ClimbRun(TuningRun):
     def predictions(self) -> list[Prediction]:
         """What the predictor said, in order."""
         return self.controller.predictions if isinstance(self.controller, WarmStart) else []
+
+    @property
+    def tried(self) -> list[Window]:
+        """The windows of what a warm start has tried, the first tuple's first."""
+        return self.controller.tried if isinstance(self.controller, WarmStart) else []
 
     def as_dict(self) -> dict[str, Any]:
         """Everything measured and decided so far, fit for JSON."""

@@ -1,0 +1,36 @@
+"""Advice after one look: a network's where it is sure, else what the known response curves say."""
+
+from collections.abc import Sequence
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.objective import Objective
+from poolpilot.featurizer.window import Window
+from poolpilot.models.latent.latent_advisor import LatentAdvisor
+from poolpilot.models.predictor import Prediction, ScorePredictor
+
+
+class OneLook:
+    """Asks a network, and the known curves where it abstains or its change may lose.
+
+    A network tells more from one window of a machine and a workload that it knows; but of its changes whose interval
+    holds a clear loss most did lose (decision 26). On machines that it does not know it abstains.
+
+    Args:
+        network: Asked first.
+        advisor: Asked where the network is not sure; its `max_loss` is what an interval may hold.
+    """
+
+    def __init__(self, network: ScorePredictor, advisor: LatentAdvisor) -> None:
+        self.network = network
+        self.advisor = advisor
+
+    def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
+        """Names a tuple; see `Predictor.predict`. Where neither is sure it abstains as the curves do."""
+        told = self.network.predict(windows, limits, objective)
+        if told.abstained or self._may_lose(told):
+            return self.advisor.predict(windows, limits, objective)
+        return told
+
+    def _may_lose(self, told: Prediction) -> bool:
+        low = told.gain_low
+        return told.verdict == "change" and low is not None and low < -self.advisor.settings.max_loss
