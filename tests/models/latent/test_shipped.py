@@ -1,0 +1,58 @@
+"""What decides unless told otherwise, and how a network is asked for by folder, by name or by the environment."""
+
+from pathlib import Path
+
+import pytest
+
+from poolpilot.errors import ArtefactError, FeatureError
+from poolpilot.featurizer.snapshot import ServerKind
+from poolpilot.models.champion import CHAMPIONS, champion_folder, load_champion
+from poolpilot.models.latent.latent_bandit import LatentBandit
+from poolpilot.models.latent.one_look import OneLook
+from poolpilot.models.latent.shipped import NETWORK, advisor_for, bandit_for
+from poolpilot.models.latent.shipped_curves import load_curves
+from poolpilot.models.predictor import ScorePredictor
+
+
+@pytest.fixture(autouse=True)
+def _shipped_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    for _, variable in CHAMPIONS.values():
+        monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.mark.parametrize("server_kind", ["native", "simulated", "mariadb"])
+def test_curves_try_and_a_network_is_asked_first_after_one_look(
+    server_kind: ServerKind,
+) -> None:
+    assert isinstance(bandit_for(server_kind), LatentBandit)
+    look = advisor_for(server_kind)
+    assert isinstance(look, OneLook)
+    assert look.network.artefact.card.kind == ("mariadb" if server_kind == "mariadb" else "native")
+    assert look.advisor.curves == load_curves()
+
+
+@pytest.mark.parametrize("model", [NETWORK, None])
+def test_a_network_is_named_or_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch, model: Path | None) -> None:
+    if model is None:
+        monkeypatch.setenv(CHAMPIONS["native"][1], str(champion_folder()))
+    asked, tried = advisor_for("native", model), bandit_for("native", model)
+    assert isinstance(asked, ScorePredictor)
+    assert isinstance(tried, ScorePredictor)
+    assert asked.artefact.digest == load_champion().digest
+    assert tried.settings != asked.settings  # who measures what follows may be bolder
+
+
+def test_folder_of_another_kind_or_of_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ArtefactError, match="for servers of the kind 'native', and this one is 'mariadb'"):
+        advisor_for("mariadb", champion_folder())
+    with pytest.raises(ArtefactError, match="there is no champion in"):
+        bandit_for("native", tmp_path)
+
+
+@pytest.mark.parametrize("server_kind", ["curve", "other"])
+def test_servers_that_nobody_has_learned_from_are_tried_but_not_advised(server_kind: ServerKind) -> None:
+    assert isinstance(bandit_for(server_kind), LatentBandit)
+    with pytest.raises(FeatureError, match="no model has learned from such servers"):
+        advisor_for(server_kind)
+    with pytest.raises(FeatureError, match="no model has learned from such servers"):
+        bandit_for(server_kind, NETWORK)
