@@ -24,7 +24,6 @@ from poolpilot.models.latent.ratios import ratios_of
 from poolpilot.models.latent.response_curves import DIGITS, ResponseCurve, ResponseCurves, rounded
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 from poolpilot.pipelines.progress_bars import progress_bars
-from poolpilot.pipelines.train.recorded_curves import recorded_curves
 
 
 class FitCurvesSettings(ProgramSettings):
@@ -72,11 +71,20 @@ def fit_curves(settings: FitCurvesSettings, console: Console) -> ResponseCurves:
         f"simulated: {settings.workloads} workloads of each of {len(SIMULATED_FAMILIES) - 1} families and "
         f"{settings.composed} composed at random, seed {settings.seed}"
     )
-    recorded = recorded_curves(settings.stores, settings.grid)
+    recorded = _recorded(settings)
     curves = (*_curves(finished.values()), *recorded)
     if recorded:
         source = f"{source}; recorded: {len(recorded)} workloads of training families"
     return ResponseCurves(grid=settings.grid, source=source, curves=curves)
+
+
+def _recorded(settings: FitCurvesSettings) -> list[ResponseCurve]:
+    if not settings.stores:
+        return []
+    # Records are read with pyarrow, which the base installation lacks.
+    from poolpilot.pipelines.train.recorded_curves import recorded_curves
+
+    return recorded_curves(settings.stores, settings.grid)
 
 
 def drawn_scenarios(settings: FitCurvesSettings) -> list[Scenario]:
