@@ -3,6 +3,7 @@
 import io
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,7 +11,9 @@ from rich.console import Console
 
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.errors import ArtefactError
-from poolpilot.pipelines.demo.demo_report import foreign_story, story_of, workload_table
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.models.predictor import Prediction
+from poolpilot.pipelines.demo.demo_report import foreign_story, reasons_of, story_of, workload_table
 from poolpilot.pipelines.demo.demo_settings import DemoSettings
 from poolpilot.serve.commands.look.demo_command import demo
 
@@ -136,3 +139,23 @@ def test_pictures_and_the_copy_are_written(output: Path, report: dict[str, Any])
 def test_missing_model_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(ArtefactError, match="model"):
         demo(DemoSettings(output=tmp_path, model=tmp_path / "nowhere"))
+
+
+def told(pool_size: int, *, in_force: int = 2, abstained: bool = False) -> Prediction:
+    named, held = PoolTuple(pool_size, 3, 10), PoolTuple(in_force, 3, 500)
+    return Prediction(held if abstained else named, held, abstained, ("because",), "digest")
+
+
+@pytest.mark.parametrize(
+    ("predictions", "says"),
+    [
+        ([told(32), told(64), told(32)], "it was better than what was tried, (32, 3, 10), (64, 3, 10)"),
+        ([told(32, abstained=True)], "because"),
+    ],
+)
+def test_ending_where_it_began_is_explained_by_what_was_tried(predictions: list[Prediction], says: str) -> None:
+    step = SimpleNamespace(pool_tuple=PoolTuple(2, 3, 500))
+    run = SimpleNamespace(
+        predictions=predictions, predicted=SimpleNamespace(final_tuple=PoolTuple(2, 3, 500), steps=[step])
+    )
+    assert reasons_of(run) == [says]  # type: ignore[arg-type]

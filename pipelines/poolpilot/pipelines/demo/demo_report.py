@@ -56,14 +56,17 @@ def workload_report(run: DemoRun, static_tuple: Core) -> dict[str, Any]:
         | {
             "abstained": run.predictions[-1].abstained,
             "one_shot": list(run.predictions[0].pool_tuple.core),
-            "reasons": _reasons(run),
+            "reasons": reasons_of(run),
         },
     }
 
 
-def _reasons(run: DemoRun) -> list[str]:
+def reasons_of(run: DemoRun) -> list[str]:
     """Why the predicted run ended on its tuple, read off the longest window under the first one."""
     final, steps = run.predicted.final_tuple, run.predicted.steps
+    tried = [one.pool_tuple for one in run.predictions if one.pool_tuple.core != final.core]
+    if not run.predictions[-1].abstained and final.core == steps[0].pool_tuple.core and tried:
+        return [f"it was better than what was tried, {', '.join(map(str, dict.fromkeys(tried)))}"]
     if run.predictions[-1].abstained or final.core == steps[0].pool_tuple.core:
         return list(run.predictions[-1].reasons)
     seen = itertools.takewhile(lambda step: step.pool_tuple.core == steps[0].pool_tuple.core, steps)
