@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from poolpilot.env.action_grid import log_core
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.env.output import write_json
 from poolpilot.env.workloads.simulated_families import COMPOSED
 from poolpilot.models.latent.latent_advisor import LatentAdvisorSettings
+from poolpilot.models.latent.likeness import mean_squares
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
@@ -79,11 +79,9 @@ class Study:
     def _regret(self, place: int, kept: list[int]) -> float:
         curve = self.curves.curves[place]
         placed = self.place_on(curve.cpus)
-        regrets = 1.0 - np.exp(placed.values - placed.values.max(axis=1, keepdims=True))
-        enough = placed.sizes[placed.sizes >= curve.connections].min(initial=placed.sizes.max())
         weights = self._weights(place, kept)
-        expected = np.where(placed.sizes <= enough, weights @ regrets, np.inf)
-        return float(regrets[place, int(np.argmin(expected))])
+        expected = np.where(placed.useful_for(curve.connections), weights @ placed.regrets, np.inf)
+        return float(placed.regrets[place, int(np.argmin(expected))])
 
     def _weights(self, place: int, kept: list[int]) -> NDArray[np.float64]:
         curves = self.curves
@@ -92,20 +90,12 @@ class Study:
         weights = np.where(others, curves.prior, 0.0)
         if not kept:
             return normalised(weights)
-        column = self._default_column(curves.curves[place].cpus)
-        squares = np.square((curves.ratios[:, column] - curves.ratios[place, column]) / curves.spreads)[:, kept]
-        shared = ~np.isnan(squares)
-        distances = np.where(shared, squares, 0.0).sum(axis=1) / np.maximum(shared.sum(axis=1), 1)
-        distances = np.where(shared.any(axis=1), distances, 1.0)
+        limits = KnobSpace.stock(curves.curves[place].cpus)
+        looks = curves.ratios[:, curves.grid.nearest_reference(limits, limits.default_tuple()), kept]
+        distances = mean_squares(looks[place], looks, curves.spreads[kept])
         bandwidth = LatentAdvisorSettings().likeness.bandwidth
         weights = weights * np.exp(-(distances - distances[others].min()) / (2.0 * bandwidth**2))
         return normalised(weights)
-
-    def _default_column(self, cpus: int) -> int:
-        limits = KnobSpace.stock(cpus)
-        columns = self.curves.grid.columns_on(limits)
-        logs = log_core(np.array([columns[place].core for place in self.curves.grid.reference_columns]))
-        return int(np.square(logs - log_core(np.array(limits.default_tuple().core))).sum(axis=1).argmin())
 
 
 def normalised(weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from poolpilot.env.workloads.composed import is_held_out
 from poolpilot.env.workloads.composition import composition
+from poolpilot.env.workloads.ingredients import log_uniform
 from poolpilot.native_pool.workload import Workload
 
 LATENCY_FACTOR = 12.0
@@ -88,11 +89,6 @@ def drawn_step(rng: np.random.Generator) -> list[dict[str, Any]]:
         {"op": "cpu", "us": round(log_uniform(rng, 50, 300), 1), "variation": 0.2},
         {"op": "release", "latch": latch},
     ]
-
-
-def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
-    """Draws from `low`..`high`, uniform in the logarithm."""
-    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
 
 if __name__ == "__main__":

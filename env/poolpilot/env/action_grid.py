@@ -1,6 +1,6 @@
 """The grid: the absolute, log-spaced list of tuples that an agent chooses from, masked per server."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import product
@@ -80,7 +80,7 @@ class ActionGrid:
 
     def nearest(self, pool_tuple: PoolTuple, mask: NDArray[np.bool_] | None = None) -> PoolTuple:
         """The tuple of the grid nearest in logarithms, among those that `mask` allows."""
-        distance = np.square(self._log_cores - log_core(np.array(pool_tuple.core))).sum(axis=1)
+        distance = squared_log_distances(self._log_cores, pool_tuple.core)
         if mask is not None:
             distance = np.where(mask, distance, np.inf)
         return self.tuples[int(np.argmin(distance))]
@@ -104,6 +104,17 @@ def log_core(cores: NDArray[np.int64]) -> NDArray[np.float64]:
     """Base-2 logarithms of size, 1 + oversubscribe and timer interval. Shape (..., 3) to (..., 3)."""
     logs: NDArray[np.float64] = np.log2(cores + np.array([0, 1, 0]))
     return logs
+
+
+def squared_log_distances(logs: NDArray[np.float64], core: tuple[int, int, int]) -> NDArray[np.float64]:
+    """Squared distance of a core to others given as `log_core` gives them, (n, 3) to (n,)."""
+    distances: NDArray[np.float64] = np.square(logs - log_core(np.array(core))).sum(axis=1)
+    return distances
+
+
+def nearest_core(cores: Sequence[tuple[int, int, int]], core: tuple[int, int, int]) -> int:
+    """Place of the core that is nearest in logarithms; the first of several."""
+    return int(np.argmin(squared_log_distances(log_core(np.array(cores)), core)))
 
 
 DEFAULT_GRID = ActionGrid(

@@ -1,7 +1,7 @@
 """The objective J: what a window under a tuple is worth, constraints first."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 import numpy as np
@@ -194,6 +194,10 @@ class Objective(BaseModel):
             for name, share in self.min_share.items()
             if name in reference.classes
         )
+
+    def best(self, windows: Sequence[Window]) -> Window:
+        """The window of the configuration to end on: feasible beats infeasible, then J; the first is the reference."""
+        return max(windows, key=lambda window: (self.feasible(window, windows[0]), self.value(window)))
 
     def better(self, first: Window, second: Window, reference: Window | None = None) -> bool:
         """Whether the first window beats the second: feasible beats infeasible, then J decides."""

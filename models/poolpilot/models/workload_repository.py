@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from poolpilot.env.action_grid import log_core
+from poolpilot.env.action_grid import nearest_core
 from poolpilot.env.measurement.sweep import Core, WorkloadSweep
 from poolpilot.errors import ArtefactError
 from poolpilot.featurizer.schema import FEATURES, feature_names, moments_of_present, scaled
@@ -42,8 +42,7 @@ class RememberedWorkload(BaseModel):
 
     def under(self, core: Core) -> RememberedTuple:
         """The tuple measured that is nearest in logarithms."""
-        logs = log_core(np.array([one.core for one in self.tuples]))
-        return self.tuples[int(np.square(logs - log_core(np.array(core))).sum(axis=1).argmin())]
+        return self.tuples[nearest_core([one.core for one in self.tuples], core)]
 
 
 class Likeness(NamedTuple):

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction
@@ -29,11 +28,6 @@ def best_allowed(scores: NDArray[np.floating], grid: ActionGrid, limits: KnobSpa
     if not np.isfinite(usable[best]):
         raise SettingError("none of the tuples that this server allows has been measured; collect on such a server")
     return best
-
-
-def best_measured(windows: Sequence[Window], objective: Objective) -> Window:
-    """The window to end on: feasible before infeasible, then the greatest J; the first one is the reference."""
-    return max(windows, key=lambda window: (objective.feasible(window, windows[0]), objective.value(window)))
 
 
 def advise(

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from poolpilot.agent.baselines.choice import advise, best_measured
+from poolpilot.agent.baselines.choice import advise
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.likeness import squared_distances
+from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.predictor import Prediction
 
@@ -50,20 +51,18 @@ class NearestRatios:
         """
         if not windows:
             raise SettingError("a prediction needs at least one window; measure the tuple in force first")
-        placed = self.curves.grid.on(limits)
+        placed = PlacedCurves.on(self.curves, limits, objective)
         distances = squared_distances(self.curves, windows, limits)
         nearest = np.argsort(distances, kind="stable")[: self.settings.neighbours]
-        sizes = np.array([pool_tuple.pool_size for pool_tuple in placed.tuples])
-        values = self.curves.log_worth[nearest] @ placed.shares.T - objective.price_of_thread * np.log(sizes)
-        regrets = 1.0 - np.exp(values - values.max(axis=1, keepdims=True))
+        regrets = placed.regrets[nearest]
         measured = {window.pool_tuple.core for window in windows}
         done = np.array([pool_tuple.core in measured for pool_tuple in placed.tuples])
         if done.all():
-            best = best_measured(windows, objective).pool_tuple
+            best = objective.best(windows).pool_tuple
             return advise(windows, best.core, f"{best} is the best measured, and there is no other", "nearest_ratios")
         least = regrets[:, done].min(axis=1, initial=1.0)
         left = np.minimum(regrets, least[:, None]).mean(axis=0) + SLIGHT * regrets.mean(axis=0)
         place = int(np.argmin(np.where(done, np.inf, left)))
         named = placed.tuples[place]
-        reason = f"{named} loses {regrets[:, place].mean():.0%} on average under the {len(values)} nearest workloads"
+        reason = f"{named} loses {regrets[:, place].mean():.0%} on average under the {len(regrets)} nearest workloads"
         return advise(windows, named.core, reason, "nearest_ratios")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from poolpilot.agent.baselines.choice import advise, best_measured
+from poolpilot.agent.baselines.choice import advise
 from poolpilot.agent.encoded_sweeps import EncodedSweeps
 from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
 from poolpilot.env.knobs import KnobSpace
@@ -23,6 +23,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.predictor import Prediction
 
@@ -84,7 +85,7 @@ class Portfolio:
             return advise(windows, untried[0].core, f"{untried[0]} is {place}, whatever the workload", "portfolio")
         if not windows:
             raise SettingError("a prediction needs at least one window; measure the tuple in force first")
-        best = best_measured(windows, objective)
+        best = objective.best(windows)
         reason = f"{best.pool_tuple} is the best of the {len(windows)} windows measured"
         return advise(windows, best.pool_tuple.core, reason, "portfolio")
 
@@ -95,11 +96,11 @@ def portfolio_on(curves: ResponseCurves, limits: KnobSpace, objective: Objective
     Raises:
         SettingError: The server allows no configuration of the grid.
     """
-    tuples, regrets = _regrets_on(curves, limits, objective)
+    placed = PlacedCurves.on(curves, limits, objective)
     default = limits.default_tuple()
-    in_force = [place for place, pool_tuple in enumerate(tuples) if pool_tuple.core == default.core]
-    least = regrets[:, in_force[0]] if in_force else np.ones(len(regrets))
-    return Portfolio([tuples[place] for place in greedy(regrets, least, tries, curves.prior)])
+    in_force = [place for place, pool_tuple in enumerate(placed.tuples) if pool_tuple.core == default.core]
+    least = placed.regrets[:, in_force[0]] if in_force else np.ones(len(placed.regrets))
+    return Portfolio([placed.tuples[place] for place in greedy(placed.regrets, least, tries, curves.prior)])
 
 
 def constant_on(curves: ResponseCurves, limits: KnobSpace, objective: Objective) -> PoolTuple:
@@ -108,18 +109,8 @@ def constant_on(curves: ResponseCurves, limits: KnobSpace, objective: Objective)
     Raises:
         SettingError: The server allows no configuration of the grid.
     """
-    tuples, regrets = _regrets_on(curves, limits, objective)
-    return tuples[greedy(regrets, np.ones(len(regrets)), 1, curves.prior)[0]]
-
-
-def _regrets_on(
-    curves: ResponseCurves, limits: KnobSpace, objective: Objective
-) -> tuple[tuple[PoolTuple, ...], NDArray[np.float64]]:
-    """The tuples of the grid on a server, and the regret of each under every curve, (S, U)."""
-    placed = curves.grid.on(limits)
-    sizes = np.array([pool_tuple.pool_size for pool_tuple in placed.tuples])
-    values = curves.log_worth @ placed.shares.T - objective.price_of_thread * np.log(sizes)
-    return placed.tuples, 1.0 - np.exp(values - values.max(axis=1, keepdims=True))
+    placed = PlacedCurves.on(curves, limits, objective)
+    return placed.tuples[greedy(placed.regrets, np.ones(len(placed.regrets)), 1, curves.prior)[0]]
 
 
 def regrets_of(encoded: EncodedSweeps) -> NDArray[np.float64]:

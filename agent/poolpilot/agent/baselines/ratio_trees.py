@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-from poolpilot.agent.baselines.choice import advise, best_measured
+from poolpilot.agent.baselines.choice import advise
 from poolpilot.agent.baselines.trees import TreesSettings, regressor_of
 from poolpilot.env.action_grid import log_core
 from poolpilot.env.knobs import KnobSpace
@@ -81,7 +81,7 @@ class RatioTrees:
         measured = {window.pool_tuple.core for window in windows}
         done = np.array([pool_tuple.core in measured for pool_tuple in tuples])
         if done.all():
-            best = best_measured(windows, objective).pool_tuple
+            best = objective.best(windows).pool_tuple
             return advise(windows, best.core, f"{best} is the best measured, and there is no other", "ratio_trees")
         named = tuples[int(np.argmax(np.where(done, -np.inf, values)))]
         return advise(
@@ -106,9 +106,7 @@ def ratio_tree_inputs(ratios: Floats, tuples: Sequence[PoolTuple], cpus: int, co
 def _default_place(curves: ResponseCurves, place: int) -> int:
     """Which of the reference columns is nearest to the default of the curve's machine."""
     limits = KnobSpace.stock(curves.curves[place].cpus)
-    columns = curves.grid.columns_on(limits)
-    logs = log_core(np.array([columns[column].core for column in curves.grid.reference_columns]))
-    return int(np.square(logs - log_core(np.array(limits.default_tuple().core))).sum(axis=1).argmin())
+    return curves.grid.nearest_reference(limits, limits.default_tuple())
 
 
 def _rows_of(curves: ResponseCurves, place: int, ratios: Floats) -> Floats:

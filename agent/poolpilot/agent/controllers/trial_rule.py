@@ -71,5 +71,4 @@ class TrialRule:
 
     def best(self, windows: Sequence[Window]) -> Window:
         """The window of the tuple to end on."""
-        first = windows[0]
-        return max(windows, key=lambda window: (self._objective.feasible(window, first), self._objective.value(window)))
+        return self._objective.best(windows)

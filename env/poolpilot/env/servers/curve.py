@@ -7,7 +7,7 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from poolpilot.env.action_grid import log_core
+from poolpilot.env.action_grid import nearest_core
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.histogram import Histogram, bucket_of
@@ -141,9 +141,7 @@ class CurveServer:
 
     def throughput_per_s(self, pool_tuple: PoolTuple) -> float:
         """Completions a second under a tuple, without noise."""
-        pairs = np.array([(1, *rest) for rest in self._curves])
-        wanted = log_core(np.array((1, *pool_tuple.core[1:])))
-        nearest = int(np.argmin(np.square(log_core(pairs) - wanted).sum(axis=1)))
+        nearest = nearest_core([(1, *rest) for rest in self._curves], (1, *pool_tuple.core[1:]))
         return list(self._curves.values())[nearest].at(pool_tuple.pool_size)
 
     def run_for(self, seconds: float) -> None:

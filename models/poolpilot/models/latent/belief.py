@@ -86,8 +86,7 @@ class Belief:
     @cached_property
     def regrets(self) -> NDArray[np.float64]:
         """Regret of every tuple under every curve, (S, U)."""
-        regrets: NDArray[np.float64] = 1.0 - np.exp(self.values - self.values.max(axis=1, keepdims=True))
-        return regrets
+        return regrets_of_values(self.values)
 
     @cached_property
     def _least(self) -> NDArray[np.float64]:
@@ -129,6 +128,12 @@ class Belief:
         tail = (1.0 - interval) / 2.0
         low, high = (min(int(np.searchsorted(below, share)), len(order) - 1) for share in (tail, 1.0 - tail))
         return float(self.weights @ gains), float(gains[order][low]), float(gains[order][high])
+
+
+def regrets_of_values(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Regret of every tuple under every curve, of their J, (S, U)."""
+    regrets: NDArray[np.float64] = 1.0 - np.exp(values - values.max(axis=1, keepdims=True))
+    return regrets
 
 
 def _floored(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.env.knobs import UNKNOWN_CPUS, KnobSpace
@@ -13,7 +14,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.belief import Belief
 from poolpilot.models.latent.latent_bandit import MODEL_ERROR
-from poolpilot.models.latent.likeness import LikenessSettings, prior_by_likeness, squared_distances
+from poolpilot.models.latent.likeness import LikenessSettings, prior_by_distance, squared_distances
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.predictor import Prediction
@@ -86,8 +87,9 @@ class LatentAdvisor:
         latest = windows[-1]
         if limits.processors is None:
             return self._answer(latest, latest.pool_tuple, (UNKNOWN_CPUS,), None)
-        weighed = self._weighed(windows, limits, objective)
-        unknown = self._unknown(windows, limits)
+        distances = squared_distances(self.curves, windows, limits)
+        weighed = self._weighed(windows, distances, limits, objective)
+        unknown = self._unknown(distances, limits)
         if unknown or not (self._is_change(weighed) or weighed.staying <= self.settings.max_regret):
             return self._answer(latest, latest.pool_tuple, (*unknown, _unsure(weighed, latest.pool_tuple)), None)
         if self._is_change(weighed):
@@ -95,9 +97,11 @@ class LatentAdvisor:
         reason = f"{latest.pool_tuple} is expected to lose {weighed.staying:.1%} to the best, whichever that is"
         return self._answer(latest, latest.pool_tuple, (reason,), weighed.staying_over_first)
 
-    def _weighed(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Weighed:
+    def _weighed(
+        self, windows: Sequence[Window], distances: NDArray[np.float64], limits: KnobSpace, objective: Objective
+    ) -> Weighed:
         placed = PlacedCurves.on(self.curves, limits, objective)
-        prior = prior_by_likeness(self.curves, windows, limits, self.settings.likeness)
+        prior = prior_by_distance(self.curves, distances, self.settings.likeness)
         belief = Belief(placed.values, prior, placed.answers(windows), MODEL_ERROR)
         in_force = placed.nearest(windows[-1].pool_tuple)
         expected = np.where(placed.useful(windows[-1]), belief.weights @ belief.regrets, np.inf)
@@ -117,13 +121,13 @@ class LatentAdvisor:
     def _is_change(self, weighed: Weighed) -> bool:
         return weighed.gain >= self.settings.min_gain and weighed.low >= -self.settings.max_loss
 
-    def _unknown(self, windows: Sequence[Window], limits: KnobSpace) -> tuple[str, ...]:
+    def _unknown(self, distances: NDArray[np.float64], limits: KnobSpace) -> tuple[str, ...]:
         """Why the library says nothing of this server, as sentences."""
         said = []
         most = max(curve.cpus for curve in self.curves.curves)
         if limits.cpus > most:
             said.append(f"the known workloads ran on 1 to {most} processors, and this server has {limits.cpus}")
-        nearest = float(squared_distances(self.curves, windows, limits).min())
+        nearest = float(distances.min())
         if nearest > self.settings.most_unlike:
             said.append(
                 f"the workload is unlike all {len(self.curves.curves)} known ones (distance {nearest:.2f}, known up to "

@@ -93,7 +93,7 @@ class LatentBandit:
         )
 
     def _best_measured(self, windows: Sequence[Window], belief: Belief, objective: Objective) -> Prediction:
-        best = max(windows, key=lambda window: (objective.feasible(window, windows[0]), objective.value(window)))
+        best = objective.best(windows)
         gain = objective.value(best) - objective.value(windows[0])
         left = float(belief.improvement().max())
         return Prediction(

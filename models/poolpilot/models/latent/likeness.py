@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from poolpilot.env.action_grid import log_core
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.ratios import ratios_of
@@ -39,15 +38,12 @@ class LikenessSettings(BaseModel):
 
 def squared_distances(curves: ResponseCurves, windows: Sequence[Window], limits: KnobSpace) -> NDArray[np.float64]:
     """Mean squared distance of the windows to every curve, in spreads, (S,); all 0 where nothing can be compared."""
-    columns = curves.grid.columns_on(limits)
-    logs = log_core(np.array([columns[place].core for place in curves.grid.reference_columns]))
     found = []
     for window in windows:
         seen = ratios_of(window.profile.features)
-        nearest = int(np.square(logs - log_core(np.array(window.pool_tuple.core))).sum(axis=1).argmin())
-        known = curves.ratios[:, nearest]
+        known = curves.ratios[:, curves.grid.nearest_reference(limits, window.pool_tuple)]
         if (~np.isnan(seen) & ~np.isnan(known)).any():
-            found.append(_squared(seen, known, curves.spreads))
+            found.append(mean_squares(seen, known, curves.spreads))
     if not found:
         return np.zeros(len(curves.curves))
     distances: NDArray[np.float64] = np.mean(found, axis=0)
@@ -58,15 +54,22 @@ def prior_by_likeness(
     curves: ResponseCurves, windows: Sequence[Window], limits: KnobSpace, settings: LikenessSettings
 ) -> NDArray[np.float64]:
     """Weight of every curve before any answer, (S,): every family alike, by how like the windows they look."""
-    distances = squared_distances(curves, windows, limits)
+    return prior_by_distance(curves, squared_distances(curves, windows, limits), settings)
+
+
+def prior_by_distance(
+    curves: ResponseCurves, distances: NDArray[np.float64], settings: LikenessSettings
+) -> NDArray[np.float64]:
+    """The same where the squared distances are known, (S,)."""
     alike = curves.prior * np.exp(-(distances - distances.min()) / (2.0 * settings.bandwidth**2))
     prior: NDArray[np.float64] = (1.0 - settings.doubt) * alike / alike.sum() + settings.doubt * curves.prior
     return prior
 
 
-def _squared(
+def mean_squares(
     seen: NDArray[np.float64], known: NDArray[np.float64], spreads: NDArray[np.float64]
 ) -> NDArray[np.float64]:
+    """Mean squared difference in spreads of one window's ratios, (R,), to those of others, (S, R) to (S,)."""
     differences = np.square((known - seen) / spreads)
     shared = ~np.isnan(differences)
     count = shared.sum(axis=1)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from poolpilot.env.action_grid import nearest_core
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -61,6 +62,11 @@ class MachineGrid(BaseModel):
         timers = len(self.timer_intervals_ms)
         return tuple(timers * row + place for row, kept in enumerate(rows) if kept for place in range(timers))
 
+    def nearest_reference(self, limits: KnobSpace, pool_tuple: PoolTuple) -> int:
+        """Which of the reference columns names the tuple nearest in logarithms on a server, 0 for the first of them."""
+        columns = self.columns_on(limits)
+        return nearest_core([columns[place].core for place in self.reference_columns], pool_tuple.core)
+
     def columns_on(self, limits: KnobSpace) -> list[PoolTuple]:
         """The tuple of every column on a server, its size cut to the largest and smallest that the server allows."""
         knob = limits.knobs["pool_size"]
@@ -82,6 +88,10 @@ class MachineGrid(BaseModel):
 
 
 def _shares(columns: Sequence[PoolTuple], tuples: Sequence[PoolTuple]) -> NDArray[np.float64]:
-    named = np.array([[column == pool_tuple for column in columns] for pool_tuple in tuples], dtype=np.float64)
+    place_of = {pool_tuple: place for place, pool_tuple in enumerate(tuples)}
+    named = np.zeros((len(tuples), len(columns)))
+    for place, column in enumerate(columns):
+        if column in place_of:
+            named[place_of[column], place] = 1.0
     shares: NDArray[np.float64] = named / named.sum(axis=1, keepdims=True)
     return shares

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.window import Window
+from poolpilot.models.artefact import Artefact
 from poolpilot.models.latent.latent_advisor import LatentAdvisor
 from poolpilot.models.predictor import Prediction, ScorePredictor
 
@@ -23,6 +24,11 @@ class OneLook:
     def __init__(self, network: ScorePredictor, advisor: LatentAdvisor) -> None:
         self.network = network
         self.advisor = advisor
+
+    @property
+    def artefact(self) -> Artefact:
+        """The network's."""
+        return self.network.artefact
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`. Where neither is sure it abstains as the curves do."""

@@ -9,12 +9,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from poolpilot.env.action_grid import log_core
+from poolpilot.env.action_grid import nearest_core
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.latent.belief import Answer
+from poolpilot.models.latent.belief import Answer, regrets_of_values
 from poolpilot.models.latent.response_curves import ResponseCurves
 
 
@@ -50,12 +50,13 @@ class PlacedCurves:
         return np.array([pool_tuple.pool_size for pool_tuple in self.tuples])
 
     @cached_property
-    def _logs(self) -> NDArray[np.float64]:
-        return log_core(np.array([pool_tuple.core for pool_tuple in self.tuples]))
+    def regrets(self) -> NDArray[np.float64]:
+        """Regret of every tuple under every curve, (S, U)."""
+        return regrets_of_values(self.values)
 
     def nearest(self, pool_tuple: PoolTuple) -> int:
         """Place of the tuple nearest in logarithms."""
-        return int(np.argmin(np.square(self._logs - log_core(np.array(pool_tuple.core))).sum(axis=1)))
+        return nearest_core([one.core for one in self.tuples], pool_tuple.core)
 
     def useful(self, latest: Window) -> NDArray[np.bool_]:
         """Which tuples have no more groups than there could be connections for: up to the smallest size that is enough.
@@ -64,8 +65,10 @@ class PlacedCurves:
             latest: The latest window, which knows the connections.
         """
         connections = latest.profile.features.get("connections")
-        if connections is None:
-            return np.ones(len(self.sizes), dtype=np.bool_)
+        return np.ones(len(self.sizes), dtype=np.bool_) if connections is None else self.useful_for(connections)
+
+    def useful_for(self, connections: float) -> NDArray[np.bool_]:
+        """The same for a number of connections, (U,)."""
         enough = self.sizes[self.sizes >= connections]
         useful: NDArray[np.bool_] = self.sizes <= enough.min(initial=self.sizes.max())
         return useful

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import lzma
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -105,8 +106,8 @@ class ResponseCurves(BaseModel):
     @cached_property
     def prior(self) -> NDArray[np.float64]:
         """Weight of each curve before anything is seen, (S,): every family weighs the same."""
-        families = [curve.family for curve in self.curves]
-        weights = np.array([1.0 / families.count(family) for family in families])
+        members = Counter(curve.family for curve in self.curves)
+        weights = np.array([1.0 / members[curve.family] for curve in self.curves])
         prior: NDArray[np.float64] = weights / weights.sum()
         return prior
 

@@ -20,7 +20,7 @@ NETWORK = Path("network")
 """Stands for the shipped network in the place of a model's folder."""
 
 
-def advisor_for(server_kind: ServerKind, model: Path | None = None) -> Predictor:
+def advisor_for(server_kind: ServerKind, model: Path | None = None) -> OneLook | ScorePredictor:
     """What answers after one look, to somebody who may not measure what follows.
 
     Args:

@@ -1,6 +1,7 @@
 """The response curves that come with the package, or those that an environment variable names."""
 
 import os
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -19,6 +20,11 @@ def load_curves(path: Path | None = None) -> ResponseCurves:
         ArtefactError: The file cannot be read, or holds no response curves.
     """
     named = os.environ.get(VARIABLE)
-    return ResponseCurves.load(
-        path or (Path(named) if named else Path(str(files("poolpilot.models.latent") / SHIPPED)))
-    )
+    if path is None and not named:
+        return _of_the_package()
+    return ResponseCurves.load(path or Path(named or ""))
+
+
+@cache
+def _of_the_package() -> ResponseCurves:
+    return ResponseCurves.load(Path(str(files("poolpilot.models.latent") / SHIPPED)))

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from poolpilot.env.action_grid import log_core
+from poolpilot.env.action_grid import nearest_core
 from poolpilot.env.measurement.sweep import SweepEntry, WorkloadSweep
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.schema import moments_of_present
@@ -53,8 +53,7 @@ def _log_worth(sweep: WorkloadSweep, pool_tuple: PoolTuple) -> float:
 
 def _nearest(sweep: WorkloadSweep, pool_tuple: PoolTuple) -> SweepEntry:
     cores = list(sweep.entries)
-    away = np.square(log_core(np.array(cores)) - log_core(np.array(pool_tuple.core))).sum(axis=1)
-    return sweep.entries[cores[int(away.argmin())]]
+    return sweep.entries[cores[nearest_core(cores, pool_tuple.core)]]
 
 
 def _ratios(entry: SweepEntry) -> NDArray[np.float64]:

@@ -53,7 +53,7 @@ def on(monkeypatch: pytest.MonkeyPatch, window: Window) -> Callable[..., None]:
         monkeypatch.setattr(advise_command, "connect", lambda *_: MadeUpServer(cpus))
         monkeypatch.setattr(advise_command, "observe", lambda *_: SimpleNamespace(window=window))
         if prediction is not None:
-            predictor = SimpleNamespace(predict=lambda *_: prediction)
+            predictor = SimpleNamespace(predict=lambda *_: prediction, artefact=load_champion(kind="mariadb"))
             monkeypatch.setattr(advise_command, "advisor_for", lambda *_: predictor)
 
     return arrange

@@ -14,8 +14,7 @@ from poolpilot.env.output import check_folder, terminal, warn, write_json
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.errors import ServerError
-from poolpilot.models.champion import load_for
-from poolpilot.models.latent.shipped import NETWORK, advisor_for
+from poolpilot.models.latent.shipped import advisor_for
 from poolpilot.serve.commands.look.advice import Advice, advice_of
 from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOptions
 from poolpilot.serve.commands.options.settings_command import as_command
@@ -87,16 +86,15 @@ def look(server: MariadbServer, seconds: float, model: Path | None, named: str) 
         ServerError: The server stopped, or nobody sent it anything.
         ArtefactError: The model or the curves are missing or damaged, or are not for MariaDB.
     """
-    predictor = advisor_for("mariadb", model)
-    repository = load_for("mariadb", None if model == NETWORK else model).repository
+    advisor = advisor_for("mariadb", model)
     window = observe(server, seconds).window
     if window.throughput_per_s <= 0.0:
         raise ServerError(
             f"no client sent anything to {server.session.where} within {seconds:g} s: there is no workload; "
             "look again while it is under load"
         )
-    prediction = predictor.predict([window], server.knobs, Objective())
-    return advice_of(server, window, prediction, repository, named)
+    prediction = advisor.predict([window], server.knobs, Objective())
+    return advice_of(server, window, prediction, advisor.artefact.repository, named)
 
 
 def advice_table(advice: Advice) -> Table:
