@@ -29,10 +29,9 @@ from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.output import warn, write_json
 from poolpilot.env.workloads.family import Split
 from poolpilot.errors import PoolPilotError, ServerError
-from poolpilot.models.champion import load_champion
 from poolpilot.models.latent.machine_grid import MachineGrid
+from poolpilot.models.latent.shipped import advisor_for
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.predictor import ScorePredictor
 from poolpilot.pipelines.evaluate.live.live_evaluate import networks
 from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod, methods_on
 from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings
@@ -92,7 +91,7 @@ def measured(
     cells: Sequence[SuiteCell], settings: SuiteRunSettings, names: Sequence[str], runs: Path | None, console: Console
 ) -> dict[str, CellResult]:
     """The results of all cells that could be measured, those of an earlier run among them."""
-    adviser, further = ScorePredictor(load_champion(None, "mariadb")), _further(names, settings)
+    adviser, further = advisor_for("mariadb"), _further(names, settings)
     asked = json.dumps([settings.model_dump(mode="json"), list(names)], sort_keys=True)
     rows = [row for row in read_runs(runs) if row.get("asked") == asked]
     done = {row["workload"]: CellResult.from_dict(row["result"]) for row in rows}
