@@ -87,13 +87,12 @@ class Session:
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Runs a statement and returns its rows; errors as `execute`."""
-        self.sent[statement.partition(" ")[0].lower()] += 1
-        try:
-            with held(), self._connection.cursor() as cursor:
-                cursor.execute(statement, values or None)
-                return list(cursor.fetchall())
-        except (pymysql.MySQLError, OSError, struct.error) as error:
-            raise self._told(error) from error
+        return self._answer(statement, values)[1]
+
+    def named_rows(self, statement: str) -> list[dict[str, Any]]:
+        """The rows of a statement by the names of its columns, which a release may have put elsewhere."""
+        names, rows = self._answer(statement)
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def row(self, statement: str, values: Sequence[object] = ()) -> tuple[Any, ...]:
         """The only row of a statement."""
@@ -127,6 +126,16 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _answer(self, statement: str, values: Sequence[object] = ()) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """The names of the columns, and the rows."""
+        self.sent[statement.partition(" ")[0].lower()] += 1
+        try:
+            with held(), self._connection.cursor() as cursor:
+                cursor.execute(statement, values or None)
+                return [column[0] for column in cursor.description or ()], list(cursor.fetchall())
+        except (pymysql.MySQLError, OSError, struct.error) as error:
+            raise self._told(error) from error
 
     def _told(self, error: Exception, user: str = "") -> ServerError:
         code, text = _code(error), str(error.args[1]) if len(error.args) > 1 else str(error)

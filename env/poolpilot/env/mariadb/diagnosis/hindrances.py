@@ -1,0 +1,122 @@
+"""Why a pool is better left alone now: somebody alters a table, backs up, locks everything, or nothing moves at all.
+
+What happens under these says nothing of the pool, and a change might be blamed for it.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from poolpilot.env.mariadb.diagnosis.listed_session import ListedSession, read_sessions
+from poolpilot.env.mariadb.diagnosis.replica_status import RUNNING_QUERY, ReplicaStatus, read_replicas
+from poolpilot.env.mariadb.session import Session
+
+LONG_S = 1.0
+"""Seconds from which on a statement that changes a table, or a wait for a lock of its definition, is one to mind; what
+is over sooner is part of the workload."""
+
+PILE = 2
+"""Sessions that wait for locks of definitions, from which on they pile up."""
+
+POOL_QUERY = (
+    "SELECT @@GLOBAL.read_only, @@GLOBAL.thread_pool_max_threads, SUM(THREADS), SUM(QUEUE_LENGTH), "
+    "SUM(QUEUE_LENGTH > 0 AND ACTIVE_THREADS = 0), "
+    f"({RUNNING_QUERY}) FROM information_schema.THREAD_POOL_GROUPS"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Crowding:
+    """How a pool that may be out of threads stands.
+
+    Attributes:
+        most_threads: thread_pool_max_threads.
+        threads: Threads that it has.
+        queued: Requests that wait for one.
+        standing_groups: Groups with a queue of which no thread runs: all wait inside their statements.
+    """
+
+    most_threads: int
+    threads: int
+    queued: int
+    standing_groups: int
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether requests queue behind threads that all wait, and there may be no more threads."""
+        return self.standing_groups > 0 and self.threads >= self.most_threads
+
+
+_read_only_before: WeakKeyDictionary[Session, bool] = WeakKeyDictionary()
+"""What read_only was when a session last looked: only that it changes is a reason to wait, as in a switchover."""
+
+
+def hindrances(session: Session, most_replica_lag_s: float) -> tuple[str, ...]:
+    """Why nothing should be changed now, as sentences; none where nothing speaks against it.
+
+    Two statements; on a server that replicates a third. What the account may not see is left out: other accounts'
+    sessions need PROCESS, the lag of a replica needs REPLICA MONITOR.
+
+    Args:
+        session: Where to ask.
+        most_replica_lag_s: Seconds that a replica may be behind before that is a reason.
+
+    Raises:
+        LostServerError: The server is gone.
+    """
+    read_only, most_threads, threads, queued, standing, replicas = session.row(POOL_QUERY)
+    crowding = Crowding(int(most_threads), int(threads or 0), int(queued or 0), int(standing or 0))
+    behind = read_replicas(session) if int(replicas or 0) else None
+    return (
+        *flips(session, read_only),
+        *stuck(crowding),
+        *goings_on(read_sessions(session, busy=True)),
+        *lagging(behind or (), most_replica_lag_s),
+    )
+
+
+def flips(session: Session, read_only: Any) -> Iterator[str]:
+    """Whether read_only has changed since this session last looked."""
+    now = str(read_only).upper() not in ("0", "OFF")
+    before = _read_only_before.get(session, now)
+    _read_only_before[session] = now
+    if now != before:
+        yield f"read_only has just been switched {'on' if now else 'off'}: a switchover may be under way"
+
+
+def stuck(crowding: Crowding) -> Iterator[str]:
+    """Whether no request can be served because every thread waits and no more are allowed."""
+    if crowding.is_stuck:
+        yield (
+            f"the pool is stuck: {crowding.queued} requests queue, it has all {crowding.threads} threads that "
+            f"thread_pool_max_threads = {crowding.most_threads} allows, and those of {crowding.standing_groups} groups "
+            "wait inside their statements"
+        )
+
+
+def goings_on(sessions: Sequence[ListedSession]) -> Iterator[str]:
+    """What is done to tables or to all of the server by the sessions that run a statement."""
+    for one in sessions:
+        if one.backs_up:
+            yield f"{one} backs up: {one.kind} for {one.since_s:.0f} s"
+        elif one.changes_tables and one.since_s >= LONG_S:
+            yield f"{one} changes a table: {one.kind} for {one.since_s:.0f} s"
+    waiting = Counter(
+        "a lock on all tables (a backup, or FLUSH TABLES WITH READ LOCK)"
+        if one.waits_for_read_lock
+        else "metadata locks"
+        for one in sessions
+        if (one.waits_for_read_lock or one.waits_for_metadata) and one.since_s >= LONG_S
+    )
+    for lock, number in waiting.items():
+        if number >= PILE or lock != "metadata locks":
+            yield f"{number} session{'s wait' if number > 1 else ' waits'} for {lock}"
+
+
+def lagging(replicas: Sequence[ReplicaStatus], most_lag_s: float) -> Iterator[str]:
+    """The replication connections that are too far behind."""
+    for one in replicas:
+        if one.lag_s is not None and one.lag_s > most_lag_s:
+            yield f"{one} is {one.lag_s:.0f} s behind, more than {most_lag_s:g} s"

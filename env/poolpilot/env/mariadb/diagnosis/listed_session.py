@@ -1,0 +1,114 @@
+"""The sessions of a server as its process list shows them."""
+
+from dataclasses import dataclass
+
+from poolpilot.env.mariadb.diagnosis.statement_kind import backs_up, changes_tables, kind_of
+from poolpilot.env.mariadb.session import Session
+
+BACKUP_LOCK = "Waiting for backup lock"
+"""The state of a session that FLUSH TABLES WITH READ LOCK or a stage of a backup holds off, from MariaDB 10.4 on."""
+
+READ_LOCKS = (BACKUP_LOCK, "Waiting for global read lock", "Waiting for commit lock")
+USER_LOCK = "User lock"
+LONGEST_TEXT = 1000
+"""Characters of a statement that are read: enough to tell its kind behind a comment."""
+
+OF_THE_SERVER = ("Daemon", "Binlog Dump", "Slave_IO", "Slave_SQL", "Slave_worker")
+"""Commands of sessions that no client holds, and that no thread of the pool serves."""
+
+COLUMNS = f"ID, USER, HOST, COMMAND, TIME_MS / 1000, STATE, LEFT(INFO, {LONGEST_TEXT}), QUERY_ID"
+SESSIONS_QUERY = f"SELECT {COLUMNS} FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID()"
+BUSY_QUERY = f"{SESSIONS_QUERY} AND COMMAND <> 'Sleep' AND INFO IS NOT NULL"
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSession:
+    """A session other than ours.
+
+    Attributes:
+        number: What KILL takes.
+        account: Its account, as user@host.
+        command: What it does in the protocol: Query, Execute, Sleep.
+        since_s: For how long it has been doing that, in seconds.
+        state: What its statement does or waits for, in the server's words.
+        text: Its statement, cut off; None where it has none. Never to be shown.
+        query: Number of its present or last statement; those that began later have greater ones.
+    """
+
+    number: int
+    account: str
+    command: str
+    since_s: float
+    state: str = ""
+    text: str | None = None
+    query: int = 0
+
+    @property
+    def kind(self) -> str:
+        """The kind of its statement, such as `ALTER TABLE`; empty while it has none."""
+        return kind_of(self.text)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it waits for its client."""
+        return self.command == "Sleep"
+
+    @property
+    def of_a_client(self) -> bool:
+        """Whether a client holds it, and not the server itself."""
+        return self.command not in OF_THE_SERVER
+
+    @property
+    def waits_for_metadata(self) -> bool:
+        """Whether it waits for the lock of a table's definition, or of another object's."""
+        return self.state.endswith("metadata lock")
+
+    @property
+    def waits_for_read_lock(self) -> bool:
+        """Whether it is held off by a lock on all tables."""
+        return self.state in READ_LOCKS
+
+    @property
+    def waits_for_user_lock(self) -> bool:
+        """Whether it waits in GET_LOCK."""
+        return self.state == USER_LOCK
+
+    @property
+    def changes_tables(self) -> bool:
+        """Whether its statement changes or rebuilds a table that others use."""
+        return changes_tables(self.text)
+
+    @property
+    def backs_up(self) -> bool:
+        """Whether its statement belongs to a backup."""
+        return backs_up(self.text)
+
+    def __str__(self) -> str:
+        """Who it is, for messages."""
+        return f"session {self.number} of {self.account}"
+
+
+def read_sessions(session: Session, *, busy: bool = False) -> tuple[ListedSession, ...]:
+    """Reads the sessions that the account may see: with PROCESS all, else its own.
+
+    Args:
+        session: Where to ask.
+        busy: Only those that run a statement.
+
+    Raises:
+        LostServerError: The server is gone.
+    """
+    return tuple(
+        ListedSession(
+            number=int(number),
+            account=f"{user}@{str(host).partition(':')[0]}",
+            command=str(command),
+            since_s=max(float(since_s or 0.0), 0.0),
+            state=str(state or ""),
+            text=None if text is None else str(text),
+            query=int(query or 0),
+        )
+        for number, user, host, command, since_s, state, text, query in session.rows(
+            BUSY_QUERY if busy else SESSIONS_QUERY
+        )
+    )
