@@ -85,11 +85,7 @@ class Journal:
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             journal._write(journal._beginning(), os.O_TRUNC)
-            descriptor = os.open(folder, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+            _flush_folder(folder)
         except OSError as error:
             raise JournalError(
                 f"cannot write the way back to {journal.path} ({error.strerror}), and without it nothing is set; "
@@ -158,6 +154,24 @@ class Journal:
             raise JournalError(f"cannot write to {self.path} ({error.strerror}): nothing more is set") from error
         self.announced = (*self.announced[-1:], pool_tuple)
 
+    def commit(self, pool_tuple: PoolTuple) -> None:
+        """Takes a tuple that is in force for the beginning from now on; what was announced before is over.
+
+        The file is replaced as a whole, so that at any moment it tells one beginning or the other, and stays short.
+
+        Raises:
+            JournalError: It cannot be written; the beginning is the one before.
+        """
+        beginning = {**self._beginning(), "first": pool_tuple.as_dict()}
+        fresh = self.path.with_suffix(".new")
+        try:
+            self._write(beginning, os.O_TRUNC, fresh)
+            fresh.replace(self.path)
+            _flush_folder(self.path.parent)
+        except OSError as error:
+            raise JournalError(f"cannot write to {self.path} ({error.strerror}): nothing more is set") from error
+        self.first, self.announced = pool_tuple, ()
+
     def left_over(self, in_force: PoolTuple) -> Leftover:
         """What is left of the command in the tuple in force."""
         first, now = self.first.as_dict(), in_force.as_dict()
@@ -188,13 +202,22 @@ class Journal:
             "begun_unix_s": self.begun_unix_s,
         }
 
-    def _write(self, line: Mapping[str, Any], how: int) -> None:
-        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | how, 0o600)
+    def _write(self, line: Mapping[str, Any], how: int, path: Path | None = None) -> None:
+        descriptor = os.open(path or self.path, os.O_WRONLY | os.O_CREAT | how, 0o600)
         try:
             os.write(descriptor, f"{json.dumps(line)}\n".encode())
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def _flush_folder(folder: Path) -> None:
+    """Makes sure that the names in a folder are on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def path_of(folder: Path, server: ServerIdentity) -> Path:

@@ -105,6 +105,23 @@ class MariadbWayBack:
         path.unlink()
         return f"{path} is removed. In force now, and the beginning from now on: {self._server.tuple_in_force()}."
 
+    def commit(self, pool_tuple: PoolTuple) -> None:
+        """See `WayBack.commit`."""
+        assert self._journal is not None, "begin first"
+        self._journal.commit(pool_tuple)
+
+    def reach_again(self) -> bool:
+        """See `WayBack.reach_again`."""
+        assert self._journal is not None, "begin first"
+        self._server.reopen()
+        self._lock_again(self._journal)
+        identity = ServerIdentity.read(self._server.session)
+        if not identity.restarted_since(self._journal.server):
+            return False
+        self._journal.server = identity
+        self._journal.commit(self._server.tuple_in_force())
+        return True
+
     def bring_back(self, say: Say) -> str:
         """See `WayBack.bring_back`."""
         if self._journal is None:

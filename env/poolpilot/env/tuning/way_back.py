@@ -29,6 +29,22 @@ class WayBack(Protocol):
             PoolPilotError: Nothing may be set; the text says why.
         """
 
+    def commit(self, pool_tuple: PoolTuple) -> None:
+        """Takes the tuple in force for the one that comes back from now on.
+
+        Raises:
+            JournalError: That cannot be noted, so that nothing more may be set.
+        """
+
+    def reach_again(self) -> bool:
+        """Opens a lost connection again, once; returns whether the server was restarted meanwhile.
+
+        What a restarted server has in force is what comes back from now on.
+
+        Raises:
+            ServerError: It cannot be reached.
+        """
+
     def bring_back(self, say: Say) -> str:
         """Brings that tuple back, and returns what is in force, in a sentence; none where nothing had begun.
 
@@ -93,6 +109,14 @@ class ApplyFirst:
         """See `WayBack.begin`."""
         self._first = self._server.tuple_in_force()
         return self._first
+
+    def commit(self, pool_tuple: PoolTuple) -> None:
+        """See `WayBack.commit`."""
+        self._first = pool_tuple
+
+    def reach_again(self) -> bool:
+        """See `WayBack.reach_again`; what ended within this process cannot be reached again."""
+        raise ServerError("a server in this process has ended: start it again")
 
     def bring_back(self, say: Say) -> str:  # noqa: ARG002
         """See `WayBack.bring_back`."""

@@ -14,7 +14,8 @@ from poolpilot.env.climbing.spectral import NATIVE_NAMES, ClimbSettings
 from poolpilot.errors import SettingError
 from poolpilot.native_pool import SpectralSettings
 from poolpilot.serve.commands.climb.climb_knobs import KnobName, chosen_knobs
-from poolpilot.serve.commands.options.tuning_options import TUNING_PANELS, TuningOptions, option
+from poolpilot.serve.commands.options.target_options import option
+from poolpilot.serve.commands.options.tuning_options import TUNING_PANELS, TuningOptions
 
 LOGGED_RECORDS = 50_000
 """Records kept by default: three hours and a half of four samples a second."""

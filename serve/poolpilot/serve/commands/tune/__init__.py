@@ -1,0 +1,1 @@
+"""`poolpilot tune`, `poolpilot why`."""

@@ -1,0 +1,63 @@
+"""The keeper: a second process that takes back what a tuner on this host has left unverified when it died."""
+
+import time
+from contextlib import suppress
+
+from rich.console import Console
+
+from poolpilot.env.interrupts import Interrupts
+from poolpilot.env.mariadb.tuner_lock import holder_of
+from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.tuning.mariadb_target import connect
+from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
+from poolpilot.errors import JournalError, ServerError
+from poolpilot.serve.commands.tune.tune_settings import TuneSettings
+
+LOOK_EVERY_S = 1.0
+
+
+def keep_watch(settings: TuneSettings, console: Console) -> None:
+    """Looks again and again whether a tuner has died, until it is interrupted or the seconds are over.
+
+    A tuner holds a lock in the database for as long as it lives, and its journal tells what it was trying. A journal
+    without a holder of the lock is of one that has died: its way back is gone, as `poolpilot restore` does.
+
+    Raises:
+        KeyboardInterrupt: It was ended.
+        ServerError: The server cannot be reached at the beginning.
+    """
+    assert settings.dsn is not None, "checked"
+    server = connect(settings.dsn, settings.defaults_file, settings.procedure, settings.cpus)
+    with server, Interrupts() as interrupts:
+        console.print(f"Watching over {server.session.where}; nothing is set unless a tuner dies.", soft_wrap=True)
+        ends_s = None if settings.seconds is None else time.monotonic() + settings.seconds
+        while ends_s is None or time.monotonic() < ends_s:
+            try:
+                if said := taken_back(server):
+                    console.print(said, soft_wrap=True)
+            except ServerError:
+                with suppress(ServerError):
+                    server.reopen()
+            except JournalError as error:
+                console.print(str(error), soft_wrap=True)
+                raise
+            interrupts.check()
+            time.sleep(LOOK_EVERY_S)
+
+
+def taken_back(server: MariadbServer) -> str:
+    """Goes the way back that a dead tuner has left, and says what it did; nothing where none has died.
+
+    Raises:
+        ServerError: The server is gone, or somebody has taken the lock just now.
+        JournalError: The journal cannot be gone by.
+    """
+    if holder_of(server.session) is not None:
+        return ""
+    way_back = MariadbWayBack(server)
+    if not way_back.warnings():
+        return ""
+    try:
+        return way_back.resume()
+    finally:
+        way_back.close()

@@ -1,0 +1,169 @@
+"""`poolpilot tune`: the tuner beside one server; it advises unless it is told to apply."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+
+from poolpilot.env.mariadb.diagnosis.hindrances import hindrances
+from poolpilot.env.output import check_folder, terminal, warn, write_json
+from poolpilot.env.server import Tunable
+from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.tuning.target import Target
+from poolpilot.env.tuning.way_back import restoring
+from poolpilot.errors import FeatureError
+from poolpilot.models.latent.shipped import advisor_for, bandit_for
+from poolpilot.models.predictor import Predictor
+from poolpilot.serve.commands.options.settings_command import as_command
+from poolpilot.serve.commands.tune.keeper import keep_watch
+from poolpilot.serve.commands.tune.tune_settings import TuneSettings
+from poolpilot.serve.commands.tune.tuner_screen import TunerScreen, summary, summary_table
+from poolpilot.serve.tuner.decision import Mode
+from poolpilot.serve.tuner.decision_log import DecisionLog
+from poolpilot.serve.tuner.envelope import Envelope, worst_threads
+from poolpilot.serve.tuner.hours import Hours
+from poolpilot.serve.tuner.outside import Outside, nothing_hinders
+from poolpilot.serve.tuner.tuner_loop import TunerLoop
+from poolpilot.serve.tuner.why_not import Rules
+
+HELP = (
+    "Watch one server and keep its pool right: observe, advise (the default, which sets nothing) or apply.\n\n"
+    "A step is at most a factor of two, is compared with what was in force window by window, and is taken back when "
+    "it is worse. What was verified last comes back at the end, and after a crash by the next start or the keeper."
+)
+PANELS = {
+    "MariaDB": ("defaults_file", "procedure", "cpus", "most_replica_lag_s", "keeper"),
+    "Without a DSN": ("backend", "server", "family", "seed", "workload"),
+}
+"""The groups of the help."""
+
+KILL_FILE, APPROVAL_FILE = "stop", "approved"
+"""Files in the folder of the decisions by which people speak to a tuner."""
+
+
+def build() -> Callable[..., None]:
+    """The command `poolpilot tune`."""
+    return as_command(TuneSettings, tune, HELP, argument="dsn", panels=PANELS)
+
+
+def tune(settings: TuneSettings, json_path: Path | None) -> None:
+    """Tunes a server until it is interrupted, or for the seconds given.
+
+    Raises:
+        KeyboardInterrupt: It was ended; what came of it is shown all the same.
+        SettingError: A setting is wrong.
+        ArtefactError: The model or the curves are missing or damaged.
+        ServerError: The server cannot be reached, or another tuner is at work on it.
+        JournalError: The way back cannot be noted, so that nothing may be set.
+        StoreError: The log cannot be written.
+    """
+    console = terminal()
+    settings.check()
+    check_folder(json_path)
+    if settings.keeper:
+        return keep_watch(settings, console)
+    with settings.opened() as target:
+        warn(target.warnings, console)
+        rules = rules_for(settings, target.server)
+        folder = settings.folder(target.name)
+        log = DecisionLog(folder, target.name)
+        console.print(introduction(settings, target, rules, folder), soft_wrap=True)
+        screen = TunerScreen(console)
+        try:
+            with _way_back(settings, target, console):
+                loop = TunerLoop(
+                    target,
+                    predictor_for(settings),
+                    rules,
+                    settings.measurement,
+                    outside_of(settings, target, folder),
+                    log,
+                    screen.add,
+                )
+                first = loop.memory.verified
+                try:
+                    loop.run(settings.seconds)
+                finally:
+                    came_of_it = summary(first, loop.memory, screen)
+                    console.print(summary_table(came_of_it))
+                    write_json(json_path, {**target.origin, **came_of_it})
+                    if settings.at_end == "first" and rules.mode is Mode.APPLY:
+                        target.way_back.commit(first)
+        finally:
+            log.close()
+
+
+def rules_for(settings: TuneSettings, server: Tunable) -> Rules:
+    """What the settings and the server allow.
+
+    Raises:
+        SettingError: They have nothing in common.
+    """
+    most_threads = None
+    if isinstance(server, MariadbServer):
+        most_threads = int(server.variables["thread_pool_max_threads"].value) - server.watch.spare_threads
+    return Rules(
+        mode=settings.mode,
+        guard=settings.guard,
+        pace=settings.pace,
+        envelope=Envelope.of(settings.guard, server.knobs, most_threads),
+        hours=[Hours.parse(text) for text in settings.hours],
+        approval=settings.approve,
+    )
+
+
+def predictor_for(settings: TuneSettings) -> Predictor:
+    """What proposes tuples: to who applies, one for somebody who measures what follows; else one for a single look.
+
+    Raises:
+        ArtefactError: The model or the curves are missing or damaged.
+        SettingError: The model is a network, and none knows such servers.
+    """
+    if settings.mode is Mode.APPLY:
+        return bandit_for(settings.server_kind, settings.model)
+    try:
+        return advisor_for(settings.server_kind, settings.model)
+    except FeatureError:  # one's own server, which no network knows
+        return bandit_for(settings.server_kind, settings.model)
+
+
+def outside_of(settings: TuneSettings, target: Target, folder: Path) -> Outside:
+    """What speaks to the tuner: files in the folder of its decisions, and what the server is doing."""
+    server = target.server
+    asks = nothing_hinders
+    if isinstance(server, MariadbServer):
+        asks = partial(_hindrances_of, server, settings.most_replica_lag_s)
+    return Outside(folder / KILL_FILE, folder / APPROVAL_FILE if settings.approve else None, asks)
+
+
+def introduction(settings: TuneSettings, target: Target, rules: Rules, folder: Path) -> str:
+    """What the tuner may do, before it begins."""
+    in_force = target.server.tuple_in_force()
+    lines = [f"Tuner of {target.name}, mode {settings.mode}; {in_force} is in force. Decisions go to {folder}."]
+    if rules.mode is Mode.APPLY:
+        (least, most), *_ = rules.envelope.ranges
+        worst = max(worst_threads(in_force.with_core((most, rules.envelope.ranges[1][1], 1))), 1)
+        limit = worst if rules.envelope.most_threads is None else min(worst, rules.envelope.most_threads)
+        lines.append(
+            f"It may set sizes {least}..{most}, by a factor of {rules.guard.factor:g} at a time, with {limit} threads "
+            f"at worst. While the file {folder / KILL_FILE} is there, it sets nothing."
+        )
+    if settings.approve:
+        lines.append(f"A step waits until {folder / APPROVAL_FILE} holds it, such as (4, 3, 250).")
+    return "\n".join(lines)
+
+
+def _hindrances_of(server: MariadbServer, most_replica_lag_s: float) -> tuple[str, ...]:
+    return hindrances(server.session, most_replica_lag_s)
+
+
+@contextmanager
+def _way_back(settings: TuneSettings, target: Target, console: Console) -> Iterator[None]:
+    """Around a tuner that sets: the lock and the journal. One that sets nothing needs neither."""
+    if settings.mode is not Mode.APPLY:
+        yield
+        return
+    with restoring(target.way_back, "tune", console):
+        yield

@@ -1,0 +1,80 @@
+"""Settings of `poolpilot tune`."""
+
+import re
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, field_validator
+from pydantic_settings import SettingsConfigDict
+
+from poolpilot.env.measurement.protocol import MeasurementSettings
+from poolpilot.env.tuning.journal import journal_folder
+from poolpilot.errors import SettingError
+from poolpilot.serve.commands.options.target_options import TargetOptions, option
+from poolpilot.serve.tuner.decision import Mode
+from poolpilot.serve.tuner.guard_settings import GuardSettings, PaceSettings
+from poolpilot.serve.tuner.hours import Hours
+
+WINDOW_S, MARIADB_WINDOW_S = 1.0, 5.0
+SETTLE_S, MARIADB_SETTLE_S = 0.2, 1.0
+
+
+class TuneSettings(TargetOptions):
+    """What the tuner may do, and to which server."""
+
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_TUNE_")
+
+    mode: Mode = option(Mode.ADVISE, "observe, advise (sets nothing) or apply.", metavar="NAME")
+    seconds: float | None = option(None, "How long it tunes; until it is ended if not given.", low=1.0, metavar="X")
+    window: float | None = option(None, "Seconds of a window: 1, MariaDB 5.", low=0.1, metavar="X")
+    settle: float | None = option(None, "Seconds dropped after a change: 0.2, MariaDB 1.", low=0.0, metavar="X")
+    hours: tuple[str, ...] = option(
+        (), "When it may change anything: nights, 'weekdays 01:00-05:00'; repeat it for more.", metavar="TEXT"
+    )
+    approve: bool = option(False, "Wait for a person's approval of every step.", flag="--approve")
+    model: Path | None = option(None, "A network to ask instead; `network` is the shipped one.", metavar="FOLDER")
+    log: Path | None = option(None, "Where decisions are kept; beside the journals if not given.", metavar="FOLDER")
+    at_end: Literal["verified", "first"] = option(
+        "verified", "What is in force at its end: verified (what it has verified), or first (what it found)."
+    )
+    most_replica_lag_s: float = Field(
+        default=10.0, ge=0.0, description="Replication lag in seconds beyond which nothing is changed."
+    )
+    keeper: bool = option(
+        False, "Only watch that what a tuner on this host leaves behind, should it die, is taken back.", flag="--keeper"
+    )
+    guard: GuardSettings = GuardSettings()
+    pace: PaceSettings = PaceSettings()
+
+    @field_validator("hours")
+    @classmethod
+    def _are_hours(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
+        try:
+            for text in texts:
+                Hours.parse(text)
+        except SettingError as error:
+            raise ValueError(str(error)) from error
+        return texts
+
+    @property
+    def measurement(self) -> MeasurementSettings:
+        """How a window is measured."""
+        mariadb = self.dsn is not None
+        window_s = self.window or (MARIADB_WINDOW_S if mariadb else WINDOW_S)
+        default_s = MARIADB_SETTLE_S if mariadb else SETTLE_S
+        settle_s = default_s if self.settle is None else self.settle
+        return MeasurementSettings(settle_s=settle_s, max_settle_s=max(settle_s, 2.0), window_s=window_s)
+
+    def check(self) -> None:
+        """Refuses settings that contradict one another.
+
+        Raises:
+            SettingError: They do; the text says which.
+        """
+        super().check()
+        if self.keeper and self.dsn is None:
+            raise SettingError("--keeper watches over a MariaDB server, which outlives the tuner: name it by its DSN")
+
+    def folder(self, server: str) -> Path:
+        """Where the decisions about a server are kept."""
+        return self.log or journal_folder() / "decisions" / re.sub(r"[^\w.-]+", "-", server).strip("-")

@@ -1,0 +1,69 @@
+"""What `poolpilot tune` prints: a line where a decision says something new, and what came of all of them."""
+
+from collections import Counter
+from datetime import datetime
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.decision import Decision, State
+from poolpilot.serve.tuner.look import Look
+from poolpilot.serve.tuner.memory import Memory
+
+QUIET = ("watching:",)
+"""Beginnings of reasons that every window repeats."""
+
+
+class TunerScreen:
+    """Follows the decisions of a tuner.
+
+    Args:
+        console: Where they are printed.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._said = ""
+        self._state: State | None = None
+        self.turns = 0
+        self.entered: Counter[State] = Counter()
+
+    def add(self, look: Look, decision: Decision) -> None:
+        """Takes a decision, and prints it where it says something new."""
+        self.turns += 1
+        if decision.state is not self._state:
+            self.entered[decision.state] += 1
+        elif decision.reason == self._said or decision.reason.startswith(QUIET):
+            return
+        self._said, self._state = decision.reason, decision.state
+        clock = datetime.fromtimestamp(look.unix_s).strftime("%H:%M:%S")
+        rate = "" if look.reading is None else f" {look.reading.throughput_per_s:8.0f}/s"
+        in_force = "-" if look.in_force is None else str(look.in_force)
+        self._console.print(f"{clock}{rate}  {in_force}  {decision.state}: {decision.reason}", soft_wrap=True)
+
+
+def summary(first: PoolTuple, memory: Memory, screen: TunerScreen) -> dict[str, Any]:
+    """What came of a run, fit for JSON."""
+    return {
+        "first": first.as_dict(),
+        "verified": memory.verified.as_dict(),
+        "windows": screen.turns,
+        "tries": screen.entered[State.TRY],
+        "roll_backs": screen.entered[State.ROLL_BACK],
+        "lost_requests": memory.lost_requests,
+        "state": memory.state,
+    }
+
+
+def summary_table(values: dict[str, Any]) -> Table:
+    """The summary as people read it."""
+    table = Table(title="Tuner", show_header=False, title_justify="left")
+    table.add_row("at first", str(PoolTuple.from_dict(values["first"])))
+    table.add_row("verified", str(PoolTuple.from_dict(values["verified"])))
+    table.add_row("windows", str(values["windows"]))
+    table.add_row("tries", f"{values['tries']}, taken back {values['roll_backs']}")
+    lost = values["lost_requests"]
+    table.add_row("tries cost" if lost >= 0.0 else "tries gained", f"{abs(lost):.0f} requests")
+    return table

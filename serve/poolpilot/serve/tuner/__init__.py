@@ -1,0 +1,1 @@
+"""The tuner: it watches one server and changes its pool under guard."""

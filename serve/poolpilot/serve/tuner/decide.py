@@ -1,0 +1,126 @@
+"""The tuner's state machine: from what it remembers and what it is told, what it decides; without I/O or a clock.
+
+    watch --asked--> try --done well--> verify --stood--> watch, further steps, then hold
+                      |                   |
+                      +----- worse -------+--> roll back --> cool down --> watch
+                                               (often: open circuit)
+    hold --another workload--> watch              a person sets the pool, or throws the switch: stand down
+
+Whatever comes in between (a server that cannot be reached, a hindrance, a window that nobody filled) ends a try, and
+what is verified comes back. The tuple of every decision is the verified one, or within the envelope's reach of it, or
+one that was verified earlier: `Rules.envelope` is asked for each step, and the loop that acts asks it again.
+"""
+
+from collections.abc import Callable, Mapping
+
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.decision import Mode, State
+from poolpilot.serve.tuner.look import Look, Reading
+from poolpilot.serve.tuner.memory import Memory, Refusal
+from poolpilot.serve.tuner.trying import Step, abandon, in_try, in_verify, rolled_back
+from poolpilot.serve.tuner.watching import in_hold, in_pause, in_watch
+from poolpilot.serve.tuner.why_not import Rules
+
+Handler = Callable[[Reading, Look, Memory, Rules], Step]
+
+HANDLERS: Mapping[State, Handler] = {
+    State.WATCH: in_watch,
+    State.TRY: in_try,
+    State.VERIFY: in_verify,
+    State.HOLD: in_hold,
+    State.COOL_DOWN: in_pause,
+    State.STAND_DOWN: in_pause,
+    State.OPEN_CIRCUIT: in_pause,
+}
+
+
+def decide(memory: Memory, look: Look, rules: Rules) -> Step:
+    """What to do now.
+
+    Args:
+        memory: What is remembered; `Memory.begin` at first.
+        look: What was found out since the last decision.
+        rules: What the operator and the server allow.
+    """
+    memory, decision = _decided(memory.forgotten(look.at_s), look, rules)
+    if memory.expected != memory.verified:
+        memory = memory.but(lately=memory.expected)
+    return memory, decision
+
+
+def _decided(memory: Memory, look: Look, rules: Rules) -> Step:
+    if look.in_force is None:
+        memory = abandon(memory)
+        return memory, memory.decision("the server cannot be reached").model_copy(update={"pool_tuple": None})
+    if look.restarted:
+        return _begun_anew(look.in_force, look, memory, f"the server was restarted: {look.in_force} is in force")
+    if not memory.has_set(look.in_force):
+        return _stood_down(look.in_force, look, memory, rules)
+    if look.kill:
+        return _killed(look, memory)
+    if look.in_force != memory.expected or look.refused is not None:
+        return _not_taken(look, memory, rules)
+    return _as_expected(look, memory.but(lately=None) if look.in_force == memory.verified else memory, rules)
+
+
+def _as_expected(look: Look, memory: Memory, rules: Rules) -> Step:
+    """What was decided is in force: what has come of it."""
+    if memory.state is State.ROLL_BACK:
+        return rolled_back(look, memory, rules)
+    if memory.state is State.STAND_DOWN and memory.wait_until_s is None:
+        return memory, memory.decision("a person has set the pool: it is left alone")
+    if look.hindrances:
+        return _hindered("; ".join(look.hindrances), memory)
+    if look.reading is None or look.reading.throughput_per_s <= 0.0:
+        return _hindered("there is no window to judge by: nobody sends anything, or it was disturbed", memory)
+    return HANDLERS[memory.state](look.reading, look, memory, rules)
+
+
+def _begun_anew(in_force: PoolTuple, look: Look, memory: Memory, reason: str) -> Step:
+    """What is in force is somebody's wish, as what a configuration file says after a restart is."""
+    anew = Memory.begin(in_force, look.at_s).but(workload=memory.workload + 1, lost_requests=memory.lost_requests)
+    return anew, anew.decision(reason)
+
+
+def _stood_down(in_force: PoolTuple, look: Look, memory: Memory, rules: Rules) -> Step:
+    """Somebody has set another tuple: it stays, and is what is verified from now on."""
+    if rules.mode is not Mode.APPLY:
+        return _begun_anew(in_force, look, memory, f"somebody has set {in_force}")
+    seconds = rules.guard.stand_down_s
+    memory = Memory.begin(in_force, look.at_s).but(
+        state=State.STAND_DOWN,
+        wait_until_s=None if seconds is None else look.at_s + seconds,
+        workload=memory.workload + 1,
+        tries_s=memory.tries_s,
+        lost_requests=memory.lost_requests,
+    )
+    until = "until it is started again" if seconds is None else f"for {seconds:g} s"
+    return memory, memory.decision(f"a person has set {in_force}: the tuner leaves the pool alone {until}")
+
+
+def _killed(look: Look, memory: Memory) -> Step:
+    """Nothing is set until the switch is back, and no earlier than any other pause ends."""
+    memory = abandon(memory)
+    for_good = memory.state is State.STAND_DOWN and memory.wait_until_s is None
+    until_s = None if for_good else max(memory.wait_until_s or 0.0, look.at_s)
+    memory = memory.but(state=State.STAND_DOWN, wait_until_s=until_s)
+    return memory, memory.decision(f"a person has thrown the kill switch: {memory.verified} stays in force")
+
+
+def _not_taken(look: Look, memory: Memory, rules: Rules) -> Step:
+    """What was decided is not in force: what is verified comes back, and is tried to be set again where it is not."""
+    wanted = memory.expected
+    if wanted == memory.verified:
+        memory = memory.but(state=State.ROLL_BACK)
+        return memory, memory.decision(f"{wanted} is not back in force yet")
+    refusal = Refusal(pool_tuple=wanted, until_s=look.at_s + rules.guard.retry_after_s)
+    memory = abandon(memory).but(refusals=(*memory.refusals, refusal))
+    return memory, memory.decision(f"{wanted} could not be set: {look.refused or 'another tuple is in force'}")
+
+
+def _hindered(reason: str, memory: Memory) -> Step:
+    """A window that says nothing about tuples: a try ends, and a wait goes on."""
+    memory = abandon(memory)
+    if memory.state is State.HOLD:
+        memory = memory.but(other=0)
+    return memory, memory.decision(f"nothing is changed now: {reason}")

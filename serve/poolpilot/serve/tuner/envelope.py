@@ -1,0 +1,104 @@
+"""What may be set at all: the operator's ranges, the server's, and at most a step from what was verified."""
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+from poolpilot.env.knobs import CORE_KNOBS, KnobSpace
+from poolpilot.errors import SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.guard_settings import GuardSettings
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """The tuples that may be set.
+
+    Attributes:
+        ranges: Least and greatest value of each core knob.
+        factor: Most that a knob may change from a verified value.
+        most_threads: Threads that a tuple may ask for.
+    """
+
+    ranges: tuple[tuple[int, int], ...]
+    factor: float
+    most_threads: int | None
+
+    @classmethod
+    def of(cls, guard: GuardSettings, knobs: KnobSpace, most_threads: int | None = None) -> Self:
+        """What both the operator and the server allow.
+
+        Args:
+            guard: What the operator allows.
+            knobs: What the server takes.
+            most_threads: Threads that the server's own limit leaves to the pool.
+
+        Raises:
+            SettingError: They have no value of a knob in common.
+        """
+        asked = (
+            (guard.least_size, guard.most_size),
+            (1, guard.most_oversubscribe),
+            (guard.least_stall_limit_ms, guard.most_stall_limit_ms),
+        )
+        ranges = tuple(_both(name, span, knobs) for name, span in zip(CORE_KNOBS, asked, strict=True))
+        limits = [limit for limit in (guard.most_threads, most_threads) if limit is not None]
+        return cls(ranges, guard.factor, min(limits, default=None))
+
+    def step(self, verified: PoolTuple, wanted: PoolTuple) -> PoolTuple:
+        """The tuple nearest to `wanted` that may be set from a verified one; that one itself where there is none."""
+        values = []
+        for now, goal, span in zip(verified.core, wanted.core, self.ranges, strict=True):
+            low, high = self._reach(now, span)
+            if low > high:
+                return verified
+            values.append(min(max(goal, low), high))
+        size, oversubscribe, timer_interval_ms = values
+        stepped = verified.with_core((size, oversubscribe, timer_interval_ms))
+        return stepped if self._has_threads_for(stepped) else verified
+
+    def check(self, verified: PoolTuple, candidate: PoolTuple) -> None:
+        """Refuses a tuple that may not be set from a verified one; going back to that one is always allowed.
+
+        Raises:
+            SettingError: The text names the knob and its range.
+        """
+        if candidate == verified:
+            return
+        for name, now, value, span in zip(CORE_KNOBS, verified.core, candidate.core, self.ranges, strict=True):
+            low, high = self._reach(now, span)
+            if not low <= value <= high:
+                raise SettingError(
+                    f"{name} = {value} may not be tried from {verified}: allowed are {low}..{high}, a factor of "
+                    f"{self.factor:g} at most and within {span[0]}..{span[1]}"
+                )
+        if candidate.with_core(verified.core) != verified:
+            raise SettingError(f"{candidate} differs from {verified} in more than the core knobs")
+        if not self._has_threads_for(candidate):
+            raise SettingError(
+                f"{candidate} may ask for {worst_threads(candidate)} threads; allowed are {self.most_threads}"
+            )
+
+    def _reach(self, now: int, span: tuple[int, int]) -> tuple[int, int]:
+        # A step of one is always allowed: below a factor of two small numbers would never move.
+        down, up = min(math.ceil(now / self.factor), now - 1), max(math.floor(now * self.factor), now + 1)
+        return max(down, span[0]), min(up, span[1])
+
+    def _has_threads_for(self, pool_tuple: PoolTuple) -> bool:
+        return self.most_threads is None or worst_threads(pool_tuple) <= self.most_threads
+
+
+def worst_threads(pool_tuple: PoolTuple) -> int:
+    """Threads that the groups of a tuple may keep active, with a listener each."""
+    return pool_tuple.pool_size * (1 + pool_tuple.oversubscribe)
+
+
+def _both(name: str, asked: tuple[int, int], knobs: KnobSpace) -> tuple[int, int]:
+    knob = knobs.knobs.get(name)
+    taken = (asked[0], asked[1]) if knob is None else (math.ceil(knob.low), math.floor(knob.high))
+    low, high = max(asked[0], taken[0]), min(asked[1], taken[1])
+    if low > high:
+        raise SettingError(
+            f"{name} may be {asked[0]}..{asked[1]} by the settings, but the server takes {taken[0]}..{taken[1]}"
+        )
+    return low, high

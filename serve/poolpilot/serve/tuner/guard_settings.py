@@ -1,0 +1,71 @@
+"""How far the tuner may go, and how it judges what it tries."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class GuardSettings(BaseModel):
+    """What the tuner may do at most, whatever is predicted."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    factor: float = Field(
+        default=2.0, gt=1.0, le=16.0, description="Most that a try may change a knob from the last verified value."
+    )
+    least_size: int = Field(default=1, ge=1, description="Smallest pool size that it may set.")
+    most_size: int = Field(default=128, ge=1, description="Largest pool size that it may set.")
+    most_oversubscribe: int = Field(default=64, ge=1, description="Largest oversubscribe that it may set.")
+    least_stall_limit_ms: int = Field(default=10, ge=1, description="Shortest stall limit that it may set.")
+    most_stall_limit_ms: int = Field(default=6000, ge=1, description="Longest stall limit that it may set.")
+    most_threads: int | None = Field(
+        default=None,
+        ge=1,
+        description="Most threads that a configuration may ask for; no limit of its own if not given.",
+    )
+    most_drop: float = Field(
+        default=0.05, gt=0.0, lt=1.0, description="Share of the goodput that a try may lose before it is taken back."
+    )
+    most_latency_rise: float = Field(
+        default=0.2, gt=0.0, description="Share by which a try may raise latency before it is taken back."
+    )
+    min_gain: float = Field(default=0.05, ge=0.0, description="Gain in goodput, as a share, that a try must promise.")
+    tries_per_hour: int = Field(default=12, ge=1, description="Configurations tried in an hour at most.")
+    cool_down_s: float = Field(default=120.0, ge=0.0, description="Seconds without a try after one was taken back.")
+    retry_after_s: float = Field(
+        default=3600.0, ge=0.0, description="Seconds before what was taken back may be tried again."
+    )
+    breaker_roll_backs: int = Field(
+        default=3, ge=1, description="Roll-backs within an hour after which nothing is tried for a while."
+    )
+    circuit_open_s: float = Field(default=21_600.0, gt=0.0, description="Seconds of that while.")
+    probation_s: float = Field(
+        default=600.0, ge=0.0, description="Seconds after a change in which a fall of goodput takes it back."
+    )
+    stand_down_s: float | None = Field(
+        default=None,
+        gt=0.0,
+        description="Seconds that it leaves a server alone whose pool a person has set; until it is started again if "
+        "not given.",
+    )
+
+
+class PaceSettings(BaseModel):
+    """How long the tuner watches, and how often it compares."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    observe_for_s: float = Field(default=30.0, ge=0.0, description="Seconds of watching before the first try.")
+    baseline_windows: int = Field(
+        default=4, ge=2, description="Windows of the tuple in force before anything is tried."
+    )
+    least_pairs: int = Field(default=3, ge=1, description="Windows of a try before it may be called good.")
+    most_pairs: int = Field(default=6, ge=1, description="Windows of a try at most.")
+    wanted_error: float = Field(
+        default=0.025, gt=0.0, description="Standard error of ln goodput at which a comparison ends early."
+    )
+    verify_windows: int = Field(default=3, ge=1, description="Windows in a row that a good try must stand.")
+    ask_every_s: float = Field(default=300.0, ge=0.0, description="Seconds between two questions to the predictor.")
+    shift: float = Field(
+        default=0.25,
+        gt=0.0,
+        description="Change of ln goodput, two windows in a row, that is taken for another workload.",
+    )

@@ -1,0 +1,117 @@
+"""What the tuner is told each time it decides: what was measured, what is proposed, and what speaks against acting."""
+
+import math
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from poolpilot.env.objective import Objective
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+from poolpilot.models.predictor import Prediction
+
+TAIL = 0.95
+"""Quantile of a class's latency that must not rise."""
+
+
+class Reading(BaseModel):
+    """One window, reduced to what a decision goes by.
+
+    Attributes:
+        goodput_per_s: What counts, by the objective of the server.
+        throughput_per_s: Requests completed per second.
+        latency_ms: Geometric mean over the classes of their 95th percentiles; the mean time in the system where nobody
+            reports classes; None where neither is known.
+        seconds: Length of the window.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    goodput_per_s: float = Field(gt=0.0, allow_inf_nan=False)
+    throughput_per_s: float = Field(ge=0.0, allow_inf_nan=False)
+    latency_ms: float | None = Field(default=None, gt=0.0, allow_inf_nan=False)
+    seconds: float = Field(gt=0.0, allow_inf_nan=False)
+
+    @classmethod
+    def of(cls, window: Window, objective: Objective) -> Self:
+        """The reading of a window."""
+        return cls(
+            goodput_per_s=objective.goodput_per_s(window),
+            throughput_per_s=window.throughput_per_s,
+            latency_ms=_latency_ms(window),
+            seconds=window.duration_s,
+        )
+
+
+def _latency_ms(window: Window) -> float | None:
+    tails_us = [tail for each in window.classes.values() if (tail := each.latency.quantile(TAIL)) > 0.0]
+    if tails_us:
+        return math.exp(sum(map(math.log, tails_us)) / len(tails_us)) / 1e3
+    return 1e3 * window.time_in_system_s if window.time_in_system_s else None
+
+
+class Proposal(BaseModel):
+    """What a predictor would set.
+
+    Attributes:
+        pool_tuple: The tuple; the one in force where it abstains or would keep it.
+        abstained: Whether it has no advice.
+        gain: ln of the goodput expected over that of the tuple in force; None where it is not estimated.
+        reason: Why, in a sentence.
+        model_digest: What answered.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    pool_tuple: PoolTuple
+    abstained: bool
+    gain: float | None = None
+    reason: str
+    model_digest: str = ""
+
+    @classmethod
+    def of(cls, prediction: Prediction, over_first: float) -> Self:
+        """What a prediction proposes.
+
+        Args:
+            prediction: The prediction, whose gain is over its first window.
+            over_first: J of its latest window minus that of its first.
+        """
+        gain = None if prediction.expected_gain is None else prediction.expected_gain - over_first
+        return cls(
+            pool_tuple=prediction.pool_tuple,
+            abstained=prediction.abstained or (gain is not None and not math.isfinite(gain)),
+            gain=gain if gain is not None and math.isfinite(gain) else None,
+            reason=prediction.reasons[0] if prediction.reasons else "the predictor gives no reason",
+            model_digest=prediction.model_digest,
+        )
+
+
+class Look(BaseModel):
+    """What the tuner is told when it is to decide.
+
+    Attributes:
+        at_s: Seconds since the tuner began, by a clock that never jumps.
+        unix_s: The wall clock, by which hours of the day are told.
+        in_force: The tuple as read from the server; None where it cannot be reached.
+        reading: The window since the last decision; None where there is none to judge by.
+        proposal: What a predictor would set, where it was asked.
+        hindrances: Why nothing may be changed now, as sentences.
+        kill: Whether a person has thrown the kill switch.
+        approved: The tuple that a person has approved, as text.
+        restarted: Whether the server was started anew, so that its configuration file holds.
+        refused: Why the server did not take the tuple that was decided on.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    at_s: float
+    unix_s: float
+    in_force: PoolTuple | None
+    reading: Reading | None = None
+    proposal: Proposal | None = None
+    hindrances: tuple[str, ...] = ()
+    kill: bool = False
+    approved: str | None = None
+    restarted: bool = False
+    refused: str | None = None

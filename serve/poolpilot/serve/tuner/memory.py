@@ -1,0 +1,145 @@
+"""All that the tuner remembers between two looks: with it and the next look a decision can be made again."""
+
+import math
+
+from pydantic import BaseModel, ConfigDict
+
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.decision import Decision, State
+from poolpilot.serve.tuner.look import Reading
+from poolpilot.serve.tuner.paired_trial import Z_ONE_SIDED_95, PairedTrial
+
+HOUR_S = 3600.0
+
+
+class Journey(BaseModel):
+    """Steps on the way to a tuple that lies further off than one step.
+
+    Attributes:
+        origin: The verified tuple that it began from.
+        gain: Sum of the steps' gains in ln goodput.
+        variance: Sum of their variances.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    origin: PoolTuple
+    gain: float = 0.0
+    variance: float = 0.0
+
+    def with_step(self, gain: float, error: float) -> "Journey":
+        """The journey after a further step."""
+        return self.model_copy(update={"gain": self.gain + gain, "variance": self.variance + error * error})
+
+    @property
+    def shown_better(self) -> bool:
+        """Whether the steps together are shown to gain."""
+        return self.gain - Z_ONE_SIDED_95 * math.sqrt(self.variance) > 0.0
+
+
+class Refusal(BaseModel):
+    """A tuple that was taken back, and until when it is not tried again."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    pool_tuple: PoolTuple
+    until_s: float
+
+
+class Memory(BaseModel):
+    """What is remembered.
+
+    Attributes:
+        home: The tuple that the tuner found, or that a person has set since.
+        verified: The tuple that comes back when anything goes wrong.
+        state: Where the tuner stands.
+        expected: The tuple that should be in force.
+        lately: The tuple that was tried last, while it may still be in force; None where it cannot be.
+        began_s: When watching this workload began.
+        baseline: Latest windows of the verified tuple.
+        trial: The try in progress, or that is being verified.
+        homeward: Whether that try is of an earlier tuple, to see whether it would do better.
+        standing: Windows that a try has stood while it is being verified.
+        worse: Windows in a row of such a try that were worse than those before it.
+        other: Windows in a row that look like another workload; negative where goodput fell.
+        journey: Steps since the last tuple that was shown better than what it replaced.
+        check_home: Whether to see next if the tuple that was found would do better.
+        changed_s: When the verified tuple last changed; None before.
+        replaced: The tuple that it replaced.
+        pending: A step that waits for leave: hours, approval or the change budget.
+        tries_s: When tries began, within the last hour.
+        roll_backs_s: When tries were taken back, within the last hour.
+        refusals: What is not to be tried again for a while.
+        wait_until_s: When cooling down, standing down or an open circuit ends; None is never.
+        asked_s: When the predictor was last asked.
+        workload: Number of the workload.
+        lost_requests: Requests that tries have cost so far; negative where they gained.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    home: PoolTuple
+    verified: PoolTuple
+    state: State = State.WATCH
+    expected: PoolTuple
+    lately: PoolTuple | None = None
+    began_s: float
+    baseline: tuple[Reading, ...] = ()
+    trial: PairedTrial | None = None
+    homeward: bool = False
+    standing: int = 0
+    worse: int = 0
+    other: int = 0
+    journey: Journey | None = None
+    check_home: bool = False
+    changed_s: float | None = None
+    replaced: PoolTuple | None = None
+    pending: PoolTuple | None = None
+    tries_s: tuple[float, ...] = ()
+    roll_backs_s: tuple[float, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    wait_until_s: float | None = None
+    asked_s: float | None = None
+    workload: int = 0
+    lost_requests: float = 0.0
+
+    @classmethod
+    def begin(cls, in_force: PoolTuple, at_s: float) -> "Memory":
+        """What is known at the beginning: the tuple in force."""
+        return cls(home=in_force, verified=in_force, expected=in_force, began_s=at_s)
+
+    def forgotten(self, at_s: float) -> "Memory":
+        """Without what is over by now."""
+        return self.model_copy(
+            update={
+                "tries_s": tuple(each for each in self.tries_s if at_s - each < HOUR_S),
+                "roll_backs_s": tuple(each for each in self.roll_backs_s if at_s - each < HOUR_S),
+                "refusals": tuple(each for each in self.refusals if each.until_s > at_s),
+            }
+        )
+
+    def has_set(self, pool_tuple: PoolTuple) -> bool:
+        """Whether a tuple is of the tuner's making; where a change broke off half way, it has knobs of two."""
+        ours = [each.as_dict() for each in (self.expected, self.verified, self.lately or self.verified)]
+        return all(value in [each[name] for each in ours] for name, value in pool_tuple.as_dict().items())
+
+    def refuses(self, pool_tuple: PoolTuple) -> bool:
+        """Whether a tuple is not to be tried for now."""
+        return any(each.pool_tuple == pool_tuple for each in self.refusals)
+
+    def but(self, **changes: object) -> "Memory":
+        """The same with some fields changed."""
+        return self.model_copy(update=changes)
+
+    def decision(self, reason: str, *, ask: bool = False, most_lost: float = 0.0) -> Decision:
+        """To have in force what is expected to be, for a reason."""
+        return Decision(
+            state=self.state,
+            pool_tuple=self.expected,
+            verified=self.verified,
+            reason=reason,
+            ask=ask,
+            would=self.pending,
+            workload=self.workload,
+            most_lost=most_lost,
+        )

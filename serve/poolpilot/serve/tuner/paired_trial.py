@@ -1,0 +1,131 @@
+"""A try beside what it would replace: windows of both in turn, so that a drift of the load falls on both alike.
+
+The windows are A0 B1 A1 B2 A2 ..., A the tuple before and B the one tried. The difference of B_i is
+    d_i = ln B_i - (ln A_{i-1} + ln A_i) / 2,
+which a load that rises or falls evenly leaves at zero. Of windows with a standard deviation s, d has the variance
+1.5 s^2; neighbours share an A, so that the mean of n of them has about 4/3 of the variance that n separate ones would
+have. The spread of few differences is hardly known, so that of the windows before counts as `KNOWN` further ones.
+"""
+
+import itertools
+import math
+import statistics
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.guard_settings import GuardSettings, PaceSettings
+from poolpilot.serve.tuner.look import Reading
+
+KNOWN = 4
+LEAST_NOISE = 0.01
+"""Windows never repeat themselves better than this, however few of them seem to."""
+
+Z_ONE_SIDED_95 = 1.645
+Z_HARM = 2.5
+"""Standard errors beyond which a loss is no chance: one in 160 tries that change nothing ends early."""
+
+OF_A_DIFFERENCE, SHARED = 1.5, 4.0 / 3.0
+
+Verdict = Literal["better", "no worse", "worse"]
+
+
+class PairedTrial(BaseModel):
+    """A try in progress.
+
+    Attributes:
+        before: The tuple in force before, which is verified.
+        candidate: The tuple that is tried.
+        noise: Standard deviation of ln goodput between windows of `before`.
+        befores: Windows under `before`, the last one before the try first.
+        candidates: Windows under `candidate`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    before: PoolTuple
+    candidate: PoolTuple
+    noise: float
+    befores: tuple[Reading, ...]
+    candidates: tuple[Reading, ...] = ()
+
+    @property
+    def next(self) -> PoolTuple:
+        """The tuple of the next window."""
+        return self.candidate if len(self.befores) > len(self.candidates) else self.before
+
+    def with_reading(self, reading: Reading) -> "PairedTrial":
+        """The trial with the window of `next`."""
+        if self.next == self.candidate:
+            return self.model_copy(update={"candidates": (*self.candidates, reading)})
+        return self.model_copy(update={"befores": (*self.befores, reading)})
+
+    def harm(self, guard: GuardSettings) -> str | None:
+        """Why the try must end now, as a sentence; None while nothing speaks against it.
+
+        A loss counts where it exceeds what the guard allows and what chance explains.
+        """
+        tried = len(self.candidates)
+        if not tried:
+            return None
+        chance = Z_HARM * self.noise * math.sqrt(OF_A_DIFFERENCE / tried)
+        lost = -statistics.fmean(self._differences([reading.goodput_per_s for reading in self.candidates], "goodput"))
+        if lost > max(-math.log1p(-guard.most_drop), chance):
+            return f"{self.candidate} completes {100 * -math.expm1(-lost):.0f} % less than {self.before}"
+        rise = self._latency_rise()
+        if rise is not None and rise > max(math.log1p(guard.most_latency_rise), chance):
+            return f"latency under {self.candidate} is {100 * math.expm1(rise):.0f} % above that under {self.before}"
+        return None
+
+    def verdict(self, guard: GuardSettings, pace: PaceSettings) -> Verdict | None:
+        """What came of it; None while further windows are needed."""
+        pairs = len(self.candidates)
+        if self.next == self.before or pairs < pace.least_pairs:
+            return None
+        mean, error = self.gain()
+        if pairs < pace.most_pairs and error > pace.wanted_error:
+            return None
+        if mean - Z_ONE_SIDED_95 * error > 0.0:
+            return "better"
+        beyond = mean + Z_ONE_SIDED_95 * error < 0.0 or mean < math.log1p(-guard.most_drop)
+        return "worse" if beyond else "no worse"
+
+    def gain(self) -> tuple[float, float]:
+        """Mean difference of ln goodput, candidate over before, and its standard error."""
+        found = self._differences([reading.goodput_per_s for reading in self.candidates], "goodput")
+        pairs = len(found)
+        seen = sum((each - statistics.fmean(found)) ** 2 for each in found)
+        variance = (seen + KNOWN * OF_A_DIFFERENCE * self.noise**2) / (pairs - 1 + KNOWN)
+        return statistics.fmean(found), math.sqrt(SHARED * variance / pairs)
+
+    def lost_requests(self) -> float:
+        """Requests that the windows of the candidate completed less than those around them; negative for a gain."""
+        rates = [reading.throughput_per_s for reading in self.befores]
+        return sum(
+            (statistics.fmean(rates[place : place + 2]) - reading.throughput_per_s) * reading.seconds
+            for place, reading in enumerate(self.candidates)
+        )
+
+    def _differences(self, tried: Sequence[float], of: Literal["goodput", "latency"]) -> list[float]:
+        around = [reading.goodput_per_s if of == "goodput" else reading.latency_ms or 0.0 for reading in self.befores]
+        return [
+            math.log(value) - statistics.fmean(map(math.log, around[place : place + 2]))
+            for place, value in enumerate(tried)
+        ]
+
+    def _latency_rise(self) -> float | None:
+        tried = [reading.latency_ms for reading in self.candidates]
+        if any(value is None for value in (*tried, *(reading.latency_ms for reading in self.befores))):
+            return None
+        return statistics.fmean(self._differences([value for value in tried if value is not None], "latency"))
+
+
+def noise_of(readings: Sequence[Reading]) -> float:
+    """Standard deviation of ln goodput between windows, by their steps: a slow drift of the load is no noise."""
+    logs = [math.log(reading.goodput_per_s) for reading in readings]
+    steps = [later - earlier for earlier, later in itertools.pairwise(logs)]
+    if not steps:
+        return LEAST_NOISE
+    return max(math.sqrt(statistics.fmean(step * step for step in steps) / 2.0), LEAST_NOISE)

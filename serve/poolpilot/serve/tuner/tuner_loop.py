@@ -1,0 +1,184 @@
+"""The loop that acts on what is decided: sets, measures, asks, and survives a server that is gone for a while."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from poolpilot.env.interrupts import Interrupts
+from poolpilot.env.measurement.protocol import MeasurementSettings, observe
+from poolpilot.env.measurement.settling import settle
+from poolpilot.env.server import WindowSource
+from poolpilot.env.tuning.target import Target
+from poolpilot.errors import LostServerError, PoolPilotError, ServerError, SettingError, TupleChangedError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+from poolpilot.models.predictor import Predictor
+from poolpilot.serve.tuner.clock import Clock, clock_of
+from poolpilot.serve.tuner.decide import decide
+from poolpilot.serve.tuner.decision import Decision, State
+from poolpilot.serve.tuner.decision_log import DecisionLog
+from poolpilot.serve.tuner.look import Look, Proposal, Reading
+from poolpilot.serve.tuner.memory import Memory
+from poolpilot.serve.tuner.outside import Outside
+from poolpilot.serve.tuner.why_not import Rules
+
+REACH_AGAIN_EVERY_S = 1.0
+
+MOVING = (State.TRY, State.VERIFY, State.ROLL_BACK)
+"""States in which another tuple than the verified one may be in force."""
+
+OnDecision = Callable[[Look, Decision], None]
+"""Is told of every decision."""
+
+
+@dataclass
+class TunerLoop:
+    """The tuner of one server.
+
+    Attributes:
+        target: The server.
+        predictor: What proposes tuples.
+        rules: What is allowed.
+        measurement: How long a window lasts, and what settles before it.
+        outside: What speaks to the tuner from outside.
+        log: Where decisions are kept; None keeps none.
+        on_decision: Is told of every decision.
+        clock: The time; that of the server if None.
+
+    Raises:
+        SettingError: The server only replays windows.
+    """
+
+    target: Target
+    predictor: Predictor
+    rules: Rules
+    measurement: MeasurementSettings = field(default_factory=MeasurementSettings)
+    outside: Outside = field(default_factory=Outside)
+    log: DecisionLog | None = None
+    on_decision: OnDecision = lambda _look, _decision: None
+    clock: Clock | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.target.server, WindowSource):
+            raise SettingError(f"{self.target.name} replays windows and has no time to wait: tune one that counts")
+        self._clock = self.clock or clock_of(self.target.server)
+        in_force = self.target.server.tuple_in_force()
+        self.memory = Memory.begin(in_force, self._clock.at_s())
+        self.decision = self.memory.decision("the tuner begins")
+        self._verified = {in_force}
+        self._windows: list[Window] = []  # of the workload in force, the latest of each tuple, the tuple in force last
+        self._workload = self.memory.workload
+        self._lost = False
+
+    def run(self, horizon_s: float | None = None) -> None:
+        """Tunes until the horizon, or until it is interrupted between two windows.
+
+        Args:
+            horizon_s: Seconds; None is for good.
+
+        Raises:
+            KeyboardInterrupt: A person or a supervisor has ended it.
+            JournalError: The way back can no longer be written, so nothing more may be set.
+        """
+        with Interrupts() as interrupts:
+            while horizon_s is None or self._clock.at_s() < horizon_s:
+                self.turn()
+                interrupts.check()
+
+    def turn(self) -> Decision:
+        """Acts on the latest decision, looks, and decides anew."""
+        look = self._look()
+        before = self.memory
+        self.memory, self.decision = decide(before, look, self.rules)
+        if self.log is not None:
+            self.log.write(before, look, self.decision)
+        if self._has_come_to_rest(before, look):
+            self.target.way_back.commit(self.decision.verified)
+            self._verified.add(self.decision.verified)
+        self.on_decision(look, self.decision)
+        return self.decision
+
+    def _has_come_to_rest(self, before: Memory, look: Look) -> bool:
+        """Whether a try is over, or somebody else has set a tuple, and what is verified now is in force."""
+        moved = before.state in MOVING or before.verified != self.decision.verified
+        return moved and self.decision.state not in MOVING and look.in_force == self.decision.verified
+
+    def _look(self) -> Look:
+        restarted = False
+        try:
+            if self._lost:
+                restarted = self.target.way_back.reach_again()
+                self._lost = False
+            return self._reached(restarted)
+        except LostServerError as error:
+            self._lost = True
+            return self._gone(str(error))
+        except ServerError as error:
+            if not self._lost:
+                raise
+            time.sleep(REACH_AGAIN_EVERY_S)
+            return self._gone(str(error))
+
+    def _gone(self, reason: str) -> Look:
+        return Look(at_s=self._clock.at_s(), unix_s=self._clock.unix_s(), in_force=None, hindrances=(reason,))
+
+    def _reached(self, restarted: bool) -> Look:
+        refused = None if restarted else self._acted()
+        window = None
+        if refused is None:
+            try:
+                window = observe(self.target.server, self._window_s()).window
+            except TupleChangedError:
+                window = None
+        in_force = self.target.server.tuple_in_force()
+        reading = None if window is None else Reading.of(window, self.target.objective)
+        return Look(
+            at_s=self._clock.at_s(),
+            unix_s=self._clock.unix_s(),
+            in_force=in_force,
+            reading=reading,
+            proposal=None if window is None else self._proposal(window),
+            hindrances=self.outside.hindrances(),
+            kill=self.outside.killed(),
+            approved=self.outside.approved(),
+            restarted=restarted,
+            refused=refused,
+        )
+
+    def _acted(self) -> str | None:
+        """Sets what was decided; why the server did not take it, if it did not."""
+        wanted, server = self.decision.pool_tuple, self.target.server
+        if wanted is None:
+            return None
+        try:
+            if wanted == server.tuple_in_force():
+                return None
+            self._check(wanted)
+            settle(server, server.apply(wanted), self.measurement)
+        except LostServerError:
+            raise
+        except (SettingError, ServerError) as error:
+            return str(error)
+        return None
+
+    def _check(self, wanted: PoolTuple) -> None:
+        """The envelope once more, apart from the state machine: what was verified, or a step from it."""
+        if wanted not in self._verified and wanted != self.decision.verified:
+            self.rules.envelope.check(self.decision.verified, wanted)
+
+    def _window_s(self) -> float:
+        return self.measurement.window_for(self.target.server.tuple_in_force())
+
+    def _proposal(self, window: Window) -> Proposal | None:
+        """What the predictor proposes where it is asked; the windows of this workload are kept for it."""
+        if self.decision.workload != self._workload:
+            self._workload, self._windows = self.decision.workload, []
+        self._windows = [each for each in self._windows if each.pool_tuple != window.pool_tuple] + [window]
+        if not self.decision.ask or window.throughput_per_s <= 0.0:
+            return None
+        objective = self.target.objective
+        try:
+            prediction = self.predictor.predict(self._windows, self.target.server.knobs, objective)
+        except PoolPilotError as error:
+            return Proposal(pool_tuple=window.pool_tuple, abstained=True, reason=f"the predictor fails: {error}")
+        return Proposal.of(prediction, objective.value(window) - objective.value(self._windows[0]))

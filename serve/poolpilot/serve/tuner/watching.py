@@ -1,0 +1,131 @@
+"""Between tries: what is in force is watched, another workload is noticed, and proposals are weighed."""
+
+import math
+import statistics
+
+from poolpilot.serve.tuner.decision import Mode, State
+from poolpilot.serve.tuner.look import Look, Proposal, Reading
+from poolpilot.serve.tuner.memory import Memory
+from poolpilot.serve.tuner.paired_trial import noise_of
+from poolpilot.serve.tuner.trying import Step, begin_try, taken_back
+from poolpilot.serve.tuner.why_not import Rules, candidate_of, why_not
+
+NOISES = 3.0
+"""A change is another workload only beyond so many standard deviations of a window."""
+
+
+def in_watch(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
+    """Takes a window of what is verified until there are enough, then asks."""
+    memory = _with_window(reading, look, memory, rules)
+    if look.proposal is not None and memory.baseline:
+        return _weighed(look.proposal, look, memory, rules)
+    have, want = len(memory.baseline), rules.pace.baseline_windows
+    watched_s = look.at_s - memory.began_s
+    if have < want or watched_s < rules.pace.observe_for_s:
+        return memory, memory.decision(f"watching: {have} windows of {want}, {watched_s:.0f} s")
+    if memory.check_home and rules.mode is Mode.APPLY:
+        said = f"goodput fell: would {memory.home}, which was in force at first, do better now?"
+        return begin_try(memory.home, look, memory, rules, said, homeward=True)
+    return _asking(look, memory.but(check_home=False), rules)
+
+
+def in_hold(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
+    """Takes a window of what is to stay: asks again now and then, and begins anew under another workload."""
+    change = _change(reading, memory)
+    beyond = _beyond(memory, rules)
+    if abs(change) > beyond:
+        other = memory.other + 1 if change > 0 else memory.other - 1
+        memory = memory.but(other=other if other * change > 0 else int(math.copysign(1, change)))
+        if abs(memory.other) >= 2:
+            return _another_workload(reading, look, memory, rules)
+        return memory, memory.decision(f"goodput changed by {100 * math.expm1(change):+.0f} %; one window more")
+    memory = memory.but(other=0, baseline=_latest(memory, reading, rules))
+    if look.proposal is not None:
+        return _weighed(look.proposal, look, memory, rules)
+    if memory.pending is None:
+        return _asking(look, memory, rules)
+    if (no := why_not(memory.pending, look, memory, rules)) is not None:
+        return memory, memory.decision(no)
+    return begin_try(memory.pending, look, memory, rules, f"{memory.pending} may be tried now", homeward=False)
+
+
+def in_pause(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
+    """Takes a window while nothing may be tried, until the time is over."""
+    memory = _with_window(reading, look, memory, rules)
+    if memory.wait_until_s is None or look.at_s < memory.wait_until_s:
+        return memory, memory.decision("nothing is tried yet")
+    memory = memory.but(state=State.WATCH, wait_until_s=None, asked_s=None)
+    return memory, memory.decision("the pause is over")
+
+
+def _asking(look: Look, memory: Memory, rules: Rules) -> Step:
+    due = memory.asked_s is None or look.at_s - memory.asked_s >= rules.pace.ask_every_s
+    if rules.mode is Mode.OBSERVE or not due:
+        memory = memory.but(state=State.HOLD)
+        return memory, memory.decision(f"{memory.verified} stays in force")
+    return memory, memory.decision("the predictor is asked", ask=True)
+
+
+def _weighed(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -> Step:
+    memory = memory.but(asked_s=look.at_s, pending=None)
+    candidate = candidate_of(proposal, memory, rules)
+    if isinstance(candidate, str):
+        return _arrived(candidate, look, memory, rules)
+    if (no := why_not(candidate, look, memory, rules)) is not None:
+        memory = memory.but(state=State.HOLD, pending=candidate)
+        return memory, memory.decision(no)
+    promised = "" if proposal.gain is None else f", which promises {100 * math.expm1(proposal.gain):+.0f} %"
+    said = f"{candidate} is tried beside {memory.verified}, towards {proposal.pool_tuple}{promised}"
+    return begin_try(candidate, look, memory, rules, said, homeward=False)
+
+
+def _arrived(reason: str, look: Look, memory: Memory, rules: Rules) -> Step:
+    """There is no further step: where those so far are not shown to gain, the tuple they began from gets its chance."""
+    journey = memory.journey
+    unshown = journey is not None and not memory.refuses(journey.origin) and journey.origin != memory.verified
+    if journey is not None and unshown and why_not(journey.origin, look, memory.but(pending=None), rules) is None:
+        said = f"{reason}; the way here is not shown to gain, so {journey.origin} is tried beside {memory.verified}"
+        return begin_try(journey.origin, look, memory, rules, said, homeward=True)
+    memory = memory.but(state=State.HOLD, other=0, journey=journey if unshown else None)
+    return memory, memory.decision(reason)
+
+
+def _with_window(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Memory:
+    """The baseline with a further window; under another workload it begins anew with it."""
+    if not memory.baseline or abs(_change(reading, memory)) <= _beyond(memory, rules):
+        return memory.but(baseline=_latest(memory, reading, rules))
+    return memory.but(baseline=(reading,), began_s=look.at_s, workload=memory.workload + 1, asked_s=None)
+
+
+def _another_workload(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
+    fell = memory.other < 0
+    on_probation = memory.changed_s is not None and look.at_s - memory.changed_s < rules.guard.probation_s
+    if fell and on_probation and memory.replaced is not None and rules.mode is Mode.APPLY:
+        bad, memory = memory.verified, memory.but(verified=memory.replaced, replaced=None, journey=None, baseline=())
+        return taken_back(f"goodput fell soon after {bad} was set", bad, look, memory, rules, counted=True)
+    memory = memory.but(
+        state=State.WATCH,
+        workload=memory.workload + 1,
+        baseline=(reading,),
+        began_s=look.at_s,
+        other=0,
+        asked_s=None,
+        pending=None,
+        journey=None,
+        refusals=(),
+        check_home=fell and memory.verified != memory.home,
+    )
+    return memory, memory.decision("the workload is another one: watching begins anew")
+
+
+def _latest(memory: Memory, reading: Reading, rules: Rules) -> tuple[Reading, ...]:
+    return (*memory.baseline, reading)[-2 * rules.pace.baseline_windows :]
+
+
+def _change(reading: Reading, memory: Memory) -> float:
+    before = statistics.fmean(math.log(each.goodput_per_s) for each in memory.baseline)
+    return math.log(reading.goodput_per_s) - before
+
+
+def _beyond(memory: Memory, rules: Rules) -> float:
+    return max(rules.pace.shift, NOISES * noise_of(memory.baseline))
