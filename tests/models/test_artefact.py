@@ -1,6 +1,5 @@
 """An artefact returns what was saved, and a damaged or foreign one is refused in one sentence."""
 
-import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,7 @@ from poolpilot.errors import ArtefactError, DamagedArtefactError
 from poolpilot.featurizer.schema import FEATURES
 from poolpilot.models import artefact_folder
 from poolpilot.models.artefact import Artefact, load, save
-from poolpilot.models.artefact_folder import CARD_FILE, MANIFEST_FILE, REPOSITORY_FILE, WEIGHTS_FILE
+from poolpilot.models.artefact_folder import CARD_FILE, GOLDEN_FILE, REPOSITORY_FILE, WEIGHTS_FILE
 from poolpilot.models.card import ModelCard
 from poolpilot.models.workload_repository import RememberedTuple, RememberedWorkload, WorkloadRepository
 
@@ -41,7 +40,7 @@ def rewrite_card(folder: Path, change: Callable[[dict[str, Any]], object]) -> No
 def test_load_returns_what_was_saved(artefact: Artefact, weights: dict[str, NDArray[np.float32]], folder: Path) -> None:
     loaded = load(folder)
     assert loaded.card == artefact.card
-    assert loaded.digest == artefact.digest == hashlib.sha256((folder / MANIFEST_FILE).read_bytes()).hexdigest()
+    assert loaded.digest == artefact.digest == artefact_folder.model_digest(artefact_folder.read(folder))
     assert set(loaded.weights) == set(weights)
     assert all(np.array_equal(loaded.weights[name], weights[name]) for name in weights)
 
@@ -69,7 +68,7 @@ def test_repository_is_stored_with_the_model_and_goes_with_it(
     assert not (tmp_path / "new" / REPOSITORY_FILE).exists()
 
 
-@pytest.mark.parametrize("name", [WEIGHTS_FILE, CARD_FILE, REPOSITORY_FILE])
+@pytest.mark.parametrize("name", [WEIGHTS_FILE, CARD_FILE, REPOSITORY_FILE, GOLDEN_FILE])
 def test_one_flipped_bit_is_noticed(
     tmp_path: Path, artefact: Artefact, repository: WorkloadRepository, name: str
 ) -> None:
@@ -79,6 +78,30 @@ def test_one_flipped_bit_is_noticed(
     (tmp_path / name).write_bytes(content)
     with pytest.raises(DamagedArtefactError, match=f"{name} does not match its digest"):
         load(tmp_path)
+
+
+def test_model_that_does_not_answer_what_it_did_is_refused(
+    folder: Path, weights: dict[str, NDArray[np.float32]]
+) -> None:
+    rewrite(folder, WEIGHTS_FILE, save_tensors({**weights, "score_out.weight": 1.01 * weights["score_out.weight"]}))
+    with pytest.raises(ArtefactError, match="does not answer what it did when it was saved"):
+        load(folder)
+
+
+def test_model_of_an_older_version_has_no_golden_vectors_and_is_taken(folder: Path, artefact: Artefact) -> None:
+    files = artefact_folder.read(folder)
+    del files[GOLDEN_FILE]
+    artefact_folder.write(folder, files)
+    loaded = load(folder)
+    loaded.check()
+    assert (loaded.golden, loaded.digest) == (None, artefact.digest)
+
+
+@pytest.mark.parametrize("content", [b"{}", b"[]", b"no JSON", b'{"inputs": {}, "gains": "many"}'])
+def test_file_without_golden_vectors_is_damaged(folder: Path, content: bytes) -> None:
+    rewrite(folder, GOLDEN_FILE, content)
+    with pytest.raises(DamagedArtefactError, match=r"golden\.json holds no golden vectors"):
+        load(folder)
 
 
 def test_unknown_architecture_names_the_program_that_wrote_it(folder: Path) -> None:

@@ -18,6 +18,7 @@ import pytest
 from poolpilot.errors import ArtefactError, DamagedArtefactError
 from poolpilot.models.artefact_folder import (
     CARD_FILE,
+    GOLDEN_FILE,
     INCOMING,
     LISTED_FILES,
     MANIFEST_FILE,
@@ -40,6 +41,7 @@ OLD: Files = {
     WEIGHTS_FILE: b"old weights" * 900,
     CARD_FILE: b"old card" * 500,
     REPOSITORY_FILE: b"old repository" * 700,
+    GOLDEN_FILE: b"old answers" * 300,
 }
 NEW: Files = {WEIGHTS_FILE: b"new weights" * 800, CARD_FILE: b"new card" * 600}
 NEXT: Files = {WEIGHTS_FILE: b"next weights", CARD_FILE: b"next card", REPOSITORY_FILE: b"next repository"}
@@ -212,10 +214,11 @@ def test_file_that_is_not_listed_is_no_part_of_it(tmp_path: Path) -> None:
     assert read(tmp_path) == NEW
 
 
-def test_digest_is_that_of_the_model_whatever_its_repository(tmp_path: Path) -> None:
+def test_digest_is_that_of_the_model_whatever_is_beside_it(tmp_path: Path) -> None:
     write(tmp_path, NEW)
     digest = hashlib.sha256((tmp_path / MANIFEST_FILE).read_bytes()).hexdigest()
-    assert model_digest(NEW) == model_digest({**NEW, REPOSITORY_FILE: b"a repository"}) == digest
+    for beside in (REPOSITORY_FILE, GOLDEN_FILE):
+        assert model_digest(NEW) == model_digest({**NEW, beside: b"beside the model"}) == digest
     assert model_digest({**NEW, CARD_FILE: b"another card"}) != digest
 
 

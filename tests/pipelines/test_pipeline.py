@@ -206,7 +206,7 @@ def test_promotion_into_a_private_folder_leaves_the_shared_alias(
     assert MlflowClient().get_registered_model(REGISTERED_NAME).aliases == {}
 
 
-@pytest.mark.parametrize("name", ["model.safetensors", "model.json", "memory.json", "manifest.json"])
+@pytest.mark.parametrize("name", ["model.safetensors", "model.json", "memory.json", "golden.json", "manifest.json"])
 def test_a_damaged_champion_stops_the_gate(
     trained: TrainReport, recorded_store: Path, tmp_path: Path, name: str
 ) -> None:

@@ -1,4 +1,4 @@
-"""A model on disk: weights, card, perhaps a workload repository, and a manifest of digests; pickle nowhere."""
+"""A model on disk: weights, card, golden vectors, perhaps a repository, and a manifest of digests; pickle nowhere."""
 
 import json
 from collections.abc import Mapping
@@ -16,8 +16,19 @@ from safetensors.numpy import save as save_tensors
 from poolpilot.errors import ArtefactError, DamagedArtefactError
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.models.architecture import Architecture, grid_coordinates
-from poolpilot.models.artefact_folder import CARD_FILE, REMEDY, REPOSITORY_FILE, WEIGHTS_FILE, model_digest, read, write
+from poolpilot.models.artefact_folder import (
+    CARD_FILE,
+    GOLDEN_FILE,
+    REMEDY,
+    REPOSITORY_FILE,
+    WEIGHTS_FILE,
+    model_digest,
+    read,
+    write,
+)
 from poolpilot.models.card import ModelCard, current_features
+from poolpilot.models.forward import forward
+from poolpilot.models.golden.golden_vectors import GoldenVectors
 from poolpilot.models.workload_repository import WorkloadRepository
 
 
@@ -30,12 +41,23 @@ class Artefact:
         card: What they mean.
         digest: Digest of weights and card: what predicts.
         repository: What the training workloads looked like; None where the model has none.
+        golden: What it answered when it was saved; None where an older version has saved it.
     """
 
     weights: Mapping[str, NDArray[np.float32]]
     card: ModelCard
     digest: str
     repository: WorkloadRepository | None = None
+    golden: GoldenVectors | None = None
+
+    def check(self) -> None:
+        """Has the network answer its golden vectors, where it has any.
+
+        Raises:
+            ArtefactError: It does not answer what it did when it was saved.
+        """
+        if self.golden is not None:
+            self.golden.check(lambda inputs: forward(self.weights, inputs).gain, f"the model {self.digest[:12]}")
 
 
 def save(
@@ -62,6 +84,8 @@ def save(
     }
     if repository is not None:
         files[REPOSITORY_FILE] = repository.as_json().encode()
+    golden = GoldenVectors.of(lambda inputs: forward(weights, inputs).gain, card.grid)
+    files[GOLDEN_FILE] = golden.as_json().encode()
     write(directory, files)
     return load(directory)
 
@@ -71,7 +95,7 @@ def load(directory: Path) -> Artefact:
 
     Raises:
         DamagedArtefactError: A file is missing, unreadable or not what was written.
-        ArtefactError: It is of another schema or of an unknown architecture.
+        ArtefactError: It is of another schema, of an unknown architecture, or does not answer what it did.
     """
     files = read(directory)
     card = _card(directory, _json(directory, CARD_FILE, files[CARD_FILE]))
@@ -87,7 +111,10 @@ def load(directory: Path) -> Artefact:
         if REPOSITORY_FILE in files
         else None
     )
-    return Artefact(weights, card, model_digest(files), repository)
+    golden = GoldenVectors.from_json(files[GOLDEN_FILE], str(directory / GOLDEN_FILE)) if GOLDEN_FILE in files else None
+    artefact = Artefact(weights, card, model_digest(files), repository, golden)
+    artefact.check()
+    return artefact
 
 
 def _json(directory: Path, name: str, content: bytes) -> dict[str, Any]:

@@ -27,9 +27,10 @@ from poolpilot.errors import ArtefactError, DamagedArtefactError
 WEIGHTS_FILE = "model.safetensors"
 CARD_FILE = "model.json"
 REPOSITORY_FILE = "memory.json"
+GOLDEN_FILE = "golden.json"
 MANIFEST_FILE = "manifest.json"
 MODEL_FILES = (WEIGHTS_FILE, CARD_FILE)
-LISTED_FILES = (*MODEL_FILES, REPOSITORY_FILE)
+LISTED_FILES = (*MODEL_FILES, REPOSITORY_FILE, GOLDEN_FILE)
 
 STAGED, INCOMING, SETTLED = ".staged", ".incoming", ".settled"
 
@@ -41,7 +42,7 @@ def write(directory: Path, files: Mapping[str, bytes]) -> None:
 
     Args:
         directory: Folder of the artefact; made if missing. Files that belong to no artefact stay.
-        files: The model's two files and, where it has one, its repository.
+        files: The model's two files and, where it has them, its repository and its golden vectors.
 
     Raises:
         ArtefactError: The folder cannot be written; the text says which model is in force.
@@ -88,7 +89,8 @@ def holds_artefact(directory: Path) -> bool:
 def model_digest(files: Mapping[str, bytes]) -> str:
     """Digest of what predicts: sha256 of a manifest of weights and card.
 
-    A repository is not in it: it is made of the training records, which the card names by their digest.
+    A repository is not in it: it is made of the training records, which the card names by their digest. Nor are golden
+    vectors, which say nothing that weights and card do not.
     """
     return hashlib.sha256(_manifest(_digests({name: files[name] for name in MODEL_FILES}))).hexdigest()
 

@@ -67,7 +67,15 @@ def parse(raw: bytes) -> Request:
     Raises:
         RequestError: A field is missing, unknown, of the wrong type or outside its range.
     """
-    found = _finite_json(raw)
+    return checked(finite_json(raw))
+
+
+def checked(found: object) -> Request:
+    """Checks the parsed JSON of a request, or of a larger object that holds one under the key `request`.
+
+    Raises:
+        RequestError: A field is missing, unknown, of the wrong type or outside its range.
+    """
     place = place_of(found)
     location = ("body", *place)
     body = found[REQUEST] if place and isinstance(found, Mapping) else found
@@ -104,7 +112,12 @@ def _check_what_is_kept(request: Request) -> None:
                 raise FeatureError(f"pool_tuple.{name}", str(error)) from error
 
 
-def _finite_json(raw: bytes) -> object:
+def finite_json(raw: bytes) -> object:
+    """Parses JSON whose numbers are finite and whose names are short and there once.
+
+    Raises:
+        RequestError: It is no such JSON; where a name is to blame, the location ends with it.
+    """
     try:
         return json.loads(raw, parse_constant=_finite, parse_float=_finite, object_pairs_hook=_unambiguous)
     except (ValueError, RecursionError) as error:

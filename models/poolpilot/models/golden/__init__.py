@@ -1,0 +1,1 @@
+"""What a network answered when it was saved."""
