@@ -116,7 +116,7 @@ def test_what_is_written_of_a_curve_is_refused_by_name(readers: Readers, writer:
     assert says in predicted.err
     posted = readers.posted(path)
     assert posted.status_code == 422
-    assert says in posted.json()["detail"][0]["msg"]
+    assert says in posted.json()["detail"]
     readers.is_not_simulated(path, "the profile lacks process_cpu_us_per_request")
 
 

@@ -12,7 +12,8 @@ from fastapi.testclient import TestClient
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.schema import SCHEMA_VERSION, feature_names
-from poolpilot.serve.service.application import UNAVAILABLE, create_app
+from poolpilot.serve.service.application import create_app
+from poolpilot.serve.service.refusals.problem import UNAVAILABLE
 from poolpilot.serve.service.service_settings import ServeSettings
 
 FEATURE = feature_names()[0]
@@ -23,12 +24,23 @@ Change = Callable[[dict[str, Any]], object]
 @pytest.fixture
 def client(predictor: Any) -> Iterator[TestClient]:
     settings = ServeSettings(body_limit_bytes=65_536)
-    with TestClient(create_app(predictor, settings), raise_server_exceptions=False) as client:
+    with TestClient(create_app(predictor, settings), raise_server_exceptions=True) as client:
         yield client
 
 
 def post_text(client: TestClient, text: str | bytes) -> Any:
     return client.post("/v1/predict", content=text, headers={"content-type": "application/json"})
+
+
+def check_problem(response: Any, status: int, reason: str) -> dict[str, Any]:
+    """The document of a refusal, which must be one of RFC 9457."""
+    assert response.headers["content-type"] == "application/problem+json"
+    document: dict[str, Any] = response.json()
+    assert (response.status_code, document["status"], document["reason"]) == (status, status, reason)
+    assert document["type"] == f"urn:poolpilot:problem:{reason}"
+    assert document["title"]
+    assert document["detail"]
+    return document
 
 
 def test_answers_with_everything_a_prediction_says(client: TestClient, request_values: dict[str, Any]) -> None:
@@ -80,11 +92,7 @@ def test_refuses_a_bad_window_by_the_name_of_its_field(
 ) -> None:
     change(request_values["windows"][0])
     response = client.post("/v1/predict", json=request_values)
-    assert response.status_code == 422
-    (detail,) = response.json()["detail"]
-    assert detail["loc"][0] == "body"
-    assert detail["loc"][-1] == field
-    assert detail["msg"]
+    assert check_problem(response, 422, "bad_field")["field"] == f"body.{field}"
 
 
 @pytest.mark.parametrize("number", ["Infinity", "-Infinity", "NaN", "1e999"])
@@ -93,32 +101,30 @@ def test_refuses_numbers_that_are_not_finite(
 ) -> None:
     request_values["windows"][0]["features"][FEATURE] = "here"
     response = post_text(client, json.dumps(request_values).replace('"here"', number))
-    assert response.status_code == 422
-    assert number in response.json()["detail"][0]["msg"]
+    assert number in check_problem(response, 422, "not_json")["detail"]
     assert predictor.asked == []
 
 
-BODY_CHANGES: dict[str, tuple[Change, list[str | int]]] = {
-    "no windows": (lambda body: body.update(windows=[]), ["windows"]),
-    "windows missing": (lambda body: body.pop("windows"), ["windows"]),
-    "limits missing": (lambda body: body.pop("limits"), ["limits"]),
-    "unknown field": (lambda body: body.update(model="/etc/passwd"), ["model"]),
-    "knob is text": (lambda body: body["limits"]["knobs"][0].update(low="a"), ["limits", "knobs", 0, "low"]),
-    "knob unknown": (lambda body: body["limits"]["knobs"][0].update(name="x"), ["limits", "knobs", 0, "name"]),
-    "range reversed": (lambda body: body["limits"]["knobs"][0].update(low=9, high=1), ["limits", "knobs", 0]),
-    "no processor": (lambda body: body["limits"].update(cpus=0), ["limits", "cpus"]),
+BODY_CHANGES: dict[str, tuple[Change, str]] = {
+    "no windows": (lambda body: body.update(windows=[]), "windows"),
+    "windows missing": (lambda body: body.pop("windows"), "windows"),
+    "limits missing": (lambda body: body.pop("limits"), "limits"),
+    "unknown field": (lambda body: body.update(model="/etc/passwd"), "model"),
+    "knob is text": (lambda body: body["limits"]["knobs"][0].update(low="a"), "limits.knobs.0.low"),
+    "knob unknown": (lambda body: body["limits"]["knobs"][0].update(name="x"), "limits.knobs.0.name"),
+    "range reversed": (lambda body: body["limits"]["knobs"][0].update(low=9, high=1), "limits.knobs.0"),
+    "no processor": (lambda body: body["limits"].update(cpus=0), "limits.cpus"),
 }
 
 
-@pytest.mark.parametrize(("change", "location"), BODY_CHANGES.values(), ids=BODY_CHANGES)
+@pytest.mark.parametrize(("change", "field"), BODY_CHANGES.values(), ids=BODY_CHANGES)
 def test_refuses_a_bad_body_by_location(
-    client: TestClient, request_values: dict[str, Any], change: Change, location: list[str | int]
+    client: TestClient, request_values: dict[str, Any], change: Change, field: str
 ) -> None:
     change(request_values)
     response = client.post("/v1/predict", json=request_values)
-    assert response.status_code == 422
-    found = response.json()["detail"][0]["loc"]
-    assert found[: len(location) + 1] == ["body", *location]
+    found = check_problem(response, 422, "bad_field")["field"]
+    assert found == f"body.{field}" or found.startswith(f"body.{field}.")
 
 
 @pytest.mark.parametrize("core", ["pool_size", "oversubscribe", "timer_interval_ms"])
@@ -126,8 +132,7 @@ def test_refuses_limits_without_a_core_knob(client: TestClient, request_values: 
     knobs = request_values["limits"]["knobs"]
     request_values["limits"]["knobs"] = [knob for knob in knobs if knob["name"] != core]
     response = client.post("/v1/predict", json=request_values)
-    assert response.status_code == 422
-    assert core in response.json()["detail"][0]["msg"]
+    assert core in check_problem(response, 422, "bad_field")["detail"]
 
 
 @pytest.mark.parametrize("field", ["targets_ms", "weights", "min_share", "max_p99_ms"])
@@ -136,27 +141,39 @@ def test_refuses_numbers_whose_sums_are_infinite(
 ) -> None:
     request_values["objective"] = {field: {"read": 1e308}}
     response = client.post("/v1/predict", json=request_values)
-    assert response.status_code == 422
-    assert f"objective.{field}.read" in response.json()["detail"][0]["msg"]
+    assert f"objective.{field}.read" in check_problem(response, 422, "bad_field")["detail"]
 
 
 def test_refuses_an_unknown_objective(client: TestClient, request_values: dict[str, Any]) -> None:
     request_values["objective"] = {"speed": 1}
     response = client.post("/v1/predict", json=request_values)
-    assert response.status_code == 422
-    assert "speed" in response.json()["detail"][0]["msg"]
+    assert "speed" in check_problem(response, 422, "bad_field")["detail"]
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b"\xff\xfe\xfa", b"[" * 60_000, b"9" * 5000])
 def test_refuses_what_is_not_json(client: TestClient, text: bytes) -> None:
-    assert post_text(client, text).status_code == 422
+    assert "field" not in check_problem(post_text(client, text), 422, "not_json")
+
+
+def test_refuses_a_field_that_is_there_twice(client: TestClient, request_values: dict[str, Any]) -> None:
+    twice = json.dumps(request_values).replace('"cpus": 2', '"cpus": 2, "cpus": 4')
+    assert check_problem(post_text(client, twice), 422, "bad_field")["field"] == "body.cpus"
+
+
+@pytest.mark.parametrize("place", ["body", "features"])
+def test_does_not_repeat_a_long_name(client: TestClient, request_values: dict[str, Any], place: str) -> None:
+    holder = request_values if place == "body" else request_values["windows"][0]["features"]
+    holder["x" * 50_000] = 1
+    response = client.post("/v1/predict", json=request_values)
+    check_problem(response, 422, "bad_field")
+    assert len(response.content) < 2000
 
 
 def test_refuses_other_content_types(client: TestClient, request_values: dict[str, Any]) -> None:
     response = client.post(
         "/v1/predict", content=json.dumps(request_values), headers={"content-type": "application/x-www-form-urlencoded"}
     )
-    assert response.status_code == 415
+    check_problem(response, 415, "media_type")
 
 
 def test_refuses_an_oversized_body_whatever_its_headers_say(client: TestClient) -> None:
@@ -165,8 +182,8 @@ def test_refuses_an_oversized_body_whatever_its_headers_say(client: TestClient) 
             yield b" " * 10_000
 
     chunked = client.post("/v1/predict", content=chunks(), headers={"content-type": "application/json"})
-    assert chunked.status_code == 413
-    assert post_text(client, b" " * 65_537).status_code == 413
+    check_problem(chunked, 413, "too_large")
+    check_problem(post_text(client, b" " * 65_537), 413, "too_large")
     assert post_text(client, b" " * 65_536).status_code == 422
 
 
@@ -181,9 +198,9 @@ FAILURES: dict[str, dict[str, Any]] = {
 def test_any_other_failure_means_keep_what_is(
     tellable: Callable[..., Any], request_values: dict[str, Any], told: dict[str, Any]
 ) -> None:
-    with TestClient(create_app(tellable(**told)), raise_server_exceptions=False) as client:
+    with TestClient(create_app(tellable(**told)), raise_server_exceptions=True) as client:
         response = client.post("/v1/predict", json=request_values)
-    assert (response.status_code, response.json()) == (503, {"detail": UNAVAILABLE})
+    assert check_problem(response, 503, "failure")["detail"] == UNAVAILABLE
 
 
 def test_client_that_leaves_is_no_failure(predictor: Any) -> None:
@@ -205,8 +222,8 @@ def test_limits_that_allow_no_tuple_are_refused(tellable: Callable[..., Any], re
     predictor = tellable(error=SettingError("the limits allow no tuple of the grid"))
     with TestClient(create_app(predictor)) as client:
         response = client.post("/v1/predict", json=request_values)
-    assert response.status_code == 422
-    assert response.json()["detail"] == [{"loc": ["body", "limits"], "msg": "the limits allow no tuple of the grid"}]
+    document = check_problem(response, 422, "bad_field")
+    assert (document["field"], document["detail"]) == ("body.limits", "the limits allow no tuple of the grid")
 
 
 def test_tuple_in_force_outside_the_limits_may_stay(

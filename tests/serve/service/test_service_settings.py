@@ -28,10 +28,41 @@ def test_takes_loopback_addresses(host: str) -> None:
     assert ServeSettings.load(None, {"host": host}).host == host
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "db.example", ""])
-def test_refuses_other_addresses_with_the_reason(host: str) -> None:
-    with pytest.raises(SettingError, match="neither token nor TLS"):
-        ServeSettings.load(None, {"host": host})
+OPEN_TO_OTHERS = ["0.0.0.0", "::", "192.168.1.4", "2001:db8::1"]
+GUARDED = {"token_file": "tokens", "tls_certificate": "certificate.pem", "tls_key": "key.pem"}
+
+
+@pytest.mark.parametrize("host", OPEN_TO_OTHERS)
+def test_takes_other_addresses_with_tokens_and_tls(host: str) -> None:
+    assert ServeSettings.load(None, {"host": host, **GUARDED}).host == host
+
+
+@pytest.mark.parametrize("host", OPEN_TO_OTHERS)
+@pytest.mark.parametrize("lacking", [["token_file"], ["tls_certificate", "tls_key"], list(GUARDED)])
+def test_refuses_other_addresses_without_tokens_or_tls(host: str, lacking: list[str]) -> None:
+    given = {name: value for name, value in GUARDED.items() if name not in lacking}
+    with pytest.raises(SettingError, match=rf"not a loopback address.* set .*{lacking[0]}") as refused:
+        ServeSettings.load(None, {"host": host, **given})
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("host", ["db.example", ""])
+def test_refuses_what_is_no_address(host: str) -> None:
+    with pytest.raises(SettingError, match="is no address"):
+        ServeSettings.load(None, {"host": host, **GUARDED})
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"tls_key": "key.pem"}, "needs both"),
+        ({"tls_certificate": "certificate.pem"}, "needs both"),
+        ({"tls_client_ca": "ca.pem"}, "needs tls_certificate"),
+    ],
+)
+def test_refuses_half_of_tls(given: dict[str, str], reason: str) -> None:
+    with pytest.raises(SettingError, match=reason):
+        ServeSettings.load(None, given)
 
 
 def test_names_the_setting_that_is_out_of_range() -> None:

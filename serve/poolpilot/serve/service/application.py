@@ -1,87 +1,101 @@
-"""The prediction service: `POST /v1/predict` and `GET /healthz` over one predictor."""
+"""The prediction service: its paths, and in which order a request passes what may refuse it."""
 
-import asyncio
-import json
-from typing import Any
+from collections.abc import Callable
 
-import structlog
-from fastapi import FastAPI, HTTPException, Request, Response
-from fastapi.responses import JSONResponse
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
-from poolpilot.errors import FeatureError, SettingError
-from poolpilot.featurizer.schema import SCHEMA_VERSION
-from poolpilot.models.prediction_request import RequestError, parse
 from poolpilot.models.predictor import Predictor
-from poolpilot.serve.service.body_limit import BodyLimit
-from poolpilot.serve.service.request_limit import RequestLimit
+from poolpilot.serve.service.access.bearer_tokens import Scope
+from poolpilot.serve.service.access.body_limit import BodyLimit
+from poolpilot.serve.service.access.doorkeeper import OPEN, Doorkeeper
+from poolpilot.serve.service.access.known_tokens import KnownTokens
+from poolpilot.serve.service.access.request_limit import RequestLimit
+from poolpilot.serve.service.access.token_buckets import TokenBuckets
+from poolpilot.serve.service.openapi_document import openapi
+from poolpilot.serve.service.outcome_endpoint import OutcomeEndpoint
+from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
+from poolpilot.serve.service.prediction_endpoint import PredictionEndpoint
+from poolpilot.serve.service.refusals.problem_answers import ProblemAnswers, refuse_route
+from poolpilot.serve.service.renewal import Renewal
+from poolpilot.serve.service.served_models import ServedModels
 from poolpilot.serve.service.service_settings import ServeSettings
+from poolpilot.serve.service.state_endpoints import StateEndpoints
+from poolpilot.serve.service.watch.request_watch import RequestWatch
+from poolpilot.serve.service.watch.service_metrics import ServiceMetrics
 
-UNAVAILABLE = "unavailable: keep what is"
-HEALTH = "/healthz"
+METRICS = "/metrics"
 
-_LOG = structlog.get_logger(__name__)
+SCOPES: dict[tuple[str, str], Scope] = {
+    ("POST", "/v1/predict"): "predict",
+    ("POST", "/v1/outcomes"): "outcomes",
+    ("POST", "/v1/model"): "admin",
+}
+"""The scope that a path needs, where there are tokens; the others take any token."""
 
 
-def create_app(predictor: Predictor, settings: ServeSettings | None = None) -> FastAPI:
+def create_app(
+    predictor: Predictor,
+    settings: ServeSettings | None = None,
+    *,
+    load: Callable[[], Predictor] | None = None,
+    tokens: KnownTokens | None = None,
+    outcomes: OutcomeLog | None = None,
+) -> FastAPI:
     """Builds the service.
 
-    A refused request is answered 4xx and names the field; any other failure is 503, which always means that the
-    client leaves its server as it is.
+    Every refusal is a problem document (RFC 9457); any 503 means that the client leaves its server as it is.
 
     Args:
-        predictor: What answers; called from a worker thread.
-        settings: Limits of the service.
+        predictor: What answers; called from a thread of its own.
+        settings: Limits of the service; its files and folders are the caller's to open.
+        load: Loads what shall answer, when that is asked for; None where it cannot be loaded again.
+        tokens: Who may what; everybody everything if not given.
+        outcomes: Where outcomes are kept; nowhere if not given.
+
+    Returns:
+        The application; `state.renewal` loads models and tokens again.
     """
     limits = settings or ServeSettings()
-    app = FastAPI(title="PoolPilot", docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_middleware(BodyLimit, limit_bytes=limits.body_limit_bytes)
-    busy = JSONResponse({"detail": UNAVAILABLE}, 503)
-    app.add_middleware(RequestLimit, most=limits.concurrency_limit, exempt={HEALTH}, refusal=busy)
-    app.exception_handler(RequestError)(_refuse)
-    app.exception_handler(Exception)(_unavailable)
-
-    @app.head(HEALTH)
-    @app.get(HEALTH)
-    async def healthz() -> dict[str, Any]:
-        return {"status": "ok", "schema_version": SCHEMA_VERSION}
-
-    @app.post("/v1/predict")
-    async def predict(request: Request) -> Response:
-        asked = parse(await _json_body(request, limits.body_timeout_s))
-        try:
-            prediction = await run_in_threadpool(predictor.predict, *asked)
-        except FeatureError as error:
-            raise RequestError(("body", error.feature), str(error)) from error
-        except SettingError as error:
-            raise RequestError(("body", "limits"), str(error)) from error
-        if not prediction.keeps:
-            asked.limits.check(prediction.pool_tuple)
-        _LOG.info("predicted", pool_tuple=str(prediction.pool_tuple), abstained=prediction.abstained)
-        return JSONResponse(prediction.as_dict() | {"schema_version": SCHEMA_VERSION})
-
+    known = tokens or KnownTokens()
+    models = ServedModels(predictor, load)
+    metrics = ServiceMetrics()
+    renewal = Renewal(models, [known.renew], metrics)
+    app = FastAPI(title="PoolPilot", docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
+    app.router.routes.extend(
+        _routes(
+            PredictionEndpoint(models, metrics, limits.body_timeout_s),
+            OutcomeEndpoint(outcomes, metrics, limits.body_timeout_s),
+            StateEndpoints(models, renewal, metrics),
+            describes_itself=limits.openapi,
+        )
+    )
+    app.state.renewal = renewal
+    app.exception_handler(HTTPException)(refuse_route)
+    _put_before(app, limits, known, metrics)
     return app
 
 
-async def _json_body(request: Request, timeout_s: float) -> bytes:
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise HTTPException(415, "the body must be application/json")
-    try:
-        async with asyncio.timeout(timeout_s):
-            return await request.body()
-    except TimeoutError as error:
-        raise HTTPException(408, f"the body did not arrive within {timeout_s:g} s") from error
-    except ClientDisconnect as error:
-        raise HTTPException(400, "the client left before its body was whole") from error
+def _routes(
+    predictions: PredictionEndpoint, outcomes: OutcomeEndpoint, state: StateEndpoints, *, describes_itself: bool
+) -> list[Route]:
+    routes = [
+        Route("/v1/predict", predictions.answer, methods=["POST"]),
+        Route("/v1/outcomes", outcomes.answer, methods=["POST"]),
+        Route("/v1/model", state.model, methods=["GET", "POST"]),
+        Route("/healthz", state.health, methods=["GET"]),
+        Route("/readyz", state.readiness, methods=["GET"]),
+        Route(METRICS, state.metrics, methods=["GET"]),
+    ]
+    return [*routes, Route("/openapi.json", openapi, methods=["GET"])] if describes_itself else routes
 
 
-async def _refuse(_request: Request, error: RequestError) -> Response:
-    detail = [{"loc": list(error.location), "msg": error.message}]
-    # Escaped, because a field's name as the client spelled it need not be encodable.
-    return Response(json.dumps({"detail": detail}), 422, media_type="application/json")
-
-
-async def _unavailable(_request: Request, error: Exception) -> Response:
-    _LOG.error("prediction failed", error=repr(error))
-    return JSONResponse({"detail": UNAVAILABLE}, 503)
+def _put_before(app: FastAPI, limits: ServeSettings, known: KnownTokens, metrics: ServiceMetrics) -> None:
+    """Puts what may refuse a request before the paths, the innermost first."""
+    app.add_middleware(BodyLimit, limit_bytes=limits.body_limit_bytes)
+    app.add_middleware(RequestLimit, most=limits.concurrency_limit, exempt={*OPEN, METRICS})
+    buckets = TokenBuckets(limits.rate_per_s, limits.rate_burst)
+    app.add_middleware(Doorkeeper, known=known, buckets=buckets, scopes=SCOPES)
+    app.add_middleware(ProblemAnswers)
+    app.add_middleware(RequestWatch, metrics=metrics)

@@ -7,9 +7,11 @@ connections makes every answer 503, that of the health check too. The parser is 
 import asyncio
 from typing import ClassVar, cast
 
+import h11
 from typing_extensions import override
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
+from poolpilot.serve.service.refusals.problem import MEDIA_TYPE, Problem
 from poolpilot.serve.service.service_settings import ServeSettings
 
 
@@ -38,6 +40,16 @@ class Connection(H11Protocol):
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         self._watch_headers()
+
+    @override
+    def send_400_response(self, msg: str) -> None:
+        """Refuses what is no HTTP; uvicorn would do so in plain text."""
+        problem = Problem("bad_http", msg)
+        headers = [(b"content-type", MEDIA_TYPE.encode()), (b"connection", b"close")]
+        answer = h11.Response(status_code=problem.status, headers=headers, reason=problem.status.phrase.encode())
+        for event in (answer, h11.Data(data=problem.content()), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
     @override
     def on_response_complete(self) -> None:

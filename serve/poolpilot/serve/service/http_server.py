@@ -1,13 +1,21 @@
-"""uvicorn on a socket of loopback, with the limits of the service."""
+"""uvicorn on one socket, with the limits of the service, TLS, and SIGHUP to load models and tokens again."""
 
+import asyncio
 import errno
+import functools
 import resource
+import signal
 import socket
+import ssl
+import threading
+from collections.abc import Callable
+from contextlib import suppress
 
 import uvicorn
 from fastapi import FastAPI
+from typing_extensions import override
 
-from poolpilot.errors import ServerError
+from poolpilot.errors import PoolPilotError, ServerError
 from poolpilot.serve.service.connection import connection_class
 from poolpilot.serve.service.service_settings import ServeSettings
 
@@ -23,22 +31,92 @@ def descriptors_needed(settings: ServeSettings) -> int:
     return settings.connection_limit + BACKLOG + DESCRIPTORS_BESIDE_CONNECTIONS
 
 
-def http_server(application: FastAPI, settings: ServeSettings) -> uvicorn.Server:
-    """The server of an application, not yet running."""
-    return uvicorn.Server(
-        uvicorn.Config(
-            application,
-            http=connection_class(settings),
-            ws="none",
-            log_config=None,  # uvicorn would close the handlers of whoever embeds it
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            lifespan="off",
-            backlog=BACKLOG,
-            timeout_keep_alive=settings.keep_alive_s,
-        )
+class ServiceServer(uvicorn.Server):
+    """uvicorn's server; a TLS handshake has its time, and SIGHUP renews what was loaded.
+
+    Args:
+        config: As for uvicorn's.
+        handshake_timeout_s: Time for which a client may keep the server waiting before the first byte of a request.
+        renew: Renews; blocks, so it runs in a thread.
+    """
+
+    def __init__(self, config: uvicorn.Config, handshake_timeout_s: float, renew: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._handshake_timeout_s = handshake_timeout_s
+        self._renew = renew
+
+    @override
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        loop = asyncio.get_running_loop()
+        if self.config.ssl is not None:
+            # uvicorn hands no time-out on, and asyncio's own is a minute.
+            loop.create_server = functools.partial(  # type: ignore[method-assign]
+                loop.create_server, ssl_handshake_timeout=self._handshake_timeout_s
+            )
+        if threading.current_thread() is threading.main_thread():
+            loop.add_signal_handler(signal.SIGHUP, loop.run_in_executor, None, self._renew_quietly)
+        await super().startup(sockets)
+
+    @override
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if threading.current_thread() is threading.main_thread():
+            asyncio.get_running_loop().remove_signal_handler(signal.SIGHUP)
+        await super().shutdown(sockets)
+
+    def _renew_quietly(self) -> None:
+        with suppress(PoolPilotError):  # it is in the log, in the metrics and in GET /v1/model
+            self._renew()
+
+
+def http_server(application: FastAPI, settings: ServeSettings) -> ServiceServer:
+    """The server of an application, not yet running.
+
+    Raises:
+        ServerError: A file of TLS is missing or of no use.
+    """
+    config = uvicorn.Config(
+        application,
+        http=connection_class(settings),
+        ws="none",
+        log_config=None,  # uvicorn would close the handlers of whoever embeds it
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        backlog=BACKLOG,
+        timeout_keep_alive=settings.keep_alive_s,
+        ssl_certfile=settings.tls_certificate,
+        ssl_keyfile=settings.tls_key,
+        ssl_ca_certs=None if settings.tls_client_ca is None else str(settings.tls_client_ca),
+        ssl_cert_reqs=ssl.CERT_NONE if settings.tls_client_ca is None else ssl.CERT_REQUIRED,
     )
+    check_tls(settings)
+    return ServiceServer(config, settings.header_timeout_s, application.state.renewal.run)
+
+
+def check_tls(settings: ServeSettings) -> None:
+    """Reads the files of TLS once, so that what is wrong with one is a sentence.
+
+    Raises:
+        ServerError: One is missing or of no use.
+    """
+    if settings.tls_certificate is None:
+        return
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    named = f"the certificate {settings.tls_certificate} with the key {settings.tls_key}"
+    try:
+        context.load_cert_chain(settings.tls_certificate, settings.tls_key, password=_no_passphrase)
+        if settings.tls_client_ca is not None:
+            named = f"the authorities in {settings.tls_client_ca}"
+            context.load_verify_locations(settings.tls_client_ca)
+    except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise ServerError(f"cannot use {named}: {reason}; both are PEM files, a key has no passphrase") from error
+
+
+def _no_passphrase() -> str:
+    """Stands in for OpenSSL's question on the terminal."""
+    raise ValueError("the key asks for a passphrase")
 
 
 def listening_socket(host: str, port: int) -> socket.socket:

@@ -27,7 +27,8 @@ def served(monkeypatch: pytest.MonkeyPatch, predictor: Predictor) -> None:
 def test_refuses_an_address_that_others_reach(invoke: Callable[..., Any]) -> None:
     result = invoke("serve", "--host", "0.0.0.0")
     assert result.code == 1
-    assert "neither token nor TLS" in result.err
+    assert "bearer tokens and TLS only" in result.err
+    assert result.err.count("\n") == 1
 
 
 @pytest.mark.usefixtures("served")

@@ -1,22 +1,25 @@
-"""`poolpilot serve`: the prediction service under uvicorn, on loopback."""
+"""`poolpilot serve`: the prediction service under uvicorn."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.service.service_settings import ServeSettings
 
 HELP = (
-    "Answer POST /v1/predict with the configuration to set, on loopback only.\n\n"
+    "Answer POST /v1/predict with the configuration to set; keep what POST /v1/outcomes reports.\n\n"
     "The model is the one for the kind of server that the windows come from (their server_kind); windows without a "
     "kind count as windows of the embedded pool. A file that a command has written with --json is a body as it stands; "
-    'where it is too large, its key "request" is enough.'
+    'where it is too large, its key "request" is enough. SIGHUP loads models and tokens again.'
 )
 PANELS = {
+    "Security": ("token_file", "tls_certificate", "tls_key", "tls_client_ca"),
     "Limits": (
         *("body_limit_bytes", "header_timeout_s", "body_timeout_s", "keep_alive_s"),
-        *("concurrency_limit", "connection_limit"),
-    )
+        *("concurrency_limit", "connection_limit", "rate_per_s", "rate_burst", "outcome_segment_bytes"),
+    ),
 }
 """The groups of the help."""
 
@@ -31,26 +34,43 @@ def serve(settings: ServeSettings, _: Path | None = None) -> None:
 
     Raises:
         ArtefactError: A model is missing or damaged.
-        ServerError: The address cannot be bound, or the process may not have enough descriptors.
+        SettingError: The file of tokens is refused.
+        StoreError: The folder of outcomes cannot be written, or somebody else writes to it.
+        ServerError: The address cannot be bound, a file of TLS is of no use, or there are too few descriptors.
     """
     import logging
     import sys
 
     import structlog
-    import typer
-
-    from poolpilot.serve.service.application import create_app
-    from poolpilot.serve.service.http_server import check_descriptors, descriptors_needed, http_server, listening_socket
-    from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 
     structlog.configure(
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
     )
-    application = create_app(PredictorByKind.load(settings.model), settings)
+    with ExitStack() as opened:
+        run(settings, opened)
+
+
+def run(settings: ServeSettings, opened: ExitStack) -> None:
+    """Loads, binds and serves; what is to be closed afterwards is left in `opened`."""
+    import typer
+
+    from poolpilot.serve.service.access.known_tokens import KnownTokens
+    from poolpilot.serve.service.application import create_app
+    from poolpilot.serve.service.http_server import check_descriptors, descriptors_needed, http_server, listening_socket
+    from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
+    from poolpilot.serve.service.predictor_by_kind import PredictorByKind
+
+    tokens = KnownTokens(settings.token_file)
+    outcomes = None
+    if settings.outcomes is not None:
+        outcomes = opened.enter_context(OutcomeLog(settings.outcomes, settings.outcome_segment_bytes))
+    load = partial(PredictorByKind.load, settings.model)
+    server = http_server(create_app(load(), settings, load=load, tokens=tokens, outcomes=outcomes), settings)
     check_descriptors(descriptors_needed(settings))
-    with listening_socket(settings.host, settings.port) as listener:
-        address, bound_port = listener.getsockname()[:2]
-        shown = f"[{address}]" if ":" in address else address
-        typer.echo(f"POST http://{shown}:{bound_port}/v1/predict (Ctrl-C ends)")
-        http_server(application, settings).run(sockets=[listener])
+    listener = opened.enter_context(listening_socket(settings.host, settings.port))
+    address, bound_port = listener.getsockname()[:2]
+    shown = f"[{address}]" if ":" in address else address
+    scheme = "http" if settings.tls_certificate is None else "https"
+    typer.echo(f"POST {scheme}://{shown}:{bound_port}/v1/predict (Ctrl-C ends)")
+    server.run(sockets=[listener])

@@ -1,11 +1,12 @@
 """A limit on the size of request bodies, counted as they arrive: Starlette has none of its own."""
 
-from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from poolpilot.serve.service.refusals.problem import Problem
 
 
 class BodyLimit:
-    """ASGI middleware that answers 413 as soon as a body exceeds the limit, whatever its headers claim.
+    """ASGI middleware that refuses a body as soon as it exceeds the limit, whatever its headers claim.
 
     Args:
         app: The application behind it.
@@ -17,7 +18,11 @@ class BodyLimit:
         self._limit_bytes = limit_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on and counts what arrives."""
+        """Passes a request on and counts what arrives.
+
+        Raises:
+            Problem: The body is too large.
+        """
         received = 0
 
         async def counted() -> Message:
@@ -25,7 +30,7 @@ class BodyLimit:
             message = await receive()
             received += len(message.get("body", b""))
             if received > self._limit_bytes:
-                raise HTTPException(413, f"the body exceeds {self._limit_bytes} bytes")
+                raise Problem("too_large", f"the body exceeds {self._limit_bytes} bytes")
             return message
 
         await self._app(scope, counted, send)

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 
 from poolpilot.featurizer.schema import SCHEMA_VERSION
-from poolpilot.serve.service.application import UNAVAILABLE
+from poolpilot.serve.service.refusals.problem import UNAVAILABLE
 
 
 def test_busy_service_refuses_and_is_healthy(
@@ -17,7 +17,9 @@ def test_busy_service_refuses_and_is_healthy(
     answer = ask(url, request_values)
     assert waiting.entered.wait(30.0)
     refused = httpx.post(url, json=request_values)
-    assert (refused.status_code, refused.json()) == (503, {"detail": UNAVAILABLE})
+    document = refused.json()
+    assert (refused.status_code, document["detail"], document["reason"]) == (503, UNAVAILABLE, "busy")
+    assert refused.headers["retry-after"] == "1"
     health = httpx.get(f"{service.url}/healthz")
     assert (health.status_code, health.json()) == (200, {"status": "ok", "schema_version": SCHEMA_VERSION})
     waiting.may_answer.set()

@@ -1,0 +1,1 @@
+"""Who may ask the service what, how often, how much at once."""

@@ -1,0 +1,111 @@
+"""The file of bearer tokens: who holds one may do what its scopes allow.
+
+A line is `scope[,scope] token`; empty lines and those that begin with `#` say nothing. Several tokens may have one
+scope, so that a new one can be given out before the old one goes.
+"""
+
+import hashlib
+import hmac
+import os
+import re
+import stat
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Literal, Self, get_args
+
+from poolpilot.errors import SettingError
+
+Scope = Literal["predict", "outcomes", "admin"]
+"""What a token allows: to ask, to report outcomes, to have the models loaded again."""
+
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+
+TOKEN = re.compile(r"[A-Za-z0-9._~+/-]{32,512}={0,2}")
+"""The alphabet of RFC 6750, long enough that nobody guesses one."""
+
+MAKE_ONE = "python3 -c 'import secrets; print(secrets.token_urlsafe(32))' makes one"
+
+LARGEST_FILE_BYTES = 65_536
+
+
+class BearerTokens:
+    """Tokens by their digests; the tokens themselves are not kept.
+
+    Args:
+        scopes: What each token allows, by its digest.
+    """
+
+    def __init__(self, scopes: Mapping[bytes, frozenset[Scope]]) -> None:
+        self._scopes = dict(scopes)
+
+    def __len__(self) -> int:
+        return len(self._scopes)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Reads a file of tokens.
+
+        Raises:
+            SettingError: It cannot be read, others may read it, or a line is no line of tokens; no token is repeated.
+        """
+        scopes: dict[bytes, frozenset[Scope]] = {}
+        for number, line in enumerate(_private_text(path).splitlines(), 1):
+            if line.strip() and not line.lstrip().startswith("#"):
+                digest, allowed = _line(f"line {number} of {path}", line.split())
+                if digest in scopes:
+                    raise SettingError(f"line {number} of {path} gives a token for the second time; give it once")
+                scopes[digest] = allowed
+        if not scopes:
+            raise SettingError(f"{path} holds no token; write a line 'predict TOKEN' ({MAKE_ONE})")
+        return cls(scopes)
+
+    def scopes_of(self, token: str) -> tuple[bytes, frozenset[Scope]] | None:
+        """The digest of a token and what it allows; None where nobody was given it.
+
+        Every digest is compared, each in constant time: how long it takes tells nothing about a token.
+        """
+        digest = _digest(token)
+        found = None
+        for known, scopes in self._scopes.items():
+            if hmac.compare_digest(known, digest):
+                found = known, scopes
+        return found
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
+
+
+def _line(where: str, words: Collection[str]) -> tuple[bytes, frozenset[Scope]]:
+    if len(words) != 2:
+        raise SettingError(f"{where} is not 'scope[,scope] token', with scopes of {', '.join(SCOPES)}")
+    listed, token = words
+    named = listed.split(",")
+    scopes = frozenset(scope for scope in SCOPES if scope in named)
+    if len(scopes) != len(named):
+        raise SettingError(f"{where} names an unknown scope or one twice; the scopes are {', '.join(SCOPES)}")
+    if not TOKEN.fullmatch(token):
+        raise SettingError(f"{where} holds no token of 32 to 512 letters, digits and -._~+/; {MAKE_ONE}")
+    return _digest(token), scopes
+
+
+def _private_text(path: Path) -> str:
+    """What a file holds that its owner alone may read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as file:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode):
+                raise SettingError(f"the file of tokens {path} is no regular file")
+            if found.st_mode & 0o177:
+                mode = stat.S_IMODE(found.st_mode)
+                raise SettingError(f"the file of tokens {path} has mode {mode:04o}, must have 0600: chmod 600 {path}")
+            content = file.read(LARGEST_FILE_BYTES + 1)
+    except OSError as error:
+        raise SettingError(f"cannot read the file of tokens {path}: {error.strerror}") from error
+    if len(content) > LARGEST_FILE_BYTES:
+        raise SettingError(f"the file of tokens {path} exceeds {LARGEST_FILE_BYTES} bytes")
+    try:
+        return content.decode("ascii")
+    except UnicodeDecodeError as error:
+        raise SettingError(f"the file of tokens {path} holds bytes that are not ASCII") from error

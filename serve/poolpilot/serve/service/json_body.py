@@ -1,0 +1,46 @@
+"""The body of a request as bytes: JSON by its media type, whole in time, refused as a problem."""
+
+import asyncio
+
+from starlette.requests import ClientDisconnect, Request
+
+from poolpilot.models.prediction_request import RequestError, finite_json
+from poolpilot.serve.service.refusals.problem import Problem
+
+WHOLE_BODY = ("body",)
+
+
+async def json_body(request: Request, timeout_s: float) -> bytes:
+    """Waits for the body of a request.
+
+    Raises:
+        Problem: It is no JSON by its media type, or is late, too large, or never comes.
+    """
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise Problem("media_type", "the body must be application/json", headers={"Accept-Post": "application/json"})
+    try:
+        async with asyncio.timeout(timeout_s):
+            return await request.body()
+    except TimeoutError as error:
+        raise Problem("too_slow", f"the body did not arrive within {timeout_s:g} s") from error
+    except ClientDisconnect as error:
+        raise Problem("client_left", "the client left before its body was whole") from error
+
+
+def parsed(raw: bytes) -> object:
+    """Parses a body.
+
+    Raises:
+        Problem: It is no JSON, or a name in it is there twice or too long.
+    """
+    try:
+        return finite_json(raw)
+    except RequestError as error:
+        if error.location == WHOLE_BODY:
+            raise Problem("not_json", error.message) from error
+        raise as_problem(error) from error
+
+
+def as_problem(error: RequestError) -> Problem:
+    """The refusal of what a body holds."""
+    return Problem("bad_field", error.message, ".".join(map(str, error.location)))

@@ -1,0 +1,81 @@
+"""The folder of outcomes: its segments, and reading them whole line by whole line."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from poolpilot.errors import StoreError
+from poolpilot.models.prediction_request import RequestError
+from poolpilot.serve.service.outcomes.reported_outcome import ReportedOutcome
+
+SEGMENT = re.compile(r"outcomes-(\d{8})\.jsonl")
+
+_IDENTIFIER = re.compile(rb'\{"id": "([A-Za-z0-9._:-]+)"')
+
+
+def read_outcomes(folder: Path) -> Iterator[ReportedOutcome]:
+    """Gives the outcomes of a folder in the order in which they were reported; it may be written to meanwhile.
+
+    One whose identifier came before is left out: what could not be taken back may have been reported again.
+
+    Raises:
+        StoreError: The folder or a segment cannot be read, or a whole line is no outcome.
+    """
+    given: set[str] = set()
+    for segment in segments(folder):
+        for number, line in enumerate(whole_lines(segment), 1):
+            outcome = _outcome(f"line {number} of {segment}", line)
+            if outcome.id not in given:
+                given.add(outcome.id)
+                yield outcome
+
+
+def _outcome(where: str, line: bytes) -> ReportedOutcome:
+    try:
+        return ReportedOutcome.from_json(json.loads(line))
+    except (ValueError, RecursionError, RequestError) as error:
+        raise StoreError(f"{where} is no outcome ({error}); move this file away") from error
+
+
+def segments(folder: Path) -> list[Path]:
+    """The segments of a folder, oldest first.
+
+    Raises:
+        StoreError: The folder cannot be read.
+    """
+    try:
+        return sorted(path for path in folder.iterdir() if SEGMENT.fullmatch(path.name))
+    except OSError as error:
+        raise StoreError(f"cannot read the outcomes in {folder}: {error.strerror}") from error
+
+
+def segment_path(folder: Path, number: int) -> Path:
+    """The segment of a number, from 1 on."""
+    return folder / f"outcomes-{number:08d}.jsonl"
+
+
+def number_of(segment: Path) -> int:
+    """The number of a segment."""
+    found = SEGMENT.fullmatch(segment.name)
+    assert found is not None
+    return int(found[1])
+
+
+def whole_lines(segment: Path) -> Iterator[bytes]:
+    """The lines of a segment that end with a newline.
+
+    Raises:
+        StoreError: It cannot be read.
+    """
+    try:
+        with segment.open("rb") as file:
+            yield from (line for line in file if line.endswith(b"\n"))
+    except OSError as error:
+        raise StoreError(f"cannot read {segment}: {error.strerror}") from error
+
+
+def identifier_of(line: bytes) -> str | None:
+    """The identifier that a line begins with; None where it is no line of an outcome."""
+    found = _IDENTIFIER.match(line)
+    return found[1].decode() if found else None

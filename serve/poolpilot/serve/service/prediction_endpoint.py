@@ -1,0 +1,63 @@
+"""`POST /v1/predict`: a body of windows, an answer with the configuration to set."""
+
+import asyncio
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import structlog
+from starlette.requests import Request
+from starlette.responses import Response
+
+from poolpilot.errors import FeatureError, SettingError
+from poolpilot.featurizer.schema import SCHEMA_VERSION
+from poolpilot.models.prediction_request import RequestError, checked
+from poolpilot.serve.service.json_body import as_problem, json_body, parsed
+from poolpilot.serve.service.refusals.problem import Problem
+from poolpilot.serve.service.served_models import ServedModels
+from poolpilot.serve.service.watch.service_metrics import ServiceMetrics
+
+_LOG = structlog.get_logger(__name__)
+
+
+class PredictionEndpoint:
+    """Predicts in one thread of its own: the connections are served meanwhile, and more threads would gain nothing.
+
+    Args:
+        models: What answers.
+        metrics: Where answers are counted.
+        body_timeout_s: Time a client has to send its body.
+    """
+
+    def __init__(self, models: ServedModels, metrics: ServiceMetrics, body_timeout_s: float) -> None:
+        self._models = models
+        self._metrics = metrics
+        self._body_timeout_s = body_timeout_s
+        self._thread = ThreadPoolExecutor(1, "predictions")
+
+    async def answer(self, request: Request) -> Response:
+        """Answers one request.
+
+        Raises:
+            Problem: It is refused.
+        """
+        raw = await json_body(request, self._body_timeout_s)
+        content = await asyncio.get_running_loop().run_in_executor(self._thread, self._predict, raw)
+        return Response(content, media_type="application/json")
+
+    def _predict(self, raw: bytes) -> bytes:
+        predictor = self._models.predictor
+        try:
+            asked = checked(parsed(raw))
+            prediction = predictor.predict(*asked)
+        except RequestError as error:
+            raise as_problem(error) from error
+        except FeatureError as error:
+            raise Problem("bad_field", str(error), f"body.{error.feature}") from error
+        except SettingError as error:
+            raise Problem("bad_field", str(error), "body.limits") from error
+        if not prediction.keeps:
+            asked.limits.check(prediction.pool_tuple)
+        content = json.dumps(prediction.as_dict() | {"schema_version": SCHEMA_VERSION}, allow_nan=False).encode()
+        self._metrics.predicted(asked.windows[-1].server_kind, prediction.verdict)
+        _LOG.debug("predicted", pool_tuple=str(prediction.pool_tuple), verdict=prediction.verdict)
+        return content

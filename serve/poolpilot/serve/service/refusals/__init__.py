@@ -1,0 +1,1 @@
+"""What the service refuses, and how it says so."""

@@ -1,0 +1,51 @@
+"""Loads again what the service was started with: models and tokens, because somebody asked or SIGHUP came."""
+
+from collections.abc import Callable, Sequence
+
+import structlog
+
+from poolpilot.errors import PoolPilotError
+from poolpilot.serve.service.served_models import ServedModels
+from poolpilot.serve.service.watch.service_metrics import ServiceMetrics
+
+_LOG = structlog.get_logger(__name__)
+
+
+class Renewal:
+    """Renews everything; what cannot be renewed stays as it is, and the rest is renewed all the same.
+
+    Args:
+        models: The models.
+        others: What else is renewed; each either is or raises.
+        metrics: Where attempts are counted.
+    """
+
+    def __init__(self, models: ServedModels, others: Sequence[Callable[[], None]], metrics: ServiceMetrics) -> None:
+        self._models = models
+        self._others = others
+        self._metrics = metrics
+        metrics.serving(models.digests())
+
+    def run(self) -> None:
+        """Renews everything; blocks while models are loaded.
+
+        Raises:
+            PoolPilotError: Something could not be renewed and is as it was; the text says why.
+        """
+        failures = [failure for one in (self._models.renew, *self._others) if (failure := _failure_of(one))]
+        self._metrics.loaded_again(done=not failures)
+        self._metrics.serving(self._models.digests())
+        if failures:
+            _LOG.error("not everything was loaded again; the old stays in force", reasons=failures)
+            raise PoolPilotError("; ".join(failures))
+        _LOG.info("loaded again", models=self._models.digests())
+
+
+def _failure_of(renew: Callable[[], None]) -> str | None:
+    try:
+        renew()
+    except PoolPilotError as error:
+        return str(error)
+    except Exception as error:
+        return f"unexpected: {error!r}"
+    return None
