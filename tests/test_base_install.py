@@ -34,7 +34,9 @@ IN_BASE = (
     "serve",
     "simulate",
     "sweep",
+    "tune",
     "version",
+    "why",
 )
 """Commands that a base installation runs, as README tells."""
 

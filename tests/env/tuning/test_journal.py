@@ -47,6 +47,42 @@ def test_ended_journal_is_gone(begun: Journal, stock: KnobSpace) -> None:
     assert found(begun, stock) is None
 
 
+def test_what_is_committed_is_the_beginning_from_then_on(begun: Journal, stock: KnobSpace) -> None:
+    verified = FIRST.with_core((8, 3, 500))
+    for size in (4, 8, 4, 8):
+        begun.announce(FIRST.with_core((size, 3, 500)))
+    begun.commit(verified)
+    again = found(begun, stock)
+    assert again is not None
+    assert (again.first, again.announced) == (verified, ())
+    assert again.left_over(verified).wanted == verified
+    assert len(begun.path.read_text().splitlines()) == 1
+    assert [path.name for path in begun.path.parent.iterdir()] == [begun.path.name]
+    begun.announce(FIRST)
+    assert again.left_over(FIRST).theirs == ("pool_size",)
+    later = found(begun, stock)
+    assert later is not None
+    assert later.left_over(FIRST).wanted == verified
+
+
+def test_commit_that_cannot_be_written_leaves_the_beginning(
+    begun: Journal, stock: KnobSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun.announce(FIRST.with_core((8, 3, 500)))
+
+    def fail(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr("os.write", fail)
+        with pytest.raises(JournalError, match="nothing more is set"):
+            begun.commit(FIRST.with_core((8, 3, 500)))
+    assert begun.first == FIRST
+    again = found(begun, stock)
+    assert again is not None
+    assert (again.first, again.announced) == (begun.first, begun.announced)
+
+
 def test_line_that_was_cut_short_never_happened(begun: Journal, stock: KnobSpace) -> None:
     whole = begun.path.read_text()
     begun.announce(FIRST.with_core((16, 3, 500)))

@@ -79,9 +79,10 @@ def _add_act(app: typer.Typer) -> None:
     from poolpilot.serve.commands.act import restore_command, serve_command, sweep_command
     from poolpilot.serve.commands.climb import climb_command
     from poolpilot.serve.commands.search import search_command
-    from poolpilot.serve.commands.tune import tune_command
+    from poolpilot.serve.commands.tune import tune_command, why_command
 
     add_settings_command(app, "tune", tune_command.HELP, tune_command.build, ACT)
+    add_settings_command(app, "why", why_command.HELP, why_command.build, ACT)
     add_settings_command(app, "climb", climb_command.HELP, climb_command.build, ACT)
     add_settings_command(app, "search", search_command.HELP, search_command.build, ACT)
     add_settings_command(app, "sweep", sweep_command.HELP, sweep_command.build, ACT)

@@ -4,6 +4,7 @@ import time
 from typing import Protocol
 
 from poolpilot.env.server import PoolServer, VirtualTime
+from poolpilot.env.servers.curve import CurveServer
 
 
 class Clock(Protocol):
@@ -54,4 +55,4 @@ class ServerClock:
 
 def clock_of(server: PoolServer) -> Clock:
     """The clock that a server goes by."""
-    return ServerClock(server) if isinstance(server, VirtualTime) else RealClock()
+    return ServerClock(server) if isinstance(server, VirtualTime | CurveServer) else RealClock()

@@ -17,6 +17,7 @@ class Journey(BaseModel):
 
     Attributes:
         origin: The verified tuple that it began from.
+        steps: The tuples on the way, which were no worse than the one before.
         gain: Sum of the steps' gains in ln goodput.
         variance: Sum of their variances.
     """
@@ -24,12 +25,14 @@ class Journey(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     origin: PoolTuple
+    steps: tuple[PoolTuple, ...] = ()
     gain: float = 0.0
     variance: float = 0.0
 
-    def with_step(self, gain: float, error: float) -> "Journey":
+    def with_step(self, pool_tuple: PoolTuple, gain: float, error: float) -> "Journey":
         """The journey after a further step."""
-        return self.model_copy(update={"gain": self.gain + gain, "variance": self.variance + error * error})
+        steps = (*self.steps, pool_tuple)
+        return Journey(origin=self.origin, steps=steps, gain=self.gain + gain, variance=self.variance + error * error)
 
     @property
     def shown_better(self) -> bool:
@@ -38,12 +41,12 @@ class Journey(BaseModel):
 
 
 class Refusal(BaseModel):
-    """A tuple that was taken back, and until when it is not tried again."""
+    """A tuple that was taken back, and until when it is not tried again; for as long as the workload lasts if None."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     pool_tuple: PoolTuple
-    until_s: float
+    until_s: float | None = None
 
 
 class Memory(BaseModel):
@@ -114,7 +117,7 @@ class Memory(BaseModel):
             update={
                 "tries_s": tuple(each for each in self.tries_s if at_s - each < HOUR_S),
                 "roll_backs_s": tuple(each for each in self.roll_backs_s if at_s - each < HOUR_S),
-                "refusals": tuple(each for each in self.refusals if each.until_s > at_s),
+                "refusals": tuple(each for each in self.refusals if each.until_s is None or each.until_s > at_s),
             }
         )
 

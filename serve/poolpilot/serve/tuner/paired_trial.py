@@ -70,7 +70,7 @@ class PairedTrial(BaseModel):
         tried = len(self.candidates)
         if not tried:
             return None
-        chance = Z_HARM * self.noise * math.sqrt(OF_A_DIFFERENCE / tried)
+        chance = Z_HARM * self.noise * math.sqrt(SHARED * OF_A_DIFFERENCE / tried)
         lost = -statistics.fmean(self._differences([reading.goodput_per_s for reading in self.candidates], "goodput"))
         if lost > max(-math.log1p(-guard.most_drop), chance):
             return f"{self.candidate} completes {100 * -math.expm1(-lost):.0f} % less than {self.before}"

@@ -46,7 +46,7 @@ def in_try(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     shown = f"{100 * math.expm1(gain):+.1f} % (standard error {100 * error:.1f} %)"
     if verdict is None:
         return memory, memory.decision(f"{len(trial.candidates)} windows of {trial.candidate} beside {trial.before}")
-    if verdict == "worse" or (memory.homeward and verdict == "no worse" and gain < 0.0):
+    if verdict == "worse":
         return _lost_out(f"{trial.candidate} is {shown} against {trial.before}", look, memory, rules, counted=False)
     memory = memory.but(state=State.VERIFY, expected=trial.candidate, standing=0, worse=0)
     return memory, memory.decision(f"{trial.candidate} is {verdict} than {trial.before}: {shown}; it must stand")
@@ -111,9 +111,10 @@ def _accepted(reading: Reading, look: Look, memory: Memory) -> Step:
     journey = None
     refusals = memory.refusals
     if memory.homeward:
-        refusals = (*refusals, Refusal(pool_tuple=trial.before, until_s=math.inf))
+        steps = () if memory.journey is None else memory.journey.steps
+        refusals = (*refusals, *(Refusal(pool_tuple=each) for each in {*steps, trial.before}))
     else:
-        journey = (memory.journey or Journey(origin=trial.before)).with_step(*trial.gain())
+        journey = (memory.journey or Journey(origin=trial.before)).with_step(trial.candidate, *trial.gain())
     memory = memory.but(
         state=State.WATCH,
         verified=trial.candidate,

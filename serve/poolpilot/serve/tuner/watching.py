@@ -4,6 +4,7 @@ import math
 import statistics
 
 from poolpilot.serve.tuner.decision import Mode, State
+from poolpilot.serve.tuner.envelope import worst_threads
 from poolpilot.serve.tuner.look import Look, Proposal, Reading
 from poolpilot.serve.tuner.memory import Memory
 from poolpilot.serve.tuner.paired_trial import noise_of
@@ -75,7 +76,10 @@ def _weighed(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -> St
         memory = memory.but(state=State.HOLD, pending=candidate)
         return memory, memory.decision(no)
     promised = "" if proposal.gain is None else f", which promises {100 * math.expm1(proposal.gain):+.0f} %"
-    said = f"{candidate} is tried beside {memory.verified}, towards {proposal.pool_tuple}{promised}"
+    said = (
+        f"{candidate} is tried beside {memory.verified}, towards {proposal.pool_tuple}{promised}; "
+        f"{worst_threads(candidate)} threads at worst"
+    )
     return begin_try(candidate, look, memory, rules, said, homeward=False)
 
 

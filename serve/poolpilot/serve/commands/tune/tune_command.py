@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from poolpilot.agent.baselines.static import StaticPredictor
 from poolpilot.env.mariadb.diagnosis.hindrances import hindrances
 from poolpilot.env.output import check_folder, terminal, warn, write_json
 from poolpilot.env.server import Tunable
@@ -121,6 +122,8 @@ def predictor_for(settings: TuneSettings) -> Predictor:
         ArtefactError: The model or the curves are missing or damaged.
         SettingError: The model is a network, and none knows such servers.
     """
+    if settings.proposed is not None:
+        return StaticPredictor(settings.proposed)
     if settings.mode is Mode.APPLY:
         return bandit_for(settings.server_kind, settings.model)
     try:
@@ -148,11 +151,18 @@ def introduction(settings: TuneSettings, target: Target, rules: Rules, folder: P
         limit = worst if rules.envelope.most_threads is None else min(worst, rules.envelope.most_threads)
         lines.append(
             f"It may set sizes {least}..{most}, by a factor of {rules.guard.factor:g} at a time, with {limit} threads "
-            f"at worst. While the file {folder / KILL_FILE} is there, it sets nothing."
+            f"at worst{_stacks(target.server, limit)}. While the file {folder / KILL_FILE} is there, it sets nothing."
         )
     if settings.approve:
         lines.append(f"A step waits until {folder / APPROVAL_FILE} holds it, such as (4, 3, 250).")
     return "\n".join(lines)
+
+
+def _stacks(server: Tunable, threads: int) -> str:
+    """Memory that the stacks of so many threads may take, where the server tells."""
+    if not isinstance(server, MariadbServer) or "thread_stack" not in server.variables:
+        return ""
+    return f", which is {threads * int(server.variables['thread_stack'].value) / 2**20:.0f} MB of stacks"
 
 
 def _hindrances_of(server: MariadbServer, most_replica_lag_s: float) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from pydantic_settings import SettingsConfigDict
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.tuning.journal import journal_folder
 from poolpilot.errors import SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.commands.options.target_options import TargetOptions, option
 from poolpilot.serve.tuner.decision import Mode
 from poolpilot.serve.tuner.guard_settings import GuardSettings, PaceSettings
@@ -17,6 +18,7 @@ from poolpilot.serve.tuner.hours import Hours
 
 WINDOW_S, MARIADB_WINDOW_S = 1.0, 5.0
 SETTLE_S, MARIADB_SETTLE_S = 0.2, 1.0
+FORM = re.compile(r"\(?(\d{1,9}), ?(\d{1,9}), ?(\d{1,9})\)?")
 
 
 class TuneSettings(TargetOptions):
@@ -33,6 +35,9 @@ class TuneSettings(TargetOptions):
     )
     approve: bool = option(False, "Wait for a person's approval of every step.", flag="--approve")
     model: Path | None = option(None, "A network to ask instead; `network` is the shipped one.", metavar="FOLDER")
+    propose: str | None = option(
+        None, "Try this configuration instead of asking: size,oversubscribe,stall limit.", metavar="N,N,N"
+    )
     log: Path | None = option(None, "Where decisions are kept; beside the journals if not given.", metavar="FOLDER")
     at_end: Literal["verified", "first"] = option(
         "verified", "What is in force at its end: verified (what it has verified), or first (what it found)."
@@ -55,6 +60,19 @@ class TuneSettings(TargetOptions):
         except SettingError as error:
             raise ValueError(str(error)) from error
         return texts
+
+    @field_validator("propose")
+    @classmethod
+    def _is_a_tuple(cls, text: str | None) -> str | None:
+        if text is not None and FORM.fullmatch(text) is None:
+            raise ValueError("write three whole numbers, such as 16,3,10: size, oversubscribe, stall limit in ms")
+        return text
+
+    @property
+    def proposed(self) -> PoolTuple | None:
+        """The configuration that is tried instead of asking."""
+        found = None if self.propose is None else FORM.fullmatch(self.propose)
+        return None if found is None else PoolTuple(*map(int, found.groups()))
 
     @property
     def measurement(self) -> MeasurementSettings:

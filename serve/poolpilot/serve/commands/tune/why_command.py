@@ -1,0 +1,103 @@
+"""`poolpilot why`: what a tuner decided lately, and why; above all why it did nothing."""
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
+from rich.table import Table
+
+from poolpilot.env.output import check_folder, terminal, write_json
+from poolpilot.env.program_settings import ProgramSettings
+from poolpilot.env.tuning.journal import journal_folder
+from poolpilot.errors import StoreError
+from poolpilot.serve.commands.options.settings_command import as_command
+from poolpilot.serve.tuner.decision_log import NAME, LoggedDecision, read_log
+
+HELP = (
+    "Say what a tuner decided lately and why, above all why it did nothing.\n\n"
+    "LOG is the folder of its decisions; the newest one of this host if not given."
+)
+
+
+class WhySettings(ProgramSettings):
+    """Settings of `poolpilot why`."""
+
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_WHY_")
+
+    log: Path | None = Field(
+        default=None,
+        description="Folder of the decisions; the newest one of this host if not given.",
+        json_schema_extra={"metavar": "[LOG]"},
+    )
+    last: int = Field(default=20, ge=1, description="How many decisions.")
+
+
+def build() -> Callable[..., None]:
+    """The command `poolpilot why`."""
+    return as_command(WhySettings, why, HELP, argument="log")
+
+
+def why(settings: WhySettings, json_path: Path | None) -> None:
+    """Prints the last decisions that said something new.
+
+    Raises:
+        StoreError: There is no log, or it cannot be read.
+        SettingError: The table cannot be written.
+    """
+    check_folder(json_path)
+    folder = settings.log or newest_folder(journal_folder() / "decisions")
+    rows = [as_row(line) for line in new_ones(decisions_in(folder))][-settings.last :]
+    table = Table("when", "in force", "state", "why", title=f"Decisions in {folder}", title_justify="left")
+    for row in rows:
+        table.add_row(*(row[name] for name in ("when", "in_force", "state", "why")))
+    terminal().print(table)
+    write_json(json_path, {"folder": str(folder), "decisions": rows})
+
+
+def newest_folder(folder: Path) -> Path:
+    """The folder of the tuner that decided last.
+
+    Raises:
+        StoreError: There is none.
+    """
+    logs = sorted(folder.glob(f"*/{NAME}"), key=lambda path: path.stat().st_mtime)
+    if not logs:
+        raise StoreError(f"no tuner of this user has decided anything on this host: there is no log under {folder}")
+    return logs[-1].parent
+
+
+def decisions_in(folder: Path) -> Iterator[LoggedDecision]:
+    """All decisions that are kept, oldest first.
+
+    Raises:
+        StoreError: There is no log, or it cannot be read.
+    """
+    newest = folder / NAME
+    older = [path for path in folder.glob(f"{newest.stem}.*.jsonl") if path.suffixes[0][1:].isdigit()]
+    older.sort(key=lambda path: -int(path.suffixes[0][1:]))
+    return chain.from_iterable(read_log(path) for path in (*older, newest))
+
+
+def new_ones(lines: Iterable[LoggedDecision]) -> Iterator[LoggedDecision]:
+    """The decisions whose state or reason differs from the one before, the counting of windows left out."""
+    before: tuple[str, str] | None = None
+    for line in lines:
+        now = (line.decision.state, line.decision.reason)
+        if now != before and not line.decision.reason.startswith("watching:"):
+            yield line
+        before = now
+
+
+def as_row(line: LoggedDecision) -> dict[str, Any]:
+    """A decision fit for a table and for JSON."""
+    in_force = line.look.in_force
+    return {
+        "when": datetime.fromtimestamp(line.look.unix_s).isoformat(" ", "seconds"),
+        "in_force": "-" if in_force is None else str(in_force),
+        "state": str(line.decision.state),
+        "why": line.decision.reason,
+    }

@@ -1,0 +1,105 @@
+"""`poolpilot tune` and `poolpilot why` on a simulated pool, from their arguments to what they print and write."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poolpilot.env.tuning.journal import FOLDER_VARIABLE
+
+SIMULATED = ("--backend", "simulated", "--seed", 3)
+QUICK = ("--pace.observe-for-s", 2, "--pace.baseline-windows", 2, "--pace.least-pairs", 2, "--guard.cool-down-s", 5)
+
+Invoke = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def journals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    return tmp_path
+
+
+def test_it_advises_unless_told_to_apply(invoke: Invoke, tmp_path: Path) -> None:
+    written = tmp_path / "out.json"
+    result = invoke("tune", *SIMULATED, *QUICK, "--seconds", 20, "--json", written)
+    assert (result.code, result.err) == (0, "")
+    assert "mode advise" in result.out
+    assert "In force now" not in result.out
+    values = json.loads(written.read_text())
+    assert values["verified"] == values["first"]
+    assert values["tries"] == 0
+
+
+def test_what_it_applies_is_verified_and_stays(invoke: Invoke, tmp_path: Path) -> None:
+    written = tmp_path / "out.json"
+    options = ("--mode", "apply", "--seconds", 60, "--propose", "4,3,500", "--json", written)
+    result = invoke("tune", *SIMULATED, *QUICK, *options)
+    assert (result.code, result.err) == (0, "")
+    assert "(4, 3, 500) is verified" in result.out
+    assert "In force now: (4, 3, 500)." in result.out
+    values = json.loads(written.read_text())
+    assert values["verified"]["pool_size"] == 4
+    assert values["tries"] >= 2
+    assert values["lost_requests"] < 0.0
+
+
+def test_first_tuple_returns_at_the_end_where_that_is_asked_for(invoke: Invoke) -> None:
+    options = ("--mode", "apply", "--seconds", 60, "--propose", "4,3,500", "--at-end", "first")
+    result = invoke("tune", *SIMULATED, *QUICK, *options)
+    assert "(4, 3, 500) is verified" in result.out
+    assert "In force now: (1, 3, 500)." in result.out
+
+
+def test_bad_proposal_is_rolled_back(invoke: Invoke, tmp_path: Path) -> None:
+    written = tmp_path / "out.json"
+    options = ("--mode", "apply", "--seconds", 40, "--propose", "1,3,6000", "--json", written)
+    result = invoke("tune", *SIMULATED, *QUICK, *options)
+    assert (result.code, result.err) == (0, "")
+    values = json.loads(written.read_text())
+    assert values["verified"] == values["first"]
+
+
+def test_why_tells_what_the_tuner_decided(invoke: Invoke, tmp_path: Path) -> None:
+    invoke("tune", *SIMULATED, *QUICK, "--seconds", 30, "--propose", "4,3,500")
+    written = tmp_path / "why.json"
+    result = invoke("why", "--last", 3, "--json", written)
+    assert (result.code, result.err) == (0, "")
+    told = json.loads(written.read_text())["decisions"]
+    assert 1 <= len(told) <= 3
+    assert any("would try (2, 3, 500), but the mode is advise" in each["why"] for each in told)
+    named = invoke("why", json.loads(written.read_text())["folder"], "--last", 3)
+    assert "would try" in named.out
+
+
+def test_why_without_any_tuner_is_one_sentence(invoke: Invoke) -> None:
+    result = invoke("why")
+    assert result.code == 1
+    assert "no tuner of this user has decided anything on this host" in result.err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--hours", "never"), "'never' are no hours: write always, nights"),
+        (("--propose", "many"), "write three whole numbers, such as 16,3,10"),
+        (("--keeper",), "--keeper watches over a MariaDB server"),
+        (("--guard.factor", "1"), "guard.factor"),
+        (("--guard.least-size", "200", "--guard.most-size", "300"), "but the server takes 1..128"),
+        (("--mode", "dictate"), "mode"),
+    ],
+)
+def test_wrong_settings_are_one_sentence(invoke: Invoke, options: tuple[str, ...], said: str) -> None:
+    result = invoke("tune", *SIMULATED, "--seconds", 5, *options)
+    assert result.code in (1, 2)
+    assert said in result.err
+    assert "Traceback" not in result.err
+
+
+def test_kill_switch_keeps_it_from_setting_anything(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "stop").touch()
+    options = ("--mode", "apply", "--seconds", 20, "--propose", "4,3,500", "--log", tmp_path)
+    result = invoke("tune", *SIMULATED, *QUICK, *options)
+    assert "a person has thrown the kill switch" in result.out
+    assert "In force now: (1, 3, 500)." in result.out

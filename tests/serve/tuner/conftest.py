@@ -1,0 +1,160 @@
+"""A server that is a formula, driven by the state machine alone: a year of it takes seconds."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.decide import decide
+from poolpilot.serve.tuner.decision import Decision, Mode, State
+from poolpilot.serve.tuner.envelope import Envelope
+from poolpilot.serve.tuner.guard_settings import GuardSettings, PaceSettings
+from poolpilot.serve.tuner.look import Look, Proposal, Reading
+from poolpilot.serve.tuner.memory import Memory
+from poolpilot.serve.tuner.why_not import Rules
+
+HOME = PoolTuple(2, 3, 500)
+WINDOW_S = 5.0
+
+Throughput = Callable[[PoolTuple, float], float]
+"""Requests a second under a tuple at a time."""
+
+
+def rules(mode: Mode = Mode.APPLY, **changes: Any) -> Rules:
+    """Rules of a stock server on two processors; `changes` are fields of the guard, of the pace, or of the rules."""
+    guard = GuardSettings(**{name: value for name, value in changes.items() if name in GuardSettings.model_fields})
+    pace = PaceSettings(**{name: value for name, value in changes.items() if name in PaceSettings.model_fields})
+    others = {name: value for name, value in changes.items() if name in ("hours", "approval")}
+    return Rules(mode, guard, pace, Envelope.of(guard, KnobSpace.stock(2)), **others)
+
+
+@dataclass
+class Drive:
+    """A tuner on a formula.
+
+    Attributes:
+        throughput: The formula.
+        rules: What is allowed.
+        wanted: What the predictor proposes.
+        gain: What it promises; None is nothing.
+        noise: Standard deviation of ln throughput of a window.
+        in_force: The tuple in force.
+        at_s: The time.
+        decisions: What was decided so far.
+        looks: By what.
+        seen: What was in force during each window, and its throughput without noise.
+    """
+
+    throughput: Throughput
+    rules: Rules = field(default_factory=rules)
+    wanted: PoolTuple = HOME
+    gain: float | None = 0.5
+    noise: float = 0.0
+    seed: int = 0
+    in_force: PoolTuple = HOME
+    at_s: float = 0.0
+    decisions: list[Decision] = field(default_factory=list)
+    looks: list[Look] = field(default_factory=list)
+    seen: list[tuple[PoolTuple, float]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.rng = np.random.default_rng(self.seed)
+        self.memory = Memory.begin(self.in_force, self.at_s)
+        self.decision = self.memory.decision("begins")
+
+    def look(self, **changes: Any) -> Look:
+        """Acts on the latest decision and looks; `changes` are fields of the look."""
+        if self.decision.pool_tuple is not None:
+            self.in_force = self.decision.pool_tuple
+        rate = self.throughput(self.in_force, self.at_s)
+        self.at_s += WINDOW_S
+        self.seen.append((self.in_force, rate))
+        noisy = rate * float(np.exp(self.noise * self.rng.standard_normal()))
+        reading = Reading(goodput_per_s=max(noisy, 0.1), throughput_per_s=noisy, seconds=WINDOW_S)
+        keeps = self.wanted == self.in_force
+        proposal = Proposal(pool_tuple=self.wanted, abstained=False, gain=0.0 if keeps else self.gain, reason="told so")
+        values = {
+            "at_s": self.at_s,
+            "unix_s": 1_700_000_000.0 + self.at_s,
+            "in_force": self.in_force,
+            "reading": reading,
+            "proposal": proposal if self.decision.ask else None,
+        }
+        return Look(**{**values, **changes})
+
+    def turn(self, **changes: Any) -> Decision:
+        """One look and what is decided."""
+        look = self.look(**changes)
+        self.looks.append(look)
+        self.memory, self.decision = decide(self.memory, look, self.rules)
+        self.decisions.append(self.decision)
+        return self.decision
+
+    def run(self, windows: int) -> list[Decision]:
+        """So many turns."""
+        return [self.turn() for _ in range(windows)]
+
+    def until(self, state: State, most: int = 400) -> Decision:
+        """Turns until a state is entered.
+
+        Raises:
+            AssertionError: It never is.
+        """
+        for _ in range(most):
+            if self.turn().state is state:
+                return self.decision
+        raise AssertionError(f"never came to {state}; last: {self.decision}")
+
+    def states(self) -> list[State]:
+        """The states passed through, each once in a row."""
+        found: list[State] = []
+        for decision in self.decisions:
+            if not found or found[-1] is not decision.state:
+                found.append(decision.state)
+        return found
+
+
+def rising(pool_tuple: PoolTuple, _at_s: float) -> float:
+    """Grows with the size up to 16, and with a shorter timer."""
+    return float(100.0 * min(pool_tuple.pool_size, 16) ** 0.7 * (500 / pool_tuple.timer_interval_ms) ** 0.1)
+
+
+def flat(_pool_tuple: PoolTuple, _at_s: float) -> float:
+    """The same whatever is set."""
+    return 1000.0
+
+
+def falling(pool_tuple: PoolTuple, _at_s: float) -> float:
+    """Best at two groups, and worse by a third for every doubling away from them."""
+    return float(1000.0 * 0.67 ** abs(np.log2(pool_tuple.pool_size / 2)))
+
+
+@pytest.fixture
+def drive() -> Iterator[Callable[..., Drive]]:
+    """Makes drives, and holds every one to what must hold in all of them."""
+    made: list[Drive] = []
+
+    def make(throughput: Throughput, **values: Any) -> Drive:
+        made.append(Drive(throughput, **values))
+        return made[-1]
+
+    yield make
+    for one in made:
+        hold_to_the_rules(one)
+
+
+def hold_to_the_rules(drive: Drive) -> None:
+    """Every tuple that was set is a step from what was verified then, or was verified earlier."""
+    verified = {HOME}
+    last = HOME
+    for decision in drive.decisions:
+        wanted = decision.pool_tuple
+        if wanted is not None and wanted not in verified and wanted != decision.verified:
+            drive.rules.envelope.check(last, wanted)
+            assert drive.rules.mode is Mode.APPLY
+        last = decision.verified
+        verified.add(last)

@@ -1,0 +1,274 @@
+"""The state machine of the tuner: one test for every transition, without a clock."""
+
+from collections.abc import Callable
+
+import pytest
+from tests.serve.tuner.conftest import HOME, Drive, falling, flat, rising, rules
+
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.decision import Mode, State
+from poolpilot.serve.tuner.look import Proposal
+
+MakeDrive = Callable[..., Drive]
+FAR = PoolTuple(16, 3, 500)
+
+
+def test_a_good_prediction_is_reached_step_by_step(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR)
+    tuner.run(120)
+    assert tuner.memory.verified == FAR
+    assert tuner.memory.state is State.HOLD
+    verified = list(dict.fromkeys(decision.verified.pool_size for decision in tuner.decisions))
+    assert verified == [2, 4, 8, 16]
+    assert State.ROLL_BACK not in tuner.states()
+
+
+def test_it_watches_before_it_asks_and_asks_before_it_tries(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR)
+    tuner.until(State.TRY)
+    asked = [decision.ask for decision in tuner.decisions]
+    assert asked.index(True) * 5.0 >= tuner.rules.pace.observe_for_s - 5.0
+    assert [decision.pool_tuple for decision in tuner.decisions[:-1]] == [HOME] * (len(tuner.decisions) - 1)
+
+
+def test_a_try_takes_turns_with_what_was_in_force(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR)
+    tuner.until(State.TRY)
+    tuner.until(State.VERIFY)
+    sizes = [in_force.pool_size for in_force, _ in tuner.seen]
+    assert sizes[-6:] == [4, 2, 4, 2, 4, 2]
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_a_bad_prediction_is_taken_back_within_two_windows(drive: MakeDrive, noise: float) -> None:
+    tuner = drive(falling, wanted=FAR, noise=noise)
+    tuner.until(State.ROLL_BACK)
+    bad = [in_force for in_force, _ in tuner.seen if in_force != HOME]
+    assert 1 <= len(bad) <= 2
+    assert tuner.until(State.COOL_DOWN).pool_tuple == HOME
+    assert tuner.in_force == HOME
+
+
+def test_latency_that_rises_takes_a_try_back_though_throughput_holds(drive: MakeDrive) -> None:
+    tuner = drive(flat, wanted=FAR)
+    tuner.until(State.TRY)
+    for _ in range(4):
+        reading = tuner.look().reading
+        assert reading is not None
+        slow = 13.0 if tuner.in_force != HOME else 10.0
+        state = tuner.turn(reading=reading.model_copy(update={"latency_ms": slow})).state
+        if state is State.ROLL_BACK:
+            break
+    # Its first window had no latency beside it, since windows before had none: nothing is said without both.
+    assert state in (State.TRY, State.ROLL_BACK)
+
+
+def test_what_was_taken_back_is_not_tried_again_within_the_hour(drive: MakeDrive) -> None:
+    tuner = drive(falling, wanted=FAR)
+    tuner.run(600)
+    tries = [decision for decision in tuner.decisions if decision.pool_tuple == PoolTuple(4, 3, 500)]
+    assert len(tries) == 1
+    assert any("taken back not long ago" in decision.reason for decision in tuner.decisions)
+
+
+def test_several_roll_backs_open_the_circuit_and_it_closes_again(drive: MakeDrive) -> None:
+    settings = rules(retry_after_s=0.0, cool_down_s=0.0, ask_every_s=0.0, breaker_roll_backs=2, circuit_open_s=600.0)
+    tuner = drive(falling, wanted=FAR, rules=settings)
+    tuner.until(State.OPEN_CIRCUIT)
+    opened_s = tuner.at_s
+    assert sum(state is State.ROLL_BACK for state in tuner.states()) == 2
+    assert tuner.in_force == HOME
+    tuner.until(State.TRY)
+    assert tuner.at_s - opened_s >= 600.0
+
+
+def test_tries_within_an_hour_are_bounded(drive: MakeDrive) -> None:
+    settings = rules(retry_after_s=0.0, cool_down_s=0.0, ask_every_s=0.0, breaker_roll_backs=1000, tries_per_hour=3)
+    tuner = drive(falling, wanted=FAR, rules=settings)
+    tuner.run(700)
+    begun = [one.at_s for one, what in zip(tuner.looks, tuner.decisions, strict=True) if what.most_lost > 0.0]
+    assert len(begun) >= 3
+    assert all(later - earlier >= 3600.0 for earlier, later in zip(begun, begun[3:], strict=False))
+    assert any("were tried within an hour" in decision.reason for decision in tuner.decisions)
+
+
+def test_way_that_gains_nothing_is_gone_back(drive: MakeDrive) -> None:
+    tuner = drive(flat, wanted=FAR, noise=0.02)
+    tuner.run(400)
+    assert tuner.memory.verified == HOME
+    assert tuner.memory.state is State.HOLD
+
+
+def test_a_step_that_gains_nothing_may_lead_to_one_that_does(drive: MakeDrive) -> None:
+    def cliff(pool_tuple: PoolTuple, _at_s: float) -> float:
+        return 2000.0 if pool_tuple.pool_size >= 8 else 1000.0
+
+    tuner = drive(cliff, wanted=FAR, noise=0.02)
+    tuner.run(400)
+    assert tuner.memory.verified.pool_size >= 8
+
+
+def test_a_person_who_sets_the_pool_is_left_alone(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR)
+    tuner.until(State.TRY)
+    theirs = PoolTuple(7, 9, 123)
+    decision = tuner.turn(in_force=theirs, reading=None)
+    assert decision.state is State.STAND_DOWN
+    assert (decision.pool_tuple, decision.verified) == (theirs, theirs)
+    assert {each.pool_tuple for each in tuner.run(100)} == {theirs}
+    tuner.turn(in_force=PoolTuple(9, 9, 123), reading=None)
+    assert tuner.memory.verified == PoolTuple(9, 9, 123)
+
+
+def test_stand_down_may_be_for_a_while(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR, rules=rules(stand_down_s=100.0))
+    tuner.run(3)
+    tuner.turn(in_force=PoolTuple(4, 3, 500), reading=None)
+    stood_down_s = tuner.at_s
+    tuner.until(State.TRY)
+    assert tuner.at_s - stood_down_s >= 100.0
+    assert tuner.memory.home == PoolTuple(4, 3, 500)
+
+
+@pytest.mark.parametrize("state", [State.TRY, State.VERIFY])
+@pytest.mark.parametrize(
+    "disturbed", [{"hindrances": ("ALTER TABLE runs",)}, {"kill": True}, {"reading": None}, {"refused": "no"}]
+)
+def test_whatever_disturbs_a_try_ends_it(drive: MakeDrive, state: State, disturbed: dict[str, object]) -> None:
+    tuner = drive(rising, wanted=PoolTuple(4, 3, 500))
+    tuner.until(state)
+    decision = tuner.turn(**disturbed)
+    assert decision.pool_tuple == decision.verified == HOME
+    assert tuner.turn(**disturbed).pool_tuple == HOME
+    assert tuner.in_force == HOME
+
+
+def test_server_that_is_gone_is_left_alone_and_then_brought_back(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR)
+    tuner.until(State.TRY)
+    tuner.look()  # the candidate is in force
+    assert tuner.turn(in_force=None, reading=None).pool_tuple is None
+    candidate = tuner.in_force
+    assert candidate != HOME
+    decision = tuner.turn(in_force=candidate, reading=None)
+    assert decision.pool_tuple == HOME
+    assert decision.state is State.ROLL_BACK
+
+
+def test_change_that_broke_off_half_way_is_the_tuners_own(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=PoolTuple(4, 6, 250))
+    tuner.until(State.TRY)
+    tuner.turn(in_force=None, reading=None)
+    assert tuner.turn(in_force=PoolTuple(4, 3, 250), reading=None).pool_tuple == HOME
+
+
+def test_restarted_server_begins_anew_with_what_its_file_says(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR)
+    tuner.until(State.TRY)
+    decision = tuner.turn(in_force=PoolTuple(3, 3, 500), reading=None, restarted=True)
+    assert decision.verified == PoolTuple(3, 3, 500)
+    assert tuner.memory.state is State.WATCH
+
+
+def test_kill_switch_holds_for_as_long_as_it_is_thrown(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR)
+    for _ in range(50):
+        assert tuner.turn(kill=True).state is State.STAND_DOWN
+    tuner.until(State.TRY)
+
+
+def test_kill_switch_does_not_shorten_an_open_circuit(drive: MakeDrive) -> None:
+    settings = rules(breaker_roll_backs=1, circuit_open_s=1000.0)
+    tuner = drive(falling, wanted=FAR, rules=settings)
+    tuner.until(State.OPEN_CIRCUIT)
+    opened_s = tuner.at_s
+    tuner.turn(kill=True)
+    tuner.until(State.WATCH)
+    assert tuner.at_s - opened_s >= 1000.0
+
+
+def test_kill_switch_does_not_end_a_stand_down(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR)
+    tuner.turn(in_force=PoolTuple(7, 3, 500), reading=None)
+    tuner.turn(kill=True)
+    assert {decision.state for decision in tuner.run(50)} == {State.STAND_DOWN}
+
+
+@pytest.mark.parametrize("mode", [Mode.OBSERVE, Mode.ADVISE])
+def test_nothing_is_set_unless_the_mode_is_apply(drive: MakeDrive, mode: Mode) -> None:
+    tuner = drive(rising, wanted=FAR, rules=rules(mode))
+    tuner.run(100)
+    assert {decision.pool_tuple for decision in tuner.decisions} == {HOME}
+    assert any(decision.ask for decision in tuner.decisions) == (mode is Mode.ADVISE)
+    would = {decision.would for decision in tuner.decisions}
+    assert would == ({None, PoolTuple(4, 3, 500)} if mode is Mode.ADVISE else {None})
+
+
+def test_somebody_elses_change_is_no_stand_down_where_nothing_is_applied(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR, rules=rules(Mode.ADVISE))
+    tuner.run(20)
+    assert tuner.turn(in_force=PoolTuple(8, 3, 500), reading=None).state is State.WATCH
+
+
+def test_approval_lets_a_waiting_step_begin_without_a_new_look(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR, rules=rules(approval=True))
+    tuner.run(30)
+    waiting = tuner.decisions[-1]
+    assert waiting.would == PoolTuple(4, 3, 500)
+    assert "waits for approval" in waiting.reason
+    assert tuner.turn(approved="(8, 3, 500)").state is State.HOLD
+    assert tuner.turn(approved="(4, 3, 500)").state is State.TRY
+
+
+def test_small_promise_is_not_worth_a_try(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR, gain=0.01)
+    tuner.run(50)
+    assert State.TRY not in tuner.states()
+    assert any("less than the 5 % that a try must" in decision.reason for decision in tuner.decisions)
+
+
+def test_no_advice_changes_nothing(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR)
+    silent = Proposal(pool_tuple=FAR, abstained=True, reason="unfamiliar")
+    for _ in range(30):
+        tuner.turn(proposal=silent if tuner.decision.ask else None)
+    assert tuner.in_force == HOME
+    assert any(decision.reason == "no advice: unfamiliar" for decision in tuner.decisions)
+
+
+def test_another_workload_is_watched_anew_and_what_was_found_first_gets_its_chance(drive: MakeDrive) -> None:
+    def turned(pool_tuple: PoolTuple, at_s: float) -> float:
+        return rising(pool_tuple, at_s) if at_s < 1500.0 else 0.3 * falling(pool_tuple, at_s)
+
+    tuner = drive(turned, wanted=PoolTuple(16, 3, 500))
+    tuner.run(300)
+    assert tuner.memory.verified == PoolTuple(16, 3, 500)
+    tuner.wanted = HOME
+    tuner.run(200)
+    assert tuner.memory.verified == HOME
+    assert tuner.memory.workload > 0
+
+
+def test_a_fall_soon_after_a_change_takes_it_back(drive: MakeDrive) -> None:
+    def fell(pool_tuple: PoolTuple, at_s: float) -> float:
+        return 1500.0 if pool_tuple != HOME and at_s < 200.0 else 500.0 if pool_tuple != HOME else 1000.0
+
+    tuner = drive(fell, wanted=PoolTuple(4, 3, 500))
+    tuner.run(45)
+    assert tuner.memory.verified == HOME
+    assert any("soon after" in decision.reason for decision in tuner.decisions)
+
+
+def test_the_most_that_a_try_can_cost_is_stated_before_and_holds(drive: MakeDrive) -> None:
+    for seed in range(20):
+        tuner = drive(falling, wanted=FAR, noise=0.05, seed=seed)
+        tuner.run(60)
+        stated = sum(decision.most_lost for decision in tuner.decisions)
+        lost = sum(max(1000.0 - rate, 0.0) * 5.0 for _, rate in tuner.seen)
+        assert 0.0 < lost <= stated
+
+
+def test_same_looks_make_the_same_decisions(drive: MakeDrive) -> None:
+    one, other = (drive(rising, wanted=FAR, noise=0.1, seed=3) for _ in range(2))
+    assert one.run(300) == other.run(300)
+    assert one.memory == other.memory

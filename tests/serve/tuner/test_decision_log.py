@@ -1,0 +1,114 @@
+"""The log of decisions: whole lines, rotation, a full disk, and the same decisions when it is replayed."""
+
+import errno
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.serve.tuner.conftest import Drive, rising
+
+from poolpilot.errors import StoreError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.decision_log import DecisionLog, read_log, replayed
+
+MakeDrive = Callable[..., Drive]
+
+
+def logged(drive: Drive, log: DecisionLog, windows: int) -> None:
+    for number in range(windows):
+        before = drive.memory
+        drive.turn(**({"hindrances": ("backup",)} if number % 17 == 3 else {}))
+        log.write(before, drive.looks[-1], drive.decision)
+
+
+@pytest.fixture
+def tuner(drive: MakeDrive) -> Drive:
+    return drive(rising, wanted=PoolTuple(16, 3, 10), noise=0.03)
+
+
+def test_replay_makes_the_same_decisions(tuner: Drive, tmp_path: Path) -> None:
+    log = DecisionLog(tmp_path, "db1")
+    logged(tuner, log, 300)
+    pairs = list(replayed(log.path, tuner.rules))
+    assert len(pairs) == 300
+    assert [then for then, _ in pairs] == [now for _, now in pairs] == tuner.decisions
+    assert [line.look for line in read_log(log.path)] == tuner.looks
+
+
+def test_every_file_replays_alone_and_the_oldest_go(tuner: Drive, tmp_path: Path) -> None:
+    log = DecisionLog(tmp_path, "db1", largest_bytes=20_000, kept_files=3)
+    logged(tuner, log, 400)
+    files = sorted(tmp_path.glob("*.jsonl"))
+    assert len(files) == 4
+    assert max(file.stat().st_size for file in files) < 30_000
+    for file in files:
+        assert all(then == now for then, now in replayed(file, tuner.rules))
+    newest = [line.decision for line in read_log(log.path)]
+    assert tuner.decisions[-len(newest) :] == newest
+
+
+def test_second_tuner_begins_a_file_of_its_own(tuner: Drive, tmp_path: Path) -> None:
+    for _ in range(2):
+        log = DecisionLog(tmp_path, "db1")
+        logged(tuner, log, 5)
+        log.close()
+    assert [len(list(read_log(file))) for file in sorted(tmp_path.glob("*.jsonl"))] == [5, 5]
+
+
+def test_torn_last_line_is_no_decision(tuner: Drive, tmp_path: Path) -> None:
+    log = DecisionLog(tmp_path, "db1")
+    logged(tuner, log, 3)
+    whole = log.path.read_bytes()
+    log.path.write_bytes(whole[:-5])
+    assert len(list(read_log(log.path))) == 2
+
+
+def test_full_disk_ends_nothing_and_is_told(tuner: Drive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = DecisionLog(tmp_path, "db1")
+    logged(tuner, log, 2)
+
+    def fail(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(os, "write", fail)
+        logged(tuner, log, 3)
+    assert log.lost_lines == 3
+    logged(tuner, log, 1)
+    lines = [json.loads(line) for line in log.path.read_text().splitlines()]
+    assert len(lines) == 4
+    assert lines[-1]["lost_lines"] == 3
+
+
+def test_part_of_a_line_is_taken_away_again(tuner: Drive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = DecisionLog(tmp_path, "db1")
+    logged(tuner, log, 1)
+    before, write = log.path.read_bytes(), os.write
+    with monkeypatch.context() as full:
+        full.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:10]))
+        logged(tuner, log, 1)
+    assert log.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("text", ["", "{}\n", "nonsense\n", "[1]\n", '{"log": 99}\n'])
+def test_what_is_no_log_is_refused(tuner: Drive, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "decisions.jsonl"
+    path.write_text(text)
+    with pytest.raises(StoreError, match="is no log of decisions"):
+        list(replayed(path, tuner.rules))
+
+
+def test_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="name another folder with --log"):
+        DecisionLog(tmp_path / "file" / "folder", "db1")
+
+
+def test_log_is_private(tuner: Drive, tmp_path: Path) -> None:
+    log: Any = DecisionLog(tmp_path / "new", "db1")
+    logged(tuner, log, 1)
+    assert log.path.stat().st_mode & 0o077 == 0
+    assert (tmp_path / "new").stat().st_mode & 0o077 == 0

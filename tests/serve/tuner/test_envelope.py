@@ -1,0 +1,77 @@
+"""The envelope: nothing beyond the ranges, nothing beyond a step, whatever is asked for."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.errors import SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.envelope import Envelope, worst_threads
+from poolpilot.serve.tuner.guard_settings import GuardSettings
+
+ANY_NUMBER = st.integers(min_value=-(2**70), max_value=2**70)
+ANY_TUPLE = st.builds(PoolTuple, ANY_NUMBER, ANY_NUMBER, ANY_NUMBER)
+IN_FORCE = st.builds(PoolTuple, st.integers(1, 128), st.integers(1, 64), st.integers(10, 6000))
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    verified=IN_FORCE,
+    wanted=ANY_TUPLE,
+    factor=st.floats(1.01, 16.0),
+    most_threads=st.none() | st.integers(1, 5000),
+)
+def test_no_step_leaves_the_envelope(
+    verified: PoolTuple, wanted: PoolTuple, factor: float, most_threads: int | None
+) -> None:
+    guard = GuardSettings(factor=factor, most_threads=most_threads)
+    envelope = Envelope.of(guard, KnobSpace.stock(4))
+    stepped = envelope.step(verified, wanted)
+    envelope.check(verified, stepped)
+    if stepped == verified:
+        return
+    assert 1 <= stepped.pool_size <= 128
+    assert 1 <= stepped.oversubscribe <= 64
+    assert 10 <= stepped.timer_interval_ms <= 6000
+    for now, value in zip(verified.core, stepped.core, strict=True):
+        assert value in (now - 1, now + 1) or now / factor <= value <= now * factor
+    assert most_threads is None or worst_threads(stepped) <= most_threads
+
+
+@pytest.mark.parametrize(
+    ("candidate", "said"),
+    [
+        (PoolTuple(5, 3, 500), "pool_size = 5 may not be tried from .2, 3, 500.: allowed are 1..4"),
+        (PoolTuple(2, 7, 500), "oversubscribe = 7"),
+        (PoolTuple(2, 3, 249), "timer_interval_ms = 249"),
+        (PoolTuple(2, 3, 500, idle_timeout_s=1.0), "more than the core knobs"),
+    ],
+)
+def test_check_names_what_is_beyond(candidate: PoolTuple, said: str) -> None:
+    with pytest.raises(SettingError, match=said):
+        Envelope.of(GuardSettings(), KnobSpace.stock(2)).check(PoolTuple(2, 3, 500), candidate)
+
+
+def test_step_goes_as_far_as_it_may() -> None:
+    envelope = Envelope.of(GuardSettings(), KnobSpace.stock(2))
+    assert envelope.step(PoolTuple(2, 3, 500), PoolTuple(16, 1, 10)) == PoolTuple(4, 2, 250)
+    assert envelope.step(PoolTuple(1, 1, 10), PoolTuple(128, 1, 10)) == PoolTuple(2, 1, 10)
+
+
+def test_tuple_of_a_person_beyond_the_ranges_is_left_where_it_is() -> None:
+    envelope = Envelope.of(GuardSettings(most_size=16), KnobSpace.stock(2))
+    person = PoolTuple(100, 3, 500)
+    assert envelope.step(person, PoolTuple(8, 3, 500)) == person
+
+
+def test_threads_bound_a_step_and_are_named() -> None:
+    envelope = Envelope.of(GuardSettings(), KnobSpace.stock(2), most_threads=20)
+    assert envelope.step(PoolTuple(4, 3, 500), PoolTuple(8, 3, 500)) == PoolTuple(4, 3, 500)
+    with pytest.raises(SettingError, match="may ask for 32 threads; allowed are 20"):
+        envelope.check(PoolTuple(4, 3, 500), PoolTuple(8, 3, 500))
+
+
+def test_ranges_that_have_nothing_in_common_are_named() -> None:
+    with pytest.raises(SettingError, match=r"pool_size may be 200..300 by the settings, but the server takes 1..128"):
+        Envelope.of(GuardSettings(least_size=200, most_size=300), KnobSpace.stock(2))

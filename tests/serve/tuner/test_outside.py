@@ -1,0 +1,43 @@
+"""Files by which people speak to the tuner."""
+
+from pathlib import Path
+
+import pytest
+
+from poolpilot.serve.tuner.outside import Outside
+
+
+def test_nobody_speaks_where_no_file_is_named() -> None:
+    outside = Outside()
+    assert not outside.killed()
+    assert outside.approved() is None
+    assert outside.hindrances() == ()
+
+
+def test_kill_switch_is_thrown_while_its_file_is_there(tmp_path: Path) -> None:
+    outside = Outside(kill_file=tmp_path / "stop")
+    assert not outside.killed()
+    (tmp_path / "stop").touch()
+    assert outside.killed()
+    (tmp_path / "stop").unlink()
+    assert not outside.killed()
+
+
+def test_link_that_leads_nowhere_is_a_thrown_switch(tmp_path: Path) -> None:
+    (tmp_path / "stop").symlink_to(tmp_path / "gone")
+    assert Outside(kill_file=tmp_path / "stop").killed()
+
+
+def test_switch_that_cannot_be_looked_at_counts_as_thrown(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert Outside(kill_file=tmp_path / "file" / "stop").killed()
+
+
+@pytest.mark.parametrize(
+    ("content", "approved"), [(b"(4, 3, 250)\n", "(4, 3, 250)"), (b"\xff\xfe", None), (b"x" * 10_000, "x" * 256)]
+)
+def test_approval_is_what_the_file_holds(tmp_path: Path, content: bytes, approved: str | None) -> None:
+    file = tmp_path / "approved"
+    assert Outside(approval_file=file).approved() is None
+    file.write_bytes(content)
+    assert Outside(approval_file=file).approved() == approved

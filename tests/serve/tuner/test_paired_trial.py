@@ -1,0 +1,110 @@
+"""Comparisons by turns: what is better, what is worse, and what cannot be told."""
+
+import math
+import statistics
+
+import numpy as np
+import pytest
+
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.guard_settings import GuardSettings, PaceSettings
+from poolpilot.serve.tuner.look import Reading
+from poolpilot.serve.tuner.paired_trial import LEAST_NOISE, PairedTrial, noise_of
+
+BEFORE, CANDIDATE = PoolTuple(2, 3, 500), PoolTuple(4, 3, 500)
+GUARD, PACE = GuardSettings(), PaceSettings()
+
+
+def reading(rate: float, latency_ms: float | None = None) -> Reading:
+    return Reading(goodput_per_s=rate, throughput_per_s=rate, latency_ms=latency_ms, seconds=5.0)
+
+
+def begun(noise: float = 0.02, latency_ms: float | None = None) -> PairedTrial:
+    first = reading(1000.0, latency_ms)
+    return PairedTrial(before=BEFORE, candidate=CANDIDATE, noise=noise, befores=(first,))
+
+
+def run(ratio: float, noise: float, seed: int, drift: float = 0.0) -> str:
+    rng = np.random.default_rng(seed)
+
+    def rate(of_candidate: bool, place: int) -> Reading:
+        factor = ratio if of_candidate else 1.0
+        return reading(1000.0 * factor * math.exp(noise * rng.standard_normal() + drift * place))
+
+    trial = begun(noise).model_copy(update={"befores": (rate(False, 0),)})
+    for place in range(1, 100):
+        trial = trial.with_reading(rate(trial.next == CANDIDATE, place))
+        if trial.harm(GUARD) is not None:
+            return "harm"
+        if (verdict := trial.verdict(GUARD, PACE)) is not None:
+            return verdict
+    raise AssertionError("no verdict")
+
+
+def test_windows_take_turns() -> None:
+    trial = begun()
+    order = []
+    for _ in range(6):
+        order.append(trial.next)
+        trial = trial.with_reading(reading(1000.0))
+    assert order == [CANDIDATE, BEFORE] * 3
+
+
+@pytest.mark.parametrize("drift", [0.0, 0.01, -0.01])
+def test_an_even_drift_of_the_load_is_no_gain(drift: float) -> None:
+    trial = begun()
+    for place in range(1, 9):
+        trial = trial.with_reading(reading(1000.0 * math.exp(drift * place)))
+    gain, _ = trial.gain()
+    assert gain == pytest.approx(0.0, abs=1e-12)
+
+
+def test_gain_is_the_difference_to_the_windows_around() -> None:
+    trial = begun()
+    for rate in (1100.0, 1000.0, 1200.0, 1000.0):
+        trial = trial.with_reading(reading(rate))
+    assert trial.gain()[0] == pytest.approx(statistics.fmean([math.log(1.1), math.log(1.2)]))
+    assert trial.lost_requests() == pytest.approx(-(100.0 + 200.0) * 5.0)
+
+
+@pytest.mark.parametrize(("ratio", "expected"), [(1.3, "better"), (0.6, "harm"), (0.8, "harm")])
+def test_what_is_plain_is_told(ratio: float, expected: str) -> None:
+    assert {run(ratio, 0.02, seed) for seed in range(50)} == {expected}
+
+
+def test_errors_are_as_rare_as_they_should_be() -> None:
+    """Of tries that change nothing one in twenty may be called better, and few may end early."""
+    same = [run(1.0, 0.06, seed) for seed in range(2000)]
+    assert same.count("better") / len(same) < 0.08
+    assert same.count("harm") / len(same) < 0.05
+
+
+def test_most_of_a_small_gain_is_found_in_spite_of_noise() -> None:
+    found = [run(1.15, 0.06, seed) for seed in range(500)]
+    assert found.count("better") / len(found) > 0.8
+
+
+def test_standard_error_is_that_of_many_repeats() -> None:
+    rng, gains, errors = np.random.default_rng(0), [], []
+    for _ in range(2000):
+        trial = begun(0.1).model_copy(update={"befores": (reading(1000.0 * math.exp(0.1 * rng.standard_normal())),)})
+        for _ in range(12):
+            trial = trial.with_reading(reading(1000.0 * math.exp(0.1 * rng.standard_normal())))
+        gain, error = trial.gain()
+        gains.append(gain)
+        errors.append(error)
+    assert statistics.fmean(errors) == pytest.approx(statistics.stdev(gains), rel=0.1)
+
+
+def test_latency_is_judged_where_both_sides_have_it() -> None:
+    trial = begun(latency_ms=10.0).with_reading(reading(1000.0, 13.0))
+    assert "latency under (4, 3, 500) is 30 % above" in str(trial.harm(GUARD))
+    assert begun(latency_ms=10.0).with_reading(reading(1000.0, 11.0)).harm(GUARD) is None
+    assert begun(latency_ms=None).with_reading(reading(1000.0, 13.0)).harm(GUARD) is None
+
+
+def test_noise_is_told_by_steps_and_has_a_floor() -> None:
+    rng = np.random.default_rng(1)
+    readings = [reading(1000.0 * math.exp(0.1 * rng.standard_normal() + 0.01 * n)) for n in range(2000)]
+    assert noise_of(readings) == pytest.approx(0.1, rel=0.1)
+    assert noise_of([reading(1000.0)] * 5) == noise_of([reading(1000.0)]) == LEAST_NOISE

@@ -1,0 +1,210 @@
+"""The loop on a simulated server, and on one that is lost, refuses and is meddled with."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poolpilot.env.interrupts import Interrupts
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.measurement.protocol import MeasurementSettings
+from poolpilot.env.measurement.sample_sweeps import sample_sweeps
+from poolpilot.env.objective import Objective
+from poolpilot.env.servers.recorded import RecordedServer
+from poolpilot.env.servers.simulated import SimulatedServer
+from poolpilot.env.tuning.backends import draw
+from poolpilot.env.tuning.target import Target
+from poolpilot.errors import FeatureError, LostServerError, ServerError, SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+from poolpilot.models.predictor import Prediction
+from poolpilot.serve.tuner.decision import Decision, Mode, State
+from poolpilot.serve.tuner.decision_log import DecisionLog, replayed
+from poolpilot.serve.tuner.envelope import Envelope
+from poolpilot.serve.tuner.guard_settings import GuardSettings, PaceSettings
+from poolpilot.serve.tuner.look import Look
+from poolpilot.serve.tuner.tuner_loop import TunerLoop
+from poolpilot.serve.tuner.why_not import Rules
+
+MEASUREMENT = MeasurementSettings(settle_s=0.2, window_s=1.0)
+PACE = PaceSettings(observe_for_s=2.0, baseline_windows=3, least_pairs=2, most_pairs=3, verify_windows=2)
+
+
+@dataclass
+class Wanting:
+    """Always proposes one tuple, or fails."""
+
+    pool_tuple: PoolTuple
+    error: Exception | None = None
+    asked: list[Sequence[Window]] = field(default_factory=list)
+
+    def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:  # noqa: ARG002
+        self.asked.append(windows)
+        if self.error is not None:
+            raise self.error
+        return Prediction(self.pool_tuple, windows[-1].pool_tuple, False, ("told so",), "digest")
+
+
+@dataclass
+class RecordedWayBack:
+    """Keeps what is committed; a lost server can be reached at the third attempt."""
+
+    committed: list[PoolTuple] = field(default_factory=list)
+    attempts: int = 0
+    restarted: bool = False
+
+    def commit(self, pool_tuple: PoolTuple) -> None:
+        self.committed.append(pool_tuple)
+
+    def reach_again(self) -> bool:
+        self.attempts += 1
+        if self.attempts < 3:
+            raise ServerError("refused")
+        return self.restarted
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"a loop does not call {name}")
+
+
+class FailingServer(SimulatedServer):
+    """Fails once, at a call that a test names."""
+
+    fails: dict[str, Exception]
+
+    def snapshot(self) -> Any:
+        self._fail("snapshot")
+        return super().snapshot()
+
+    def apply(self, pool_tuple: PoolTuple) -> PoolTuple:
+        self._fail("apply")
+        return super().apply(pool_tuple)
+
+    def _fail(self, name: str) -> None:
+        if error := self.__dict__.setdefault("fails", {}).pop(name, None):
+            raise error
+
+
+MakeLoop = Callable[..., TunerLoop]
+
+
+@pytest.fixture
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("poolpilot.serve.tuner.tuner_loop.REACH_AGAIN_EVERY_S", 0.0)
+
+
+def loop_on(server: SimulatedServer, wanted: PoolTuple, mode: Mode = Mode.APPLY, **others: Any) -> TunerLoop:
+    guard = GuardSettings(cool_down_s=2.0)
+    rules = Rules(mode, guard, PACE, Envelope.of(guard, server.knobs))
+    target = Target(server, Objective(), "a pool", RecordedWayBack())
+    return TunerLoop(target, others.pop("predictor", Wanting(wanted)), rules, MEASUREMENT, **others)
+
+
+@pytest.fixture
+def server() -> Any:
+    with FailingServer(draw("page_faults", 3)) as opened:
+        yield opened
+
+
+def test_it_reaches_a_good_tuple_and_commits_every_step(server: FailingServer) -> None:
+    loop = loop_on(server, PoolTuple(8, 3, 500))
+    loop.run(90.0)
+    assert server.tuple_in_force() == loop.memory.verified == PoolTuple(8, 3, 500)
+    committed = loop.target.way_back.committed  # type: ignore[attr-defined]
+    assert [each.pool_size for each in dict.fromkeys(committed)] == [2, 4, 8]
+
+
+def test_predictor_sees_the_windows_of_this_workload_and_the_one_in_force_last(server: FailingServer) -> None:
+    predictor = Wanting(PoolTuple(4, 3, 500))
+    loop_on(server, PoolTuple(4, 3, 500), predictor=predictor).run(60.0)
+    first, last = predictor.asked[0], predictor.asked[-1]
+    assert [window.pool_tuple.pool_size for window in first] == [1]
+    assert [window.pool_tuple.pool_size for window in last][-1] == 4
+    assert len({window.pool_tuple for window in last}) == len(last) > 1
+
+
+@pytest.mark.parametrize("mode", [Mode.OBSERVE, Mode.ADVISE])
+def test_nothing_is_set_in_other_modes(server: FailingServer, mode: Mode) -> None:
+    server.fails = {"apply": AssertionError("set")}
+    loop = loop_on(server, PoolTuple(8, 3, 500), mode)
+    loop.run(30.0)
+    assert loop.target.way_back.committed == []  # type: ignore[attr-defined]
+
+
+def test_decisions_of_a_run_replay(server: FailingServer, tmp_path: Path) -> None:
+    log = DecisionLog(tmp_path, "a pool")
+    loop = loop_on(server, PoolTuple(8, 3, 500), log=log)
+    loop.run(60.0)
+    assert all(then == now for then, now in replayed(log.path, loop.rules))
+
+
+@pytest.mark.usefixtures("no_pause")
+@pytest.mark.parametrize("restarted", [False, True])
+@pytest.mark.parametrize("place", ["snapshot", "apply"])
+def test_lost_server_is_reached_again_and_what_was_tried_is_taken_back(
+    server: FailingServer, place: str, restarted: bool
+) -> None:
+    loop = loop_on(server, PoolTuple(8, 3, 500))
+    way_back = loop.target.way_back
+    assert isinstance(way_back, RecordedWayBack)
+    way_back.restarted = restarted
+    while loop.turn().state is not State.TRY:
+        pass
+    server.fails = {place: LostServerError("gone")}
+    assert loop.turn().pool_tuple is None
+    while loop.turn().pool_tuple is None:
+        pass
+    assert way_back.attempts == 3
+    loop.turn()
+    assert server.tuple_in_force() == loop.memory.verified
+
+
+def test_tuple_that_the_server_refuses_is_not_tried_again(server: FailingServer) -> None:
+    loop = loop_on(server, PoolTuple(2, 3, 500))
+    while loop.turn().state is not State.TRY:
+        pass
+    server.fails = {"apply": SettingError("too many threads")}
+    decision = loop.turn()
+    assert "too many threads" in decision.reason
+    assert decision.pool_tuple == PoolTuple(1, 3, 500)
+    assert loop.memory.refuses(PoolTuple(2, 3, 500))
+
+
+def test_predictor_that_fails_is_no_advice(server: FailingServer) -> None:
+    seen: list[Decision] = []
+    predictor = Wanting(PoolTuple(2, 3, 500), FeatureError("x", "no such feature"))
+
+    def keep(_look: Look, decision: Decision) -> None:
+        seen.append(decision)
+
+    loop_on(server, PoolTuple(2, 3, 500), predictor=predictor, on_decision=keep).run(15.0)
+    assert any("the predictor fails: no such feature" in decision.reason for decision in seen)
+    assert server.tuple_in_force() == PoolTuple(1, 3, 500)
+
+
+def test_envelope_is_asked_again_by_who_acts(server: FailingServer) -> None:
+    loop = loop_on(server, PoolTuple(2, 3, 500))
+    wrong = loop.decision.model_copy(update={"pool_tuple": PoolTuple(100, 3, 500)})
+    loop.decision = wrong
+    loop.turn()
+    assert server.tuple_in_force() == PoolTuple(1, 3, 500)
+
+
+def test_interrupt_waits_for_the_end_of_a_window(server: FailingServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = loop_on(server, PoolTuple(2, 3, 500))
+
+    def interrupted(_self: Interrupts) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Interrupts, "check", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        loop.run()
+    assert loop.memory.baseline
+
+
+def test_replay_of_windows_cannot_be_tuned() -> None:
+    rules = Rules(Mode.APPLY, GuardSettings(), PACE, Envelope.of(GuardSettings(), KnobSpace.stock(2)))
+    recorded = RecordedServer(sample_sweeps("page_faults")[0])
+    with recorded, pytest.raises(SettingError, match="tune one that counts"):
+        TunerLoop(Target(recorded, Objective(), "a replay"), Wanting(PoolTuple(2, 3, 500)), rules)
