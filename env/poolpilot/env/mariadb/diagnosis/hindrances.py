@@ -3,26 +3,22 @@
 What happens under these says nothing of the pool, and a change might be blamed for it.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from poolpilot.env.mariadb.diagnosis.goings_on import LONG_S, goings_on, lagging
 from poolpilot.env.mariadb.diagnosis.listed_session import ListedSession, read_sessions
-from poolpilot.env.mariadb.diagnosis.replica_status import RUNNING_QUERY, ReplicaStatus, read_replicas
+from poolpilot.env.mariadb.diagnosis.replica_status import RUNNING_QUERY, read_replicas
 from poolpilot.env.mariadb.session import Session
-
-LONG_S = 1.0
-"""Seconds from which on a statement that changes a table, or a wait for a lock of its definition, is one to mind; what
-is over sooner is part of the workload."""
 
 PILE = 2
 """Sessions that wait for locks of definitions, from which on they pile up."""
 
 POOL_QUERY = (
     "SELECT @@GLOBAL.read_only, @@GLOBAL.thread_pool_max_threads, SUM(THREADS), SUM(QUEUE_LENGTH), "
-    "SUM(QUEUE_LENGTH > 0 AND ACTIVE_THREADS = 0), "
+    "SUM(THREADS > 0 AND ACTIVE_THREADS = 0 AND STANDBY_THREADS = 0 AND (QUEUE_LENGTH > 0 OR NOT HAS_LISTENER)), "
     f"({RUNNING_QUERY}) FROM information_schema.THREAD_POOL_GROUPS"
 )
 
@@ -35,7 +31,8 @@ class Crowding:
         most_threads: thread_pool_max_threads.
         threads: Threads that it has.
         queued: Requests that wait for one.
-        standing_groups: Groups with a queue of which no thread runs: all wait inside their statements.
+        standing_groups: Groups with a queue, or without a listener, of which no thread runs or stands by: all wait
+            inside their statements.
     """
 
     most_threads: int
@@ -69,11 +66,13 @@ def hindrances(session: Session, most_replica_lag_s: float) -> tuple[str, ...]:
     read_only, most_threads, threads, queued, standing, replicas = session.row(POOL_QUERY)
     crowding = Crowding(int(most_threads), int(threads or 0), int(queued or 0), int(standing or 0))
     behind = read_replicas(session) if int(replicas or 0) else None
+    sessions = read_sessions(session, busy=True)
     return (
         *flips(session, read_only),
         *stuck(crowding),
-        *goings_on(read_sessions(session, busy=True)),
-        *lagging(behind or (), most_replica_lag_s),
+        *(finding.sentence for finding in goings_on(sessions)),
+        *piled_up(sessions),
+        *(finding.sentence for finding in lagging(behind or (), most_replica_lag_s)),
     )
 
 
@@ -96,27 +95,11 @@ def stuck(crowding: Crowding) -> Iterator[str]:
         )
 
 
-def goings_on(sessions: Sequence[ListedSession]) -> Iterator[str]:
-    """What is done to tables or to all of the server by the sessions that run a statement."""
-    for one in sessions:
-        if one.backs_up:
-            yield f"{one} backs up: {one.kind} for {one.since_s:.0f} s"
-        elif one.changes_tables and one.since_s >= LONG_S:
-            yield f"{one} changes a table: {one.kind} for {one.since_s:.0f} s"
-    waiting = Counter(
-        "a lock on all tables (a backup, or FLUSH TABLES WITH READ LOCK)"
-        if one.waits_for_read_lock
-        else "metadata locks"
-        for one in sessions
-        if (one.waits_for_read_lock or one.waits_for_metadata) and one.since_s >= LONG_S
-    )
-    for lock, number in waiting.items():
-        if number >= PILE or lock != "metadata locks":
-            yield f"{number} session{'s wait' if number > 1 else ' waits'} for {lock}"
-
-
-def lagging(replicas: Sequence[ReplicaStatus], most_lag_s: float) -> Iterator[str]:
-    """The replication connections that are too far behind."""
-    for one in replicas:
-        if one.lag_s is not None and one.lag_s > most_lag_s:
-            yield f"{one} is {one.lag_s:.0f} s behind, more than {most_lag_s:g} s"
+def piled_up(sessions: Sequence[ListedSession]) -> Iterator[str]:
+    """Whether sessions wait for locks of definitions, or for one on all tables."""
+    held_off = [one for one in sessions if one.since_s >= LONG_S]
+    if (number := sum(one.waits_for_metadata for one in held_off)) >= PILE:
+        yield f"{number} sessions wait for metadata locks"
+    if number := sum(one.waits_for_read_lock for one in held_off):
+        waiting = "1 session waits" if number == 1 else f"{number} sessions wait"
+        yield f"{waiting} for a lock on all tables (a backup, or FLUSH TABLES WITH READ LOCK)"

@@ -1,5 +1,6 @@
 """The sessions of a server as its process list shows them."""
 
+import re
 from dataclasses import dataclass
 
 from poolpilot.env.mariadb.diagnosis.statement_kind import backs_up, changes_tables, kind_of
@@ -18,6 +19,7 @@ OF_THE_SERVER = ("Daemon", "Binlog Dump", "Slave_IO", "Slave_SQL", "Slave_worker
 
 COLUMNS = f"ID, USER, HOST, COMMAND, TIME_MS / 1000, STATE, LEFT(INFO, {LONGEST_TEXT}), QUERY_ID"
 SESSIONS_QUERY = f"SELECT {COLUMNS} FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID()"
+GRANT_ON_ALL = re.compile(r"GRANT (?P<privileges>.+?) ON \*\.\* TO ")
 BUSY_QUERY = f"{SESSIONS_QUERY} AND COMMAND <> 'Sleep' AND INFO IS NOT NULL"
 
 
@@ -79,6 +81,11 @@ class ListedSession:
         return changes_tables(self.text)
 
     @property
+    def locks_all(self) -> bool:
+        """Whether its statement takes a lock on all tables, as those of a backup do that do not only read."""
+        return self.backs_up and self.kind.startswith(("BACKUP", "FLUSH"))
+
+    @property
     def backs_up(self) -> bool:
         """Whether its statement belongs to a backup."""
         return backs_up(self.text)
@@ -112,3 +119,14 @@ def read_sessions(session: Session, *, busy: bool = False) -> tuple[ListedSessio
             BUSY_QUERY if busy else SESSIONS_QUERY
         )
     )
+
+
+def sees_all(session: Session) -> bool:
+    """Whether the account may see the sessions of others: whether it has PROCESS, itself or by a role.
+
+    Raises:
+        LostServerError: The server is gone.
+    """
+    granted = [GRANT_ON_ALL.match(str(grant)) for (grant,) in session.rows("SHOW GRANTS")]
+    privileges = {one for match in granted if match for one in match["privileges"].split(", ")}
+    return bool(privileges & {"PROCESS", "ALL PRIVILEGES"})

@@ -1,0 +1,149 @@
+"""What the holders of locks do that others wait for, and what makes them let go."""
+
+from collections.abc import Iterator, Mapping
+
+from poolpilot.env.mariadb.diagnosis.facts import Facts
+from poolpilot.env.mariadb.diagnosis.finding import Finding, FindingKind, Severity
+from poolpilot.env.mariadb.diagnosis.listed_session import ListedSession
+from poolpilot.env.mariadb.diagnosis.lock_holds import LockHold, LockKind
+from poolpilot.env.mariadb.diagnosis.pool_findings import more_threads, standing_groups
+
+WANTED: Mapping[LockKind, str] = {
+    "rows": "rows that it has locked",
+    "metadata": "the metadata lock of a table that it uses",
+    "all tables": "the lock on all tables (a stage of a backup, or FLUSH TABLES WITH READ LOCK)",
+    "name": "a name that it has locked with GET_LOCK",
+}
+
+MOST_NAMED = 5
+"""Sessions that are named where it is not known which of them holds a lock."""
+
+TO_KNOW = (
+    "who holds it is inferred: INSTALL SONAME 'metadata_lock_info', or performance_schema with the instrument "
+    "wait/lock/metadata/sql/mdl, lets the server say it"
+)
+
+
+def holder_finding(facts: Facts, hold: LockHold) -> Finding:
+    """What to say of a lock that sessions wait for."""
+    if not hold.holders:
+        return _unknown(facts, hold)
+    number = hold.holders[0]
+    kind, does, severity = _doing(facts, number)
+    if hold.lock == "all tables":
+        kind = "backup_lock"
+    others = len(hold.holders) - 1
+    who = _named(facts, number) if not hold.is_inferred else f"most likely {_named(facts, number)}"
+    on = f" in {hold.table}" if hold.table else ""
+    return Finding(
+        kind,
+        severity,
+        f"{_waiting(hold)} {WANTED[hold.lock]}{on}, the longest for {hold.longest_s:.0f} s: {who} {does}",
+        tuple(_evidence(facts, hold, others)),
+        tuple(_remedies(facts, hold, number, kind)),
+        hold.holders[:MOST_NAMED],
+    )
+
+
+def _waiting(hold: LockHold) -> str:
+    number = len(hold.waiters)
+    return "1 session waits for" if number == 1 else f"{number} sessions wait for"
+
+
+def _named(facts: Facts, number: int) -> str:
+    if number == 0:
+        return "a prepared XA transaction, which no session has,"
+    session = facts.session_of.get(number)
+    return str(session) if session else f"session {number}"
+
+
+def _doing(facts: Facts, number: int) -> tuple[FindingKind, str, Severity]:
+    """What a holder does: its request is queued or not taken in, it is idle, or it runs a statement."""
+    session, request = facts.session_of.get(number), facts.queued_of.get(number)
+    if request is not None:
+        does = f"has sent its next statement, which has been in the pool's queue for {request.since_s:.1f} s"
+        return "lock_holder_queued", f"{does} and finds no thread", Severity.CRITICAL
+    if session is None or not session.is_idle:
+        return "lock_holder_running", f"runs {_statement(session)}" if session else "holds it", Severity.NOTICE
+    if is_cut_off(facts, number):
+        does = f"has been silent for {session.since_s:.0f} s, and no thread would take in what it sends"
+        return "lock_holder_queued", does, Severity.CRITICAL
+    transaction = facts.transaction_of.get(number)
+    within = f" in a transaction that is {transaction.age_s} s old" if transaction else ""
+    return "lock_holder_idle", f"has been idle for {session.since_s:.0f} s{within}", Severity.WARNING
+
+
+def _statement(session: ListedSession) -> str:
+    state = f", {session.state}" if session.state else ""
+    return f"{session.kind or session.command} ({session.since_s:.0f} s{state})"
+
+
+def _what_it_waits_for(facts: Facts, hold: LockHold) -> Iterator[str]:
+    """What a lock on all tables that is not had yet waits for: the statement that has run longest."""
+    session = facts.session_of.get(hold.holders[0]) if hold.holders else None
+    if session is None or not session.waits_for_read_lock:
+        return
+    running = [one for one in facts.sessions if not one.is_idle and not one.waits_for_read_lock]
+    if older := [one for one in running if one.since_s >= session.since_s]:
+        longest = max(older, key=lambda one: one.since_s)
+        yield f"{session} does not have it yet; most likely it waits for {longest}, {_statement(longest)}"
+
+
+def is_cut_off(facts: Facts, number: int) -> bool:
+    """Whether the group of a session stands without a listener; a session's number tells its group."""
+    group = number % facts.limits.size
+    return any(one.number == group and not one.has_listener for one in standing_groups(facts))
+
+
+def _evidence(facts: Facts, hold: LockHold, others: int) -> Iterator[str]:
+    shown = ", ".join(map(str, hold.waiters[:MOST_NAMED]))
+    more = f" and {len(hold.waiters) - MOST_NAMED} more" if len(hold.waiters) > MOST_NAMED else ""
+    yield f"waiting: {shown}{more}"
+    yield from _what_it_waits_for(facts, hold)
+    if not hold.is_inferred:
+        return
+    if others:
+        named = ", ".join(_named(facts, one) for one in hold.holders[1:MOST_NAMED])
+        yield f"{len(hold.holders)} sessions could hold it; the next: {named}"
+    yield TO_KNOW
+
+
+def _remedies(facts: Facts, hold: LockHold, number: int, kind: FindingKind) -> Iterator[str]:
+    if number == 0:
+        yield "XA RECOVER; then XA COMMIT or XA ROLLBACK"
+        return
+    if is_stuck_behind(facts, number):
+        queued = sum(group.queued for group in facts.after.groups)
+        yield f"SET GLOBAL thread_pool_max_threads = {more_threads(facts, queued)};"
+        yield "lets its next statement run, and with its COMMIT the others; keep that value in my.cnf"
+        yield f"KILL QUERY {hold.waiters[0]};"
+        yield "ends the statement of one that waits, whose thread then takes the next from the queue"
+        return
+    if hold.lock == "all tables":
+        yield "its client ends the backup, or sends UNLOCK TABLES"
+    elif kind == "lock_holder_running":
+        yield "wait for the end of its statement and its transaction"
+    else:
+        yield "its client sends COMMIT or ROLLBACK" + (", or RELEASE_LOCK" if hold.lock == "name" else "")
+    yield f"KILL {number};"
+    yield "closes its session, which gives its locks back and rolls its transaction back"
+    if kind == "lock_holder_idle" and hold.lock != "name":
+        yield "idle_transaction_timeout in my.cnf ends transactions that are idle for so many seconds"
+
+
+def is_stuck_behind(facts: Facts, number: int) -> bool:
+    """Whether what a holder sends finds no thread because the pool stands."""
+    return facts.is_exhausted and (is_cut_off(facts, number) or number in facts.queued_of)
+
+
+def _unknown(facts: Facts, hold: LockHold) -> Finding:
+    """A lock of which nobody who could hold it is seen."""
+    kind: FindingKind = "backup_lock" if hold.lock == "all tables" else "lock_holder_unknown"
+    what = WANTED[hold.lock].replace("it has locked", "somebody has locked").replace("it uses", "somebody uses")
+    return Finding(
+        kind,
+        Severity.WARNING,
+        f"{_waiting(hold)} {what}, the longest for {hold.longest_s:.0f} s; who holds it cannot be told",
+        tuple(_evidence(facts, hold, 0)),
+        (f"left alone, such a wait ends after lock_wait_timeout = {facts.limits.definition_wait_s} s",),
+    )

@@ -1,0 +1,97 @@
+"""`poolpilot diagnose`: whether a server's pool is fine, saturated or stuck, who holds what, and what frees it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
+from rich.console import Console
+from rich.table import Table
+
+from poolpilot.env.mariadb.diagnosis.diagnose import MOST_REPLICA_LAG_S, no_login
+from poolpilot.env.mariadb.diagnosis.diagnose import diagnose as diagnosis_of
+from poolpilot.env.mariadb.diagnosis.facts import read_facts
+from poolpilot.env.mariadb.diagnosis.finding import Diagnosis
+from poolpilot.env.output import check_folder, terminal, warn, write_json
+from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.tuning.mariadb_target import connect
+from poolpilot.errors import LostServerError
+from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOptions
+from poolpilot.serve.commands.options.settings_command import as_command
+
+HELP = (
+    "Look at a MariaDB server twice and say whether its pool is fine, saturated or stuck, and who holds a lock that "
+    "others wait for; changes nothing."
+)
+
+
+class DiagnoseSettings(MariadbOptions):
+    """Settings of `poolpilot diagnose`."""
+
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_DIAGNOSE_")
+
+    cpus: Cpus = None
+    seconds: float = Field(default=2.0, ge=1.0, le=60.0, description="From the first look to the second: 1..60.")
+    replica_lag: float = Field(
+        default=MOST_REPLICA_LAG_S, ge=0.0, le=86_400.0, description="Seconds that a replica may be behind."
+    )
+
+
+def build() -> Callable[..., None]:
+    """The command `poolpilot diagnose`."""
+    return as_command(DiagnoseSettings, diagnose, HELP, argument="dsn")
+
+
+def diagnose(settings: DiagnoseSettings, json_path: Path | None) -> None:
+    """Looks at a server and shows what was found; a login that finds no thread is a finding too.
+
+    Raises:
+        SettingError: The DSN, the defaults file or the file to write is wrong.
+        ServerError: The server cannot be reached, has no pool, or is lost while it is looked at.
+    """
+    console = terminal()
+    check_folder(json_path)
+    try:
+        server = connect(settings.dsn, settings.defaults_file, None, settings.cpus)
+    except LostServerError as error:
+        where, diagnosis = settings.dsn, no_login(settings.dsn, str(error))
+    else:
+        with server:
+            where, diagnosis = server.session.where, look_twice(server, settings, console)
+    show(diagnosis, console)
+    write_json(json_path, {"where": where, **diagnosis.as_dict()})
+
+
+def look_twice(server: MariadbServer, settings: DiagnoseSettings, console: Console) -> Diagnosis:
+    """Looks at a server and says what is wrong with it.
+
+    Raises:
+        LostServerError: It is gone.
+    """
+    warn(server.control.warnings, console)
+    console.print(
+        f"Looking at {server.session.where} twice, {settings.seconds:g} s apart; nothing is changed.", soft_wrap=True
+    )
+    facts = read_facts(server.session, server.process, server.knobs.processors, settings.seconds)
+    return diagnosis_of(facts, settings.replica_lag)
+
+
+def show(diagnosis: Diagnosis, console: Console) -> None:
+    """Prints the findings as a table, and below it what frees each, to be copied."""
+    console.print(findings_table(diagnosis))
+    for finding in diagnosis.findings:
+        if finding.remedies:
+            heading = f"To free it ({finding.kind}); nothing of this is done here:"
+            console.print(heading, *finding.remedies, sep="\n", highlight=False, soft_wrap=True)
+    if diagnosis.hidden:
+        console.print("Not seen:", *diagnosis.hidden, sep="\n", highlight=False, soft_wrap=True)
+
+
+def findings_table(diagnosis: Diagnosis) -> Table:
+    """The findings as people read them, the worst first."""
+    table = Table(title="Diagnosis", show_header=False, title_justify="left")
+    for finding in diagnosis.findings:
+        table.add_row(finding.severity.name.lower(), finding.sentence)
+        for evidence in finding.evidence:
+            table.add_row("", evidence)
+    return table
