@@ -72,7 +72,7 @@ class TuneSettings(TargetOptions):
     def proposed(self) -> PoolTuple | None:
         """The configuration that is tried instead of asking."""
         found = None if self.propose is None else FORM.fullmatch(self.propose)
-        return None if found is None else PoolTuple(*map(int, found.groups()))
+        return None if found is None else PoolTuple(int(found[1]), int(found[2]), int(found[3]))
 
     @property
     def measurement(self) -> MeasurementSettings:
