@@ -22,6 +22,7 @@ IN_BASE = (
     "curves",
     "demo",
     "demo-mariadb",
+    "diagnose",
     "lab disk",
     "lab down",
     "lab load",

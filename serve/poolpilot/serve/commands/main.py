@@ -53,6 +53,7 @@ def _add_look(app: typer.Typer) -> None:
         bench_pool_command,
         bench_simulator_command,
         demo_command,
+        diagnose_command,
         mariadb_command,
         predict_command,
         simulate_command,
@@ -61,6 +62,7 @@ def _add_look(app: typer.Typer) -> None:
     add_settings_command(app, "demo", demo_command.HELP, demo_command.build_demo, LOOK)
     add_settings_command(app, "demo-mariadb", demo_command.MARIADB_HELP, demo_command.build_demo_mariadb, LOOK)
     add_settings_command(app, "advise", advise_command.HELP, advise_command.build, LOOK)
+    add_settings_command(app, "diagnose", diagnose_command.HELP, diagnose_command.build, LOOK)
     mariadb = typer.Typer(no_args_is_help=True)
     add_settings_command(mariadb, "grants", mariadb_command.GRANTS_HELP, mariadb_command.build_grants)
     add_settings_command(mariadb, "check", mariadb_command.CHECK_HELP, mariadb_command.build_check)
