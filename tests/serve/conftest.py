@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import httpx
 import pytest
@@ -15,6 +16,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction, Predictor
+from poolpilot.serve.service.access.known_tokens import KnownTokens
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.http_server import http_server, listening_socket
 from poolpilot.serve.service.service_settings import ServeSettings
@@ -73,6 +75,21 @@ def tellable() -> Callable[..., TellablePredictor]:
 
 
 @pytest.fixture
+def outcome_values(request_values: dict[str, Any]) -> dict[str, Any]:
+    """A valid body of POST /v1/outcomes."""
+    before = request_values["windows"][0]
+    after = {**before, "pool_tuple": {**before["pool_tuple"], "pool_size": 16}}
+    return {
+        "id": "db-1:2026-11-23T20:00:00",
+        "server_id": "db-1 (the shop)",
+        "propensity": 0.25,
+        "model_digest": "ab" * 32,
+        "verdict": "kept",
+        "request": {**request_values, "windows": [before, after]},
+    }
+
+
+@pytest.fixture
 def waiting() -> WaitingPredictor:
     return WaitingPredictor()
 
@@ -90,9 +107,11 @@ class Service:
 
     address: tuple[str, int]
 
+    scheme: str = "http"
+
     @property
     def url(self) -> str:
-        return f"http://{self.address[0]}:{self.address[1]}"
+        return f"{self.scheme}://{self.address[0]}:{self.address[1]}"
 
     def connect(self) -> socket.socket:
         """Opens a connection over which nothing is sent yet; reading from it fails after half a minute."""
@@ -104,11 +123,12 @@ def running_service(predictor: Predictor, **values: object) -> Iterator[Service]
     """Runs a service with some settings in a thread, on whatever port is free."""
     settings = ServeSettings.load(None, values)
     listener = listening_socket("127.0.0.1", 0)
-    server = http_server(create_app(predictor, settings), settings)
+    application = create_app(predictor, settings, tokens=KnownTokens(settings.token_file))
+    server = http_server(application, settings)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:
-        yield Service(listener.getsockname())
+        yield Service(listener.getsockname(), "http" if settings.tls_certificate is None else "https")
     finally:
         server.should_exit = True
         thread.join()

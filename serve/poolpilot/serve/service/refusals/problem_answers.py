@@ -1,12 +1,14 @@
 """Answers every refusal with its problem document; what nobody foresaw is "unavailable"."""
 
+import traceback
+
 import structlog
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from poolpilot.serve.service.refusals.problem import MEDIA_TYPE, Problem, Reason
+from poolpilot.serve.service.refusals.problem import LONGEST_DETAIL, MEDIA_TYPE, Problem, Reason
 
 _LOG = structlog.get_logger(__name__)
 
@@ -55,8 +57,13 @@ def problem_response(problem: Problem) -> Response:
 
 
 def unforeseen(error: Exception) -> Problem:
-    """The refusal that stands for a failure of the service itself; the log has the reason, the client has not."""
-    _LOG.error("request failed", error=repr(error), exc_info=error)
+    """The refusal that stands for a failure of the service itself; the log has the reason, the client has not.
+
+    The log gets no whole traceback: one with the values of variables would show the tokens of a request.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    _LOG.error("request failed", error=repr(error)[:LONGEST_DETAIL], where=where)
     return Problem("failure")
 
 

@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
-from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from poolpilot.featurizer.snapshot import ServerKind
 from poolpilot.models.predictor import Verdict
 from poolpilot.serve.service.refusals.problem import REASONS, Reason
 
-MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4
+MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 PATHS = frozenset({"/v1/predict", "/v1/outcomes", "/v1/model", "/healthz", "/readyz", "/metrics", "/openapi.json"})
 """Paths that are counted by their names."""
