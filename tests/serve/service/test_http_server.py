@@ -1,0 +1,193 @@
+"""TLS with files that are given, the client's too; SIGHUP; and what is no HTTP."""
+
+import datetime
+import os
+import signal
+import ssl
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from poolpilot.errors import ServerError
+from poolpilot.models.predictor import Predictor
+from poolpilot.serve.service.http_server import check_tls
+from poolpilot.serve.service.service_settings import ServeSettings
+
+Serving = Callable[..., Any]
+
+
+class Identity(NamedTuple):
+    """A certificate that signs itself, and its key."""
+
+    certificate: Path
+    key: Path
+
+
+def make_identity(folder: Path, name: str, passphrase: bytes | None = None) -> Identity:
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.datetime.now(datetime.UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    locked = serialization.BestAvailableEncryption(passphrase) if passphrase else serialization.NoEncryption()
+    pem = serialization.Encoding.PEM
+    files = Identity(folder / f"{name}.pem", folder / f"{name}.key")
+    files.certificate.write_bytes(certificate.public_bytes(pem))
+    files.key.write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, locked))
+    return files
+
+
+@pytest.fixture
+def service_identity(tmp_path: Path) -> Identity:
+    return make_identity(tmp_path, "service")
+
+
+@pytest.fixture
+def client_identity(tmp_path: Path) -> Identity:
+    return make_identity(tmp_path, "client")
+
+
+def trusting(service: Identity, client: Identity | None = None) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=str(service.certificate))
+    if client is not None:
+        context.load_cert_chain(client.certificate, client.key)
+    return context
+
+
+def test_answers_over_tls_alone(
+    serving: Serving, predictor: Predictor, service_identity: Identity, request_values: dict[str, Any]
+) -> None:
+    certificate, key = service_identity
+    service = serving(predictor, tls_certificate=certificate, tls_key=key)
+    assert service.url.startswith("https:")
+    answer = httpx.post(f"{service.url}/v1/predict", json=request_values, verify=trusting(service_identity))
+    assert answer.status_code == 200
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"{service.url}/healthz")  # trusts the authorities of the system alone
+    with pytest.raises(httpx.TransportError):
+        httpx.get(f"{service.url}/healthz".replace("https:", "http:"))
+
+
+def test_client_shows_a_certificate_where_that_is_asked(
+    serving: Serving, predictor: Predictor, service_identity: Identity, client_identity: Identity
+) -> None:
+    certificate, key = service_identity
+    service = serving(predictor, tls_certificate=certificate, tls_key=key, tls_client_ca=client_identity.certificate)
+    url = f"{service.url}/healthz"
+    assert httpx.get(url, verify=trusting(service_identity, client_identity)).status_code == 200
+    with pytest.raises(httpx.TransportError):
+        httpx.get(url, verify=trusting(service_identity))
+    with pytest.raises(httpx.TransportError):
+        httpx.get(url, verify=trusting(service_identity, service_identity))
+
+
+def test_handshake_is_not_waited_for(serving: Serving, predictor: Predictor, service_identity: Identity) -> None:
+    certificate, key = service_identity
+    service = serving(predictor, tls_certificate=certificate, tls_key=key, header_timeout_s=0.2)
+    with service.connect() as silent, suppress(ConnectionResetError):
+        assert silent.recv(1) == b""
+
+
+def test_files_of_no_use_are_one_sentence(tmp_path: Path, service_identity: Identity) -> None:
+    other, locked = make_identity(tmp_path, "other"), make_identity(tmp_path, "locked", b"secret")
+    bad: dict[str, dict[str, Path]] = {
+        "No such file": {"tls_certificate": tmp_path / "nowhere.pem", "tls_key": service_identity.key},
+        "passphrase": {"tls_certificate": locked.certificate, "tls_key": locked.key},
+        "other.key": {"tls_certificate": service_identity.certificate, "tls_key": other.key},
+        "authorities": {**service_identity_values(service_identity), "tls_client_ca": service_identity.key},
+    }
+    for reason, given in bad.items():
+        with pytest.raises(ServerError, match=reason) as refused:
+            check_tls(ServeSettings.load(None, given))
+        assert "\n" not in str(refused.value)
+    check_tls(ServeSettings.load(None, service_identity_values(service_identity)))
+
+
+def service_identity_values(identity: Identity) -> dict[str, Path]:
+    return {"tls_certificate": identity.certificate, "tls_key": identity.key}
+
+
+@pytest.mark.parametrize(
+    "sent", [b"\x16\x03\x01\x02\x00\x01\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/1.1\r\n: empty\r\n\r\n"]
+)
+def test_what_is_no_http_is_a_problem(serving: Serving, predictor: Predictor, sent: bytes) -> None:
+    with serving(predictor).connect() as connection:
+        connection.sendall(sent)
+        answer = b""
+        while received := connection.recv(65_536):
+            answer += received
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"application/problem+json" in head
+    assert b'"bad_http"' in body
+
+
+SERVE = """
+import sys
+from poolpilot.serve.commands.main import main
+sys.argv = ["poolpilot", "serve", "--port", "0", *sys.argv[1:]]
+main()
+"""
+
+
+@contextmanager
+def served(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The command in a process of its own, and its address."""
+    command = [sys.executable, "-c", SERVE, *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        ends = threading.Timer(120.0, process.kill)
+        ends.start()
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert line.startswith("POST "), process.communicate()
+            yield process, line.split()[1].removesuffix("/v1/predict")
+        finally:
+            process.terminate()
+            process.communicate()
+            ends.cancel()
+
+
+def test_sighup_reads_tokens_and_models_again_and_ends_nothing(tmp_path: Path) -> None:
+    tokens, old, new = tmp_path / "tokens", "old-" + "a" * 40, "new-" + "b" * 40
+    tokens.touch(0o600)
+    tokens.write_text(f"predict {old}\n", encoding="ascii")
+    with served("--token-file", str(tokens), "--outcomes", str(tmp_path / "outcomes")) as (process, address):
+
+        def status(token: str) -> int:
+            return httpx.get(f"{address}/v1/model", headers={"Authorization": f"Bearer {token}"}).status_code
+
+        assert (status(old), status(new)) == (200, 401)
+        tokens.write_text(f"predict {new}\n", encoding="ascii")
+        os.kill(process.pid, signal.SIGHUP)
+        while status(new) != 200:  # the timer of the process bounds it
+            assert process.poll() is None
+        assert status(old) == 401
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate()
+    assert process.returncode == 130
+    assert "loaded again" in told
+    assert "Traceback" not in told
+    assert old not in told + str(process.args)
