@@ -10,6 +10,9 @@ CREATE USER IF NOT EXISTS {tuner} WITH MAX_USER_CONNECTIONS 3 ACCOUNT LOCK;
 GRANT USAGE ON *.* TO {tuner};
 -- For wait events too, where performance_schema is on:
 --   GRANT SELECT ON performance_schema.events_waits_summary_global_by_event_name TO {tuner};
+-- To see who holds a lock that others wait for, backups and changes of tables (poolpilot diagnose, and tune, which sets
+-- nothing meanwhile), and on a replica how far it is behind:
+--   GRANT PROCESS, REPLICA MONITOR ON *.* TO {tuner};
 """
 
 LEAST = """\

@@ -1,13 +1,20 @@
-"""A server of which a test says what it answers, and facts that a test makes up."""
+"""A server of which a test says what it answers, facts that a test makes up, and clients of a real server."""
 
+import contextlib
+import threading
+import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
 
+from poolpilot.env.lab.instance import Lab
 from poolpilot.env.mariadb.counters import Population
 from poolpilot.env.mariadb.diagnosis.facts import Facts, PoolLimits
 from poolpilot.env.mariadb.diagnosis.pool_reading import PoolReading, QueuedRequest, ThreadGroup
+from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.mariadb.session import Session
 from poolpilot.errors import ServerError
 
@@ -86,3 +93,111 @@ def facts_of(
     )
     before = replace(before, idle_us=0.0 if is_here else None)
     return Facts(before, after, (population,) * 20, limits, cpus=2, **further)
+
+
+PATIENCE_S = 20.0
+SEER = "seer"
+"""An account with PROCESS that comes in by the extra port."""
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Waits until something is so; fails where it does not come to be."""
+    ends_s = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < ends_s, "what the test waits for has not come to be"
+        time.sleep(0.02)
+
+
+class Clients:
+    """Sessions of clients of a test server, each of which can be left waiting for an answer; all end with the block.
+
+    Args:
+        lab: The server.
+
+    Attributes:
+        seen_by: A session on the extra port, with PROCESS, which looks and sets for the test.
+        file: Defaults file of that account.
+    """
+
+    def __init__(self, lab: Lab) -> None:
+        self.lab = lab
+        self._sessions: list[Session] = []
+        self._threads: list[threading.Thread] = []
+        self._ended = threading.Event()
+        self.file = _seers_file(lab)
+        account = Dsn(defaults_file=self.file).account()
+        self.seen_by = Session(account, account.extra_port)
+
+    def session(self, *statements: str) -> Session:
+        """A client that has sent these statements and has their answers."""
+        opened = Session(self.lab.root)
+        self._sessions.append(opened)
+        for statement in statements:
+            opened.execute(statement)
+        return opened
+
+    def send(self, session: Session, *statements: str) -> threading.Thread:
+        """Sends statements and does not wait for their answers."""
+        return self._begin(lambda: self._once(session, statements))
+
+    def keep_sending(self, session: Session, rest_s: float, *statements: str) -> threading.Thread:
+        """Sends statements again and again, with a rest after each round."""
+
+        def send() -> None:
+            while not self._ended.wait(rest_s):
+                self._once(session, statements)
+
+        return self._begin(send)
+
+    def waiting(self, state: str) -> int:
+        """How many sessions wait in a state, as the process list calls it."""
+        query = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE = %s"
+        return int(self.seen_by.row(query, (state,))[0])
+
+    def row_waits(self) -> int:
+        """How many transactions wait for a row."""
+        return int(self.seen_by.row("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'")[1])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ended.set()
+        for session in self._sessions:
+            with contextlib.suppress(ServerError):
+                self.seen_by.execute(f"KILL {session.connection_id}")
+        for thread in self._threads:
+            thread.join()
+        for session in self._sessions:
+            session.close()
+        self.seen_by.close()
+
+    def _begin(self, work: Callable[[], None]) -> threading.Thread:
+        thread = threading.Thread(target=work)
+        self._threads.append(thread)
+        thread.start()
+        return thread
+
+    def _once(self, session: Session, statements: Sequence[str]) -> None:
+        with contextlib.suppress(ServerError):
+            for statement in statements:
+                session.execute(statement)
+
+
+def _seers_file(lab: Lab) -> Path:
+    """The defaults file of an account that may see everything and end sessions; made where there is none."""
+    file, running = lab.folder / "seer.cnf", lab.running()
+    assert running is not None
+    if not file.exists():
+        with Session(lab.root) as session:
+            session.execute(f"CREATE OR REPLACE USER {SEER}@'127.0.0.1' IDENTIFIED BY 'of-a-test'")
+            rights = "PROCESS, CONNECTION ADMIN, REPLICA MONITOR"
+            session.execute(f"GRANT {rights} ON *.* TO {SEER}@'127.0.0.1'")
+        file.touch(0o600)
+        file.write_text(
+            f"[client]\nuser={SEER}\npassword=of-a-test\nhost=127.0.0.1\nport={running.port}\n"
+            f"[poolpilot]\nextra-port={running.extra_port}\n"
+        )
+    return file

@@ -82,6 +82,7 @@ def test_a_holder_cut_off_in_a_stuck_pool_is_freed_by_a_thread(queued: bool) -> 
     assert found.sessions == (HOLDER,)
     assert found.remedies[0].startswith("SET GLOBAL thread_pool_max_threads = ")
     assert f"KILL QUERY {WAITER};" in found.remedies
+    assert f"KILL {HOLDER};" not in found.remedies, "to close its session takes a thread of the pool too"
 
 
 def test_a_holder_that_runs_a_statement_is_a_notice_and_its_text_is_not_shown() -> None:

@@ -66,7 +66,7 @@ def _doing(facts: Facts, number: int) -> tuple[FindingKind, str, Severity]:
     if session is None or not session.is_idle:
         return "lock_holder_running", f"runs {_statement(session)}" if session else "holds it", Severity.NOTICE
     if is_cut_off(facts, number):
-        does = f"has been silent for {session.since_s:.0f} s, and no thread would take in what it sends"
+        does = f"has been idle for {session.since_s:.0f} s, and no thread would take up what it sends, a COMMIT too"
         return "lock_holder_queued", does, Severity.CRITICAL
     transaction = facts.transaction_of.get(number)
     within = f" in a transaction that is {transaction.age_s} s old" if transaction else ""
@@ -90,9 +90,8 @@ def _what_it_waits_for(facts: Facts, hold: LockHold) -> Iterator[str]:
 
 
 def is_cut_off(facts: Facts, number: int) -> bool:
-    """Whether the group of a session stands without a listener; a session's number tells its group."""
-    group = number % facts.limits.size
-    return any(one.number == group and not one.has_listener for one in standing_groups(facts))
+    """Whether the group of a session stands and gets no more threads; a session's number tells its group."""
+    return facts.is_exhausted and any(one.number == number % facts.limits.size for one in standing_groups(facts))
 
 
 def _evidence(facts: Facts, hold: LockHold, others: int) -> Iterator[str]:
