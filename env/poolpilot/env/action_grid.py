@@ -2,16 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.knobs import Knob, KnobSpace
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+
+KEPT_LIMITS = 64
+"""Servers whose masks are kept."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +62,10 @@ class ActionGrid:
         Raises:
             SettingError: It allows none.
         """
-        allowed = np.array([limits.allows(pool_tuple) for pool_tuple in self.tuples])
+        allowed = _allowed(self, tuple(limits.knobs.values()))
         if not allowed.any():
             raise SettingError("no tuple of the grid is inside the limits of this server; widen the limits")
-        return allowed
+        return allowed.copy()
 
     def index_of(self, pool_tuple: PoolTuple) -> int:
         """Action that sets the core of this tuple.
@@ -98,6 +101,13 @@ class ActionGrid:
             tuple(values["timer_intervals_ms"]),
             int(values["version"]),
         )
+
+
+@lru_cache(KEPT_LIMITS)
+def _allowed(grid: ActionGrid, knobs: tuple[Knob, ...]) -> NDArray[np.bool_]:
+    """Which tuples of a grid lie within some ranges; a service is asked about the same few again and again."""
+    limits = KnobSpace(None, {knob.name: knob for knob in knobs})
+    return np.array([limits.allows(pool_tuple) for pool_tuple in grid.tuples])
 
 
 def log_core(cores: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -12,7 +12,9 @@ from poolpilot.models.golden.golden_vectors import GoldenVectors
 
 def sums(inputs: Observation) -> NDArray[np.float32]:
     """Stands for a network."""
-    return inputs["features"].sum(axis=(1, 2))[:, None] * np.linspace(0.1, 1.0, len(DEFAULT_GRID), dtype=np.float32)
+    slopes = np.linspace(0.1, 1.0, len(DEFAULT_GRID), dtype=np.float32)
+    gains: NDArray[np.float32] = inputs["features"].sum(axis=(1, 2))[:, None] * slopes
+    return gains
 
 
 @pytest.fixture

@@ -54,13 +54,14 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 
 def check_answer(client: TestClient, path: str, body: bytes) -> int:
     response = client.post(path, content=body, headers={"content-type": "application/json"})
-    if response.status_code not in (200, 201):
+    status: int = response.status_code
+    if status not in (200, 201):
         document = response.json()
-        assert 400 <= response.status_code < 500, document
+        assert 400 <= status < 500, document
         assert response.headers["content-type"] == "application/problem+json"
-        assert (document["status"], len(response.content) < 10_000) == (response.status_code, True)
+        assert (document["status"], len(response.content) < 10_000) == (status, True)
         assert {"type", "title", "detail", "reason"} <= document.keys()
-    return response.status_code
+    return status
 
 
 def places(value: Any, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -104,7 +104,7 @@ class LatentAdvisor:
         prior = prior_by_distance(self.curves, distances, self.settings.likeness)
         belief = Belief(placed.values, prior, placed.answers(windows), MODEL_ERROR)
         in_force = placed.nearest(windows[-1].pool_tuple)
-        expected = np.where(placed.useful(windows[-1]), belief.weights @ belief.regrets, np.inf)
+        expected = np.where(placed.useful(windows[-1]), belief.weights @ placed.regrets, np.inf)
         best = int(np.argmin(expected))
         gain, low, high = belief.gain(best, self.settings.interval, in_force)
         return Weighed(
@@ -113,7 +113,7 @@ class LatentAdvisor:
             low,
             high,
             float(expected[best]),
-            float(belief.weights @ belief.regrets[:, in_force]),
+            float(belief.weights @ placed.regrets[:, in_force]),
             belief.gain(best, self.settings.interval),
             belief.gain(in_force, self.settings.interval),
         )
@@ -124,7 +124,7 @@ class LatentAdvisor:
     def _unknown(self, distances: NDArray[np.float64], limits: KnobSpace) -> tuple[str, ...]:
         """Why the library says nothing of this server, as sentences."""
         said = []
-        most = max(curve.cpus for curve in self.curves.curves)
+        most = self.curves.most_cpus
         if limits.cpus > most:
             said.append(f"the known workloads ran on 1 to {most} processors, and this server has {limits.cpus}")
         nearest = float(distances.min())

@@ -3,19 +3,38 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Self
+from functools import lru_cache
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poolpilot.env.action_grid import nearest_core
-from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.knobs import Knob, KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.belief import Answer, regrets_of_values
 from poolpilot.models.latent.response_curves import ResponseCurves
+
+KEPT_SERVERS = 16
+"""Servers whose placed curves are kept; of the shipped curves those of one are 2 MB."""
+
+
+class Columns(NamedTuple):
+    """What is the same whatever the windows.
+
+    Attributes:
+        tuples: The U tuples that a server allows.
+        sizes: Pool size of every tuple, (U,).
+        values: J of every curve under every tuple, (S, U).
+        regrets: Regret of every tuple under every curve, (S, U).
+    """
+
+    tuples: tuple[PoolTuple, ...]
+    sizes: NDArray[np.int64]
+    values: NDArray[np.float64]
+    regrets: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -23,13 +42,11 @@ class PlacedCurves:
     """S curves under the U tuples that a server allows.
 
     Attributes:
-        tuples: The tuples.
-        values: J of every curve under every tuple, (S, U).
+        columns: The tuples, and what the curves promise under them.
         objective: What J is of.
     """
 
-    tuples: tuple[PoolTuple, ...]
-    values: NDArray[np.float64]
+    columns: Columns
     objective: Objective
 
     @classmethod
@@ -39,20 +56,28 @@ class PlacedCurves:
         Raises:
             SettingError: The server allows no configuration of the grid, or its processors are not known.
         """
-        placed = curves.grid.on(limits)
-        sizes = np.array([pool_tuple.pool_size for pool_tuple in placed.tuples])
-        values = curves.log_worth @ placed.shares.T - objective.price_of_thread * np.log(sizes)
-        return cls(placed.tuples, values, objective)
+        knobs = tuple(limits.knobs.values())
+        return cls(_columns(curves, limits.processors, knobs, objective.price_of_thread), objective)
 
-    @cached_property
+    @property
+    def tuples(self) -> tuple[PoolTuple, ...]:
+        """The tuples."""
+        return self.columns.tuples
+
+    @property
     def sizes(self) -> NDArray[np.int64]:
         """Pool size of every tuple, (U,)."""
-        return np.array([pool_tuple.pool_size for pool_tuple in self.tuples])
+        return self.columns.sizes
 
-    @cached_property
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """J of every curve under every tuple, (S, U)."""
+        return self.columns.values
+
+    @property
     def regrets(self) -> NDArray[np.float64]:
         """Regret of every tuple under every curve, (S, U)."""
-        return regrets_of_values(self.values)
+        return self.columns.regrets
 
     def nearest(self, pool_tuple: PoolTuple) -> int:
         """Place of the tuple nearest in logarithms."""
@@ -84,3 +109,17 @@ class PlacedCurves:
         value = np.mean([self.objective.value(window) for window in windows])
         error = np.sqrt(np.sum([self.objective.error(window) ** 2 for window in windows])) / len(windows)
         return Answer(place, float(value), float(error))
+
+
+@lru_cache(KEPT_SERVERS)
+def _columns(
+    curves: ResponseCurves, processors: int | None, knobs: tuple[Knob, ...], price_of_thread: float
+) -> Columns:
+    """Places curves; kept, because a service is asked about the same few servers again and again."""
+    placed = curves.grid.on(KnobSpace(processors, {knob.name: knob for knob in knobs}))
+    sizes = np.array([pool_tuple.pool_size for pool_tuple in placed.tuples])
+    values = curves.log_worth @ placed.shares.T - price_of_thread * np.log(sizes)
+    columns = Columns(placed.tuples, sizes, values, regrets_of_values(values))
+    for array in columns[1:]:
+        array.setflags(write=False)
+    return columns

@@ -112,6 +112,11 @@ class ResponseCurves(BaseModel):
         return prior
 
     @cached_property
+    def most_cpus(self) -> int:
+        """Processors of the largest machine."""
+        return max(curve.cpus for curve in self.curves)
+
+    @cached_property
     def digest(self) -> str:
         """SHA-256 of the content as stored."""
         return hashlib.sha256(self.as_json().encode()).hexdigest()
