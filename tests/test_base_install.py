@@ -30,6 +30,7 @@ IN_BASE = (
     "lab workloads",
     "mariadb check",
     "mariadb grants",
+    "page",
     "predict",
     "restore",
     "serve",

@@ -55,6 +55,7 @@ def _add_look(app: typer.Typer) -> None:
         demo_command,
         diagnose_command,
         mariadb_command,
+        page_command,
         predict_command,
         simulate_command,
     )
@@ -67,6 +68,7 @@ def _add_look(app: typer.Typer) -> None:
     add_settings_command(mariadb, "grants", mariadb_command.GRANTS_HELP, mariadb_command.build_grants)
     add_settings_command(mariadb, "check", mariadb_command.CHECK_HELP, mariadb_command.build_check)
     app.add_typer(mariadb, name="mariadb", help=mariadb_command.HELP, rich_help_panel=LOOK)
+    add_settings_command(app, "page", page_command.HELP, page_command.build, LOOK)
     add_settings_command(app, "predict", predict_command.HELP, predict_command.build, LOOK)
     add_settings_command(app, "simulate", simulate_command.HELP, simulate_command.build, LOOK)
     bench = typer.Typer(no_args_is_help=True)

@@ -46,15 +46,19 @@ class DecisionLog:
         server: What the server is called.
         largest_bytes: Size from which on a new file is begun.
         kept_files: Older files that are kept.
+        mode: What the tuner may do, for who reads the log; nothing if not known.
 
     Raises:
         StoreError: The folder cannot be made or written.
     """
 
-    def __init__(self, folder: Path, server: str, largest_bytes: int = 8 << 20, kept_files: int = 32) -> None:
+    def __init__(
+        self, folder: Path, server: str, largest_bytes: int = 8 << 20, kept_files: int = 32, mode: str = ""
+    ) -> None:
         self.path = folder / NAME
         self.lost_lines = 0
-        self._server, self._largest_bytes, self._kept_files = server, largest_bytes, kept_files
+        self._server, self._mode = server, mode
+        self._largest_bytes, self._kept_files = largest_bytes, kept_files
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -76,6 +80,8 @@ class DecisionLog:
             if not self._begun or os.fstat(self._descriptor).st_size >= self._largest_bytes:
                 self._begin(before)
             line: dict[str, Any] = {"look": _plain(look), "decision": _plain(decision)}
+            if before.lost_requests:
+                line["lost_requests"] = before.lost_requests
             if self.lost_lines:
                 line["lost_lines"] = self.lost_lines
             self._append(line)
@@ -90,7 +96,8 @@ class DecisionLog:
     def _begin(self, memory: Memory) -> None:
         if os.fstat(self._descriptor).st_size > 0:
             self._rotate()
-        self._append({"log": FORMAT, "server": self._server, "memory": memory.model_dump(mode="json")})
+        head = {"log": FORMAT, "server": self._server, "mode": self._mode}
+        self._append({**head, "memory": memory.model_dump(mode="json")})
         self._begun = True
 
     def _rotate(self) -> None:

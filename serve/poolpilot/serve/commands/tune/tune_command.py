@@ -1,7 +1,7 @@
 """`poolpilot tune`: the tuner beside one server; it advises unless it is told to apply."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.tune.keeper import keep_watch
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.commands.tune.tuner_screen import TunerScreen, summary, summary_table
+from poolpilot.serve.commands.tune.tuner_view import TunerView
 from poolpilot.serve.tuner.decision import Mode
 from poolpilot.serve.tuner.decision_log import DecisionLog
 from poolpilot.serve.tuner.envelope import Envelope, worst_threads
@@ -69,11 +70,11 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
         warn(target.warnings, console)
         rules = rules_for(settings, target.server)
         folder = settings.folder(target.name)
-        log = DecisionLog(folder, target.name)
+        log = DecisionLog(folder, target.name, mode=settings.mode)
         console.print(introduction(settings, target, rules, folder), soft_wrap=True)
-        screen = TunerScreen(console)
+        screen = TunerView(console, target.name) if settings.watch else TunerScreen(console)
         try:
-            with _way_back(settings, target, console):
+            with _page(settings, folder, console), _way_back(settings, target, console):
                 loop = TunerLoop(
                     target,
                     predictor_for(settings),
@@ -85,7 +86,8 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
                 )
                 first = loop.memory.verified
                 try:
-                    loop.run(settings.seconds)
+                    with screen.shown():
+                        loop.run(settings.seconds)
                 finally:
                     came_of_it = summary(first, loop.memory, screen)
                     console.print(summary_table(came_of_it))
@@ -167,6 +169,21 @@ def _stacks(server: Tunable, threads: int) -> str:
 
 def _hindrances_of(server: MariadbServer, most_replica_lag_s: float) -> tuple[str, ...]:
     return hindrances(server.session, most_replica_lag_s)
+
+
+def _page(settings: TuneSettings, folder: Path, console: Console) -> AbstractContextManager[None]:
+    """The page beside the tuner, where one is asked for; its port is bound before anything else happens.
+
+    Raises:
+        ServerError: The port cannot be had.
+    """
+    if settings.page is None:
+        return nullcontext()
+    from poolpilot.serve.page.page_server import PageServer  # nobody else pays for a web server
+
+    server = PageServer(folder, settings.page, "--page")
+    console.print(f"Decisions are shown at {server.url}.", soft_wrap=True)
+    return server.running()
 
 
 @contextmanager

@@ -39,6 +39,14 @@ class TuneSettings(TargetOptions):
         None, "Try this configuration instead of asking: size,oversubscribe,stall limit.", metavar="N,N,N"
     )
     log: Path | None = option(None, "Where decisions are kept; beside the journals if not given.", metavar="FOLDER")
+    page: int | None = Field(
+        default=None,
+        ge=0,
+        le=65_535,
+        description="Show its decisions in a browser, on this port of loopback; 0 is any that is free.",
+        json_schema_extra={"metavar": "PORT"},
+    )
+    watch: bool = option(False, "Show state, throughput and decisions on a screen.", flag="--watch")
     at_end: Literal["verified", "first"] = option(
         "verified", "What is in force at its end: verified (what it has verified), or first (what it found)."
     )
@@ -92,6 +100,8 @@ class TuneSettings(TargetOptions):
         super().check()
         if self.keeper and self.dsn is None:
             raise SettingError("--keeper watches over a MariaDB server, which outlives the tuner: name it by its DSN")
+        if self.keeper and self.page is not None:
+            raise SettingError("--keeper decides nothing that a page could show: leave out --page")
 
     def folder(self, server: str) -> Path:
         """Where the decisions about a server are kept."""

@@ -1,6 +1,8 @@
 """What `poolpilot tune` prints: a line where a decision says something new, and what came of all of them."""
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -38,6 +40,15 @@ class TunerScreen:
         elif decision.reason == self._said or decision.reason.startswith(QUIET):
             return
         self._said, self._state = decision.reason, decision.state
+        self.say(look, decision)
+
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """Shows for the duration of the block."""
+        yield
+
+    def say(self, look: Look, decision: Decision) -> None:
+        """Prints a decision."""
         clock = datetime.fromtimestamp(look.unix_s).strftime("%H:%M:%S")
         rate = "" if look.reading is None else f" {look.reading.throughput_per_s:8.0f}/s"
         in_force = "-" if look.in_force is None else str(look.in_force)

@@ -1,0 +1,110 @@
+"""What `poolpilot tune --watch` shows: state, configurations, throughput as bars, and the last decisions."""
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+from typing_extensions import override
+
+from poolpilot.serve.commands.tune.tuner_screen import TunerScreen
+from poolpilot.serve.commands.tuning.sparkline import ASCII_LEVELS, BLOCKS, sparkline
+from poolpilot.serve.tuner.decision import Decision, State
+from poolpilot.serve.tuner.look import Look
+
+SHOWN_WINDOWS = 60
+"""A line of 80 columns holds so many beside their name."""
+
+SHOWN_DECISIONS = 8
+
+STYLES = {
+    State.TRY: "cyan",
+    State.VERIFY: "cyan",
+    State.HOLD: "green",
+    State.ROLL_BACK: "bold red",
+    State.COOL_DOWN: "yellow",
+    State.STAND_DOWN: "yellow",
+    State.OPEN_CIRCUIT: "bold red",
+}
+
+
+class TunerView(TunerScreen):
+    """Follows the decisions of a tuner on a screen that is redrawn; line by line where there is no terminal.
+
+    Args:
+        console: Where to draw.
+        title: Shown above.
+    """
+
+    def __init__(self, console: Console, title: str) -> None:
+        super().__init__(console)
+        self._title = title
+        self._levels = ASCII_LEVELS if console.options.ascii_only else BLOCKS
+        self._rates: deque[float] = deque(maxlen=SHOWN_WINDOWS)
+        self._lines: deque[tuple[str, State, str]] = deque(maxlen=SHOWN_DECISIONS)
+        self._now: tuple[Look, Decision] | None = None
+        self._live = Live(console=console, auto_refresh=False, get_renderable=self.view)
+
+    @override
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """Draws for the duration of the block."""
+        if not self._console.is_terminal:
+            yield
+            return
+        with self._live:
+            yield
+
+    @override
+    def add(self, look: Look, decision: Decision) -> None:
+        """Takes a decision and draws it."""
+        self._now = (look, decision)
+        if look.reading is not None:
+            self._rates.append(look.reading.throughput_per_s)
+        super().add(look, decision)
+        if self._live.is_started:
+            self._live.refresh()
+
+    @override
+    def say(self, look: Look, decision: Decision) -> None:
+        """Keeps what is new for the screen, or prints it where there is none."""
+        if not self._live.is_started:
+            super().say(look, decision)
+            return
+        clock = datetime.fromtimestamp(look.unix_s).strftime("%H:%M:%S")
+        self._lines.append((clock, decision.state, decision.reason))
+
+    def view(self) -> Group:
+        """What is on the screen now."""
+        title = Text(self._title, style="bold")
+        if self._now is None:
+            return Group(title, Text("The first window is being measured."))
+        look, decision = self._now
+        facts = Table.grid(padding=(0, 2))
+        for name, text in self._facts(look, decision):
+            facts.add_row(name, text)
+        lines = Table.grid(padding=(0, 2))
+        for clock, state, reason in self._lines:
+            lines.add_row(clock, _styled(state), Text(reason))
+        return Group(title, facts, lines)
+
+    def _facts(self, look: Look, decision: Decision) -> Iterator[tuple[str, Text]]:
+        yield "state", _styled(decision.state)
+        in_force = "not reached" if look.in_force is None else str(look.in_force)
+        yield "in force", Text(f"{in_force}, verified {decision.verified}")
+        if decision.would is not None:
+            yield "would try", Text(str(decision.would))
+        if self._rates:
+            yield "throughput", Text(f"{sparkline(self._rates, self._levels)} {self._rates[-1]:.0f}/s")
+        if look.reading is not None and look.reading.latency_ms is not None:
+            yield "latency", Text(f"{look.reading.latency_ms:.1f} ms")
+        counts = f"{self.entered[State.TRY]}, taken back {self.entered[State.ROLL_BACK]}"
+        yield "tries", Text(f"{counts}; {self.turns} windows")
+
+
+def _styled(state: State) -> Text:
+    return Text(str(state), style=STYLES.get(state, ""))

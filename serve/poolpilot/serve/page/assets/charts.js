@@ -1,0 +1,185 @@
+// Throughput, latency, configuration and state over one axis of time, as SVG.
+
+import { drawn, element } from "./elements.js";
+import { classOf, clock, latency, rate, short } from "./words.js";
+
+const LEFT = 52;
+const RIGHT = 12;
+const MARKED = { "roll back": "↩", "stand down": "✋︎", "open circuit": "⏻" };
+
+/** A scale from [low, high] to [from, to]; a span of nothing lands in the middle. */
+const scale = (low, high, from, to) => (value) =>
+  high > low ? from + ((value - low) / (high - low)) * (to - from) : (from + to) / 2;
+
+/** Round numbers that divide a span from 0, at most four of them. */
+export const ticks = (high) => {
+  if (!(high > 0)) return [0];
+  const power = 10 ** Math.floor(Math.log10(high / 3));
+  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => high / each <= 3.5);
+  return Array.from({ length: Math.floor(high / step) + 1 }, (_, index) => index * step);
+};
+
+/** The rows since the clock last went back: a simulated server begins anew at nothing. */
+export const oneClock = (rows) => {
+  let first = rows.length - 1;
+  while (first > 0 && rows[first - 1].unix_s <= rows[first].unix_s) first -= 1;
+  return rows.slice(Math.max(first, 0));
+};
+
+/** Points as a path; it breaks where a value is not known, and where another tuner began. */
+const path = (rows, x, valueOf, y) => {
+  let pen = "M";
+  return rows
+    .map((row) => {
+      const value = valueOf(row);
+      if (value === undefined) {
+        pen = "M";
+        return "";
+      }
+      const move = row.began ? "M" : pen;
+      pen = "L";
+      return `${move}${x(row.unix_s).toFixed(1)},${y(value).toFixed(1)}`;
+    })
+    .join("");
+};
+
+/** Values that hold for the window before each row, as steps. */
+const steps = (rows, x, valueOf, y) => {
+  let before;
+  return rows
+    .map((row) => {
+      const value = valueOf(row);
+      if (value === undefined) {
+        before = undefined;
+        return "";
+      }
+      const at = `${x(row.unix_s).toFixed(1)},${y(value).toFixed(1)}`;
+      const made = before === undefined || row.began ? `M${at}` : `V${y(value).toFixed(1)}L${at}`;
+      before = value;
+      return made;
+    })
+    .join("");
+};
+
+const label = (x, y, text, attributes = {}) => drawn("text", { x, y, class: "tick", ...attributes }, text);
+
+/** The axis of time under a chart, with as many times as there is room for. */
+const timeAxis = (low, high, x, height, width) => {
+  const wanted = Math.max(2, Math.min(6, Math.floor(width / 150)));
+  return Array.from({ length: wanted }, (_, index) => {
+    const at = low + ((high - low) * index) / (wanted - 1);
+    const anchor = index === 0 ? "start" : index === wanted - 1 ? "end" : "middle";
+    return label(x(at), height - 2, clock(at), { "text-anchor": anchor });
+  });
+};
+
+const figure = (title, now, svg) =>
+  element("figure", {}, element("figcaption", {}, element("span", {}, title), element("strong", {}, now)), svg);
+
+const board = (width, height, ...inside) =>
+  drawn("svg", { viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true" }, ...inside);
+
+/** Marks what a person should not miss: a line through the chart, with a sign above where there is room for it. */
+const marks = (rows, x, top, bottom, signs) =>
+  rows
+    .filter((row) => row.entered && Object.hasOwn(MARKED, row.state))
+    .map((row) =>
+      drawn(
+        "g",
+        { class: `mark ${classOf(row.state)}` },
+        drawn("line", { x1: x(row.unix_s), x2: x(row.unix_s), y1: top, y2: bottom }),
+        signs ? label(x(row.unix_s), top - 3, MARKED[row.state], { "text-anchor": "middle" }) : null,
+      ),
+    );
+
+const lineChart = (frame, title, valueOf, wordsOf, kind) => {
+  const { rows, x, width } = frame;
+  const [top, bottom] = [16, 112];
+  const known = rows.map(valueOf).filter((value) => value !== undefined);
+  const most = known.length > 0 ? Math.max(...known) : 0;
+  const y = scale(0, most || 1, bottom, top);
+  const grid = ticks(most).flatMap((tick) => [
+    drawn("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(tick), y2: y(tick) }),
+    label(LEFT - 6, y(tick) + 4, short(tick), { "text-anchor": "end" }),
+  ]);
+  const line = drawn("path", { class: `line ${kind}`, d: path(rows, x, valueOf, y) });
+  const now = known.length > 0 ? wordsOf(valueOf(rows.at(-1))) : "not known";
+  return figure(title, now, board(width, 120, ...grid, ...marks(rows, x, top, bottom, true), line));
+};
+
+const knobChart = (frame, title, index, unit) => {
+  const { rows, x, width } = frame;
+  const [top, bottom] = [8, 56];
+  const inForce = (row) => row.in_force?.[index];
+  const verified = (row) => row.verified[index];
+  const values = rows.flatMap((row) => [inForce(row), verified(row)]).filter((value) => value > 0);
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const log = scale(Math.log(low), Math.log(high), bottom - 4, top + 4);
+  const y = (value) => log(Math.log(Math.max(value, 1)));
+  const named = low === high ? [low] : [low, high];
+  const grid = named.map((value) => label(LEFT - 6, y(value) + 4, short(value), { "text-anchor": "end" }));
+  const lines = [
+    drawn("path", { class: "line verified", d: steps(rows, x, verified, y) }),
+    drawn("path", { class: "line in-force", d: steps(rows, x, inForce, y) }),
+  ];
+  const now = inForce(rows.at(-1));
+  const words = now === undefined ? "not reached" : `${now}${unit}`;
+  return figure(title, words, board(width, 62, ...grid, ...marks(rows, x, top, bottom, false), ...lines));
+};
+
+const stateStrip = (frame) => {
+  const { rows, x, width, low, high } = frame;
+  const bands = [];
+  for (let index = 1; index < rows.length; index += 1) {
+    const [before, row] = [rows[index - 1], rows[index]];
+    const last = bands.at(-1);
+    if (last !== undefined && last.state === before.state && last.end === before.unix_s) last.end = row.unix_s;
+    else bands.push({ state: before.state, begin: before.unix_s, end: row.unix_s });
+  }
+  const drawnBands = bands.map((band) =>
+    drawn("rect", {
+      class: `band ${classOf(band.state)}`,
+      x: x(band.begin),
+      y: 4,
+      width: Math.max(x(band.end) - x(band.begin), 0.5),
+      height: 16,
+    }),
+  );
+  return figure("State", rows.at(-1).state, board(width, 40, ...drawnBands, ...timeAxis(low, high, x, 40, width)));
+};
+
+/** All charts of some rows; `at` finds the row below a pointer, `point` shows which row is pointed at. */
+export const charts = (rows, width) => {
+  const [low, high] = [rows[0].unix_s, rows.at(-1).unix_s];
+  const x = scale(low, high, LEFT, width - RIGHT);
+  const frame = { rows, x, width, low, high };
+  const figures = [
+    lineChart(frame, "Throughput", (row) => row.throughput_per_s, rate, "throughput"),
+    lineChart(frame, "Latency (tail)", (row) => row.latency_ms, latency, "latency"),
+    knobChart(frame, "Pool size", 0, ""),
+    knobChart(frame, "Oversubscribe", 1, ""),
+    knobChart(frame, "Stall limit", 2, " ms"),
+    stateStrip(frame),
+  ];
+  const cursors = figures.map((each) => {
+    const svg = each.querySelector("svg");
+    const cursor = drawn("line", { class: "cursor", y1: 0, y2: svg.getAttribute("height"), visibility: "hidden" });
+    svg.append(cursor);
+    return cursor;
+  });
+  const point = (row) => {
+    for (const cursor of cursors) {
+      cursor.setAttribute("x1", x(row.unix_s));
+      cursor.setAttribute("x2", x(row.unix_s));
+      cursor.setAttribute("visibility", "visible");
+    }
+  };
+  const at = (pixels) => {
+    let nearest = 0;
+    rows.forEach((row, index) => {
+      if (Math.abs(x(row.unix_s) - pixels) < Math.abs(x(rows[nearest].unix_s) - pixels)) nearest = index;
+    });
+    return nearest;
+  };
+  return { figures, point, at };
+};

@@ -1,0 +1,236 @@
+// The live page: asks for decisions every few seconds and draws them.
+
+import { charts, oneClock } from "./charts.js";
+import { byId, element, say } from "./elements.js";
+import { Feed, overview } from "./feed.js";
+import { STATES, ago, classOf, clock, cost, latency, rate, share, tuple } from "./words.js";
+
+const EVERY_MS = 2000;
+const SLOWEST_MS = 30000;
+const SILENT_S = 120;
+const AT_ONCE = 100;
+
+const FILTERS = {
+  new: (row) => row.says_new,
+  changes: (row) => row.entered,
+  "roll-backs": (row) => row.entered && row.state === "roll back",
+  all: () => true,
+};
+
+const page = {
+  servers: [],
+  leftOut: 0,
+  feed: null,
+  shown: AT_ONCE,
+  charted: [],
+  drawing: null,
+  pinned: null, // number of the window that is pointed at; null follows the latest
+  waitMs: EVERY_MS,
+};
+
+const chosen = () =>
+  page.servers.find((each) => location.hash === `#server=${encodeURIComponent(each.key)}`) ?? page.servers[0];
+
+const badge = (state) => element("span", { class: `state ${classOf(state)}` }, state);
+
+const drawServers = () => {
+  const nav = byId("servers");
+  nav.hidden = page.servers.length < 2;
+  const key = chosen()?.key;
+  const links = page.servers.map((server) =>
+    element(
+      "a",
+      {
+        href: `#server=${encodeURIComponent(server.key)}`,
+        "aria-current": server.key === key ? "true" : null,
+        "data-key": server.key,
+      },
+      element("span", { class: "name" }, server.name),
+      server.latest ? badge(server.latest.state) : null,
+      element("span", { class: "rate" }, server.latest ? rate(server.latest.throughput_per_s) : "no decision yet"),
+    ),
+  );
+  const focused = nav.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+  nav.replaceChildren(...links);
+  if (page.leftOut > 0) nav.append(element("span", { class: "note" }, `and ${page.leftOut} more`));
+  if (focused !== null) links.find((link) => link.dataset.key === focused)?.focus();
+};
+
+const noteOf = (server) => {
+  const notes = [];
+  const silentS = Date.now() / 1000 - (server.written_unix_s ?? 0);
+  if (silentS > SILENT_S) notes.push(`The last decision was ${ago(silentS)}: the tuner has ended, or is stuck.`);
+  if (server.lost_lines > 0) notes.push(`${server.lost_lines} decisions are missing: the disk was full.`);
+  if (server.unreadable > 0) notes.push(`${server.unreadable} lines of the log cannot be read by this version.`);
+  return notes.join(" ");
+};
+
+const drawServer = (server) => {
+  const row = server.latest;
+  say(byId("server-name"), server.name);
+  document.title = row ? `${server.name}: ${row.state} - PoolPilot` : `${server.name} - PoolPilot`;
+  byId("mode").hidden = server.mode === "";
+  say(byId("mode"), `mode ${server.mode}`);
+  const note = noteOf(server);
+  byId("note").hidden = note === "";
+  say(byId("note"), note);
+  if (!row) return;
+  byId("latest").replaceChildren(badge(row.state), ` ${row.reason}`);
+  const facts = [
+    ["In force", tuple(row.in_force)],
+    ["Verified", tuple(row.verified)],
+    ["Throughput", rate(row.throughput_per_s)],
+    ["Latency (tail)", latency(row.latency_ms)],
+    ["Tries", `${server.tries}, taken back ${server.roll_backs}`],
+    ["Tries have cost", cost(server.lost_requests)],
+  ];
+  if (row.would) facts.splice(2, 0, ["Would try", tuple(row.would)]);
+  byId("facts").replaceChildren(
+    ...facts.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))),
+  );
+};
+
+const readout = (row) => {
+  const words = [clock(row.unix_s), row.state, `${tuple(row.in_force)} in force`, rate(row.throughput_per_s)];
+  if (row.latency_ms !== undefined) words.push(latency(row.latency_ms));
+  return `${words.join(" · ")} · ${row.reason}`;
+};
+
+const point = (index) => {
+  const row = page.charted[index];
+  if (row === undefined || page.drawing === null) return;
+  page.drawing.point(row);
+  byId("window").value = index;
+  byId("window").setAttribute("aria-valuetext", readout(row));
+  say(byId("readout"), readout(row));
+};
+
+const pointAt = (index) => {
+  page.pinned = index === page.charted.length - 1 ? null : page.charted[index]?.number ?? null;
+  point(index);
+};
+
+const drawCharts = () => {
+  const rows = oneClock(page.feed.rows);
+  const spanS = Number(document.querySelector("input[name=span]:checked").value);
+  page.charted = rows.filter((row) => row.unix_s >= rows.at(-1).unix_s - spanS);
+  const place = byId("charts");
+  if (page.charted.length === 0 || place.clientWidth === 0) return;
+  page.drawing = charts(page.charted, place.clientWidth);
+  place.replaceChildren(...page.drawing.figures);
+  byId("window").max = page.charted.length - 1;
+  const pinned = page.charted.findIndex((row) => row.number === page.pinned);
+  point(pinned < 0 ? page.charted.length - 1 : pinned);
+};
+
+const why = (row) => {
+  const cell = element("td", { "data-label": "Why" }, element("span", {}, row.reason));
+  if (row.began) cell.prepend(element("span", { class: "chip" }, "the tuner was started"), " ");
+  const extras = [];
+  if (row.would) extras.push(`would try ${tuple(row.would)}`);
+  if (row.expected_gain !== undefined) extras.push(`expected gain ${share(row.expected_gain)}`);
+  if (row.most_lost > 0) extras.push(`costs at most ${Math.round(row.most_lost)} requests`);
+  if (extras.length > 0) cell.append(element("span", { class: "extra" }, extras.join(" · ")));
+  return cell;
+};
+
+const drawRows = () => {
+  const wanted = page.feed.rows.filter(FILTERS[byId("filter").value]);
+  const rows = wanted.slice(-page.shown).reverse();
+  byId("rows").replaceChildren(
+    ...rows.map((row) =>
+      element(
+        "tr",
+        { class: row.entered && row.state === "roll back" ? "rolled-back" : null },
+        element("td", { "data-label": "When" }, clock(row.unix_s)),
+        element("td", { "data-label": "State" }, badge(row.state)),
+        element("td", { "data-label": "In force" }, tuple(row.in_force)),
+        why(row),
+      ),
+    ),
+  );
+  byId("none").hidden = rows.length > 0;
+  byId("older").hidden = wanted.length <= page.shown && !page.feed.hasOlder;
+};
+
+const draw = () => {
+  const server = chosen();
+  byId("main").hidden = server === undefined || page.feed === null;
+  drawServers();
+  if (byId("main").hidden) return;
+  drawServer(server);
+  drawCharts();
+  drawRows();
+};
+
+const update = async () => {
+  const told = await overview();
+  page.servers = told.servers;
+  page.leftOut = told.left_out;
+  const server = chosen();
+  if (server === undefined) {
+    draw();
+    say(byId("status"), "No tuner has written a log here yet.");
+    return;
+  }
+  if (page.feed?.key !== server.key) {
+    page.feed = new Feed(server.key);
+    page.shown = AT_ONCE;
+    page.pinned = null;
+  }
+  const changed = await page.feed.update();
+  if (changed) draw();
+  else {
+    drawServers();
+    drawServer(server);
+  }
+  const silentS = Date.now() / 1000 - (server.written_unix_s ?? 0);
+  say(byId("status"), silentS > SILENT_S ? "No tuner is at work." : "Live.");
+};
+
+let turn = 0;
+
+/** Asks now and again later; a turn that was overtaken by another ends. */
+const run = async () => {
+  turn += 1;
+  const mine = turn;
+  while (mine === turn) {
+    try {
+      if (!document.hidden) await update();
+      page.waitMs = EVERY_MS;
+    } catch (error) {
+      page.waitMs = Math.min(2 * page.waitMs, SLOWEST_MS);
+      say(byId("status"), `Not up to date: ${error.message}. It is asked again in ${page.waitMs / 1000} s.`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, page.waitMs));
+  }
+};
+
+const listen = () => {
+  addEventListener("hashchange", run);
+  document.addEventListener("visibilitychange", () => (document.hidden ? null : run()));
+  new ResizeObserver(() => (page.feed?.rows.length ? drawCharts() : null)).observe(byId("charts"));
+  byId("span").addEventListener("change", drawCharts);
+  byId("window").addEventListener("input", (event) => pointAt(Number(event.target.value)));
+  byId("charts").addEventListener("pointermove", (event) => {
+    if (page.drawing === null) return;
+    const svg = byId("charts").querySelector("svg").getBoundingClientRect();
+    pointAt(page.drawing.at(event.clientX - svg.left));
+  });
+  byId("filter").addEventListener("change", () => {
+    page.shown = AT_ONCE;
+    drawRows();
+  });
+  byId("older").addEventListener("click", async () => {
+    page.shown += AT_ONCE;
+    await page.feed.older();
+    drawCharts();
+    drawRows();
+  });
+  byId("legend").replaceChildren(
+    ...Object.entries(STATES).map(([state, meaning]) => element("li", {}, badge(state), ` ${meaning}`)),
+  );
+};
+
+listen();
+run();

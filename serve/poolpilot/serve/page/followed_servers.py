@@ -1,0 +1,92 @@
+"""The servers whose logs lie in a folder, each followed from when it is first asked for."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from poolpilot.errors import StoreError
+from poolpilot.serve.page.server_history import ServerHistory
+from poolpilot.serve.tuner.decision_log import NAME
+
+MOST_SERVERS = 64
+"""The page shows those that were written last."""
+
+ALONE = "."
+"""Key of a server whose log lies in the folder itself."""
+
+
+class FollowedServers:
+    """Follows all logs in a folder, in itself and one level below.
+
+    Args:
+        folder: The folder; there may be nothing in it yet.
+
+    Attributes:
+        left_out: Servers that are too many to be followed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.left_out = 0
+        self._folder = folder
+        self._histories: dict[str, ServerHistory] = {}
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def followed(self) -> Iterator[list[ServerHistory]]:
+        """All servers as they are now, the one that was written last first; nobody else follows them meanwhile.
+
+        Raises:
+            StoreError: A log cannot be read.
+        """
+        with self._lock:
+            self._look_around()
+            for history in self._histories.values():
+                history.follow()
+            yield list(self._histories.values())
+
+    @contextmanager
+    def one(self, key: str | None) -> Iterator[ServerHistory | None]:
+        """One server as it is now, or None where there is no such one; the one written last where none is named.
+
+        Raises:
+            StoreError: Its log cannot be read.
+        """
+        with self._lock:
+            self._look_around()
+            found = self._histories.get(key) if key is not None else next(iter(self._histories.values()), None)
+            if found is not None:
+                found.follow()
+            yield found
+
+    def close(self) -> None:
+        """Lets go of all logs."""
+        with self._lock:
+            for history in self._histories.values():
+                history.close()
+            self._histories = {}
+
+    def _look_around(self) -> None:
+        """Takes up logs that are new, lets go of those that are gone, and puts the one written last first."""
+        found = self._logs()
+        self.left_out = max(len(found) - MOST_SERVERS, 0)
+        histories: dict[str, ServerHistory] = {}
+        for key, folder in found[:MOST_SERVERS]:
+            histories[key] = self._histories.pop(key) if key in self._histories else ServerHistory(key, folder)
+        for gone in self._histories.values():
+            gone.close()
+        self._histories = histories
+
+    def _logs(self) -> list[tuple[str, Path]]:
+        """Keys and folders of the logs that there are, the one written last first."""
+        written: list[tuple[float, str, Path]] = []
+        try:
+            for path in (self._folder / NAME, *self._folder.glob(f"*/{NAME}")):
+                key = path.parent.name if path.parent != self._folder else ALONE
+                if path.is_file():
+                    written.append((path.stat().st_mtime, key, path.parent))
+        except FileNotFoundError:
+            pass  # between two files; the next time finds it
+        except OSError as error:
+            raise StoreError(f"cannot read {self._folder}: {error.strerror}") from error
+        return [(key, folder) for _, key, folder in sorted(written, reverse=True)]

@@ -1,0 +1,154 @@
+"""The page as an application: its files, what it asks for, health and metrics."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from importlib.resources import files
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from poolpilot.errors import StoreError
+from poolpilot.serve.page.followed_servers import FollowedServers
+from poolpilot.serve.page.loopback_only import LoopbackOnly, refusal
+from poolpilot.serve.page.server_history import ServerHistory, named_apart
+from poolpilot.serve.page.tuner_metrics import TunerMetrics
+from poolpilot.serve.tuner.decision import State
+
+ASSETS: Mapping[str, str] = {
+    "page.html": "text/html; charset=utf-8",
+    "page.css": "text/css; charset=utf-8",
+    "page.js": "text/javascript; charset=utf-8",
+    "charts.js": "text/javascript; charset=utf-8",
+    "elements.js": "text/javascript; charset=utf-8",
+    "feed.js": "text/javascript; charset=utf-8",
+    "words.js": "text/javascript; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+}
+"""Files of the page, and what they are."""
+
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+MOST_ROWS = 1000
+"""Decisions in one answer."""
+
+LARGEST_NUMBER = 2**53
+"""A browser counts no further."""
+
+
+class PageEndpoints:
+    """What the page asks for.
+
+    Args:
+        servers: Whose decisions it shows.
+    """
+
+    def __init__(self, servers: FollowedServers) -> None:
+        self._servers = servers
+
+    def overview(self, _: Request) -> Response:
+        """`GET /v1/servers`: each server as it is now, the one written last first."""
+        with self._servers.followed() as histories:
+            servers = [overview_of(name, each) for name, each in named_apart(histories)]
+            return JSONResponse({"servers": servers, "left_out": self._servers.left_out})
+
+    def decisions(self, request: Request) -> Response:
+        """`GET /v1/decisions`: of one server (`server`) the latest, or those `after` or `before` a number.
+
+        Raises:
+            HTTPException: A parameter is wrong, or there is no such server.
+        """
+        after, before, most = (_number(request, name) for name in ("after", "before", "limit"))
+        if after is not None and before is not None:
+            raise HTTPException(HTTPStatus.BAD_REQUEST, "ask for what is after a number or before one, not both")
+        with self._servers.one(request.query_params.get("server")) as history:
+            if history is None:
+                raise HTTPException(HTTPStatus.NOT_FOUND, "there is no such server: GET /v1/servers lists them")
+            most = min(most or MOST_ROWS, MOST_ROWS)
+            rows = history.before(before, most) if after is None else history.after(after, most)
+            oldest = history.rows[0].number if history.rows else 0
+            latest = history.rows[-1].number if history.rows else 0
+            values = {"server": history.key, "feed": history.feed, "oldest": oldest, "latest": latest}
+            return JSONResponse({**values, "decisions": [row.as_dict() for row in rows]})
+
+    def metrics(self, _: Request) -> Response:
+        """`GET /metrics`: for Prometheus."""
+        with self._servers.followed() as histories:
+            return Response(TunerMetrics(histories).text(), media_type=METRICS_TYPE)
+
+    async def health(self, _: Request) -> Response:
+        """`GET /healthz`: the page answers."""
+        return JSONResponse({"status": "ok"})
+
+
+def create_page(servers: FollowedServers) -> Starlette:
+    """Builds the page.
+
+    Args:
+        servers: Whose decisions it shows.
+    """
+    endpoints = PageEndpoints(servers)
+    routes = [
+        Route("/", _file("page.html")),
+        *(Route(f"/{name}", _file(name)) for name in ASSETS if name != "page.html"),
+        Route("/v1/servers", endpoints.overview),
+        Route("/v1/decisions", endpoints.decisions),
+        Route("/metrics", endpoints.metrics),
+        Route("/healthz", endpoints.health),
+    ]
+    handlers: Any = {HTTPException: _refused, StoreError: _unreadable}
+    page = Starlette(routes=routes, middleware=[Middleware(LoopbackOnly)], exception_handlers=handlers)
+    page.router.redirect_slashes = False
+    return page
+
+
+def overview_of(name: str, history: ServerHistory) -> dict[str, Any]:
+    """A server as it is now, fit for JSON."""
+    return {
+        "key": history.key,
+        "name": name,
+        "mode": history.mode,
+        "written_unix_s": history.written_unix_s(),
+        "tries": history.entered[State.TRY],
+        "roll_backs": history.entered[State.ROLL_BACK],
+        "stand_downs": history.entered[State.STAND_DOWN],
+        "lost_requests": history.lost_requests,
+        "lost_lines": history.lost_lines,
+        "unreadable": history.unreadable,
+        "latest": None if history.latest is None else history.latest.as_dict(),
+    }
+
+
+def _file(name: str) -> Any:
+    content = files("poolpilot.serve.page").joinpath("assets", name).read_bytes()
+
+    async def answer(_: Request) -> Response:
+        return Response(content, media_type=ASSETS[name])
+
+    return answer
+
+
+def _number(request: Request, name: str) -> int | None:
+    """A parameter that is a whole number.
+
+    Raises:
+        HTTPException: It is none.
+    """
+    text = request.query_params.get(name)
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) <= 16 and int(text) <= LARGEST_NUMBER):
+        raise HTTPException(HTTPStatus.BAD_REQUEST, f"{name} is a whole number from 0 to {LARGEST_NUMBER}")
+    return int(text)
+
+
+def _refused(_: Request, error: HTTPException) -> Response:
+    return refusal(HTTPStatus(error.status_code), error.detail)
+
+
+def _unreadable(_: Request, error: StoreError) -> Response:
+    return refusal(HTTPStatus.SERVICE_UNAVAILABLE, str(error))

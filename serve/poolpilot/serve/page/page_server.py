@@ -1,0 +1,96 @@
+"""The page on a port of loopback: in the foreground, or beside a tuner in a thread that ends with it."""
+
+import errno
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvicorn
+
+from poolpilot.errors import ServerError
+from poolpilot.serve.page.followed_servers import FollowedServers
+from poolpilot.serve.page.page_application import create_page
+from poolpilot.serve.service.connection import connection_class
+from poolpilot.serve.service.service_settings import ServeSettings
+
+LOOPBACK = "127.0.0.1"
+
+CONNECTIONS, HEADER_TIMEOUT_S, KEEP_ALIVE_S = 64, 10.0, 30
+
+ENDS_WITHIN_S = 5.0
+
+
+class PageServer:
+    """Serves the page for all logs in a folder.
+
+    Args:
+        folder: The folder.
+        port: Where on loopback; 0 is any that is free.
+        option: What chose the port, for the sentence that names it.
+
+    Raises:
+        ServerError: The port cannot be had.
+    """
+
+    def __init__(self, folder: Path, port: int, option: str = "--port") -> None:
+        self._listener = page_socket(port, option)
+        self._servers = FollowedServers(folder)
+        config = uvicorn.Config(
+            create_page(self._servers),
+            http=connection_class(_limits()),
+            ws="none",
+            log_config=None,  # uvicorn would close the handlers of whoever embeds it
+            log_level="critical",  # it must not write into the screen of a tuner
+            access_log=False,
+            server_header=False,
+            lifespan="off",
+            timeout_keep_alive=KEEP_ALIVE_S,
+            timeout_graceful_shutdown=1,
+        )
+        self._server = uvicorn.Server(config)
+
+    @property
+    def url(self) -> str:
+        """Where a browser finds it."""
+        return f"http://{LOOPBACK}:{self._listener.getsockname()[1]}/"
+
+    def run(self) -> None:
+        """Serves until it is interrupted or ended."""
+        try:
+            self._server.run(sockets=[self._listener])
+        finally:
+            self._listener.close()
+            self._servers.close()
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Serves from a thread for the duration of the block; whatever becomes of the thread, the block goes on."""
+        thread = threading.Thread(target=self.run, name="page", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._server.should_exit = True
+            thread.join(ENDS_WITHIN_S)
+
+
+def page_socket(port: int, option: str) -> socket.socket:
+    """Binds before anything else happens, so that a port in use is one sentence.
+
+    Raises:
+        ServerError: The port cannot be had.
+    """
+    try:
+        return socket.create_server((LOOPBACK, port))
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            said = f"port {port} on {LOOPBACK} is in use: end what listens there or name another with {option}"
+            raise ServerError(said) from error
+        raise ServerError(f"cannot listen on {LOOPBACK} port {port}: {error.strerror}") from error
+
+
+def _limits() -> ServeSettings:
+    """The limits of a connection, whatever the environment says of the prediction service."""
+    return ServeSettings.model_construct(header_timeout_s=HEADER_TIMEOUT_S, connection_limit=CONNECTIONS)

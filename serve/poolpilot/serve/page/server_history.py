@@ -1,0 +1,142 @@
+"""What is remembered of one server's tuner: its latest decisions, and how often it did what."""
+
+import json
+import math
+import secrets
+from collections import Counter, deque
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from poolpilot.serve.page.log_tail import LogTail
+from poolpilot.serve.page.page_row import PageRow
+from poolpilot.serve.tuner.decision import Decision, State
+from poolpilot.serve.tuner.decision_log import NAME, LoggedDecision
+from poolpilot.serve.tuner.look import Look
+
+KEPT = 5000
+"""Decisions; seven hours of windows of five seconds."""
+
+LONGEST_NAME = 200
+"""Characters."""
+
+
+class ServerHistory:
+    """Follows the log of one tuner.
+
+    Args:
+        key: By what the page asks for it: where the log lies below the folder that is served.
+        folder: Where the log lies.
+
+    Attributes:
+        feed: Told anew when numbers of decisions begin anew.
+        rows: The latest decisions, oldest first.
+        entered: How often each state was entered since the oldest decision that was read.
+        name: What the server is called.
+        mode: What the tuner may do; nothing where its log does not tell.
+        lost_requests: Requests that tries have cost before the latest decision; negative where they gained.
+        lost_lines: Decisions that a full disk kept out of the log.
+        unreadable: Lines that are no decision of this version.
+    """
+
+    def __init__(self, key: str, folder: Path) -> None:
+        self.key = key
+        self._folder = folder
+        self._begin()
+
+    def _begin(self) -> None:
+        self.feed = secrets.token_hex(8)
+        self.rows: deque[PageRow] = deque(maxlen=KEPT)
+        self.entered: Counter[State] = Counter()
+        self.name, self.mode = self.key[:LONGEST_NAME], ""
+        self.lost_requests, self.lost_lines, self.unreadable = 0.0, 0, 0
+        self._at_s = 0.0
+        self._numbered = 0
+        self._tail = LogTail(self._folder)
+
+    def follow(self) -> None:
+        """Takes in what was decided since the last time.
+
+        Raises:
+            StoreError: The log cannot be read.
+        """
+        for line in self._tail.lines():
+            self._take(line)
+        if self._tail.overtaken:
+            self.close()
+            self._begin()
+            self.follow()
+
+    def close(self) -> None:
+        """Lets go of the log."""
+        self._tail.close()
+
+    @property
+    def latest(self) -> PageRow | None:
+        """The latest decision."""
+        return self.rows[-1] if self.rows else None
+
+    def written_unix_s(self) -> float | None:
+        """When something was last written, by the clock of this host; None where the log is gone."""
+        with suppress(OSError):
+            return (self._folder / NAME).stat().st_mtime
+        return None
+
+    def after(self, number: int, most: int) -> Sequence[PageRow]:
+        """The first decisions after a number."""
+        first = self.rows[0].number if self.rows else 0
+        begin = max(number + 1 - first, 0)
+        return list(islice(self.rows, begin, begin + most))
+
+    def before(self, number: int | None, most: int) -> Sequence[PageRow]:
+        """The last decisions before a number, oldest first; the latest ones where there is none."""
+        first = self.rows[0].number if self.rows else 0
+        end = len(self.rows) if number is None else min(max(number - first, 0), len(self.rows))
+        return list(islice(self.rows, max(end - most, 0), end))
+
+    def _take(self, line: bytes) -> None:
+        try:
+            values = json.loads(line)
+            if "log" in values:
+                self._take_head(values)
+            else:
+                self._take_decision(values)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            self.unreadable += 1
+
+    def _take_head(self, values: dict[str, Any]) -> None:
+        lost = _finite(values["memory"].get("lost_requests", 0.0))
+        self.name = str(values["server"])[:LONGEST_NAME]
+        self.mode = str(values.get("mode", ""))[:LONGEST_NAME]
+        self.lost_requests = lost
+
+    def _take_decision(self, values: dict[str, Any]) -> None:
+        logged = LoggedDecision(Look.model_validate(values["look"]), Decision.model_validate(values["decision"]))
+        began = self.latest is not None and _finite(logged.look.at_s) < self._at_s
+        _finite(logged.look.unix_s + logged.decision.most_lost)
+        row = PageRow.of(self._numbered + 1, logged, self.latest, began=began)
+        self._numbered, self._at_s = row.number, logged.look.at_s
+        if row.entered:
+            self.entered[row.state] += 1
+        self.lost_requests = _finite(values.get("lost_requests", self.lost_requests))
+        self.lost_lines += int(values.get("lost_lines", 0))
+        self.rows.append(row)
+
+
+def named_apart(histories: Sequence[ServerHistory]) -> list[tuple[str, ServerHistory]]:
+    """Histories by the names of their servers; where several have one name, the key follows it."""
+    names = Counter(each.name for each in histories)
+    return [(each.name if names[each.name] == 1 else f"{each.name} ({each.key})", each) for each in histories]
+
+
+def _finite(value: Any) -> float:
+    """A number that a browser can read.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if not math.isfinite(value):
+        raise ValueError("a log of decisions holds finite numbers")
+    return float(value)
