@@ -49,6 +49,11 @@ class ActionGrid:
         return tuple(PoolTuple(*core) for core in product(self.sizes, self.oversubscribes, self.timer_intervals_ms))
 
     @cached_property
+    def pool_sizes(self) -> NDArray[np.int64]:
+        """Pool size of every action."""
+        return np.array([pool_tuple.pool_size for pool_tuple in self.tuples])
+
+    @cached_property
     def _index(self) -> dict[tuple[int, int, int], int]:
         return {pool_tuple.core: index for index, pool_tuple in enumerate(self.tuples)}
 

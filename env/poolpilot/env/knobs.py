@@ -25,6 +25,9 @@ UNKNOWN_CPUS = (
 )
 """What is said where they are needed and nobody has named them."""
 
+KNOWN_KNOBS = frozenset(field.name for field in fields(PoolTuple))
+"""Knobs that a server may have."""
+
 WHOLE_KNOBS = (*CORE_KNOBS, "create_thread_on_wait")
 """Knobs whose values are whole numbers."""
 
@@ -73,10 +76,9 @@ class Knob:
         Raises:
             SettingError: A field is missing, unknown, or no finite number; or the default is outside the range.
         """
-        known = {field.name for field in fields(PoolTuple)}
         name = values.get("name") if isinstance(values, Mapping) else None
-        if not isinstance(name, str) or name not in known:
-            raise SettingError(f"a knob needs a name, one of {', '.join(sorted(known))}")
+        if not isinstance(name, str) or name not in KNOWN_KNOBS:
+            raise SettingError(f"a knob needs a name, one of {', '.join(sorted(KNOWN_KNOBS))}")
         try:
             knob = cls(**values)
         except TypeError as error:

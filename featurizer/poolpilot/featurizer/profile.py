@@ -35,11 +35,12 @@ class WorkloadProfile:
 
     def vector(self) -> NDArray[np.float32]:
         """Features scaled to 0..1, zero where missing, shape (F,)."""
-        return np.nan_to_num(scaled(self.features), nan=0.0).astype(np.float32)
+        values = scaled(self.features)
+        return np.where(np.isnan(values), 0.0, values).astype(np.float32)
 
     def mask(self) -> NDArray[np.float32]:
         """One where a feature is present, zero where it is missing, shape (F,)."""
-        return np.array([self.features[feature.name] is not None for feature in FEATURES], dtype=np.float32)
+        return np.array([self.features[name] is not None for name in feature_names()], dtype=np.float32)
 
 
 def checked_features(values: object) -> dict[str, float | None]:
@@ -58,7 +59,9 @@ def checked_features(values: object) -> dict[str, float | None]:
     features: dict[str, float | None] = {}
     for feature in FEATURES:
         value = given[feature.name]
-        features[feature.name] = None if value is None else _in_range(feature, value)
+        # Nearly all are what is tested first, and a service checks thousands a second.
+        sound = value is None or (type(value) is float and feature.low <= value <= feature.high)
+        features[feature.name] = value if sound else _in_range(feature, value)
     return features
 
 

@@ -29,11 +29,14 @@ LOWS = np.array([feature.low for feature in FEATURES])
 SPANS = np.array([feature.high for feature in FEATURES]) - LOWS
 KNEES = np.array([feature.knee or 1.0 for feature in FEATURES])
 LOGARITHMIC = np.array([feature.log for feature in FEATURES])
+LOG_SPANS = np.log1p(SPANS / KNEES)
+
+_NAMES = tuple(feature.name for feature in FEATURES)
 
 
 def feature_names() -> tuple[str, ...]:
     """Names of all features in the order of the vector."""
-    return tuple(feature.name for feature in FEATURES)
+    return _NAMES
 
 
 def features_of(measures: Measures) -> dict[str, float | None]:
@@ -63,11 +66,9 @@ def scaled(features: Mapping[str, float | None]) -> NDArray[np.float64]:
     Returns:
         Values in the schema's order, NaN where missing, shape (len(FEATURES),).
     """
-    values = np.array([features[name] for name in feature_names()], dtype=np.float64)
+    values = np.array([features[name] for name in _NAMES], dtype=np.float64)
     above = values - LOWS
-    result: NDArray[np.float64] = np.where(
-        LOGARITHMIC, np.log1p(above / KNEES) / np.log1p(SPANS / KNEES), above / SPANS
-    )
+    result: NDArray[np.float64] = np.where(LOGARITHMIC, np.log1p(above / KNEES) / LOG_SPANS, above / SPANS)
     return result
 
 

@@ -110,8 +110,12 @@ def latency(field: str, value: object) -> Histogram:
         if not isinstance(pair, list) or len(pair) != 2:
             raise FeatureError(field, f"{field} holds {shown(pair)}; allowed are [bucket, count] pairs")
         least = pairs[-1][0] + 1 if pairs else 0
-        bucket = integer(f"{field}.bucket", pair[0], least, BUCKETS - 1)
-        pairs.append((bucket, integer(f"{field}.count", pair[1], 1, MOST_IN_BUCKET)))
+        bucket, count = pair
+        if type(bucket) is not int or not least <= bucket < BUCKETS:
+            bucket = integer(f"{field}.bucket", bucket, least, BUCKETS - 1)
+        if type(count) is not int or not 1 <= count <= MOST_IN_BUCKET:
+            count = integer(f"{field}.count", count, 1, MOST_IN_BUCKET)
+        pairs.append((bucket, count))
     return Histogram.from_sparse(pairs)
 
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from poolpilot.env.sparse_rows import SparseRows
 from poolpilot.errors import SettingError
-from poolpilot.featurizer.schema import FEATURES, moments_of_present
+from poolpilot.featurizer.schema import FEATURES, moments_of_present, scaled
 from poolpilot.featurizer.window import Window
 
 SMALLEST_SPREAD = 0.02
@@ -162,10 +163,7 @@ class OutOfDistribution(BaseModel):
         Args:
             vector: Scaled features, NaN where missing, (F,); only features present on both sides count.
         """
-        difference = (self._references - vector) / np.asarray(self.spread)
-        shared = ~np.isnan(difference)
-        count = shared.sum(axis=1)
-        squares = np.square(np.where(shared, difference, 0.0)).sum(axis=1)
+        squares, count = self._known.squared_differences(vector)
         distances = np.where(count > 0, np.sqrt(squares / np.maximum(count, 1)), np.inf)
         return float(np.sort(distances)[: self.neighbours].mean())
 
@@ -182,8 +180,8 @@ class OutOfDistribution(BaseModel):
         return self.model_copy(update={"distance_threshold": distance, "outside_threshold": outside})
 
     @cached_property
-    def _references(self) -> NDArray[np.float64]:
-        return np.array(self.references, dtype=np.float64)
+    def _known(self) -> SparseRows:
+        return SparseRows.of(np.array(self.references, dtype=np.float64), np.asarray(self.spread))
 
     @cached_property
     def _low(self) -> NDArray[np.float64]:
@@ -196,8 +194,7 @@ class OutOfDistribution(BaseModel):
 
 def vector_of(window: Window) -> NDArray[np.float64]:
     """Scaled features of a window, NaN where missing, (F,)."""
-    profile = window.profile
-    return np.where(profile.mask() > 0, profile.vector().astype(np.float64), np.nan)
+    return scaled(window.profile.features).astype(np.float32).astype(np.float64)
 
 
 def _box(vectors: NDArray[np.float64], margin: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -133,7 +133,10 @@ def _finite(text: str) -> float:
 
 def _unambiguous(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Builds a JSON object whose names are all different and short enough to be repeated in a refusal."""
-    found: dict[str, object] = {}
+    found = dict(pairs)
+    if len(found) == len(pairs) and max(map(len, found), default=0) <= LONGEST_NAME:
+        return found
+    found = {}
     for name, value in pairs:
         if len(name) > LONGEST_NAME:
             beginning = name[:LONGEST_NAME]

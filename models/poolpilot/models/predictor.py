@@ -220,7 +220,7 @@ class ScorePredictor:
         # J is linear in the price of a thread, so another price only shifts the trained gains.
         cheaper = trained_price - objective.price_of_thread
         first_log = math.log(windows[0].pool_tuple.pool_size)
-        logs = np.log([pool_tuple.pool_size for pool_tuple in card.grid.tuples]) - first_log
+        logs = np.log(self._sizes) - first_log
         latest_log = math.log(windows[-1].pool_tuple.pool_size) - first_log
         return (
             scores.member_gain[:, 0].astype(np.float64) + cheaper * logs,
@@ -244,7 +244,7 @@ class ScorePredictor:
 
     @property
     def _sizes(self) -> NDArray[np.int64]:
-        return np.array([pool_tuple.pool_size for pool_tuple in self.artefact.card.grid.tuples])
+        return self.artefact.card.grid.pool_sizes
 
     def _estimate(self, member_gain: NDArray[np.float64], before: PoolTuple, after: PoolTuple) -> Estimate:
         """Mean over members (M,), and an interval from their disagreement and the noise of outcomes."""

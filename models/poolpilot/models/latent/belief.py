@@ -122,7 +122,10 @@ class Belief:
             interval: Share of the posterior that the interval holds, as much of the rest on either side.
             over: The other tuple; the first measured if None.
         """
-        gains = self.values[:, place] - self.values[:, self.answers[0].place if over is None else over]
+        other = self.answers[0].place if over is None else over
+        if place == other:
+            return 0.0, 0.0, 0.0
+        gains = self.values[:, place] - self.values[:, other]
         order = np.argsort(gains)
         below = np.cumsum(self.weights[order])
         tail = (1.0 - interval) / 2.0

@@ -114,7 +114,7 @@ class LatentAdvisor:
             high,
             float(expected[best]),
             float(belief.weights @ placed.regrets[:, in_force]),
-            belief.gain(best, self.settings.interval),
+            belief.gain(best, self.settings.interval) if len(windows) > 1 else (gain, low, high),
             belief.gain(in_force, self.settings.interval),
         )
 

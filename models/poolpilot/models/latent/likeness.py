@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.sparse_rows import SparseRows
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.ratios import ratios_of
 from poolpilot.models.latent.response_curves import ResponseCurves
@@ -40,10 +41,10 @@ def squared_distances(curves: ResponseCurves, windows: Sequence[Window], limits:
     """Mean squared distance of the windows to every curve, in spreads, (S,); all 0 where nothing can be compared."""
     found = []
     for window in windows:
-        seen = ratios_of(window.profile.features)
-        known = curves.ratios[:, curves.grid.nearest_reference(limits, window.pool_tuple)]
-        if (~np.isnan(seen) & ~np.isnan(known)).any():
-            found.append(mean_squares(seen, known, curves.spreads))
+        known = curves.looks[curves.grid.nearest_reference(limits, window.pool_tuple)]
+        squares, count = known.squared_differences(ratios_of(window.profile.features))
+        if count.any():
+            found.append(_means(squares, count))
     if not found:
         return np.zeros(len(curves.curves))
     distances: NDArray[np.float64] = np.mean(found, axis=0)
@@ -70,10 +71,9 @@ def mean_squares(
     seen: NDArray[np.float64], known: NDArray[np.float64], spreads: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Mean squared difference in spreads of one window's ratios, (R,), to those of others, (S, R) to (S,)."""
-    differences = np.square((known - seen) / spreads)
-    shared = ~np.isnan(differences)
-    count = shared.sum(axis=1)
-    squared: NDArray[np.float64] = np.where(
-        count > 0, np.where(shared, differences, 0.0).sum(axis=1) / np.maximum(count, 1), NOTHING_SHARED
-    )
-    return squared
+    return _means(*SparseRows.of(known, spreads).squared_differences(seen))
+
+
+def _means(squares: NDArray[np.float64], count: NDArray[np.float64]) -> NDArray[np.float64]:
+    means: NDArray[np.float64] = np.where(count > 0, squares / np.maximum(count, 1.0), NOTHING_SHARED)
+    return means

@@ -1,6 +1,7 @@
 """Configurations stated for any machine: sizes as numbers of groups and as multiples of the processors."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple, Self
 
@@ -8,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from poolpilot.env.action_grid import nearest_core
-from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.action_grid import log_core, squared_log_distances
+from poolpilot.env.knobs import Knob, KnobSpace
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+
+KEPT_SERVERS = 64
+"""Servers whose reference columns are kept."""
 
 
 class Placed(NamedTuple):
@@ -64,13 +68,15 @@ class MachineGrid(BaseModel):
 
     def nearest_reference(self, limits: KnobSpace, pool_tuple: PoolTuple) -> int:
         """Which of the reference columns names the tuple nearest in logarithms on a server, 0 for the first of them."""
-        columns = self.columns_on(limits)
-        return nearest_core([columns[place].core for place in self.reference_columns], pool_tuple.core)
+        logs = _reference_logs(self, limits.cpus, limits.knobs["pool_size"])
+        return int(np.argmin(squared_log_distances(logs, pool_tuple.core)))
 
     def columns_on(self, limits: KnobSpace) -> list[PoolTuple]:
         """The tuple of every column on a server, its size cut to the largest and smallest that the server allows."""
-        knob = limits.knobs["pool_size"]
-        wanted = [float(size) for size in self.sizes] + [multiple * limits.cpus for multiple in self.multiples]
+        return self._columns(limits.cpus, limits.knobs["pool_size"])
+
+    def _columns(self, cpus: int, knob: Knob) -> list[PoolTuple]:
+        wanted = [float(size) for size in self.sizes] + [multiple * cpus for multiple in self.multiples]
         sizes = [int(min(max(round(size), knob.low, 1), knob.high)) for size in wanted]
         return [PoolTuple(*core) for core in product(sizes, self.oversubscribes, self.timer_intervals_ms)]
 
@@ -85,6 +91,13 @@ class MachineGrid(BaseModel):
         if not allowed:
             raise SettingError("no configuration of the grid is inside the limits of this server; widen the limits")
         return Placed(tuple(allowed), _shares(columns, allowed))
+
+
+@lru_cache(KEPT_SERVERS)
+def _reference_logs(grid: MachineGrid, cpus: int, pool_size: Knob) -> NDArray[np.float64]:
+    """Logarithms of the cores of the reference columns; kept, as a service is asked about the same few servers."""
+    columns = grid._columns(cpus, pool_size)
+    return log_core(np.array([columns[place].core for place in grid.reference_columns]))
 
 
 def _shares(columns: Sequence[PoolTuple], tuples: Sequence[PoolTuple]) -> NDArray[np.float64]:

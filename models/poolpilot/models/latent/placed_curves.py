@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from poolpilot.env.action_grid import nearest_core
+from poolpilot.env.action_grid import log_core, squared_log_distances
 from poolpilot.env.knobs import Knob, KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -26,12 +26,14 @@ class Columns(NamedTuple):
 
     Attributes:
         tuples: The U tuples that a server allows.
+        logs: Logarithms of their cores, (U, 3).
         sizes: Pool size of every tuple, (U,).
         values: J of every curve under every tuple, (S, U).
         regrets: Regret of every tuple under every curve, (S, U).
     """
 
     tuples: tuple[PoolTuple, ...]
+    logs: NDArray[np.float64]
     sizes: NDArray[np.int64]
     values: NDArray[np.float64]
     regrets: NDArray[np.float64]
@@ -81,7 +83,7 @@ class PlacedCurves:
 
     def nearest(self, pool_tuple: PoolTuple) -> int:
         """Place of the tuple nearest in logarithms."""
-        return nearest_core([one.core for one in self.tuples], pool_tuple.core)
+        return int(np.argmin(squared_log_distances(self.columns.logs, pool_tuple.core)))
 
     def useful(self, latest: Window) -> NDArray[np.bool_]:
         """Which tuples have no more groups than there could be connections for: up to the smallest size that is enough.
@@ -119,7 +121,8 @@ def _columns(
     placed = curves.grid.on(KnobSpace(processors, {knob.name: knob for knob in knobs}))
     sizes = np.array([pool_tuple.pool_size for pool_tuple in placed.tuples])
     values = curves.log_worth @ placed.shares.T - price_of_thread * np.log(sizes)
-    columns = Columns(placed.tuples, sizes, values, regrets_of_values(values))
+    logs = log_core(np.array([pool_tuple.core for pool_tuple in placed.tuples]))
+    columns = Columns(placed.tuples, logs, sizes, values, regrets_of_values(values))
     for array in columns[1:]:
         array.setflags(write=False)
     return columns

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from poolpilot.env.sparse_rows import SparseRows
 from poolpilot.errors import ArtefactError
 from poolpilot.featurizer.schema import moments_of_present
 from poolpilot.models.latent.machine_grid import MachineGrid
@@ -102,6 +103,12 @@ class ResponseCurves(BaseModel):
         _, deviation = moments_of_present(rows, present)
         spreads: NDArray[np.float64] = np.where(present.any(axis=0), np.maximum(deviation, SMALLEST_SPREAD), 1.0)
         return spreads
+
+    @cached_property
+    def looks(self) -> tuple[SparseRows, ...]:
+        """The ratios of all curves under each of the K reference columns, in spreads."""
+        columns = np.moveaxis(self.ratios, 1, 0)
+        return tuple(SparseRows.of(np.ascontiguousarray(rows), self.spreads) for rows in columns)
 
     @cached_property
     def prior(self) -> NDArray[np.float64]:

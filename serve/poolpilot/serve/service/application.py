@@ -42,17 +42,20 @@ def create_app(
     load: Callable[[], Predictor] | None = None,
     tokens: KnownTokens | None = None,
     outcomes: OutcomeLog | None = None,
+    in_thread: bool = True,
 ) -> FastAPI:
     """Builds the service.
 
     Every refusal is a problem document (RFC 9457); any 503 means that the client leaves its server as it is.
 
     Args:
-        predictor: What answers; called from a thread of its own.
+        predictor: What answers.
         settings: Limits of the service; its files and folders are the caller's to open.
         load: Loads what shall answer, when that is asked for; None where it cannot be loaded again.
         tokens: Who may what; everybody everything if not given.
         outcomes: Where outcomes are kept; nowhere if not given.
+        in_thread: Whether predictions are made in a thread of their own, so that one that takes long keeps nobody else
+            waiting; those of `PredictorByKind` take less time than the thread costs.
 
     Returns:
         The application; `state.renewal` loads models and tokens again.
@@ -65,7 +68,7 @@ def create_app(
     app = FastAPI(title="PoolPilot", docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
     app.router.routes.extend(
         _routes(
-            PredictionEndpoint(models, metrics, limits.body_timeout_s),
+            PredictionEndpoint(models, metrics, limits.body_timeout_s, in_thread=in_thread),
             OutcomeEndpoint(outcomes, metrics, limits.body_timeout_s),
             StateEndpoints(models, renewal, metrics),
             describes_itself=limits.openapi,

@@ -20,19 +20,22 @@ _LOG = structlog.get_logger(__name__)
 
 
 class PredictionEndpoint:
-    """Predicts in one thread of its own: the connections are served meanwhile, and more threads would gain nothing.
+    """Predicts in one thread of its own, or at once where that takes no longer than to hand it over and back.
 
     Args:
         models: What answers.
         metrics: Where answers are counted.
         body_timeout_s: Time a client has to send its body.
+        in_thread: Whether the connections are served meanwhile.
     """
 
-    def __init__(self, models: ServedModels, metrics: ServiceMetrics, body_timeout_s: float) -> None:
+    def __init__(
+        self, models: ServedModels, metrics: ServiceMetrics, body_timeout_s: float, *, in_thread: bool
+    ) -> None:
         self._models = models
         self._metrics = metrics
         self._body_timeout_s = body_timeout_s
-        self._thread = ThreadPoolExecutor(1, "predictions")
+        self._thread = ThreadPoolExecutor(1, "predictions") if in_thread else None
 
     async def answer(self, request: Request) -> Response:
         """Answers one request.
@@ -41,7 +44,10 @@ class PredictionEndpoint:
             Problem: It is refused.
         """
         raw = await json_body(request, self._body_timeout_s)
-        content = await asyncio.get_running_loop().run_in_executor(self._thread, self._predict, raw)
+        if self._thread is None:
+            content = self._predict(raw)
+        else:
+            content = await asyncio.get_running_loop().run_in_executor(self._thread, self._predict, raw)
         return Response(content, media_type="application/json")
 
     def _predict(self, raw: bytes) -> bytes:

@@ -66,7 +66,8 @@ def run(settings: ServeSettings, opened: ExitStack) -> None:
     if settings.outcomes is not None:
         outcomes = opened.enter_context(OutcomeLog(settings.outcomes, settings.outcome_segment_bytes))
     load = partial(PredictorByKind.load, settings.model)
-    server = http_server(create_app(load(), settings, load=load, tokens=tokens, outcomes=outcomes), settings)
+    application = create_app(load(), settings, load=load, tokens=tokens, outcomes=outcomes, in_thread=False)
+    server = http_server(application, settings)
     check_descriptors(descriptors_needed(settings))
     listener = opened.enter_context(listening_socket(settings.host, settings.port))
     address, bound_port = listener.getsockname()[:2]
