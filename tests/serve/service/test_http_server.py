@@ -20,9 +20,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from poolpilot.errors import ServerError
+from poolpilot.errors import PoolPilotError, ServerError
 from poolpilot.models.predictor import Predictor
-from poolpilot.serve.service.http_server import check_tls
+from poolpilot.serve.service.application import create_app
+from poolpilot.serve.service.http_server import check_tls, http_server
 from poolpilot.serve.service.service_settings import ServeSettings
 
 Serving = Callable[..., Any]
@@ -108,6 +109,39 @@ def test_handshake_is_not_waited_for(serving: Serving, predictor: Predictor, ser
     service = serving(predictor, tls_certificate=certificate, tls_key=key, header_timeout_s=0.2)
     with service.connect() as silent, suppress(ConnectionResetError):
         assert silent.recv(1) == b""
+
+
+def test_certificate_is_renewed_and_stays_where_the_new_one_is_of_no_use(
+    tmp_path: Path, predictor: Predictor, service_identity: Identity
+) -> None:
+    values = service_identity_values(service_identity)
+    settings = ServeSettings.load(None, values)
+    application = create_app(predictor, settings)
+    server = http_server(application, settings)
+    context = server.config.ssl
+    assert context is not None
+    shown = shown_by(context)
+    other = make_identity(tmp_path, "other")
+    service_identity.certificate.write_bytes(other.certificate.read_bytes())
+    with pytest.raises(PoolPilotError, match="cannot use the certificate"):
+        application.state.renewal.run()
+    assert shown_by(context) == shown
+    service_identity.key.write_bytes(other.key.read_bytes())
+    application.state.renewal.run()
+    assert shown_by(context) == ssl.PEM_cert_to_DER_cert(other.certificate.read_text(encoding="ascii"))
+
+
+def shown_by(context: ssl.SSLContext) -> bytes | None:
+    """The certificate that a client is shown in a handshake in memory."""
+    trusting_anybody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    trusting_anybody.check_hostname, trusting_anybody.verify_mode = False, ssl.CERT_NONE
+    up, down = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client, server = trusting_anybody.wrap_bio(down, up), context.wrap_bio(up, down, server_side=True)
+    for _ in range(3):
+        for side in (client, server):
+            with suppress(ssl.SSLWantReadError):
+                side.do_handshake()
+    return client.getpeercert(binary_form=True)
 
 
 def test_files_of_no_use_are_one_sentence(tmp_path: Path, service_identity: Identity) -> None:

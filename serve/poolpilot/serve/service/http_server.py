@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import functools
 import resource
 import signal
 import socket
@@ -10,6 +9,7 @@ import ssl
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 import uvicorn
 from fastapi import FastAPI
@@ -50,7 +50,7 @@ class ServiceServer(uvicorn.Server):
         loop = asyncio.get_running_loop()
         if self.config.ssl is not None:
             # uvicorn hands no time-out on, and asyncio's own is a minute.
-            loop.create_server = functools.partial(  # type: ignore[method-assign]
+            loop.create_server = partial(  # type: ignore[method-assign]
                 loop.create_server, ssl_handshake_timeout=self._handshake_timeout_s
             )
         if threading.current_thread() is threading.main_thread():
@@ -91,7 +91,17 @@ def http_server(application: FastAPI, settings: ServeSettings) -> ServiceServer:
         ssl_cert_reqs=ssl.CERT_NONE if settings.tls_client_ca is None else ssl.CERT_REQUIRED,
     )
     check_tls(settings)
-    return ServiceServer(config, settings.header_timeout_s, application.state.renewal.run)
+    config.load()
+    renewal = application.state.renewal
+    renewal.also(partial(_renew_certificate, config, settings))
+    return ServiceServer(config, settings.header_timeout_s, renewal.run)
+
+
+def _renew_certificate(config: uvicorn.Config, settings: ServeSettings) -> None:
+    """Shows new connections what the files hold now."""
+    if config.ssl is not None and settings.tls_certificate is not None:
+        check_tls(settings)
+        config.ssl.load_cert_chain(settings.tls_certificate, settings.tls_key)
 
 
 def check_tls(settings: ServeSettings) -> None:

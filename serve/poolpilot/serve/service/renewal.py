@@ -1,4 +1,4 @@
-"""Loads again what the service was started with: models and tokens, because somebody asked or SIGHUP came."""
+"""Loads again what the service was started with: models, tokens, certificate; somebody asked, or SIGHUP came."""
 
 from collections.abc import Callable, Sequence
 
@@ -22,9 +22,13 @@ class Renewal:
 
     def __init__(self, models: ServedModels, others: Sequence[Callable[[], None]], metrics: ServiceMetrics) -> None:
         self._models = models
-        self._others = others
+        self._others = list(others)
         self._metrics = metrics
         metrics.serving(models.digests())
+
+    def also(self, renew: Callable[[], None]) -> None:
+        """Has something else renewed from now on."""
+        self._others.append(renew)
 
     def run(self) -> None:
         """Renews everything; blocks while models are loaded.

@@ -1,6 +1,7 @@
 """The file of tokens: what it may hold, who may read it, and whom it lets in."""
 
 import os
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -65,6 +66,29 @@ def test_file_of_an_owner_who_may_only_read_it_is_taken(written: WriteTokens) ->
     path = written(f"predict {OLD}\n")
     path.chmod(0o400)
     assert len(BearerTokens.load(path)) == 1
+
+
+def access_list(*named: tuple[int, int, int]) -> bytes:
+    """An access list as the kernel stores it: the owner, the mask, and others by kind, rights and identifier."""
+    nobody = 0xFFFFFFFF
+    owner, group, mask, other = (0x01, 6, nobody), (0x04, 0, nobody), (0x10, 4, nobody), (0x20, 0, nobody)
+    entries = sorted([owner, group, mask, other, *named])
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+
+
+def test_who_is_let_in_by_an_access_list_alone_may_read(written: WriteTokens) -> None:
+    path = written(f"predict {OLD}\n")
+    me, somebody = os.geteuid(), os.geteuid() + 1
+    try:
+        os.setxattr(path, "system.posix_acl_access", access_list((0x02, 4, me)))
+    except OSError as error:
+        pytest.skip(f"this file system has no access lists: {error.strerror}")
+    assert path.stat().st_mode & 0o777 == 0o640, "the bits of the group are the mask"
+    assert len(BearerTokens.load(path)) == 1
+    for others in ([(0x02, 4, me), (0x02, 4, somebody)], [(0x02, 4, me), (0x08, 4, 0)], [(0x02, 4, somebody)]):
+        os.setxattr(path, "system.posix_acl_access", access_list(*others))
+        with pytest.raises(SettingError, match="has mode 0640, must have 0600"):
+            BearerTokens.load(path)
 
 
 BAD_FILES = {

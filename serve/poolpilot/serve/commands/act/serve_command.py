@@ -12,7 +12,7 @@ HELP = (
     "Answer POST /v1/predict with the configuration to set; keep what POST /v1/outcomes reports.\n\n"
     "The model is the one for the kind of server that the windows come from (their server_kind); windows without a "
     "kind count as windows of the embedded pool. A file that a command has written with --json is a body as it stands; "
-    'where it is too large, its key "request" is enough. SIGHUP loads models and tokens again.'
+    'where it is too large, its key "request" is enough. SIGHUP loads models, tokens and certificate again.'
 )
 PANELS = {
     "Security": ("token_file", "tls_certificate", "tls_key", "tls_client_ca"),

@@ -6,14 +6,13 @@ scope, so that a new one can be given out before the old one goes.
 
 import hashlib
 import hmac
-import os
 import re
-import stat
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Literal, Self, get_args
 
 from poolpilot.errors import SettingError
+from poolpilot.serve.service.access.private_text import private_text
 
 Scope = Literal["predict", "outcomes", "admin"]
 """What a token allows: to ask, to report outcomes, to have the models loaded again."""
@@ -49,7 +48,7 @@ class BearerTokens:
             SettingError: It cannot be read, others may read it, or a line is no line of tokens; no token is repeated.
         """
         scopes: dict[bytes, frozenset[Scope]] = {}
-        for number, line in enumerate(_private_text(path).splitlines(), 1):
+        for number, line in enumerate(private_text(path, LARGEST_FILE_BYTES).splitlines(), 1):
             if line.strip() and not line.lstrip().startswith("#"):
                 digest, allowed = _line(f"line {number} of {path}", line.split())
                 if digest in scopes:
@@ -87,25 +86,3 @@ def _line(where: str, words: Collection[str]) -> tuple[bytes, frozenset[Scope]]:
     if not TOKEN.fullmatch(token):
         raise SettingError(f"{where} holds no token of 32 to 512 letters, digits and -._~+/; {MAKE_ONE}")
     return _digest(token), scopes
-
-
-def _private_text(path: Path) -> str:
-    """What a file holds that its owner alone may read."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        with os.fdopen(descriptor, "rb") as file:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode):
-                raise SettingError(f"the file of tokens {path} is no regular file")
-            if found.st_mode & 0o177:
-                mode = stat.S_IMODE(found.st_mode)
-                raise SettingError(f"the file of tokens {path} has mode {mode:04o}, must have 0600: chmod 600 {path}")
-            content = file.read(LARGEST_FILE_BYTES + 1)
-    except OSError as error:
-        raise SettingError(f"cannot read the file of tokens {path}: {error.strerror}") from error
-    if len(content) > LARGEST_FILE_BYTES:
-        raise SettingError(f"the file of tokens {path} exceeds {LARGEST_FILE_BYTES} bytes")
-    try:
-        return content.decode("ascii")
-    except UnicodeDecodeError as error:
-        raise SettingError(f"the file of tokens {path} holds bytes that are not ASCII") from error
