@@ -225,3 +225,20 @@ def test_sighup_reads_tokens_and_models_again_and_ends_nothing(tmp_path: Path) -
     assert "loaded again" in told
     assert "Traceback" not in told
     assert old not in told + str(process.args)
+
+
+def test_listens_beyond_loopback_with_tokens_and_tls(
+    tmp_path: Path, service_identity: Identity, request_values: dict[str, Any]
+) -> None:
+    tokens, token = tmp_path / "tokens", "asker-" + "a" * 40
+    tokens.touch(0o600)
+    tokens.write_text(f"predict {token}\n", encoding="ascii")
+    certificate, key = map(str, service_identity)
+    guarded = ("--token-file", str(tokens), "--tls-certificate", certificate, "--tls-key", key)
+    with served("--host", "0.0.0.0", *guarded) as (_, address):
+        assert address.startswith("https://0.0.0.0:")
+        url = f"{address.replace('0.0.0.0', '127.0.0.1')}/v1/predict"
+        with httpx.Client(verify=trusting(service_identity)) as client:
+            assert client.post(url, json=request_values).status_code == 401
+            headers = {"Authorization": f"Bearer {token}"}
+            assert client.post(url, json=request_values, headers=headers).status_code == 200

@@ -15,6 +15,7 @@ from poolpilot.errors import ServerError
 from poolpilot.models.predictor import Predictor
 from poolpilot.serve.service import http_server
 from poolpilot.serve.service.http_server import check_descriptors, listening_socket
+from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
 from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 
 
@@ -45,6 +46,24 @@ def test_a_missing_champion_is_one_sentence(invoke: Callable[..., Any], tmp_path
     assert result.code == 1
     assert "nowhere" in result.err
     assert result.err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("served")
+def test_file_of_tokens_that_others_may_read_is_one_sentence(invoke: Callable[..., Any], tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"predict {'a' * 40}\n", encoding="ascii")
+    tokens.chmod(0o644)
+    result = invoke("serve", "--token-file", tokens, "--port", 0)
+    assert (result.code, result.err.count("\n")) == (1, 1)
+    assert "must have 0600" in result.err
+
+
+@pytest.mark.usefixtures("served")
+def test_folder_of_outcomes_of_another_service_is_one_sentence(invoke: Callable[..., Any], tmp_path: Path) -> None:
+    with OutcomeLog(tmp_path, 2**20):
+        result = invoke("serve", "--outcomes", tmp_path, "--port", 0)
+    assert (result.code, result.err.count("\n")) == (1, 1)
+    assert "another process keeps outcomes" in result.err
 
 
 def test_too_few_descriptors_are_refused_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
