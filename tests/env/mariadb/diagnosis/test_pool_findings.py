@@ -89,7 +89,7 @@ def test_the_limit_of_threads_is_named_where_a_saturated_pool_has_reached_it() -
     found = pool_finding(crowded(server_share=0.3, limits=replace(STOCK, most_threads=10)))
     assert found.kind == "saturated"
     assert "thread_pool_max_threads = 10 is reached" in found.sentence
-    assert found.remedies == ("SET GLOBAL thread_pool_max_threads = 68;",)
+    assert found.remedies == ("SET GLOBAL thread_pool_max_threads = 20;",)
 
 
 def test_a_pool_whose_threads_all_wait_is_stuck_and_says_who_holds_them_and_what_frees_them() -> None:
@@ -98,7 +98,7 @@ def test_a_pool_whose_threads_all_wait_is_stuck_and_says_who_holds_them_and_what
     assert "4 requests queue" in found.sentence
     assert "thread_pool_max_threads = 4" in found.sentence
     assert "3 sessions in SELECT (User sleep)" in found.evidence
-    assert "SET GLOBAL thread_pool_max_threads = 9;" in found.remedies
+    assert "SET GLOBAL thread_pool_max_threads = 10;" in found.remedies
     assert "KILL QUERY 5;" in found.remedies, "the longest one is the first to end"
 
 

@@ -6,7 +6,7 @@ from poolpilot.env.mariadb.diagnosis.facts import Facts
 from poolpilot.env.mariadb.diagnosis.finding import Finding, FindingKind, Severity
 from poolpilot.env.mariadb.diagnosis.listed_session import ListedSession
 from poolpilot.env.mariadb.diagnosis.lock_holds import LockHold, LockKind
-from poolpilot.env.mariadb.diagnosis.pool_findings import more_threads, standing_groups
+from poolpilot.env.mariadb.diagnosis.pool_findings import enough_threads, standing_groups
 
 WANTED: Mapping[LockKind, str] = {
     "rows": "rows that it has locked",
@@ -112,8 +112,7 @@ def _remedies(facts: Facts, hold: LockHold, number: int, kind: FindingKind) -> I
         yield "XA RECOVER; then XA COMMIT or XA ROLLBACK"
         return
     if is_stuck_behind(facts, number):
-        queued = sum(group.queued for group in facts.after.groups)
-        yield f"SET GLOBAL thread_pool_max_threads = {more_threads(facts, queued)};"
+        yield f"SET GLOBAL thread_pool_max_threads = {enough_threads(facts)};"
         yield "lets its next statement run, and with its COMMIT the others; keep that value in my.cnf"
         yield f"KILL QUERY {hold.waiters[0]};"
         yield "ends the statement of one that waits, whose thread then takes the next from the queue"

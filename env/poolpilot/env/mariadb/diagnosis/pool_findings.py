@@ -94,7 +94,7 @@ def _stuck(facts: Facts, standing: tuple[ThreadGroup, ...]) -> Finding:
         f"the pool is stuck: in {len(standing)} of {facts.limits.size} groups {what} and nothing was taken up within "
         f"{facts.span_s:.1f} s; {why}, and all of these groups are held by statements that wait",
         tuple(evidence),
-        tuple(_ways_out(facts, queued)),
+        tuple(_ways_out(facts)),
     )
 
 
@@ -110,10 +110,10 @@ def _holders_of_threads(facts: Facts) -> Iterator[str]:
         yield f"{waiting} threads wait; in which statements cannot be seen without PROCESS"
 
 
-def _ways_out(facts: Facts, queued: int) -> Iterator[str]:
+def _ways_out(facts: Facts) -> Iterator[str]:
     """What frees a stuck pool; on the extra port, since no other login gets through."""
     if facts.is_exhausted and facts.limits.most_threads < LARGEST_MAX_THREADS:
-        yield f"SET GLOBAL thread_pool_max_threads = {more_threads(facts, queued)};"
+        yield f"SET GLOBAL thread_pool_max_threads = {enough_threads(facts)};"
         yield (
             "the pool's timer then makes a thread for every group with a queue; keep that value in my.cnf, at least as "
             "many as sessions may wait at once"
@@ -128,11 +128,13 @@ def _ways_out(facts: Facts, queued: int) -> Iterator[str]:
         yield f"left alone, a wait for a row ends after innodb_lock_wait_timeout = {facts.limits.row_wait_s} s"
 
 
-def more_threads(facts: Facts, queued: int) -> int:
-    """A limit on threads that lets everything in the queue run besides what waits."""
-    return min(
-        max(2 * facts.limits.most_threads, facts.after.threads + queued + facts.limits.size), LARGEST_MAX_THREADS
-    )
+def enough_threads(facts: Facts) -> int:
+    """A limit on threads that lets every connection have one, and every group a listener: then nobody starves.
+
+    Fewer could go to those who would only wait as well; no more threads are made than sessions wait at once.
+    """
+    connections = sum(group.connections for group in facts.after.groups)
+    return min(max(2 * facts.limits.most_threads, connections + 2 * facts.limits.size), LARGEST_MAX_THREADS)
 
 
 def _saturated(facts: Facts) -> Finding:
@@ -160,7 +162,7 @@ def _limit(facts: Facts) -> tuple[str, tuple[str, ...]]:
     if facts.is_exhausted:
         most = facts.limits.most_threads
         return f"thread_pool_max_threads = {most} is reached", (
-            f"SET GLOBAL thread_pool_max_threads = {more_threads(facts, round(facts.mean_queued))};",
+            f"SET GLOBAL thread_pool_max_threads = {enough_threads(facts)};",
         )
     crowded = [group for group in facts.after.groups if group.queued]
     limit = 1 + facts.limits.oversubscribe
