@@ -116,6 +116,7 @@ def overview_of(name: str, history: ServerHistory) -> dict[str, Any]:
         "tries": history.entered[State.TRY],
         "roll_backs": history.entered[State.ROLL_BACK],
         "stand_downs": history.entered[State.STAND_DOWN],
+        "expected_gain": history.expected_gain,
         "lost_requests": history.lost_requests,
         "lost_lines": history.lost_lines,
         "unreadable": history.unreadable,

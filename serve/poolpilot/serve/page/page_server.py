@@ -30,12 +30,16 @@ class PageServer:
         port: Where on loopback; 0 is any that is free.
         option: What chose the port, for the sentence that names it.
 
+    Attributes:
+        url: Where a browser finds it.
+
     Raises:
         ServerError: The port cannot be had.
     """
 
     def __init__(self, folder: Path, port: int, option: str = "--port") -> None:
         self._listener = page_socket(port, option)
+        self.url = f"http://{LOOPBACK}:{self._listener.getsockname()[1]}/"
         self._servers = FollowedServers(folder)
         config = uvicorn.Config(
             create_page(self._servers),
@@ -50,11 +54,6 @@ class PageServer:
             timeout_graceful_shutdown=1,
         )
         self._server = uvicorn.Server(config)
-
-    @property
-    def url(self) -> str:
-        """Where a browser finds it."""
-        return f"http://{LOOPBACK}:{self._listener.getsockname()[1]}/"
 
     def run(self) -> None:
         """Serves until it is interrupted or ended."""

@@ -36,6 +36,7 @@ class ServerHistory:
         entered: How often each state was entered since the oldest decision that was read.
         name: What the server is called.
         mode: What the tuner may do; nothing where its log does not tell.
+        expected_gain: What the predictor promised when it was last asked, as a share; None where it gave no number.
         lost_requests: Requests that tries have cost before the latest decision; negative where they gained.
         lost_lines: Decisions that a full disk kept out of the log.
         unreadable: Lines that are no decision of this version.
@@ -51,6 +52,7 @@ class ServerHistory:
         self.rows: deque[PageRow] = deque(maxlen=KEPT)
         self.entered: Counter[State] = Counter()
         self.name, self.mode = self.key[:LONGEST_NAME], ""
+        self.expected_gain: float | None = None
         self.lost_requests, self.lost_lines, self.unreadable = 0.0, 0, 0
         self._at_s = 0.0
         self._numbered = 0
@@ -114,10 +116,13 @@ class ServerHistory:
 
     def _take_decision(self, values: dict[str, Any]) -> None:
         logged = LoggedDecision(Look.model_validate(values["look"]), Decision.model_validate(values["decision"]))
-        began = self.latest is not None and _finite(logged.look.at_s) < self._at_s
+        at_s = _finite(logged.look.at_s)
         _finite(logged.look.unix_s + logged.decision.most_lost)
+        began = self.latest is not None and at_s < self._at_s
         row = PageRow.of(self._numbered + 1, logged, self.latest, began=began)
-        self._numbered, self._at_s = row.number, logged.look.at_s
+        self._numbered, self._at_s = row.number, at_s
+        if logged.look.proposal is not None:
+            self.expected_gain = row.expected_gain
         if row.entered:
             self.entered[row.state] += 1
         self.lost_requests = _finite(values.get("lost_requests", self.lost_requests))

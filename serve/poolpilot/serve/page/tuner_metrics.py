@@ -46,7 +46,6 @@ class TunerMetrics(Collector):
         yield from self._tuples()
         yield self._gauge("throughput_per_second", "Requests completed a second.", lambda row: row.throughput_per_s)
         yield self._gauge("latency_seconds", "Tail of the latencies.", lambda row: _seconds(row.latency_ms))
-        yield self._gauge("expected_gain_ratio", "Gain that is promised.", lambda row: row.expected_gain)
         yield self._gauge("last_window_timestamp_seconds", "When, by the tuner's clock.", lambda row: row.unix_s)
         yield from self._counters()
         yield from self._of_logs()
@@ -89,14 +88,18 @@ class TunerMetrics(Collector):
         named = ("server",)
         lost = GaugeMetricFamily(f"{PREFIX}lost_requests", "What tries cost; negative is a gain.", labels=named)
         dropped = CounterMetricFamily(f"{PREFIX}lost_log_lines", "Decisions not kept: the disk was full.", labels=named)
+        gain = GaugeMetricFamily(f"{PREFIX}expected_gain_ratio", "What was last promised.", labels=named)
         silent = GaugeMetricFamily(f"{PREFIX}seconds_since_decision", "By this host's clock.", labels=named)
         for server, history in self._servers:
             lost.add_metric((server,), history.lost_requests)
             dropped.add_metric((server,), float(history.lost_lines))
+            if history.expected_gain is not None:
+                gain.add_metric((server,), history.expected_gain)
             if (written_unix_s := history.written_unix_s()) is not None:
                 silent.add_metric((server,), max(time.time() - written_unix_s, 0.0))
         yield lost
         yield dropped
+        yield gain
         yield silent
 
 

@@ -28,7 +28,7 @@ class PageSettings(ProgramSettings):
         description="Folder of the logs; where tuners of this user keep them if not given.",
         json_schema_extra={"metavar": "[FOLDER]"},
     )
-    port: int = Field(default=8751, ge=0, le=65_535, description="Port on loopback; 0 is any that is free.")
+    port: int = Field(default=8760, ge=0, le=65_535, description="Port on loopback; 0 is any that is free.")
 
 
 def build() -> Callable[..., None]:

@@ -11,11 +11,11 @@ const MARKED = { "roll back": "↩", "stand down": "✋︎", "open circuit": "�
 const scale = (low, high, from, to) => (value) =>
   high > low ? from + ((value - low) / (high - low)) * (to - from) : (from + to) / 2;
 
-/** Round numbers that divide a span from 0, at most four of them. */
+/** Round numbers that divide a span from 0, at most five of them. */
 export const ticks = (high) => {
   if (!(high > 0)) return [0];
   const power = 10 ** Math.floor(Math.log10(high / 3));
-  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => high / each <= 3.5);
+  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => high / each <= 4.5);
   return Array.from({ length: Math.floor(high / step) + 1 }, (_, index) => index * step);
 };
 
@@ -109,11 +109,11 @@ const lineChart = (frame, title, valueOf, wordsOf, kind) => {
 
 const knobChart = (frame, title, index, unit) => {
   const { rows, x, width } = frame;
-  const [top, bottom] = [8, 56];
   const inForce = (row) => row.in_force?.[index];
   const verified = (row) => row.verified[index];
   const values = rows.flatMap((row) => [inForce(row), verified(row)]).filter((value) => value > 0);
   const [low, high] = [Math.min(...values), Math.max(...values)];
+  const [top, bottom] = [8, low < high ? 56 : 20];
   const log = scale(Math.log(low), Math.log(high), bottom - 4, top + 4);
   const y = (value) => log(Math.log(Math.max(value, 1)));
   const named = low === high ? [low] : [low, high];
@@ -124,7 +124,7 @@ const knobChart = (frame, title, index, unit) => {
   ];
   const now = inForce(rows.at(-1));
   const words = now === undefined ? "not reached" : `${now}${unit}`;
-  return figure(title, words, board(width, 62, ...grid, ...marks(rows, x, top, bottom, false), ...lines));
+  return figure(title, words, board(width, bottom + 6, ...grid, ...marks(rows, x, top, bottom, false), ...lines));
 };
 
 const stateStrip = (frame) => {
@@ -156,7 +156,7 @@ export const charts = (rows, width) => {
   const figures = [
     lineChart(frame, "Throughput", (row) => row.throughput_per_s, rate, "throughput"),
     lineChart(frame, "Latency (tail)", (row) => row.latency_ms, latency, "latency"),
-    knobChart(frame, "Pool size", 0, ""),
+    knobChart(frame, "Pool size (dashed: verified)", 0, ""),
     knobChart(frame, "Oversubscribe", 1, ""),
     knobChart(frame, "Stall limit", 2, " ms"),
     stateStrip(frame),
@@ -167,11 +167,11 @@ export const charts = (rows, width) => {
     svg.append(cursor);
     return cursor;
   });
-  const point = (row) => {
+  const point = (row, visible) => {
     for (const cursor of cursors) {
       cursor.setAttribute("x1", x(row.unix_s));
       cursor.setAttribute("x2", x(row.unix_s));
-      cursor.setAttribute("visibility", "visible");
+      cursor.setAttribute("visibility", visible ? "visible" : "hidden");
     }
   };
   const at = (pixels) => {

@@ -17,6 +17,7 @@ const FILTERS = {
   all: () => true,
 };
 
+// `pinned` is the number of the window that is pointed at; without one the latest is.
 const page = {
   servers: [],
   leftOut: 0,
@@ -24,7 +25,7 @@ const page = {
   shown: AT_ONCE,
   charted: [],
   drawing: null,
-  pinned: null, // number of the window that is pointed at; null follows the latest
+  pinned: null,
   waitMs: EVERY_MS,
 };
 
@@ -82,8 +83,9 @@ const drawServer = (server) => {
     ["Throughput", rate(row.throughput_per_s)],
     ["Latency (tail)", latency(row.latency_ms)],
     ["Tries", `${server.tries}, taken back ${server.roll_backs}`],
-    ["Tries have cost", cost(server.lost_requests)],
   ];
+  if (server.tries > 0) facts.push(["Requests by tries", cost(server.lost_requests)]);
+  if (server.expected_gain !== null) facts.splice(2, 0, ["Expected gain", share(server.expected_gain)]);
   if (row.would) facts.splice(2, 0, ["Would try", tuple(row.would)]);
   byId("facts").replaceChildren(
     ...facts.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))),
@@ -99,7 +101,7 @@ const readout = (row) => {
 const point = (index) => {
   const row = page.charted[index];
   if (row === undefined || page.drawing === null) return;
-  page.drawing.point(row);
+  page.drawing.point(row, page.pinned !== null);
   byId("window").value = index;
   byId("window").setAttribute("aria-valuetext", readout(row));
   say(byId("readout"), readout(row));

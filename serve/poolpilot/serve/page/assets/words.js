@@ -47,7 +47,7 @@ export const share = (value) => `${value < 0 ? "−" : "+"}${Math.abs(100 * valu
 
 /** What tries have cost, or gained. */
 export const cost = (requests) =>
-  requests > 0 ? `${short(requests)} requests lost` : `${short(-requests)} requests gained`;
+  Math.round(requests) > 0 ? `${short(Math.round(requests))} lost` : `${short(Math.round(-requests))} gained`;
 
 /** How long ago, roughly. */
 export const ago = (seconds) => {

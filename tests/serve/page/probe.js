@@ -1,0 +1,74 @@
+// Looks at the page as a browser has laid it out, and leaves what it found as JSON in the document.
+
+const found = { violations: [], errors: [] };
+addEventListener("securitypolicyviolation", (event) => found.violations.push(event.violatedDirective));
+addEventListener("error", (event) => found.errors.push(event.message));
+addEventListener("unhandledrejection", (event) => found.errors.push(String(event.reason)));
+
+const all = (selector) => [...document.querySelectorAll(selector)];
+const until = async (done) => {
+  while (!done()) await new Promise((resolve) => setTimeout(resolve, 20));
+};
+
+const channels = (color) => {
+  const painter = document.createElement("canvas").getContext("2d");
+  painter.fillStyle = color;
+  painter.fillRect(0, 0, 1, 1);
+  return [...painter.getImageData(0, 0, 1, 1).data].slice(0, 3);
+};
+const luminance = (color) => {
+  const [red, green, blue] = channels(color).map((value) => {
+    const share = value / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+};
+const contrast = (one, other) => {
+  const [low, high] = [luminance(one), luminance(other)].sort((left, right) => left - right);
+  return (high + 0.05) / (low + 0.05);
+};
+
+const choose = (id, value) => {
+  const select = document.getElementById(id);
+  select.value = value;
+  select.dispatchEvent(new Event("change", { bubbles: true }));
+};
+
+const look = async () => {
+  await until(() => all("#rows tr").length > 0 && all("#charts svg").length > 0);
+  const width = document.documentElement.clientWidth;
+  found.width = width;
+  found.scrolls = document.documentElement.scrollWidth > width;
+  found.outside = all("body *")
+    .filter((each) => each.getBoundingClientRect().right > width + 1 && getComputedStyle(each).display !== "none")
+    .map((each) => `${each.tagName} ${each.className.baseVal ?? each.className}`);
+  const card = getComputedStyle(document.querySelector("section")).backgroundColor;
+  const faint = [".state", ".note", "#status", "td", "dt", "dd", ".extra", "figcaption span", "#legend li", "th", ".chip"];
+  found.dark = luminance(card) < 0.2;
+  found.faint = faint.flatMap((selector) =>
+    all(selector)
+      .filter((each) => each.offsetParent !== null && contrast(getComputedStyle(each).color, card) < 4.5)
+      .map(() => selector),
+  );
+  found.figures = all("figcaption span").map((each) => each.textContent);
+  found.marks = all("#charts .mark").length;
+  const before = document.getElementById("readout").textContent;
+  const slider = document.getElementById("window");
+  slider.stepDown();
+  slider.dispatchEvent(new Event("input", { bubbles: true }));
+  const after = document.getElementById("readout").textContent;
+  found.readouts = [before, after, slider.getAttribute("aria-valuetext")];
+  choose("filter", "roll-backs");
+  found.rollBacks = all("#rows tr").map((each) => each.textContent);
+  choose("filter", "new");
+  found.unreachable = all("a, button, select, input, summary").filter((each) => each.tabIndex < 0).length;
+  found.unnamed = all("button, select, input").filter((each) => !each.textContent && !each.labels?.length).length;
+  Object.assign(found, { title: document.title, text: document.body.innerText, page: document.body.outerHTML });
+  const told = top.document.createElement("script");
+  told.type = "application/json";
+  told.id = "found";
+  told.textContent = JSON.stringify(found).replaceAll("<", "\\u003c");
+  top.document.body.append(told);
+};
+
+look().catch((error) => found.errors.push(String(error)));

@@ -1,0 +1,191 @@
+"""The page in a browser without a screen: light, dark and as wide as a phone.
+
+It needs Chromium (Debian: apt-get install chromium), on the PATH or named by POOLPILOT_CHROMIUM. Pictures go to the
+folder POOLPILOT_SCREENSHOTS, where that is named: `make screenshots`.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+from tests.serve.page.conftest import RECORDED, WrittenLog
+
+from poolpilot.serve.page import page_server
+from poolpilot.serve.page.followed_servers import FollowedServers
+from poolpilot.serve.page.loopback_only import SECURITY_HEADERS
+from poolpilot.serve.page.page_application import create_page
+from poolpilot.serve.page.page_server import PageServer
+
+CHROMIUM = os.environ.get("POOLPILOT_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium (Debian: apt-get install chromium)")
+
+PROBE = Path(__file__).with_name("probe.js")
+HOSTILE = "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
+
+
+class Look(NamedTuple):
+    """How the page is looked at."""
+
+    name: str
+    width: int
+    height: int
+    dark: bool = False
+    server: str = "db2"
+
+
+LIGHT = Look("light", 1100, 1500)
+DARK = Look("dark", 1100, 1500, dark=True, server="db1")
+PHONE = Look("phone", 390, 1500, server="db3")
+LOOKS = (LIGHT, DARK, PHONE)
+
+
+def create_probed_page(servers: FollowedServers) -> Starlette:
+    """The page, and the same in a frame of a width of one's own, with a script that looks at it."""
+    page = create_page(servers)
+
+    async def framed(request: Request) -> Response:
+        width, server = int(request.query_params["width"]), request.query_params["server"]
+        frame = f'<iframe src="probed#server={quote(server)}" width="{width}" height="1500" frameborder="0"></iframe>'
+        return Response(f"<!doctype html><body>{frame}</body>", media_type="text/html")
+
+    async def probed(_: Request) -> Response:
+        text = (Path(page_server.__file__).parent / "assets/page.html").read_text(encoding="utf-8")
+        text = text.replace("<script", '<script type="module" src="probe.js"></script><script', 1)
+        return Response(text, headers=SECURITY_HEADERS, media_type="text/html")
+
+    async def probe(_: Request) -> Response:
+        return Response(PROBE.read_text(encoding="utf-8"), media_type="text/javascript")
+
+    own = (("/framed", framed), ("/probed", probed), ("/probe.js", probe))
+    return Starlette(routes=[*(Route(path, answer) for path, answer in own), Mount("/", page)])
+
+
+def browse(url: str, look: Look, profile: Path, *options: str) -> str:
+    """What Chromium prints; the time of the page runs ahead until nothing more happens, or for ten seconds of it."""
+    assert CHROMIUM is not None
+    command = [
+        *(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars"),
+        *(f"--user-data-dir={profile}", f"--window-size={look.width},{look.height}", "--virtual-time-budget=10000"),
+        f"--blink-settings=preferredColorScheme={0 if look.dark else 1}",
+        *options,
+        url,
+    ]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+
+
+def found_in(url: str, look: Look, profile: Path) -> dict[str, Any]:
+    """What the script found in the page."""
+    asked = urlencode({"width": look.width, "server": look.server})
+    dom = browse(f"{url}framed?{asked}", look, profile, "--dump-dom")
+    told = re.search(r'<script type="application/json" id="found">(.*?)</script>', dom, re.DOTALL)
+    assert told is not None, dom[:5000]
+    values: dict[str, Any] = json.loads(told[1])
+    return values
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serves the logs of a folder, and gives where."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(page_server, "create_page", create_probed_page)
+        server = PageServer(folder, 0)
+    with server.running():
+        yield server.url
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serves the recorded logs as if they were written just now."""
+    folder = tmp_path_factory.mktemp("recorded")
+    shutil.copytree(RECORDED, folder, dirs_exist_ok=True, copy_function=shutil.copyfile)
+    with served(folder) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def seen(site: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Look], dict[str, Any]]:
+    """What is found under a look; each is looked at once."""
+    return cache(lambda look: found_in(site, look, tmp_path_factory.mktemp("profile")))
+
+
+Seen = Callable[[Look], dict[str, Any]]
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=lambda look: look.name)
+def test_everything_is_there_and_nothing_sticks_out(seen: Seen, look: Look) -> None:
+    found = seen(look)
+    assert (found["errors"], found["violations"]) == ([], [])
+    assert (found["width"], found["dark"]) == (look.width, look.dark)
+    assert (found["scrolls"], found["outside"]) == (False, [])
+    assert [name.partition(" (")[0] for name in found["figures"]] == [
+        *("Throughput", "Latency", "Pool size", "Oversubscribe", "Stall limit", "State")
+    ]
+    for said in ("In force", "Verified", "Throughput", "Decisions", "Live.", f"{look.server} ("):
+        assert said in found["text"]
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=lambda look: look.name)
+def test_texts_stand_out_from_their_ground(seen: Seen, look: Look) -> None:
+    assert seen(look)["faint"] == []
+
+
+def test_roll_backs_are_marked_and_told(seen: Seen) -> None:
+    found = seen(LIGHT)
+    assert found["marks"] == 5
+    assert len(found["rollBacks"]) == 1
+    assert "back to (2, 6, 250)" in found["rollBacks"][0]
+    assert "3, taken back 1" in found["text"]
+
+
+def test_advice_is_told_with_what_it_promises(seen: Seen) -> None:
+    text = seen(PHONE)["text"]
+    assert "would try (2, 3, 500), but the mode is advise" in text
+    assert "mode advise" in text
+    assert re.search(r"Would try\s+\(2, 3, 500\)", text)
+    assert re.search(r"Expected gain\s+\+\d+ %", text)
+
+
+def test_it_can_be_used_without_a_mouse(seen: Seen) -> None:
+    found = seen(LIGHT)
+    latest, earlier, spoken = found["readouts"]
+    assert latest != earlier
+    assert spoken == earlier
+    assert (found["unreachable"], found["unnamed"]) == (0, 0)
+
+
+def test_hostile_texts_are_shown_as_they_are(written: Callable[..., WrittenLog], tmp_path: Path) -> None:
+    log = written("logs/db2", server=HOSTILE)
+    log.turn(5)
+    for reason in (300 * "W", HOSTILE):
+        log.say(reason)
+    with served(tmp_path / "logs") as url:
+        found = found_in(url, PHONE._replace(server="db2"), tmp_path / "profile")
+    assert found["text"].count(HOSTILE) >= 3
+    assert "<img" not in found["page"]
+    assert found["title"].endswith("PoolPilot")
+    assert (found["violations"], found["errors"]) == ([], [])
+    assert (found["scrolls"], found["outside"]) == (False, [])
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=lambda look: look.name)
+def test_pictures(site: str, tmp_path: Path, look: Look) -> None:
+    folder = Path(os.environ.get("POOLPILOT_SCREENSHOTS") or tmp_path)
+    folder.mkdir(parents=True, exist_ok=True)
+    picture = (folder / f"page-{look.name}.png").absolute()
+    browse(f"{site}#server={look.server}", look, tmp_path / "profile", f"--screenshot={picture}")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.stat().st_size > 20_000, "there is hardly anything on it"

@@ -1,0 +1,168 @@
+"""What is remembered of a server: its latest decisions whatever the log holds, and never more than so many."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.serve.page.conftest import RECORDED, WrittenLog
+from tests.serve.tuner.conftest import Drive, falling
+
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.page import server_history
+from poolpilot.serve.page.server_history import ServerHistory
+from poolpilot.serve.tuner.decision import State
+from poolpilot.serve.tuner.decision_log import read_log
+
+Written = Callable[..., WrittenLog]
+
+
+def followed(folder: Path) -> ServerHistory:
+    history = ServerHistory("key", folder)
+    history.follow()
+    return history
+
+
+def test_rows_say_what_was_decided(written: Written, tmp_path: Path) -> None:
+    log = written()
+    log.turn(80)
+    history = followed(tmp_path)
+    assert (history.name, history.mode, history.unreadable) == ("db1", "apply", 0)
+    assert [row.number for row in history.rows] == list(range(1, 81))
+    for row, look, decision in zip(history.rows, log.drive.looks, log.drive.decisions, strict=True):
+        assert (row.state, row.reason, row.unix_s) == (decision.state, decision.reason, look.unix_s)
+        assert look.in_force is not None
+        assert look.reading is not None
+        assert (row.in_force, row.verified) == (look.in_force.core, decision.verified.core)
+        assert row.throughput_per_s == look.reading.throughput_per_s
+
+
+def test_expected_gain_is_a_share(written: Written, tmp_path: Path) -> None:
+    log = written()
+    log.turn(40)
+    gains = [row.expected_gain for row in followed(tmp_path).rows if row.expected_gain is not None]
+    assert gains
+    assert gains == pytest.approx([0.6487] * len(gains), abs=1e-3)
+
+
+def test_roll_backs_are_counted_and_marked(written: Written, tmp_path: Path) -> None:
+    log = written(drive=Drive(falling, wanted=PoolTuple(16, 3, 500)))
+    log.turn(200)
+    entered = Counter(log.drive.states())
+    history = followed(tmp_path)
+    assert entered[State.ROLL_BACK] >= 1
+    assert history.entered == entered
+    assert sum(row.entered and row.state is State.ROLL_BACK for row in history.rows) == entered[State.ROLL_BACK]
+    assert history.lost_requests == pytest.approx(log.drive.memory.lost_requests)
+    assert history.lost_requests > 0.0
+
+
+def test_what_it_would_try_is_told_where_it_only_advises() -> None:
+    assert {row.would for row in followed(RECORDED / "db3").rows} == {None, (2, 3, 500)}
+
+
+def test_only_what_says_something_new_is_marked_so() -> None:
+    rows = followed(RECORDED / "db3").rows
+    new = [row.reason for row in rows if row.says_new]
+    assert len(new) == len(set(new)) < len(rows)
+    assert not any(reason.startswith("watching:") for reason in new[1:])
+
+
+def test_restart_of_the_page_keeps_what_was_decided(written: Written, tmp_path: Path) -> None:
+    log = written()
+    history = followed(tmp_path)
+    for _ in range(5):
+        log.turn(7)
+        history.follow()
+    assert list(followed(tmp_path).rows) == list(history.rows)
+    assert followed(tmp_path).feed != history.feed
+
+
+def test_second_tuner_goes_on_where_the_first_ended(written: Written, tmp_path: Path) -> None:
+    written().turn(4)
+    written(server="db1 again").turn(3)
+    history = followed(tmp_path)
+    assert [row.began for row in history.rows] == [False] * 4 + [True] + [False] * 2
+    assert history.name == "db1 again"
+
+
+def test_never_more_than_so_many(written: Written, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_history, "KEPT", 20)
+    written().turn(50)
+    history = followed(tmp_path)
+    assert [row.number for row in history.rows] == list(range(31, 51))
+    assert [row.number for row in history.after(0, 3)] == [31, 32, 33]
+    assert [row.number for row in history.after(48, 10)] == [49, 50]
+    assert [row.number for row in history.before(None, 2)] == [49, 50]
+    assert [row.number for row in history.before(33, 10)] == [31, 32]
+    assert [row.number for row in history.before(10**9, 1)] == [50]
+    assert history.after(50, 10) == history.before(5, 10) == []
+
+
+def test_what_was_overtaken_begins_anew(written: Written, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = written(largest_bytes=5_000)
+    log.turn()
+    history = followed(tmp_path)
+    feed = history.feed
+    monkeypatch.setattr("poolpilot.serve.page.log_tail.MOST_BEFORE", 12_000)
+    log.turn(80)
+    history.follow()
+    assert history.feed != feed
+    assert history.latest is not None
+    assert history.latest.unix_s == log.drive.looks[-1].unix_s
+    assert len({row.unix_s for row in history.rows}) == len(history.rows) < 80
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "nonsense",
+        "[]",
+        "7",
+        "{}",
+        '{"log": 1}',
+        '{"log": 1, "server": "db1", "memory": 3}',
+        '{"look": {}, "decision": {}}',
+        '{"look": 1, "decision": null}',
+        100_000 * "[",
+        "\udcff".encode(errors="surrogateescape").decode("latin-1"),
+    ],
+)
+def test_line_that_is_no_decision_is_counted_and_left_out(written: Written, tmp_path: Path, line: str) -> None:
+    log = written()
+    log.turn(2)
+    with log.log.path.open("a", encoding="latin-1") as file:
+        file.write(f"{line}\n")
+    log.turn(2)
+    history = followed(tmp_path)
+    assert (len(history.rows), history.unreadable) == (4, 1)
+
+
+@pytest.mark.parametrize("name", ["unix_s", "at_s"])
+def test_number_that_no_browser_reads_is_no_decision(written: Written, tmp_path: Path, name: str) -> None:
+    log = written()
+    log.turn(2)
+    last = json.loads(log.log.path.read_text().splitlines()[-1])
+    last["look"][name] = "?"
+    with log.log.path.open("a") as file:
+        file.write(json.dumps(last).replace('"?"', "1e999") + "\n")
+        file.write(json.dumps(last).replace('"?"', "NaN") + "\n")
+    history = followed(tmp_path)
+    assert (len(history.rows), history.unreadable) == (2, 2)
+
+
+def test_long_texts_are_cut(written: Written, tmp_path: Path) -> None:
+    log = written(server=5_000 * "n")
+    log.say(5_000 * "r")
+    history = followed(tmp_path)
+    assert len(history.name) <= 200
+    assert history.latest is not None
+    assert len(history.latest.reason) <= 500
+
+
+@pytest.mark.parametrize("name", ["db1", "db2", "db3"])
+def test_recorded_logs_are_read_whole(name: str) -> None:
+    history = followed(RECORDED / name)
+    assert len(history.rows) == len(list(read_log(RECORDED / name / "decisions.jsonl"))) > 20
+    assert history.unreadable == 0

@@ -1,0 +1,95 @@
+"""The metrics: what a log says, as Prometheus reads it; and the board asks for nothing else."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from tests.serve.page.conftest import RECORDED, WrittenLog
+
+from poolpilot.serve.page.followed_servers import FollowedServers
+from poolpilot.serve.page.tuner_metrics import TunerMetrics
+from poolpilot.serve.tuner.decision import State
+
+BOARD = Path(__file__).parents[3] / "docs/deploy/poolpilot-tuner-board.json"
+
+Values = dict[tuple[str, ...], float]
+
+
+def metrics_of(folder: Path) -> Values:
+    """Values by the name of the metric and the values of its labels, in the order of the names of the labels."""
+    servers = FollowedServers(folder)
+    with servers.followed() as histories:
+        text = TunerMetrics(histories).text().decode()
+    servers.close()
+    return {
+        (sample.name, *(value for _, value in sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def test_they_say_what_the_log_does(written: Callable[..., WrittenLog], tmp_path: Path) -> None:
+    log = written()
+    log.turn(60)
+    values = metrics_of(tmp_path)
+    look, decision = log.drive.looks[-1], log.drive.decisions[-1]
+    assert look.in_force is not None
+    assert look.reading is not None
+    states = {state: values["poolpilot_tuner_state", "db1", state] for state in State}
+    assert states == {state: float(state is decision.state) for state in State}
+    knobs = ("pool_size", "oversubscribe", "stall_limit_ms")
+    assert tuple(values["poolpilot_tuner_in_force", knob, "db1"] for knob in knobs) == look.in_force.core
+    assert tuple(values["poolpilot_tuner_verified", knob, "db1"] for knob in knobs) == decision.verified.core
+    assert values["poolpilot_tuner_throughput_per_second", "db1"] == look.reading.throughput_per_s
+    assert values["poolpilot_tuner_last_window_timestamp_seconds", "db1"] == look.unix_s
+    assert values["poolpilot_tuner_tries_total", "db1"] >= 1.0
+    assert values["poolpilot_tuner_lost_requests", "db1"] == pytest.approx(log.drive.memory.lost_requests)
+    assert 0.0 <= values["poolpilot_tuner_seconds_since_decision", "db1"] < 3600.0
+
+
+def test_what_is_not_known_is_not_told(written: Callable[..., WrittenLog], tmp_path: Path) -> None:
+    log = written()
+    log.turn(3)
+    log.turn(1, in_force=None, reading=None)
+    values = metrics_of(tmp_path)
+    assert not any(name.startswith("poolpilot_tuner_throughput") for name, *_ in values)
+    assert not any(name.startswith("poolpilot_tuner_in_force") for name, *_ in values)
+    assert values["poolpilot_tuner_verified", "pool_size", "db1"] == 2.0
+
+
+def test_roll_backs_are_counted() -> None:
+    values = metrics_of(RECORDED)
+    counted = [value for (name, *_), value in values.items() if name == "poolpilot_tuner_roll_backs_total"]
+    assert sorted(counted) == [0.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("name", ['a"} 1\npoolpilot_tuner_state{server="x', "back\\slash", "ü\u2028<b>"])
+def test_hostile_name_is_a_label_and_nothing_else(
+    written: Callable[..., WrittenLog], tmp_path: Path, name: str
+) -> None:
+    written(server=name).turn()
+    values = metrics_of(tmp_path)
+    assert values["poolpilot_tuner_tries_total", name] == 0.0
+    assert {labels[-1] for metric, *labels in values if metric == "poolpilot_tuner_lost_requests"} == {name}
+
+
+def test_servers_of_one_name_have_series_of_their_own(written: Callable[..., WrittenLog], tmp_path: Path) -> None:
+    for below in ("a", "b"):
+        written(below, server="same").turn()
+    values = metrics_of(tmp_path)
+    assert {labels[-1] for name, *labels in values if name == "poolpilot_tuner_lost_requests"} == {
+        "same (a)",
+        "same (b)",
+    }
+
+
+def test_board_asks_for_metrics_that_there_are() -> None:
+    board = json.loads(BOARD.read_text(encoding="utf-8"))
+    asked = {target["expr"] for panel in board["panels"] for target in panel.get("targets", ())}
+    names = set(re.findall(r"poolpilot_tuner_\w+", " ".join(asked)))
+    assert len(names) > 8
+    assert names <= {name for name, *_ in metrics_of(RECORDED)}
+    assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
