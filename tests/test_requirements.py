@@ -18,6 +18,7 @@ SETTINGS = ("pyproject.toml", "mkdocs.yml")
 
 COME_ALONG = {
     "gpytorch": "botorch",
+    "h11": "uvicorn",
     "linear-operator": "botorch",
     "starlette": "fastapi",
     "typing-extensions": "pydantic",
