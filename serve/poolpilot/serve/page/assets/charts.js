@@ -11,11 +11,11 @@ const MARKED = { "roll back": "↩", "stand down": "✋︎", "open circuit": "�
 const scale = (low, high, from, to) => (value) =>
   high > low ? from + ((value - low) / (high - low)) * (to - from) : (from + to) / 2;
 
-/** Round numbers that divide a span from 0, at most five of them. */
+/** Round numbers that divide a span from 0, at most six of them. */
 export const ticks = (high) => {
   if (!(high > 0)) return [0];
   const power = 10 ** Math.floor(Math.log10(high / 3));
-  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => high / each <= 4.5);
+  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => high / each <= 5);
   return Array.from({ length: Math.floor(high / step) + 1 }, (_, index) => index * step);
 };
 
@@ -63,13 +63,16 @@ const steps = (rows, x, valueOf, y) => {
 
 const label = (x, y, text, attributes = {}) => drawn("text", { x, y, class: "tick", ...attributes }, text);
 
-/** The axis of time under a chart, with as many times as there is room for. */
+/** The axis of time under a chart, with as many times as there is room for; a date stands where it is another one. */
 const timeAxis = (low, high, x, height, width) => {
   const wanted = Math.max(2, Math.min(6, Math.floor(width / 150)));
+  let before = new Date();
   return Array.from({ length: wanted }, (_, index) => {
     const at = low + ((high - low) * index) / (wanted - 1);
+    const text = clock(at, before);
+    before = new Date(at * 1000);
     const anchor = index === 0 ? "start" : index === wanted - 1 ? "end" : "middle";
-    return label(x(at), height - 2, clock(at), { "text-anchor": anchor });
+    return label(x(at), height - 2, text, { "text-anchor": anchor });
   });
 };
 

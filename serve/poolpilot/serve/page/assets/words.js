@@ -20,7 +20,7 @@ export const tuple = (core) => (core ? `(${core.join(", ")})` : "not reached");
 const SIMULATED_BEFORE_S = 1e8;
 const two = (number) => String(number).padStart(2, "0");
 
-/** A time of day, with the date where it is not today's; seconds since the beginning of a simulated server. */
+/** A time of day, with the date where it is not that of `now`; time since the beginning for a simulated server. */
 export const clock = (unixS, now = new Date()) => {
   if (unixS < SIMULATED_BEFORE_S) {
     const whole = Math.floor(unixS);
