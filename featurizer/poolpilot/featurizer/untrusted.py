@@ -86,6 +86,9 @@ def named(field: str, value: object, names: Collection[str], optional: Collectio
         FeatureError: It is no object, or a name is missing or unknown.
     """
     value = mapping(field, value)
+    needed = {*names}
+    if needed <= value.keys() <= needed.union(optional):
+        return value
     for name in value:
         if name not in names and name not in optional:
             where = str(name)[:LONGEST_NAME]
