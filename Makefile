@@ -24,7 +24,7 @@ PACKAGED := $(shell find $(ROOTS) -type f -path '*/poolpilot/*' -not -name '*.py
 CPP := $(shell find native_pool -name '*.hpp' -o -name '*.cpp')
 
 .PHONY: help setup demo demo-mariadb test lint docs bench bench-climbers bench-mariadb bench-pool bench-networks soak sanitize
-.PHONY: fuzz format man clean
+.PHONY: screenshots fuzz format man clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -41,6 +41,10 @@ test: $(FULL)/.ready $(BASE)/.ready $(INSTALLED)/.ready system-lab ## C++ tests,
 	@$(call native_tests,build/tests,)
 	export POOLPILOT_BASE_PYTHON=$(CURDIR)/$(BASE)/bin/python POOLPILOT_INSTALLED=$(CURDIR)/$(INSTALLED)
 	$(INSTALLED)/bin/python $(FULL)/bin/pytest --numprocesses 2 --dist loadfile
+
+screenshots: $(FULL)/.ready $(INSTALLED)/.ready system-browser ## draw and check the live page in Chromium; pictures go to build/screenshots
+	@POOLPILOT_INSTALLED=$(CURDIR)/$(INSTALLED) POOLPILOT_SCREENSHOTS=build/screenshots \
+	    $(INSTALLED)/bin/python $(FULL)/bin/pytest -p no:xdist tests/serve/page/test_rendering.py
 
 lint: $(FULL)/.ready docs ## style, formats, types, the committed stub against the extension, the site, clang-tidy (minutes)
 	@set -x
@@ -282,6 +286,18 @@ system-lab:
 	    echo "!!   apt-get update && $$line" >&2
 	  fi
 	fi
+
+# Chromium for the pictures of the live page; without it their tests are skipped and say so.
+.PHONY: system-browser
+system-browser:
+	@[ -z "$${POOLPILOT_CHROMIUM:-}" ] && ! command -v chromium >/dev/null && ! command -v chromium-browser >/dev/null || exit 0
+	line="apt-get install --yes --no-install-recommends chromium"
+	if [ "$$(id -u)" = 0 ]; then
+	  echo "== $$line"
+	  export DEBIAN_FRONTEND=noninteractive
+	  $$line >/dev/null 2>&1 || { apt-get update && $$line; } >/dev/null || true
+	fi
+	command -v chromium >/dev/null || echo "!! Chromium is missing: the tests that need it are SKIPPED. As root: $$line" >&2
 
 define missing_lab_packages
 PATH="$$PATH:/usr/sbin"

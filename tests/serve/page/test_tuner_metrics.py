@@ -13,6 +13,7 @@ from poolpilot.serve.page.followed_servers import FollowedServers
 from poolpilot.serve.page.tuner_metrics import TunerMetrics
 from poolpilot.serve.tuner.decision import State
 
+MANUAL = Path(__file__).parents[3] / "docs/live-page.md"
 BOARD = Path(__file__).parents[3] / "docs/deploy/poolpilot-tuner-board.json"
 
 Values = dict[tuple[str, ...], float]
@@ -84,6 +85,15 @@ def test_servers_of_one_name_have_series_of_their_own(written: Callable[..., Wri
         "same (a)",
         "same (b)",
     }
+
+
+def test_page_of_the_manual_names_every_metric() -> None:
+    text = MANUAL.read_text(encoding="utf-8")
+    metrics = {
+        name.removeprefix("poolpilot_tuner") for name, *_ in metrics_of(RECORDED) if not name.endswith("_created")
+    }
+    assert len(metrics) > 10
+    assert [name for name in metrics if f"{name}`" not in text] == []
 
 
 def test_board_asks_for_metrics_that_there_are() -> None:
