@@ -16,7 +16,6 @@ from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction, Predictor
-from poolpilot.serve.service.access.known_tokens import KnownTokens
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.http_server import http_server, listening_socket
 from poolpilot.serve.service.service_settings import ServeSettings
@@ -119,12 +118,13 @@ class Service:
 
 
 @contextmanager
-def running_service(predictor: Predictor, **values: object) -> Iterator[Service]:
+def running_service(
+    predictor: Predictor, *, load: Callable[[], Predictor] | None = None, **values: object
+) -> Iterator[Service]:
     """Runs a service with some settings in a thread, on whatever port is free."""
     settings = ServeSettings.load(None, values)
     listener = listening_socket("127.0.0.1", 0)
-    application = create_app(predictor, settings, tokens=KnownTokens(settings.token_file))
-    server = http_server(application, settings)
+    server = http_server(create_app(predictor, settings, load=load), settings)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:
@@ -138,4 +138,4 @@ def running_service(predictor: Predictor, **values: object) -> Iterator[Service]
 def serving() -> Iterator[Callable[..., Service]]:
     """Starts services that end with the test."""
     with ExitStack() as running:
-        yield lambda predictor, **values: running.enter_context(running_service(predictor, **values))
+        yield lambda predictor, **given: running.enter_context(running_service(predictor, **given))

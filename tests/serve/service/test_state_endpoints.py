@@ -1,10 +1,12 @@
 """What the service says of itself, and that its models are loaded again, or stay where that fails."""
 
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
@@ -16,7 +18,6 @@ from poolpilot.models.champion import load_champion
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.predictor import Predictor, ScorePredictor
 from poolpilot.serve.service import served_models
-from poolpilot.serve.service.access.known_tokens import KnownTokens
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 from poolpilot.serve.service.refusals.problem import UNAVAILABLE
@@ -119,6 +120,24 @@ def test_ready_while_the_golden_vectors_hold(monkeypatch: pytest.MonkeyPatch) ->
     assert client.get("/healthz").status_code == 200, "the process lives"
 
 
+def test_models_are_not_loaded_twice_at_once(placed: list[Any], ask: Callable[..., Any], serving: Any) -> None:
+    began, may_end = threading.Event(), threading.Event()
+
+    def load() -> Predictor:
+        began.set()
+        assert may_end.wait(30.0)
+        return shipped("mariadb")
+
+    service = serving(placed[0], load=load)
+    first = ask(f"{service.url}{MODEL}", None)
+    assert began.wait(30.0)
+    refused = httpx.post(f"{service.url}{MODEL}")
+    assert (refused.status_code, refused.json()["reason"]) == (503, "busy")
+    assert httpx.get(f"{service.url}{MODEL}").json()["models"] == {"any": {"network": NATIVE.digest}}
+    may_end.set()
+    assert first.result().json()["models"] == {"any": {"network": MARIADB.digest}}
+
+
 def test_client_names_no_folder(client: TestClient, placed: list[Any]) -> None:
     placed.append(shipped("mariadb"))
     answered = client.post(f"{MODEL}?model=/etc", json={"model": "/etc", "folder": "/etc"})
@@ -134,7 +153,7 @@ def test_tokens_are_read_again_even_where_the_models_fail(placed: list[Any], tmp
     def load() -> Predictor:
         raise ArtefactError("the model is gone")
 
-    client = TestClient(create_app(placed[0], load=load, tokens=KnownTokens(path)))
+    client = TestClient(create_app(placed[0], ServeSettings(token_file=path), load=load))
     path.write_text(f"admin {new}\n", encoding="ascii")
     assert client.post(MODEL, headers={"Authorization": f"Bearer {old}"}).status_code == 503
     assert client.get(MODEL, headers={"Authorization": f"Bearer {old}"}).status_code == 401

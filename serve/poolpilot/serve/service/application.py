@@ -40,7 +40,6 @@ def create_app(
     settings: ServeSettings | None = None,
     *,
     load: Callable[[], Predictor] | None = None,
-    tokens: KnownTokens | None = None,
     outcomes: OutcomeLog | None = None,
     in_thread: bool = True,
 ) -> FastAPI:
@@ -50,18 +49,20 @@ def create_app(
 
     Args:
         predictor: What answers.
-        settings: Limits of the service; its files and folders are the caller's to open.
+        settings: Limits of the service, and its file of tokens; its folder of outcomes is the caller's to open.
         load: Loads what shall answer, when that is asked for; None where it cannot be loaded again.
-        tokens: Who may what; everybody everything if not given.
         outcomes: Where outcomes are kept; nowhere if not given.
         in_thread: Whether predictions are made in a thread of their own, so that one that takes long keeps nobody else
             waiting; those of `PredictorByKind` take less time than the thread costs.
 
     Returns:
         The application; `state.renewal` loads models and tokens again.
+
+    Raises:
+        SettingError: The file of tokens is refused.
     """
     limits = settings or ServeSettings()
-    known = tokens or KnownTokens()
+    known = KnownTokens(limits.token_file)
     models = ServedModels(predictor, load)
     metrics = ServiceMetrics()
     renewal = Renewal(models, [known.renew], metrics)

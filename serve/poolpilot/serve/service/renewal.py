@@ -1,5 +1,6 @@
 """Loads again what the service was started with: models, tokens, certificate; somebody asked, or SIGHUP came."""
 
+import threading
 from collections.abc import Callable, Sequence
 
 import structlog
@@ -24,21 +25,28 @@ class Renewal:
         self._models = models
         self._others = list(others)
         self._metrics = metrics
+        self._running = threading.Lock()
         metrics.serving(models.digests())
+
+    @property
+    def under_way(self) -> bool:
+        """Whether everything is being renewed now."""
+        return self._running.locked()
 
     def also(self, renew: Callable[[], None]) -> None:
         """Has something else renewed from now on."""
         self._others.append(renew)
 
     def run(self) -> None:
-        """Renews everything; blocks while models are loaded.
+        """Renews everything; blocks while models are loaded, and while another renewal is under way.
 
         Raises:
             PoolPilotError: Something could not be renewed and is as it was; the text says why.
         """
-        failures = [failure for one in (self._models.renew, *self._others) if (failure := _failure_of(one))]
-        self._metrics.loaded_again(done=not failures)
-        self._metrics.serving(self._models.digests())
+        with self._running:
+            failures = [failure for one in (self._models.renew, *self._others) if (failure := _failure_of(one))]
+            self._metrics.loaded_again(done=not failures)
+            self._metrics.serving(self._models.digests())
         if failures:
             _LOG.error("not everything was loaded again; the old stays in force", reasons=failures)
             raise PoolPilotError("; ".join(failures))

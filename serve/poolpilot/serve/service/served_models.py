@@ -1,6 +1,5 @@
 """The models that answer now, and how others take their place."""
 
-import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -36,7 +35,6 @@ class ServedModels:
         self._load = load
         self._loaded_unix_s = time.time()
         self._sound_until_s = 0.0
-        self._loading = threading.Lock()
 
     def renew(self) -> None:
         """Loads the models again; a request is answered whole by the old ones or whole by the new ones.
@@ -46,15 +44,14 @@ class ServedModels:
         """
         if self._load is None:
             return
-        with self._loading:
-            try:
-                predictor = self._load()
-                check(predictor)
-            except Exception as error:
-                self.failure = str(error)
-                raise
-            self.predictor, self.failure = predictor, None
-            self._loaded_unix_s = time.time()
+        try:
+            predictor = self._load()
+            check(predictor)
+        except Exception as error:
+            self.failure = str(error) or repr(error)
+            raise
+        self.predictor, self.failure = predictor, None
+        self._loaded_unix_s = time.time()
 
     def check(self) -> None:
         """Has the models answer their golden vectors, at most every `CHECKED_FOR_S`.

@@ -53,6 +53,8 @@ class StateEndpoints:
             Problem: Something could not be loaded and is as it was.
         """
         if request.method == "POST":
+            if self._renewal.under_way:  # loading takes seconds of a processor: nobody has it done twice at once
+                raise Problem("busy", "the models are being loaded again", headers={"Retry-After": "5"})
             try:
                 await run_in_threadpool(self._renewal.run)
             except PoolPilotError as error:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from poolpilot.serve.service.access.known_tokens import KnownTokens
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.service_settings import ServeSettings
 
@@ -24,7 +23,7 @@ def client_of(tmp_path: Path, predictor: Any) -> MakeClient:
     path.write_text(f"predict {ASKER}\npredict {OLD_ASKER}\noutcomes {REPORTER}\nadmin {ADMIN}\n", encoding="ascii")
 
     def make(address: str = "192.0.2.1", **values: Any) -> TestClient:
-        application = create_app(predictor, ServeSettings(**values), tokens=KnownTokens(path))
+        application = create_app(predictor, ServeSettings(token_file=path, **values))
         return TestClient(application, client=(address, 1234))
 
     return make

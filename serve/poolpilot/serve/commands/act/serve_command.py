@@ -55,18 +55,16 @@ def run(settings: ServeSettings, opened: ExitStack) -> None:
     """Loads, binds and serves; what is to be closed afterwards is left in `opened`."""
     import typer
 
-    from poolpilot.serve.service.access.known_tokens import KnownTokens
     from poolpilot.serve.service.application import create_app
     from poolpilot.serve.service.http_server import check_descriptors, descriptors_needed, http_server, listening_socket
     from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
     from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 
-    tokens = KnownTokens(settings.token_file)
     outcomes = None
     if settings.outcomes is not None:
         outcomes = opened.enter_context(OutcomeLog(settings.outcomes, settings.outcome_segment_bytes))
     load = partial(PredictorByKind.load, settings.model)
-    application = create_app(load(), settings, load=load, tokens=tokens, outcomes=outcomes, in_thread=False)
+    application = create_app(load(), settings, load=load, outcomes=outcomes, in_thread=False)
     server = http_server(application, settings)
     check_descriptors(descriptors_needed(settings))
     listener = opened.enter_context(listening_socket(settings.host, settings.port))
