@@ -61,6 +61,12 @@ const look = async () => {
   choose("filter", "roll-backs");
   found.rollBacks = all("#rows tr").map((each) => each.textContent);
   choose("filter", "new");
+  if (new URLSearchParams(location.search).has("grows")) {
+    const [counted, told] = [all("#rows tr").length, document.getElementById("latest").textContent];
+    await fetch("turn");
+    await until(() => document.getElementById("latest").textContent !== told && all("#rows tr").length > counted);
+    found.grown = [counted, all("#rows tr").length, document.getElementById("latest").textContent];
+  }
   found.unreachable = all("a, button, select, input, summary").filter((each) => each.tabIndex < 0).length;
   found.unnamed = all("button, select, input").filter((each) => !each.textContent && !each.labels?.length).length;
   Object.assign(found, { title: document.title, text: document.body.innerText, page: document.body.outerHTML });

@@ -77,9 +77,37 @@ def test_nobody_gets_out_of_the_folder(written: Written, tmp_path: Path) -> None
             assert history is None
 
 
-def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
-    (tmp_path / "db1").mkdir()
-    (loop := tmp_path / "db1" / "decisions.jsonl").symlink_to(loop)
-    assert keys_of(FollowedServers(tmp_path)) == []
-    with pytest.raises(StoreError, match="cannot read"):
-        keys_of(FollowedServers(tmp_path / (300 * "x")))
+def test_log_that_cannot_be_read_is_a_problem_of_its_server_alone(
+    written: Written, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for below in ("db1", "db2"):
+        written(below).turn(2)
+    (tmp_path / "db3").mkdir()
+    (loop := tmp_path / "db3" / "decisions.jsonl").symlink_to(loop)
+    servers, opened = FollowedServers(tmp_path), os.open
+
+    def refuse(path: Path, flags: int) -> int:
+        if path.parent.name == "db1":
+            raise PermissionError(13, "Permission denied")
+        return opened(path, flags)
+
+    with monkeypatch.context() as another:
+        another.setattr("poolpilot.serve.page.log_tail.os.open", refuse)
+        with servers.followed() as histories:
+            told = {each.key: (len(each.rows), each.problem) for each in histories}
+        assert told["db2"] == (2, "")
+        assert told["db1"][0] == 0
+        assert "Permission denied" in told["db1"][1]
+        with pytest.raises(StoreError, match="Permission denied"), servers.one("db1"):
+            pass
+    with servers.one("db1") as history:
+        assert history is not None
+        assert (len(history.rows), history.problem) == (2, "")
+
+
+def test_long_logs_are_read_one_by_one(written: Written, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(followed_servers, "READ_FOR_S", 0.0)
+    for number in range(3):
+        written(f"db{number}").turn()
+    servers = FollowedServers(tmp_path)
+    assert [len(keys_of(servers)) for _ in range(4)] == [1, 2, 3, 3]

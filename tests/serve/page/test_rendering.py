@@ -53,13 +53,14 @@ PHONE = Look("phone", 390, 1500, server="db3")
 LOOKS = (LIGHT, DARK, PHONE)
 
 
-def create_probed_page(servers: FollowedServers) -> Starlette:
-    """The page, and the same in a frame of a width of one's own, with a script that looks at it."""
+def create_probed_page(servers: FollowedServers, turn: Callable[[], None]) -> Starlette:
+    """The page, and the same in a frame as wide as is wanted, with a script that looks at it and may ask for a turn."""
     page = create_page(servers)
 
     async def framed(request: Request) -> Response:
         width, server = int(request.query_params["width"]), request.query_params["server"]
-        frame = f'<iframe src="probed#server={quote(server)}" width="{width}" height="1500" frameborder="0"></iframe>'
+        place = f"probed?{request.query_params['probe']}#server={quote(server)}"
+        frame = f'<iframe src="{place}" width="{width}" height="1500" frameborder="0"></iframe>'
         return Response(f"<!doctype html><body>{frame}</body>", media_type="text/html")
 
     async def probed(_: Request) -> Response:
@@ -70,7 +71,11 @@ def create_probed_page(servers: FollowedServers) -> Starlette:
     async def probe(_: Request) -> Response:
         return Response(PROBE.read_text(encoding="utf-8"), media_type="text/javascript")
 
-    own = (("/framed", framed), ("/probed", probed), ("/probe.js", probe))
+    async def take_turn(_: Request) -> Response:
+        turn()
+        return Response()
+
+    own = (("/turn", take_turn), ("/framed", framed), ("/probed", probed), ("/probe.js", probe))
     return Starlette(routes=[*(Route(path, answer) for path, answer in own), Mount("/", page)])
 
 
@@ -87,9 +92,9 @@ def browse(url: str, look: Look, profile: Path, *options: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
 
 
-def found_in(url: str, look: Look, profile: Path) -> dict[str, Any]:
+def found_in(url: str, look: Look, profile: Path, probe: str = "") -> dict[str, Any]:
     """What the script found in the page."""
-    asked = urlencode({"width": look.width, "server": look.server})
+    asked = urlencode({"width": look.width, "server": look.server, "probe": probe})
     dom = browse(f"{url}framed?{asked}", look, profile, "--dump-dom")
     told = re.search(r'<script type="application/json" id="found">(.*?)</script>', dom, re.DOTALL)
     assert told is not None, dom[:5000]
@@ -98,10 +103,10 @@ def found_in(url: str, look: Look, profile: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """Serves the logs of a folder, and gives where."""
+def served(folder: Path, turn: Callable[[], None] = lambda: None) -> Iterator[str]:
+    """Serves the logs of a folder, and gives where; `turn` is what a page of them may ask for."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(page_server, "create_page", create_probed_page)
+        patched.setattr(page_server, "create_page", lambda servers: create_probed_page(servers, turn))
         server = PageServer(folder, 0)
     with server.running():
         yield server.url
@@ -165,6 +170,18 @@ def test_it_can_be_used_without_a_mouse(seen: Seen) -> None:
     assert latest != earlier
     assert spoken == earlier
     assert (found["unreachable"], found["unnamed"]) == (0, 0)
+
+
+def test_page_follows_a_tuner_that_goes_on(written: Callable[..., WrittenLog], tmp_path: Path) -> None:
+    log = written("logs/db1")
+    log.turn(4)
+    log.say("one")
+    with served(tmp_path / "logs", lambda: log.say("one more")) as url:
+        found = found_in(url, LIGHT._replace(server="db1"), tmp_path / "profile", "grows")
+    before, after, latest = found["grown"]
+    assert after == before + 1
+    assert latest.endswith(" one more")
+    assert found["errors"] == []
 
 
 def test_hostile_texts_are_shown_as_they_are(written: Callable[..., WrittenLog], tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 """The servers whose logs lie in a folder, each followed from when it is first asked for."""
 
+import stat
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from poolpilot.errors import StoreError
@@ -11,6 +13,9 @@ from poolpilot.serve.tuner.decision_log import NAME
 
 MOST_SERVERS = 64
 """The page shows those that were written last."""
+
+READ_FOR_S = 2.0
+"""Seconds for which logs are read that were not read before; there is one at least."""
 
 ALONE = "."
 """Key of a server whose log lies in the folder itself."""
@@ -34,16 +39,22 @@ class FollowedServers:
 
     @contextmanager
     def followed(self) -> Iterator[list[ServerHistory]]:
-        """All servers as they are now, the one that was written last first; nobody else follows them meanwhile.
+        """Servers as they are now, the one that was written last first; nobody else follows them meanwhile.
 
-        Raises:
-            StoreError: A log cannot be read.
+        Where reading long logs for the first time takes too long, the rest is left for the next time. A log that cannot
+        be read is a problem of its server alone.
         """
         with self._lock:
             self._look_around()
+            ends_s = time.monotonic() + READ_FOR_S
+            told, begun = [], 0
             for history in self._histories.values():
-                history.follow()
-            yield list(self._histories.values())
+                if history.begun or begun == 0 or time.monotonic() < ends_s:
+                    begun += not history.begun
+                    with suppress(StoreError):
+                        history.follow()
+                    told.append(history)
+            yield told
 
     @contextmanager
     def one(self, key: str | None) -> Iterator[ServerHistory | None]:
@@ -80,13 +91,10 @@ class FollowedServers:
     def _logs(self) -> list[tuple[str, Path]]:
         """Keys and folders of the logs that there are, the one written last first."""
         written: list[tuple[float, str, Path]] = []
-        try:
-            for path in (self._folder / NAME, *self._folder.glob(f"*/{NAME}")):
-                key = path.parent.name if path.parent != self._folder else ALONE
-                if path.is_file():
-                    written.append((path.stat().st_mtime, key, path.parent))
-        except FileNotFoundError:
-            pass  # between two files; the next time finds it
-        except OSError as error:
-            raise StoreError(f"cannot read {self._folder}: {error.strerror}") from error
+        for path in (self._folder / NAME, *self._folder.glob(f"*/{NAME}")):
+            key = path.parent.name if path.parent != self._folder else ALONE
+            with suppress(OSError):  # between two files, or of somebody else
+                status = path.stat()
+                if stat.S_ISREG(status.st_mode):
+                    written.append((status.st_mtime, key, path.parent))
         return [(key, folder) for _, key, folder in sorted(written, reverse=True)]

@@ -120,6 +120,7 @@ def overview_of(name: str, history: ServerHistory) -> dict[str, Any]:
         "lost_requests": history.lost_requests,
         "lost_lines": history.lost_lines,
         "unreadable": history.unreadable,
+        "problem": history.problem,
         "latest": None if history.latest is None else history.latest.as_dict(),
     }
 

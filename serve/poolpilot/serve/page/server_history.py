@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from poolpilot.errors import StoreError
 from poolpilot.serve.page.log_tail import LogTail
 from poolpilot.serve.page.page_row import PageRow
 from poolpilot.serve.tuner.decision import Decision, State
@@ -40,10 +41,13 @@ class ServerHistory:
         lost_requests: Requests that tries have cost before the latest decision; negative where they gained.
         lost_lines: Decisions that a full disk kept out of the log.
         unreadable: Lines that are no decision of this version.
+        begun: Whether the log was read at all.
+        problem: Why the log cannot be read now, as a sentence; nothing where it can.
     """
 
     def __init__(self, key: str, folder: Path) -> None:
         self.key = key
+        self.begun, self.problem = False, ""
         self._folder = folder
         self._begin()
 
@@ -64,8 +68,14 @@ class ServerHistory:
         Raises:
             StoreError: The log cannot be read.
         """
-        for line in self._tail.lines():
-            self._take(line)
+        self.begun = True
+        try:
+            for line in self._tail.lines():
+                self._take(line)
+        except StoreError as error:
+            self.problem = str(error)
+            raise
+        self.problem = ""
         if self._tail.overtaken:
             self.close()
             self._begin()

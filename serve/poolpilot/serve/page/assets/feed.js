@@ -14,6 +14,8 @@ export const overview = () => ask("v1/servers");
 
 /** The decisions of one server, oldest first, kept up to date by asking for what came after the last one. */
 export class Feed {
+  #turn = Promise.resolve();
+
   constructor(key) {
     this.key = key;
     this.rows = [];
@@ -22,7 +24,28 @@ export class Feed {
   }
 
   /** Takes in what is new; whether anything was. */
-  async update() {
+  update() {
+    return this.#inTurn(() => this.#update());
+  }
+
+  /** Takes in what came before. */
+  older() {
+    return this.#inTurn(() => this.#older());
+  }
+
+  /** Whether the server keeps older decisions than those here. */
+  get hasOlder() {
+    return this.rows.length > 0 && this.rows.length < MOST_HELD && this.rows[0].number > this.oldest;
+  }
+
+  /** One question after the other, so that no decision is taken in twice. */
+  #inTurn(work) {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => null);
+    return done;
+  }
+
+  async #update() {
     let changed = false;
     for (let answers = 0; answers < MOST_ANSWERS; answers += 1) {
       const last = this.rows.at(-1);
@@ -43,13 +66,7 @@ export class Feed {
     return changed;
   }
 
-  /** Whether the server keeps older decisions than those here. */
-  get hasOlder() {
-    return this.rows.length > 0 && this.rows.length < MOST_HELD && this.rows[0].number > this.oldest;
-  }
-
-  /** Takes in what came before. */
-  async older() {
+  async #older() {
     if (!this.hasOlder) return;
     const told = await this.#ask(`&before=${this.rows[0].number}`);
     if (told.feed === this.feed) this.rows.unshift(...told.decisions);

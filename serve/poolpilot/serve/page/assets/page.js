@@ -61,6 +61,7 @@ const noteOf = (server) => {
   const notes = [];
   const silentS = Date.now() / 1000 - (server.written_unix_s ?? 0);
   if (silentS > SILENT_S) notes.push(`The last decision was ${ago(silentS)}: the tuner has ended, or is stuck.`);
+  if (server.problem) notes.push(`Its log: ${server.problem}.`);
   if (server.lost_lines > 0) notes.push(`${server.lost_lines} decisions are missing: the disk was full.`);
   if (server.unreadable > 0) notes.push(`${server.unreadable} lines of the log cannot be read by this version.`);
   return notes.join(" ");
@@ -176,16 +177,21 @@ const update = async () => {
     return;
   }
   if (page.feed?.key !== server.key) {
+    byId("main").hidden = true;
+    for (const id of ["latest", "facts", "charts", "readout", "rows"]) byId(id).replaceChildren();
+    page.drawing = null;
     page.feed = new Feed(server.key);
     page.shown = AT_ONCE;
     page.pinned = null;
   }
-  const changed = await page.feed.update();
-  if (changed) draw();
-  else {
-    drawServers();
-    drawServer(server);
+  drawServers();
+  drawServer(server);
+  if (server.problem) {
+    byId("main").hidden = false;
+    say(byId("status"), "The log of this server cannot be read.");
+    return;
   }
+  if (await page.feed.update()) draw();
   const silentS = Date.now() / 1000 - (server.written_unix_s ?? 0);
   say(byId("status"), silentS > SILENT_S ? "No tuner is at work." : "Live.");
 };
@@ -225,7 +231,7 @@ const listen = () => {
   });
   byId("older").addEventListener("click", async () => {
     page.shown += AT_ONCE;
-    await page.feed.older();
+    await page.feed.older().catch(() => null); // what is new is asked for again anyway, and says what is wrong
     drawCharts();
     drawRows();
   });
