@@ -59,6 +59,19 @@ def test_a_holder_whose_next_statement_is_queued_is_told_from_an_idle_one() -> N
     assert "in the pool's queue for 3.5 s" in found.sentence
 
 
+def test_a_holder_whose_next_statement_has_just_come_is_no_alarm() -> None:
+    found = only(rows(IDLE, UPDATES, queue=(QueuedRequest(0, HOLDER, 0.1),)))
+    assert (found.kind, found.severity) == ("lock_holder_running", Severity.NOTICE)
+
+
+def test_an_idle_holder_is_not_ended_where_to_end_it_takes_a_thread_too() -> None:
+    one = group(threads=4, active=0, standby=0, queued=2)
+    seen = (IDLE, UPDATES)
+    facts = facts_of(one, dequeued=0, limits=SMALL, server_share=0.0, sessions=seen, locks=HELD, earlier_locks=HELD)
+    (found,) = diagnose(facts).of_kind("lock_holder_queued")
+    assert "no thread would take up what it sends" in found.sentence
+
+
 def in_a_stuck_pool(*, queued: bool) -> Facts:
     one = group(threads=4, active=0, standby=0, queued=int(queued), listens=queued)
     queue = (QueuedRequest(0, HOLDER, 3.5),) if queued else ()

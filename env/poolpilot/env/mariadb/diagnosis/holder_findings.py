@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from poolpilot.env.mariadb.diagnosis.facts import Facts
 from poolpilot.env.mariadb.diagnosis.finding import Finding, FindingKind, Severity
+from poolpilot.env.mariadb.diagnosis.goings_on import LONG_S
 from poolpilot.env.mariadb.diagnosis.listed_session import ListedSession
 from poolpilot.env.mariadb.diagnosis.lock_holds import LockHold, LockKind
 from poolpilot.env.mariadb.diagnosis.pool_findings import enough_threads, standing_groups
@@ -31,7 +32,7 @@ def holder_finding(facts: Facts, hold: LockHold) -> Finding:
     number = hold.holders[0]
     kind, does, severity = _doing(facts, number)
     if hold.lock == "all tables":
-        kind = "backup_lock"
+        kind, severity = "backup_lock", max(severity, Severity.WARNING)
     others = len(hold.holders) - 1
     who = _named(facts, number) if not hold.is_inferred else f"most likely {_named(facts, number)}"
     on = f" in {hold.table}" if hold.table else ""
@@ -58,9 +59,9 @@ def _named(facts: Facts, number: int) -> str:
 
 
 def _doing(facts: Facts, number: int) -> tuple[FindingKind, str, Severity]:
-    """What a holder does: its request is queued or not taken in, it is idle, or it runs a statement."""
+    """What a holder does: its request is queued or could not be taken up, it is idle, or it runs a statement."""
     session, request = facts.session_of.get(number), facts.queued_of.get(number)
-    if request is not None:
+    if request is not None and request.since_s >= LONG_S:
         does = f"has sent its next statement, which has been in the pool's queue for {request.since_s:.1f} s"
         return "lock_holder_queued", f"{does} and finds no thread", Severity.CRITICAL
     if session is None or not session.is_idle:
@@ -68,6 +69,8 @@ def _doing(facts: Facts, number: int) -> tuple[FindingKind, str, Severity]:
     if is_cut_off(facts, number):
         does = f"has been idle for {session.since_s:.0f} s, and no thread would take up what it sends, a COMMIT too"
         return "lock_holder_queued", does, Severity.CRITICAL
+    if request is not None:
+        return "lock_holder_running", "has just sent its next statement", Severity.NOTICE
     transaction = facts.transaction_of.get(number)
     within = f" in a transaction that is {transaction.age_s} s old" if transaction else ""
     return "lock_holder_idle", f"has been idle for {session.since_s:.0f} s{within}", Severity.WARNING
@@ -114,8 +117,10 @@ def _remedies(facts: Facts, hold: LockHold, number: int, kind: FindingKind) -> I
     if is_stuck_behind(facts, number):
         yield f"SET GLOBAL thread_pool_max_threads = {enough_threads(facts)};"
         yield "lets its next statement run, and with its COMMIT the others; keep that value in my.cnf"
-        yield f"KILL QUERY {hold.waiters[0]};"
-        yield "ends the statement of one that waits, whose thread then takes the next from the queue"
+        beside = [one for one in hold.waiters if one % facts.limits.size == number % facts.limits.size]
+        if beside:
+            yield f"KILL QUERY {beside[0]};"
+            yield "ends the statement of one that waits in the same group, whose thread then serves the queue"
         return
     if hold.lock == "all tables":
         yield "its client ends the backup, or sends UNLOCK TABLES"
@@ -138,10 +143,14 @@ def _unknown(facts: Facts, hold: LockHold) -> Finding:
     """A lock of which nobody who could hold it is seen."""
     kind: FindingKind = "backup_lock" if hold.lock == "all tables" else "lock_holder_unknown"
     what = WANTED[hold.lock].replace("it has locked", "somebody has locked").replace("it uses", "somebody uses")
+    if hold.lock == "name":
+        evidence, ends = "their statements do not spell it", "left alone, such a wait ends when GET_LOCK gives up"
+    else:
+        evidence, ends = TO_KNOW, f"left alone, it ends after lock_wait_timeout = {facts.limits.definition_wait_s} s"
     return Finding(
         kind,
         Severity.WARNING,
         f"{_waiting(hold)} {what}, the longest for {hold.longest_s:.0f} s; who holds it cannot be told",
-        tuple(_evidence(facts, hold, 0)),
-        (f"left alone, such a wait ends after lock_wait_timeout = {facts.limits.definition_wait_s} s",),
+        (evidence,),
+        (ends,),
     )

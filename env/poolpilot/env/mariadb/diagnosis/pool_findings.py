@@ -94,7 +94,7 @@ def _stuck(facts: Facts, standing: tuple[ThreadGroup, ...]) -> Finding:
         f"the pool is stuck: in {len(standing)} of {facts.limits.size} groups {what} and nothing was taken up within "
         f"{facts.span_s:.1f} s; {why}, and all of these groups are held by statements that wait",
         tuple(evidence),
-        tuple(_ways_out(facts)),
+        tuple(_ways_out(facts, standing)),
     )
 
 
@@ -110,7 +110,7 @@ def _holders_of_threads(facts: Facts) -> Iterator[str]:
         yield f"{waiting} threads wait; in which statements cannot be seen without PROCESS"
 
 
-def _ways_out(facts: Facts) -> Iterator[str]:
+def _ways_out(facts: Facts, standing: tuple[ThreadGroup, ...]) -> Iterator[str]:
     """What frees a stuck pool; on the extra port, since no other login gets through."""
     if facts.is_exhausted and facts.limits.most_threads < LARGEST_MAX_THREADS:
         yield f"SET GLOBAL thread_pool_max_threads = {enough_threads(facts)};"
@@ -118,7 +118,8 @@ def _ways_out(facts: Facts) -> Iterator[str]:
             "the pool's timer then makes a thread for every group with a queue; keep that value in my.cnf, at least as "
             "many as sessions may wait at once"
         )
-    held = [one for one in facts.sessions if not one.is_idle]
+    numbers = {group.number for group in standing}
+    held = [one for one in facts.sessions if not one.is_idle and one.number % facts.limits.size in numbers]
     if held:
         longest = max(held, key=lambda one: one.since_s)
         yield f"KILL QUERY {longest.number};"
