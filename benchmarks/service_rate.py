@@ -9,6 +9,7 @@ descriptors after a million.
 """
 
 import argparse
+import gc
 import json
 import multiprocessing
 import os
@@ -52,6 +53,7 @@ def serve(told: Connection) -> None:
     settings = ServeSettings.load(None, UNLIMITED)
     listener = listening_socket("127.0.0.1", 0)
     server = http_server(create_app(PredictorByKind.load(), settings, in_thread=False), settings)
+    gc.freeze()  # as `poolpilot serve` does
     told.send(listener.getsockname()[1])
     server.run(sockets=[listener])
 

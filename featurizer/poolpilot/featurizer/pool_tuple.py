@@ -1,6 +1,6 @@
 """The pool tuple: one setting of all knobs that can change while a server serves."""
 
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from poolpilot.errors import SettingError
@@ -41,7 +41,7 @@ class PoolTuple:
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the fields by name, fit for JSON."""
-        return asdict(self)
+        return {name: getattr(self, name) for name in self.__slots__}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
@@ -50,7 +50,7 @@ class PoolTuple:
         Raises:
             SettingError: A field is unknown or one of the core fields is missing.
         """
-        unknown = sorted(set(values) - {field.name for field in fields(cls)})
+        unknown = sorted(values.keys() - set(cls.__slots__))
         if unknown:
             raise SettingError(f"a pool tuple has no field {unknown[0]!r}")
         missing = [name for name in ("pool_size", "oversubscribe", "timer_interval_ms") if name not in values]

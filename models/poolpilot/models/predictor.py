@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -65,7 +65,14 @@ class Prediction:
 
     def as_dict(self) -> dict[str, Any]:
         """The fields, `keeps` and the verdict, fit for JSON."""
-        return {**asdict(self), "reasons": list(self.reasons), "keeps": self.keeps, "verdict": self.verdict}
+        return {
+            **{name: getattr(self, name) for name in self.__slots__},
+            "pool_tuple": self.pool_tuple.as_dict(),
+            "in_force": self.in_force.as_dict(),
+            "reasons": list(self.reasons),
+            "keeps": self.keeps,
+            "verdict": self.verdict,
+        }
 
 
 class Predictor(Protocol):

@@ -53,6 +53,8 @@ def serve(settings: ServeSettings, _: Path | None = None) -> None:
 
 def run(settings: ServeSettings, opened: ExitStack) -> None:
     """Loads, binds and serves; what is to be closed afterwards is left in `opened`."""
+    import gc
+
     import typer
 
     from poolpilot.serve.service.application import create_app
@@ -66,6 +68,7 @@ def run(settings: ServeSettings, opened: ExitStack) -> None:
     load = partial(PredictorByKind.load, settings.model)
     application = create_app(load(), settings, load=load, outcomes=outcomes, in_thread=False)
     server = http_server(application, settings)
+    gc.freeze()  # the models stay: no collection need look at them
     check_descriptors(descriptors_needed(settings))
     listener = opened.enter_context(listening_socket(settings.host, settings.port))
     address, bound_port = listener.getsockname()[:2]
