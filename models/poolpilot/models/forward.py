@@ -33,6 +33,18 @@ class NumpyScores(NamedTuple):
     latest_gain: Array
 
 
+class MemberGains(NamedTuple):
+    """Gains over the first window's tuple.
+
+    Attributes:
+        members: Of each tuple as each member of the ensemble predicts it, (M, B, A).
+        latest: The same for the tuple of the latest window, on the grid or not, (M, B).
+    """
+
+    members: Array
+    latest: Array
+
+
 def forward(weights: Weights, observation: Mapping[str, Array]) -> NumpyScores:
     """Scores a batch of observations.
 
@@ -41,6 +53,20 @@ def forward(weights: Weights, observation: Mapping[str, Array]) -> NumpyScores:
         observation: Arrays of `poolpilot.env.observation.encode`, each with a leading batch axis B.
     """
     code = _encode(weights, observation)
+    gains = _gains(weights, observation, code)
+    gain = gains.members.mean(axis=0)
+    sharpness = np.exp(weights["log_sharpness"])
+    logits = np.where(observation["action_mask"] > 0, gain * sharpness, np.float32(MASKED_LOGIT))
+    value = _layer(weights, "value", code)[..., 0].mean(axis=0)
+    return NumpyScores(logits, value, gain, gains.members, gains.latest)
+
+
+def member_gains(weights: Weights, observation: Mapping[str, Array]) -> MemberGains:
+    """The gains of `forward` alone, which is what a prediction needs."""
+    return _gains(weights, observation, _encode(weights, observation))
+
+
+def _gains(weights: Weights, observation: Mapping[str, Array], code: Array) -> MemberGains:
     tuples, context = observation["tuples"], observation["context"]
     latest = observation["present"].sum(axis=1).astype(np.int64) - 1
     batch = np.arange(len(tuples))
@@ -48,12 +74,7 @@ def forward(weights: Weights, observation: Mapping[str, Array]) -> NumpyScores:
     grid = np.broadcast_to(weights["candidates"], (len(tuples), *weights["candidates"].shape))
     scores = _score(weights, code, np.concatenate([grid, measured], axis=1), context)
     gains = scores - scores[..., -2:-1]
-    member_gain = gains[..., :-2]
-    gain = member_gain.mean(axis=0)
-    sharpness = np.exp(weights["log_sharpness"])
-    logits = np.where(observation["action_mask"] > 0, gain * sharpness, np.float32(MASKED_LOGIT))
-    value = _layer(weights, "value", code)[..., 0].mean(axis=0)
-    return NumpyScores(logits, value, gain, member_gain, gains[..., -1])
+    return MemberGains(gains[..., :-2], gains[..., -1])
 
 
 def _encode(weights: Weights, observation: Mapping[str, Array]) -> Array:
@@ -74,11 +95,13 @@ def _encode(weights: Weights, observation: Mapping[str, Array]) -> Array:
 
 
 def _score(weights: Weights, code: Array, coordinates: Array, context: Array) -> Array:
-    inputs = _tuple_inputs(coordinates, context)
-    inputs = np.broadcast_to(inputs, (len(code), *inputs.shape))
-    wide = np.broadcast_to(code[:, :, None], (*inputs.shape[:-1], code.shape[-1]))
-    hidden = _relu(_layer(weights, "score_in", np.concatenate([wide, inputs], axis=-1)))
-    hidden = _relu(_layer(weights, "score_hidden", hidden))
+    """The score of every candidate; the layer over code and candidate is the sum of one over each."""
+    width = code.shape[-1]
+    matrix, inputs = weights["score_in.weight"], _tuple_inputs(coordinates, context)
+    of_server = code @ matrix[:, :width] + weights["score_in.bias"]
+    of_tuple = inputs.reshape(-1, inputs.shape[-1]) @ matrix[:, width:]
+    hidden = of_server[:, :, None] + of_tuple.reshape(len(matrix), *inputs.shape[:2], -1)
+    hidden = _relu(_layer(weights, "score_hidden", _relu(hidden)))
     return _layer(weights, "score_out", hidden)[..., 0]
 
 

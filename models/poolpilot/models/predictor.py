@@ -16,7 +16,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.card import PredictorSettings
-from poolpilot.models.forward import forward
+from poolpilot.models.forward import member_gains
 from poolpilot.models.out_of_distribution import NEEDED_RECORDS
 from poolpilot.models.reasons import factor, percent, reasons_for
 
@@ -223,15 +223,15 @@ class ScorePredictor:
         trained_price = card.objective.price_of_thread
         trained = objective.model_copy(update={"price_of_thread": trained_price})
         observation = encode(windows, limits, trained, card.grid)
-        scores = forward(self.artefact.weights, {name: array[None] for name, array in observation.items()})
+        gains = member_gains(self.artefact.weights, {name: array[None] for name, array in observation.items()})
         # J is linear in the price of a thread, so another price only shifts the trained gains.
         cheaper = trained_price - objective.price_of_thread
         first_log = math.log(windows[0].pool_tuple.pool_size)
         logs = np.log(self._sizes) - first_log
         latest_log = math.log(windows[-1].pool_tuple.pool_size) - first_log
         return (
-            scores.member_gain[:, 0].astype(np.float64) + cheaper * logs,
-            scores.latest_gain[:, 0].astype(np.float64) + cheaper * latest_log,
+            gains.members[:, 0].astype(np.float64) + cheaper * logs,
+            gains.latest[:, 0].astype(np.float64) + cheaper * latest_log,
         )
 
     def _best(self, gain: NDArray[np.float64], latest: Window) -> int:
