@@ -19,14 +19,12 @@ from poolpilot.serve.page.server_history import ServerHistory, named_apart
 from poolpilot.serve.page.tuner_metrics import TunerMetrics
 from poolpilot.serve.tuner.decision import State
 
+SCRIPTS = ("page.js", "charts.js", "decisions.js", "elements.js", "feed.js", "server.js", "words.js")
+
 ASSETS: Mapping[str, str] = {
     "page.html": "text/html; charset=utf-8",
     "page.css": "text/css; charset=utf-8",
-    "page.js": "text/javascript; charset=utf-8",
-    "charts.js": "text/javascript; charset=utf-8",
-    "elements.js": "text/javascript; charset=utf-8",
-    "feed.js": "text/javascript; charset=utf-8",
-    "words.js": "text/javascript; charset=utf-8",
+    **dict.fromkeys(SCRIPTS, "text/javascript; charset=utf-8"),
     "icon.svg": "image/svg+xml",
 }
 """Files of the page, and what they are."""

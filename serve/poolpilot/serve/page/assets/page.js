@@ -1,21 +1,15 @@
 // The live page: asks for decisions every few seconds and draws them.
 
 import { charts, oneClock } from "./charts.js";
+import { FILTERS, decisionRow } from "./decisions.js";
 import { byId, element, say } from "./elements.js";
 import { Feed, overview } from "./feed.js";
-import { STATES, ago, classOf, clock, cost, latency, rate, share, tuple } from "./words.js";
+import { badge, factsOf, isSilent, noteOf, serverLink } from "./server.js";
+import { STATES, clock, latency, rate, tuple } from "./words.js";
 
 const EVERY_MS = 2000;
 const SLOWEST_MS = 30000;
-const SILENT_S = 120;
 const AT_ONCE = 100;
-
-const FILTERS = {
-  new: (row) => row.says_new,
-  changes: (row) => row.entered,
-  "roll-backs": (row) => row.entered && row.state === "roll back",
-  all: () => true,
-};
 
 // `pinned` is the number of the window that is pointed at; without one the latest is.
 const page = {
@@ -32,39 +26,15 @@ const page = {
 const chosen = () =>
   page.servers.find((each) => location.hash === `#server=${encodeURIComponent(each.key)}`) ?? page.servers[0];
 
-const badge = (state) => element("span", { class: `state ${classOf(state)}` }, state);
-
 const drawServers = () => {
   const nav = byId("servers");
   nav.hidden = page.servers.length < 2;
   const key = chosen()?.key;
-  const links = page.servers.map((server) =>
-    element(
-      "a",
-      {
-        href: `#server=${encodeURIComponent(server.key)}`,
-        "aria-current": server.key === key ? "true" : null,
-        "data-key": server.key,
-      },
-      element("span", { class: "name" }, server.name),
-      server.latest ? badge(server.latest.state) : null,
-      element("span", { class: "rate" }, server.latest ? rate(server.latest.throughput_per_s) : "no decision yet"),
-    ),
-  );
+  const links = page.servers.map((server) => serverLink(server, server.key === key));
   const focused = nav.contains(document.activeElement) ? document.activeElement.dataset.key : null;
   nav.replaceChildren(...links);
   if (page.leftOut > 0) nav.append(element("span", { class: "note" }, `and ${page.leftOut} more`));
   if (focused !== null) links.find((link) => link.dataset.key === focused)?.focus();
-};
-
-const noteOf = (server) => {
-  const notes = [];
-  const silentS = Date.now() / 1000 - (server.written_unix_s ?? 0);
-  if (silentS > SILENT_S) notes.push(`The last decision was ${ago(silentS)}: the tuner has ended, or is stuck.`);
-  if (server.problem) notes.push(`Its log: ${server.problem}.`);
-  if (server.lost_lines > 0) notes.push(`${server.lost_lines} decisions are missing: the disk was full.`);
-  if (server.unreadable > 0) notes.push(`${server.unreadable} lines of the log cannot be read by this version.`);
-  return notes.join(" ");
 };
 
 const drawServer = (server) => {
@@ -78,18 +48,8 @@ const drawServer = (server) => {
   say(byId("note"), note);
   if (!row) return;
   byId("latest").replaceChildren(badge(row.state), ` ${row.reason}`);
-  const facts = [
-    ["In force", tuple(row.in_force)],
-    ["Verified", tuple(row.verified)],
-    ["Throughput", rate(row.throughput_per_s)],
-    ["Latency (tail)", latency(row.latency_ms)],
-    ["Tries", `${server.tries}, taken back ${server.roll_backs}`],
-  ];
-  if (server.tries > 0) facts.push(["Requests by tries", cost(server.lost_requests)]);
-  if (server.expected_gain !== null) facts.splice(2, 0, ["Expected gain", share(server.expected_gain)]);
-  if (row.would) facts.splice(2, 0, ["Would try", tuple(row.would)]);
   byId("facts").replaceChildren(
-    ...facts.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))),
+    ...factsOf(server).map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))),
   );
 };
 
@@ -126,32 +86,10 @@ const drawCharts = () => {
   point(pinned < 0 ? page.charted.length - 1 : pinned);
 };
 
-const why = (row) => {
-  const cell = element("td", { "data-label": "Why" }, element("span", {}, row.reason));
-  if (row.began) cell.prepend(element("span", { class: "chip" }, "the tuner was started"), " ");
-  const extras = [];
-  if (row.would) extras.push(`would try ${tuple(row.would)}`);
-  if (row.expected_gain !== undefined) extras.push(`expected gain ${share(row.expected_gain)}`);
-  if (row.most_lost > 0) extras.push(`costs at most ${Math.round(row.most_lost)} requests`);
-  if (extras.length > 0) cell.append(element("span", { class: "extra" }, extras.join(" · ")));
-  return cell;
-};
-
 const drawRows = () => {
   const wanted = page.feed.rows.filter(FILTERS[byId("filter").value]);
   const rows = wanted.slice(-page.shown).reverse();
-  byId("rows").replaceChildren(
-    ...rows.map((row) =>
-      element(
-        "tr",
-        { class: row.entered && row.state === "roll back" ? "rolled-back" : null },
-        element("td", { "data-label": "When" }, clock(row.unix_s)),
-        element("td", { "data-label": "State" }, badge(row.state)),
-        element("td", { "data-label": "In force" }, tuple(row.in_force)),
-        why(row),
-      ),
-    ),
-  );
+  byId("rows").replaceChildren(...rows.map(decisionRow));
   byId("none").hidden = rows.length > 0;
   byId("older").hidden = wanted.length <= page.shown && !page.feed.hasOlder;
 };
@@ -192,8 +130,7 @@ const update = async () => {
     return;
   }
   if (await page.feed.update()) draw();
-  const silentS = Date.now() / 1000 - (server.written_unix_s ?? 0);
-  say(byId("status"), silentS > SILENT_S ? "No tuner is at work." : "Live.");
+  say(byId("status"), isSilent(server) ? "No tuner is at work." : "Live.");
 };
 
 let turn = 0;
@@ -231,7 +168,8 @@ const listen = () => {
   });
   byId("older").addEventListener("click", async () => {
     page.shown += AT_ONCE;
-    await page.feed.older().catch(() => null); // what is new is asked for again anyway, and says what is wrong
+    // A failure is told by the next question for what is new.
+    await page.feed.older().catch(() => null);
     drawCharts();
     drawRows();
   });

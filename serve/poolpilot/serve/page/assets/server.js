@@ -1,0 +1,54 @@
+// One server: its link, what to know of it, and its state in figures.
+
+import { element } from "./elements.js";
+import { ago, classOf, cost, latency, rate, share, tuple } from "./words.js";
+
+const SILENT_S = 120;
+
+/** A state as a mark in its colour. */
+export const badge = (state) => element("span", { class: `state ${classOf(state)}` }, state);
+
+const silentS = (server) => Date.now() / 1000 - (server.written_unix_s ?? 0);
+
+/** Whether nothing was decided for so long that the tuner must have ended, or is stuck. */
+export const isSilent = (server) => silentS(server) > SILENT_S;
+
+/** The link that chooses a server. */
+export const serverLink = (server, chosen) =>
+  element(
+    "a",
+    {
+      href: `#server=${encodeURIComponent(server.key)}`,
+      "aria-current": chosen ? "true" : null,
+      "data-key": server.key,
+    },
+    element("span", { class: "name" }, server.name),
+    server.latest ? badge(server.latest.state) : null,
+    element("span", { class: "rate" }, server.latest ? rate(server.latest.throughput_per_s) : "no decision yet"),
+  );
+
+/** What to know of a server besides its decisions. */
+export const noteOf = (server) => {
+  const notes = [];
+  if (isSilent(server)) notes.push(`The last decision was ${ago(silentS(server))}: the tuner has ended, or is stuck.`);
+  if (server.problem) notes.push(`Its log: ${server.problem}.`);
+  if (server.lost_lines > 0) notes.push(`${server.lost_lines} decisions are missing: the disk was full.`);
+  if (server.unreadable > 0) notes.push(`${server.unreadable} lines of the log cannot be read by this version.`);
+  return notes.join(" ");
+};
+
+/** Names and values of what is known of a server now. */
+export const factsOf = (server) => {
+  const row = server.latest;
+  const facts = [
+    ["In force", tuple(row.in_force)],
+    ["Verified", tuple(row.verified)],
+    ["Throughput", rate(row.throughput_per_s)],
+    ["Latency (tail)", latency(row.latency_ms)],
+    ["Tries", `${server.tries}, taken back ${server.roll_backs}`],
+  ];
+  if (server.tries > 0) facts.push(["Requests by tries", cost(server.lost_requests)]);
+  if (server.expected_gain !== null) facts.splice(2, 0, ["Expected gain", share(server.expected_gain)]);
+  if (row.would) facts.splice(2, 0, ["Would try", tuple(row.would)]);
+  return facts;
+};
