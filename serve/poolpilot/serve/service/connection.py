@@ -11,6 +11,7 @@ import h11
 from typing_extensions import override
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
+from poolpilot.serve.service.gathered_writes import GatheredWrites
 from poolpilot.serve.service.refusals.problem import MEDIA_TYPE, Problem
 from poolpilot.serve.service.service_settings import ServeSettings
 
@@ -31,7 +32,7 @@ class Connection(H11Protocol):
 
     @override
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        super().connection_made(GatheredWrites(transport, self.loop))
         self._idle_since_s = self.loop.time()
         self._make_room()
         self._watch_headers()
