@@ -1,7 +1,9 @@
 """What the page answers, to whom, and how little a hostile name, reason or request can do."""
 
 import json
+import os
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -118,6 +120,15 @@ def test_overview_tells_of_each_server(asking: TestClient, written: Written) -> 
     assert told["db1"]["tries"] >= 1
     assert told["db1"]["expected_gain"] > 0.0
     assert told["db2"]["expected_gain"] is None
+
+
+def test_overview_tells_how_long_a_tuner_has_been_silent(asking: TestClient, written: Written) -> None:
+    log = written()
+    log.turn()
+    os.utime(log.log.path, (time.time() - 1000.0, time.time() - 1000.0))
+    assert 1000.0 <= asking.get("/v1/servers").json()["servers"][0]["silent_s"] < 2000.0
+    log.turn()
+    assert asking.get("/v1/servers").json()["servers"][0]["silent_s"] < 900.0
 
 
 def test_servers_of_one_name_are_told_apart(asking: TestClient, written: Written) -> None:

@@ -110,7 +110,7 @@ def overview_of(name: str, history: ServerHistory) -> dict[str, Any]:
         "key": history.key,
         "name": name,
         "mode": history.mode,
-        "written_unix_s": history.written_unix_s(),
+        "silent_s": history.silent_s(),
         "tries": history.entered[State.TRY],
         "roll_backs": history.entered[State.ROLL_BACK],
         "stand_downs": history.entered[State.STAND_DOWN],

@@ -3,6 +3,7 @@
 import json
 import math
 import secrets
+import time
 from collections import Counter, deque
 from collections.abc import Sequence
 from contextlib import suppress
@@ -90,10 +91,10 @@ class ServerHistory:
         """The latest decision."""
         return self.rows[-1] if self.rows else None
 
-    def written_unix_s(self) -> float | None:
-        """When something was last written, by the clock of this host; None where the log is gone."""
+    def silent_s(self) -> float | None:
+        """Seconds since something was last written, by the clock of this host; None where the log is gone."""
         with suppress(OSError):
-            return (self._folder / NAME).stat().st_mtime
+            return max(time.time() - (self._folder / NAME).stat().st_mtime, 0.0)
         return None
 
     def after(self, number: int, most: int) -> Sequence[PageRow]:

@@ -1,6 +1,5 @@
 """What tuners do, in the text format of Prometheus; only names of servers are labels not known beforehand."""
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -95,8 +94,8 @@ class TunerMetrics(Collector):
             dropped.add_metric((server,), float(history.lost_lines))
             if history.expected_gain is not None:
                 gain.add_metric((server,), history.expected_gain)
-            if (written_unix_s := history.written_unix_s()) is not None:
-                silent.add_metric((server,), max(time.time() - written_unix_s, 0.0))
+            if (silent_s := history.silent_s()) is not None:
+                silent.add_metric((server,), silent_s)
         yield lost
         yield dropped
         yield gain

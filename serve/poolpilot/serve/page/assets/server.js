@@ -8,10 +8,8 @@ const SILENT_S = 120;
 /** A state as a mark in its colour. */
 export const badge = (state) => element("span", { class: `state ${classOf(state)}` }, state);
 
-const silentS = (server) => Date.now() / 1000 - (server.written_unix_s ?? 0);
-
 /** Whether nothing was decided for so long that the tuner must have ended, or is stuck. */
-export const isSilent = (server) => silentS(server) > SILENT_S;
+export const isSilent = (server) => server.silent_s > SILENT_S;
 
 /** The link that chooses a server. */
 export const serverLink = (server, chosen) =>
@@ -30,7 +28,7 @@ export const serverLink = (server, chosen) =>
 /** What to know of a server besides its decisions. */
 export const noteOf = (server) => {
   const notes = [];
-  if (isSilent(server)) notes.push(`The last decision was ${ago(silentS(server))}: the tuner has ended, or is stuck.`);
+  if (isSilent(server)) notes.push(`The last decision was ${ago(server.silent_s)}: the tuner has ended, or is stuck.`);
   if (server.problem) notes.push(`Its log: ${server.problem}.`);
   if (server.lost_lines > 0) notes.push(`${server.lost_lines} decisions are missing: the disk was full.`);
   if (server.unreadable > 0) notes.push(`${server.unreadable} lines of the log cannot be read by this version.`);
