@@ -67,6 +67,16 @@ const look = async () => {
     await until(() => document.getElementById("latest").textContent !== told && all("#rows tr").length > counted);
     found.grown = [counted, all("#rows tr").length, document.getElementById("latest").textContent];
   }
+  if (new URLSearchParams(location.search).has("stays")) {
+    const [links, shown] = [all("#servers a"), () => document.getElementById("server-name").textContent];
+    const [first, told] = [shown(), all("#servers a").map((each) => each.textContent).join()];
+    await fetch("turn");
+    await until(() => all("#servers a").map((each) => each.textContent).join() !== told);
+    found.stayed = [first, shown(), all("#servers a").every((each, index) => each === links[index])];
+    links.find((each) => each.getAttribute("aria-current") === null).click();
+    await until(() => shown() !== first);
+    found.stayed.push(shown(), links.map((each) => each.getAttribute("aria-current")));
+  }
   found.unreachable = all("a, button, select, input, summary").filter((each) => each.tabIndex < 0).length;
   found.unnamed = all("button, select, input").filter((each) => !each.textContent && !each.labels?.length).length;
   Object.assign(found, { title: document.title, text: document.body.innerText, page: document.body.outerHTML });

@@ -184,6 +184,16 @@ def test_page_follows_a_tuner_that_goes_on(written: Callable[..., WrittenLog], t
     assert found["errors"] == []
 
 
+def test_page_stays_with_a_server_until_another_is_chosen(written: Callable[..., WrittenLog], tmp_path: Path) -> None:
+    logs = [written(f"logs/{name}", server=name) for name in ("db1", "db2")]
+    for log in logs:
+        log.turn(4)
+    os.utime(logs[1].log.path, (1e9, 1e9))
+    with served(tmp_path / "logs", logs[1].turn) as url:
+        found = found_in(url, LIGHT._replace(server=""), tmp_path / "profile", "stays")
+    assert found["stayed"] == ["db1", "db1", True, "db2", [None, "true"]]
+
+
 def test_hostile_texts_are_shown_as_they_are(written: Callable[..., WrittenLog], tmp_path: Path) -> None:
     log = written("logs/db2", server=HOSTILE)
     log.turn(5)

@@ -4,7 +4,7 @@ import { charts, oneClock } from "./charts.js";
 import { FILTERS, decisionRow } from "./decisions.js";
 import { byId, element, say } from "./elements.js";
 import { Feed, overview } from "./feed.js";
-import { badge, factsOf, isSilent, noteOf, serverLink } from "./server.js";
+import { addressOf, badge, drawLink, factsOf, isSilent, noteOf } from "./server.js";
 import { STATES, clock, latency, rate, tuple } from "./words.js";
 
 const EVERY_MS = 2000;
@@ -23,18 +23,23 @@ const page = {
   waitMs: EVERY_MS,
 };
 
+/** The server that the address names, else the one that is shown, else the one that decided last. */
 const chosen = () =>
-  page.servers.find((each) => location.hash === `#server=${encodeURIComponent(each.key)}`) ?? page.servers[0];
+  page.servers.find((each) => location.hash === addressOf(each)) ??
+  page.servers.find((each) => each.key === page.feed?.key) ??
+  page.servers[0];
 
+/** Draws the links anew in the elements that are there, so that none is lost under a finger or the focus. */
 const drawServers = () => {
   const nav = byId("servers");
   nav.hidden = page.servers.length < 2;
+  const sorted = [...page.servers].sort((one, other) => one.name.localeCompare(other.name));
+  while (nav.children.length > sorted.length) nav.lastElementChild.remove();
+  while (nav.children.length < sorted.length) nav.append(element("a"));
   const key = chosen()?.key;
-  const links = page.servers.map((server) => serverLink(server, server.key === key));
-  const focused = nav.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-  nav.replaceChildren(...links);
-  if (page.leftOut > 0) nav.append(element("span", { class: "note" }, `and ${page.leftOut} more`));
-  if (focused !== null) links.find((link) => link.dataset.key === focused)?.focus();
+  sorted.forEach((server, index) => drawLink(nav.children[index], server, server.key === key));
+  byId("left-out").hidden = page.leftOut === 0;
+  say(byId("left-out"), `${page.leftOut} servers that decided earlier are not shown.`);
 };
 
 const drawServer = (server) => {

@@ -11,19 +11,20 @@ export const badge = (state) => element("span", { class: `state ${classOf(state)
 /** Whether nothing was decided for so long that the tuner must have ended, or is stuck. */
 export const isSilent = (server) => server.silent_s > SILENT_S;
 
-/** The link that chooses a server. */
-export const serverLink = (server, chosen) =>
-  element(
-    "a",
-    {
-      href: `#server=${encodeURIComponent(server.key)}`,
-      "aria-current": chosen ? "true" : null,
-      "data-key": server.key,
-    },
+/** What the address ends with where a server is chosen. */
+export const addressOf = (server) => `#server=${encodeURIComponent(server.key)}`;
+
+/** Makes a link choose a server and say how it is. */
+export const drawLink = (link, server, isChosen) => {
+  link.setAttribute("href", addressOf(server));
+  if (isChosen) link.setAttribute("aria-current", "true");
+  else link.removeAttribute("aria-current");
+  link.replaceChildren(
     element("span", { class: "name" }, server.name),
-    server.latest ? badge(server.latest.state) : null,
+    ...(server.latest ? [badge(server.latest.state)] : []),
     element("span", { class: "rate" }, server.latest ? rate(server.latest.throughput_per_s) : "no decision yet"),
   );
+};
 
 /** What to know of a server besides its decisions. */
 export const noteOf = (server) => {
