@@ -1,0 +1,308 @@
+"""Each case is planted on a real server and recognised there, with the session that causes it; nothing is changed."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from tests.conftest import short_folder
+from tests.env.mariadb.diagnosis.conftest import Clients, until
+
+from poolpilot.env.lab.instance import Lab, LabSettings
+from poolpilot.env.mariadb.counters import read_population
+from poolpilot.env.mariadb.diagnosis.diagnose import diagnose
+from poolpilot.env.mariadb.diagnosis.facts import read_facts
+from poolpilot.env.mariadb.diagnosis.finding import Diagnosis, Finding, FindingKind
+from poolpilot.env.mariadb.diagnosis.hindrances import hindrances
+from poolpilot.env.mariadb.dsn import Dsn
+from poolpilot.env.mariadb.process import ServerProcess
+from poolpilot.env.mariadb.session import Session
+
+SMALL_POOL = ("--thread-pool-size=1", "--thread-pool-oversubscribe=1", "--thread-pool-max-threads=4")
+MOST_THREADS = 4
+LISTING = ("--performance-schema=ON", "--performance-schema-instrument=wait/lock/metadata/sql/mdl=ON")
+LOOK_S = 2.0
+LAG_S = 30.0
+
+
+def own_lab(tmp_path_factory: pytest.TempPathFactory, *options: str) -> Lab:
+    return Lab(short_folder(tmp_path_factory), LabSettings(dataset="empty"), options)
+
+
+@pytest.fixture(scope="module")
+def small_lab(mariadb_installed: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:  # noqa: ARG001
+    """A server whose pool has one group and four threads at most."""
+    with own_lab(tmp_path_factory, *SMALL_POOL) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def listing_lab(mariadb_installed: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:  # noqa: ARG001
+    """A server that lists its metadata locks."""
+    with own_lab(tmp_path_factory, *LISTING) as running:
+        yield running
+
+
+def with_table(clients: Clients) -> Clients:
+    clients.session(
+        "CREATE DATABASE IF NOT EXISTS planted",
+        "CREATE OR REPLACE TABLE planted.rows (id INT PRIMARY KEY, a INT) ENGINE=InnoDB",
+        "INSERT INTO planted.rows VALUES (1, 0), (2, 0)",
+    )
+    return clients
+
+
+@pytest.fixture
+def clients(lab: Lab) -> Iterator[Clients]:
+    with Clients(lab) as opened:
+        yield with_table(opened)
+
+
+@pytest.fixture
+def small(small_lab: Lab) -> Iterator[Clients]:
+    with Clients(small_lab) as opened:
+        yield with_table(opened)
+        opened.seen_by.execute(f"SET GLOBAL thread_pool_max_threads = {MOST_THREADS}")
+
+
+@pytest.fixture
+def listing(listing_lab: Lab) -> Iterator[Clients]:
+    with Clients(listing_lab) as opened:
+        opened.session("GRANT SELECT ON performance_schema.* TO seer@'127.0.0.1'")
+        yield with_table(opened)
+
+
+def state_of(clients: Clients) -> Mapping[str, Any]:
+    """What a diagnosis must leave alone: every global variable, and how many sessions were ended."""
+    counted = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_kill', 'Com_set_option')"
+    return dict([*clients.seen_by.rows("SHOW GLOBAL VARIABLES"), *clients.seen_by.rows(counted)])
+
+
+def seen(clients: Clients) -> Diagnosis:
+    """What is found on a server through an account with PROCESS; that nothing is changed is tested each time."""
+    account = Dsn(defaults_file=clients.file).account()
+    before = state_of(clients)
+    session = clients.seen_by
+    process = ServerProcess.of(session, account)
+    diagnosis = diagnose(read_facts(session, process, process.cpus() if process else None, LOOK_S))
+    assert state_of(clients) == before
+    return diagnosis
+
+
+def one_of(diagnosis: Diagnosis, kind: FindingKind) -> Finding:
+    found = diagnosis.of_kind(kind)
+    assert len(found) == 1, diagnosis.as_dict()
+    return found[0]
+
+
+def causes(diagnosis: Diagnosis) -> set[FindingKind]:
+    return {one.kind for one in diagnosis.findings} - {"fine"}
+
+
+def test_a_healthy_busy_server_is_fine(clients: Clients) -> None:
+    for _ in range(6):
+        clients.keep_sending(clients.session(), 0.03, "DO BENCHMARK(500, SHA1('a'))", "SELECT * FROM planted.rows")
+    diagnosis = seen(clients)
+    assert diagnosis.verdict == "fine", diagnosis.as_dict()
+    assert "requests a second are taken up" in diagnosis.findings[0].sentence
+    assert hindrances(clients.seen_by, LAG_S) == ()
+
+
+def test_rows_that_many_contend_for_accuse_nobody(clients: Clients) -> None:
+    turn = ("BEGIN", "UPDATE planted.rows SET a = a + 1 WHERE id = 1", "DO SLEEP(0.005)", "COMMIT")
+    for _ in range(12):
+        clients.keep_sending(clients.session(), 0.0, *turn)
+    until(lambda: clients.row_waits() > 3)
+    assert causes(seen(clients)) <= {"saturated"}
+
+
+def test_a_saturated_server_is_not_called_stuck_and_what_limits_it_is_named(clients: Clients) -> None:
+    for _ in range(32):
+        clients.keep_sending(clients.session(), 0.0, "SELECT BENCHMARK(300000, SHA1('a'))")
+    until(lambda: read_population(clients.seen_by).queued > 8)
+    found = seen(clients)
+    assert causes(found) == {"saturated"}, found.as_dict()
+    assert "the processors are used up" in found.findings[0].sentence
+    assert hindrances(clients.seen_by, LAG_S) == ()
+
+
+def test_a_pool_that_sleepers_hold_is_stuck(small: Clients) -> None:
+    for session in [small.session() for _ in range(8)]:
+        small.send(session, "SELECT SLEEP(9)")
+    until(lambda: small.waiting("User sleep") == MOST_THREADS)
+    found = one_of(seen(small), "stuck")
+    assert "thread_pool_max_threads = 4" in found.sentence
+    assert "4 sessions in SELECT (User sleep)" in found.evidence
+    assert any(one.startswith("the pool is stuck") for one in hindrances(small.seen_by, LAG_S))
+
+
+def starved(clients: Clients) -> tuple[Session, Any]:
+    """A holder of a row whose COMMIT finds no thread, since those who wait for the row have all."""
+    holder = clients.session()
+    waiters = [clients.session() for _ in range(6)]
+    holder.execute("BEGIN")
+    holder.execute("UPDATE planted.rows SET a = 1 WHERE id = 1")
+    for waiter in waiters:
+        clients.send(waiter, "UPDATE planted.rows SET a = 2 WHERE id = 1")
+    until(lambda: clients.row_waits() == MOST_THREADS)
+    return holder, clients.send(holder, "COMMIT")
+
+
+def test_a_holder_whose_commit_waits_behind_those_that_wait_for_it_is_named(small: Clients) -> None:
+    holder, _ = starved(small)
+    diagnosis = seen(small)
+    found = one_of(diagnosis, "lock_holder_queued")
+    assert diagnosis.verdict == "stuck"
+    assert found.sessions == (holder.connection_id,)
+    assert "root@localhost" in found.sentence
+    assert "planted.rows" in found.sentence
+
+
+@pytest.mark.parametrize("remedy", ["SET GLOBAL", "KILL QUERY"])
+def test_what_is_said_to_free_a_starved_holder_frees_it(small: Clients, remedy: str) -> None:
+    _, committing = starved(small)
+    found = one_of(seen(small), "lock_holder_queued")
+    (line,) = (one for one in found.remedies if one.startswith(remedy))
+    assert committing.is_alive()
+    small.seen_by.execute(line.rstrip(";"))
+    committing.join(5.0)
+    assert not committing.is_alive()
+    until(lambda: small.row_waits() == 0)
+
+
+def test_the_idle_holder_of_a_row_is_named_and_ending_it_frees_the_row(clients: Clients) -> None:
+    holder, waiter = clients.session(), clients.session()
+    holder.execute("BEGIN")
+    holder.rows("SELECT * FROM planted.rows WHERE id = 1 FOR UPDATE")
+    waiting = clients.send(waiter, "UPDATE planted.rows SET a = 2 WHERE id = 1")
+    until(lambda: clients.row_waits() == 1)
+    diagnosis = seen(clients)
+    found = one_of(diagnosis, "lock_holder_idle")
+    assert diagnosis.verdict == "lock_holder_idle"
+    assert found.sessions == (holder.connection_id,)
+    assert "has been idle for" in found.sentence
+    (line,) = (one for one in found.remedies if one.startswith("KILL"))
+    clients.seen_by.execute(line.rstrip(";"))
+    waiting.join(5.0)
+    assert not waiting.is_alive()
+
+
+def test_without_process_a_wait_for_a_row_is_told_and_the_grant_that_shows_more(clients: Clients, lab: Lab) -> None:
+    holder, waiter = clients.session(), clients.session()
+    holder.execute("BEGIN")
+    holder.rows("SELECT * FROM planted.rows WHERE id = 1 FOR UPDATE")
+    clients.send(waiter, "UPDATE planted.rows SET a = 2 WHERE id = 1")
+    until(lambda: clients.row_waits() == 1)
+    account = Dsn(defaults_file=lab.defaults_file).account()
+    with Session(account, account.extra_port) as session:
+        diagnosis = diagnose(read_facts(session, None, None, LOOK_S))
+    assert diagnosis.verdict == "lock_holder_unknown"
+    assert any("GRANT PROCESS ON *.* TO `poolpilot`@`127.0.0.1`;" in one for one in diagnosis.hidden)
+
+
+def lets_a_change_wait(clients: Clients) -> Session:
+    """An idle transaction that uses a table which another session wants to change, and one that reads behind that."""
+    holder = clients.session()
+    holder.execute("BEGIN")
+    holder.rows("SELECT * FROM planted.rows")
+    clients.send(clients.session(), "ALTER TABLE planted.rows FORCE, ALGORITHM=COPY")
+    until(lambda: clients.waiting("Waiting for table metadata lock") == 1)
+    clients.send(clients.session(), "SELECT * FROM planted.rows")
+    until(lambda: clients.waiting("Waiting for table metadata lock") == 2)
+    return holder
+
+
+def test_the_idle_holder_of_a_definition_is_named(clients: Clients) -> None:
+    holder = lets_a_change_wait(clients)
+    diagnosis = seen(clients)
+    found = one_of(diagnosis, "lock_holder_idle")
+    assert found.sessions == (holder.connection_id,)
+    assert "2 sessions wait for the metadata lock" in found.sentence
+    assert one_of(diagnosis, "ddl").sentence.endswith("and waits for the table")
+    told = hindrances(clients.seen_by, LAG_S)
+    assert any("ALTER TABLE" in one for one in told)
+    assert "2 sessions wait for metadata locks" in told
+
+
+def test_a_server_that_lists_its_locks_says_who_holds_a_definition(listing: Clients) -> None:
+    bystander = listing.session("BEGIN")
+    bystander.rows("SELECT 1 FROM information_schema.TABLES LIMIT 1")
+    holder = lets_a_change_wait(listing)
+    found = one_of(seen(listing), "lock_holder_idle")
+    assert found.sessions == (holder.connection_id,)
+    assert "most likely" not in found.sentence
+    assert "planted.rows" in found.sentence
+
+
+ALL_TABLES: Mapping[str, tuple[str, ...]] = {
+    "global read lock": ("FLUSH TABLES WITH READ LOCK",),
+    "backup": ("BACKUP STAGE START", "BACKUP STAGE FLUSH", "BACKUP STAGE BLOCK_DDL", "BACKUP STAGE BLOCK_COMMIT"),
+}
+
+
+def locks_all_tables(clients: Clients, statements: tuple[str, ...]) -> Session:
+    holder, writer = clients.session(), clients.session()
+    for statement in statements:
+        holder.execute(statement)
+    clients.send(writer, "INSERT INTO planted.rows VALUES (3, 0)")
+    until(lambda: clients.waiting("Waiting for backup lock") == 1)
+    return holder
+
+
+@pytest.mark.parametrize("statements", ALL_TABLES.values(), ids=ALL_TABLES)
+def test_the_holder_of_a_lock_on_all_tables_is_named(clients: Clients, statements: tuple[str, ...]) -> None:
+    holder = locks_all_tables(clients, statements)
+    found = one_of(seen(clients), "backup_lock")
+    assert found.sessions[0] == holder.connection_id
+    assert any("lock on all tables" in one for one in hindrances(clients.seen_by, LAG_S))
+
+
+@pytest.mark.parametrize("statements", ALL_TABLES.values(), ids=ALL_TABLES)
+def test_a_server_that_lists_its_locks_says_who_locks_all_tables(listing: Clients, statements: tuple[str, ...]) -> None:
+    holder = locks_all_tables(listing, statements)
+    found = one_of(seen(listing), "backup_lock")
+    assert found.sessions == (holder.connection_id,)
+    assert "most likely" not in found.sentence
+
+
+def test_a_lock_on_all_tables_that_waits_for_a_statement_names_both(clients: Clients) -> None:
+    long, backup, writer = clients.session(), clients.session(), clients.session()
+    clients.send(long, "UPDATE planted.rows SET a = SLEEP(9) WHERE id = 1")
+    until(lambda: clients.waiting("User sleep") == 1)
+    clients.send(backup, "FLUSH TABLES WITH READ LOCK")
+    until(lambda: clients.waiting("Waiting for backup lock") == 1)
+    clients.send(writer, "INSERT INTO planted.rows VALUES (3, 0)")
+    until(lambda: clients.waiting("Waiting for backup lock") == 2)
+    diagnosis = seen(clients)
+    found = one_of(diagnosis, "backup_lock")
+    assert found.sessions == (backup.connection_id,)
+    assert any(f"session {long.connection_id} " in line for line in found.evidence)
+    assert one_of(diagnosis, "backup").sessions == (backup.connection_id,)
+
+
+def test_a_table_that_is_being_changed_is_named(clients: Clients) -> None:
+    clients.session(
+        "CREATE OR REPLACE TABLE planted.many (id INT PRIMARY KEY, a CHAR(200)) ENGINE=InnoDB "
+        "SELECT seq AS id, REPEAT('x', 200) AS a FROM seq_1_to_400000"
+    )
+    changing = clients.session()
+    clients.keep_sending(changing, 0.0, "ALTER TABLE planted.many FORCE, ALGORITHM=COPY")
+    until(lambda: any("ALTER TABLE" in one for one in hindrances(clients.seen_by, LAG_S)))
+    until(lambda: [one.sessions for one in seen(clients).of_kind("ddl")] == [(changing.connection_id,)])
+
+
+def test_the_holder_of_a_name_is_named(clients: Clients) -> None:
+    holder = clients.session("DO GET_LOCK('nightly', 0)")
+    clients.send(clients.session(), "SELECT GET_LOCK('nightly', 9)")
+    until(lambda: clients.waiting("User lock") == 1)
+    until(lambda: causes(seen(clients)) == {"lock_holder_idle"})
+    assert one_of(seen(clients), "lock_holder_idle").sessions == (holder.connection_id,)
+
+
+def test_a_flip_of_read_only_hinders_once(clients: Clients) -> None:
+    assert hindrances(clients.seen_by, LAG_S) == ()
+    clients.session("SET GLOBAL read_only = 1")
+    try:
+        assert any("read_only" in one for one in hindrances(clients.seen_by, LAG_S))
+        assert hindrances(clients.seen_by, LAG_S) == ()
+    finally:
+        clients.session("SET GLOBAL read_only = 0")

@@ -1,0 +1,76 @@
+"""`poolpilot diagnose` from its arguments to what it prints and writes."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import short_folder
+from tests.env.mariadb.diagnosis.conftest import Clients, until
+
+from poolpilot.env.lab.instance import Lab, LabSettings
+from poolpilot.env.mariadb import session as session_module
+
+SMALL_POOL = ("--thread-pool-size=1", "--thread-pool-oversubscribe=1", "--thread-pool-max-threads=4")
+
+
+def test_a_server_without_load_is_fine(invoke: Callable[..., Any], lab: Lab, tmp_path: Path) -> None:
+    result = invoke("diagnose", f"F={lab.defaults_file}", "--seconds", 1, "--json", tmp_path / "told.json")
+    told = json.loads((tmp_path / "told.json").read_text())
+    assert (result.code, result.err, told["verdict"]) == (0, "", "fine")
+    assert "nothing is changed" in result.out
+    assert "GRANT PROCESS ON *.* TO `poolpilot`@`127.0.0.1`;" in result.out
+
+
+def test_who_holds_a_row_and_the_line_that_ends_it_are_printed(
+    invoke: Callable[..., Any], lab: Lab, tmp_path: Path
+) -> None:
+    with Clients(lab) as clients:
+        holder = clients.session(
+            "CREATE DATABASE IF NOT EXISTS told",
+            "CREATE OR REPLACE TABLE told.one (id INT PRIMARY KEY) ENGINE=InnoDB SELECT 1 AS id",
+            "BEGIN",
+            "UPDATE told.one SET id = 2",
+        )
+        clients.send(clients.session(), "UPDATE told.one SET id = 3")
+        until(lambda: clients.row_waits() == 1)
+        result = invoke("diagnose", f"F={clients.file}", "--json", tmp_path / "told.json")
+    told = json.loads((tmp_path / "told.json").read_text())
+    assert (result.code, result.err, told["verdict"]) == (0, "", "lock_holder_idle")
+    assert told["findings"][0]["sessions"] == [holder.connection_id]
+    assert f"KILL {holder.connection_id};" in result.out.splitlines()
+    assert "Not seen" not in result.out
+
+
+def test_a_login_that_finds_no_thread_is_a_finding_with_the_lines_for_my_cnf(
+    invoke: Callable[..., Any],
+    mariadb_installed: None,  # noqa: ARG001
+    tmp_path_factory: pytest.TempPathFactory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with Lab(short_folder(tmp_path_factory), LabSettings(dataset="empty"), SMALL_POOL) as lab, Clients(lab) as clients:
+        for session in [clients.session() for _ in range(8)]:
+            clients.send(session, "SELECT SLEEP(9)")
+        until(lambda: clients.waiting("User sleep") == 4)
+        monkeypatch.setattr(session_module, "ANSWER_WITHIN_S", 1.0)
+        result = invoke("diagnose", f"S={lab.socket},F={lab.root_file}", "--json", tmp_path / "told.json")
+    assert (result.code, result.err) == (0, "")
+    assert json.loads((tmp_path / "told.json").read_text())["verdict"] == "no_login"
+    assert "extra_port = 3307" in result.out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("h=127.0.0.1,P=1",), "cannot reach a server"),
+        (("h=db1", "--seconds", 0.5), "greater than or equal to 1"),
+        (("h=db1", "--json", "/nowhere/told.json"), "no such folder"),
+    ],
+)
+def test_mistakes_are_one_sentence(invoke: Callable[..., Any], arguments: tuple[object, ...], says: str) -> None:
+    result = invoke("diagnose", *arguments)
+    assert result.code == 1
+    assert says in result.err
+    assert result.err.count("\n") == 1
