@@ -12,8 +12,8 @@ from tests.serve.tuner.conftest import Drive, falling
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.page import server_history
 from poolpilot.serve.page.server_history import ServerHistory
-from poolpilot.serve.tuner.decision import State
 from poolpilot.serve.tuner.decision_log import read_log
+from poolpilot.serve.tuner.machine.decision import State
 
 Written = Callable[..., WrittenLog]
 

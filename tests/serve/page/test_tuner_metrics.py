@@ -11,7 +11,7 @@ from tests.serve.page.conftest import RECORDED, WrittenLog
 
 from poolpilot.serve.page.followed_servers import FollowedServers
 from poolpilot.serve.page.tuner_metrics import TunerMetrics
-from poolpilot.serve.tuner.decision import State
+from poolpilot.serve.tuner.machine.decision import State
 
 MANUAL = Path(__file__).parents[3] / "docs/live-page.md"
 BOARD = Path(__file__).parents[3] / "docs/deploy/poolpilot-tuner-board.json"

@@ -9,13 +9,13 @@ import pytest
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.tuner.decide import decide
-from poolpilot.serve.tuner.decision import Decision, Mode, State
-from poolpilot.serve.tuner.envelope import Envelope
-from poolpilot.serve.tuner.guard_settings import GuardSettings, PaceSettings
-from poolpilot.serve.tuner.look import Look, Proposal, Reading
-from poolpilot.serve.tuner.memory import Memory
-from poolpilot.serve.tuner.why_not import Rules
+from poolpilot.serve.tuner.machine.decide import decide
+from poolpilot.serve.tuner.machine.decision import Decision, Mode, State
+from poolpilot.serve.tuner.machine.envelope import Envelope
+from poolpilot.serve.tuner.machine.guard_settings import GuardSettings, PaceSettings
+from poolpilot.serve.tuner.machine.look import Look, Proposal, Reading
+from poolpilot.serve.tuner.machine.memory import Memory
+from poolpilot.serve.tuner.machine.why_not import Rules
 
 HOME = PoolTuple(2, 3, 500)
 WINDOW_S = 5.0

@@ -20,13 +20,13 @@ from poolpilot.errors import FeatureError, LostServerError, ServerError, Setting
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction
-from poolpilot.serve.tuner.decision import Decision, Mode, State
 from poolpilot.serve.tuner.decision_log import DecisionLog, replayed
-from poolpilot.serve.tuner.envelope import Envelope
-from poolpilot.serve.tuner.guard_settings import GuardSettings, PaceSettings
-from poolpilot.serve.tuner.look import Look
+from poolpilot.serve.tuner.machine.decision import Decision, Mode, State
+from poolpilot.serve.tuner.machine.envelope import Envelope
+from poolpilot.serve.tuner.machine.guard_settings import GuardSettings, PaceSettings
+from poolpilot.serve.tuner.machine.look import Look
+from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.tuner_loop import TunerLoop
-from poolpilot.serve.tuner.why_not import Rules
 
 MEASUREMENT = MeasurementSettings(settle_s=0.2, window_s=1.0)
 PACE = PaceSettings(observe_for_s=2.0, baseline_windows=3, least_pairs=2, most_pairs=3, verify_windows=2)

@@ -17,7 +17,7 @@ from poolpilot.serve.page.followed_servers import FollowedServers
 from poolpilot.serve.page.loopback_only import LoopbackOnly, refusal
 from poolpilot.serve.page.server_history import ServerHistory, named_apart
 from poolpilot.serve.page.tuner_metrics import TunerMetrics
-from poolpilot.serve.tuner.decision import State
+from poolpilot.serve.tuner.machine.decision import State
 
 SCRIPTS = ("page.js", "charts.js", "decisions.js", "elements.js", "feed.js", "server.js", "words.js")
 

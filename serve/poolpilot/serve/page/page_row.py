@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.tuner.decision import State
 from poolpilot.serve.tuner.decision_log import LoggedDecision
+from poolpilot.serve.tuner.machine.decision import State
 
 LONGEST_REASON = 500
 """Characters."""

@@ -14,9 +14,9 @@ from typing import Any
 from poolpilot.errors import StoreError
 from poolpilot.serve.page.log_tail import LogTail
 from poolpilot.serve.page.page_row import PageRow
-from poolpilot.serve.tuner.decision import Decision, State
 from poolpilot.serve.tuner.decision_log import NAME, LoggedDecision
-from poolpilot.serve.tuner.look import Look
+from poolpilot.serve.tuner.machine.decision import Decision, State
+from poolpilot.serve.tuner.machine.look import Look
 
 KEPT = 5000
 """Decisions; seven hours of windows of five seconds."""

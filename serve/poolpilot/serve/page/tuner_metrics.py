@@ -8,7 +8,7 @@ from prometheus_client.registry import Collector
 
 from poolpilot.serve.page.page_row import Core, PageRow
 from poolpilot.serve.page.server_history import ServerHistory, named_apart
-from poolpilot.serve.tuner.decision import State
+from poolpilot.serve.tuner.machine.decision import State
 
 PREFIX = "poolpilot_tuner_"
 

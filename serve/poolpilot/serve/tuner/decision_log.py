@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from poolpilot.errors import StoreError
-from poolpilot.serve.tuner.decide import decide
-from poolpilot.serve.tuner.decision import Decision
-from poolpilot.serve.tuner.look import Look
-from poolpilot.serve.tuner.memory import Memory
-from poolpilot.serve.tuner.why_not import Rules
+from poolpilot.serve.tuner.machine.decide import decide
+from poolpilot.serve.tuner.machine.decision import Decision
+from poolpilot.serve.tuner.machine.look import Look
+from poolpilot.serve.tuner.machine.memory import Memory
+from poolpilot.serve.tuner.machine.why_not import Rules
 
 FORMAT = 1
 NAME = "decisions.jsonl"

@@ -14,13 +14,13 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Predictor
 from poolpilot.serve.tuner.clock import Clock, clock_of
-from poolpilot.serve.tuner.decide import decide
-from poolpilot.serve.tuner.decision import Decision, State
 from poolpilot.serve.tuner.decision_log import DecisionLog
-from poolpilot.serve.tuner.look import Look, Proposal, Reading
-from poolpilot.serve.tuner.memory import Memory
+from poolpilot.serve.tuner.machine.decide import decide
+from poolpilot.serve.tuner.machine.decision import Decision, State
+from poolpilot.serve.tuner.machine.look import Look, Proposal, Reading
+from poolpilot.serve.tuner.machine.memory import Memory
+from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.outside import Outside
-from poolpilot.serve.tuner.why_not import Rules
 
 REACH_AGAIN_EVERY_S = 1.0
 

@@ -10,7 +10,7 @@ from tests.serve.tuner.conftest import Drive, falling, rising, rules
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.commands.tune.tuner_screen import TunerScreen
 from poolpilot.serve.commands.tune.tuner_view import SHOWN_DECISIONS, SHOWN_WINDOWS, TunerView
-from poolpilot.serve.tuner.decision import Mode, State
+from poolpilot.serve.tuner.machine.decision import Mode, State
 
 
 def console_of(*, terminal: bool, encoding: str = "utf-8") -> Console:

@@ -22,13 +22,13 @@ from poolpilot.serve.commands.tune.keeper import keep_watch
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.commands.tune.tuner_screen import TunerScreen, summary, summary_table
 from poolpilot.serve.commands.tune.tuner_view import TunerView
-from poolpilot.serve.tuner.decision import Mode
 from poolpilot.serve.tuner.decision_log import DecisionLog
-from poolpilot.serve.tuner.envelope import Envelope, worst_threads
-from poolpilot.serve.tuner.hours import Hours
+from poolpilot.serve.tuner.machine.decision import Mode
+from poolpilot.serve.tuner.machine.envelope import Envelope, worst_threads
+from poolpilot.serve.tuner.machine.hours import Hours
+from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.outside import Outside, nothing_hinders
 from poolpilot.serve.tuner.tuner_loop import TunerLoop
-from poolpilot.serve.tuner.why_not import Rules
 
 HELP = (
     "Watch one server and keep its pool right: observe, advise (the default, which sets nothing) or apply.\n\n"

@@ -12,9 +12,9 @@ from poolpilot.env.tuning.journal import journal_folder
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.commands.options.target_options import TargetOptions, option
-from poolpilot.serve.tuner.decision import Mode
-from poolpilot.serve.tuner.guard_settings import GuardSettings, PaceSettings
-from poolpilot.serve.tuner.hours import Hours
+from poolpilot.serve.tuner.machine.decision import Mode
+from poolpilot.serve.tuner.machine.guard_settings import GuardSettings, PaceSettings
+from poolpilot.serve.tuner.machine.hours import Hours
 
 WINDOW_S, MARIADB_WINDOW_S = 1.0, 5.0
 SETTLE_S, MARIADB_SETTLE_S = 0.2, 1.0

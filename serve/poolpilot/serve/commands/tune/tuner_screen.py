@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.table import Table
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.tuner.decision import Decision, State
-from poolpilot.serve.tuner.look import Look
-from poolpilot.serve.tuner.memory import Memory
+from poolpilot.serve.tuner.machine.decision import Decision, State
+from poolpilot.serve.tuner.machine.look import Look
+from poolpilot.serve.tuner.machine.memory import Memory
 
 QUIET = ("watching:",)
 """Beginnings of reasons that every window repeats."""

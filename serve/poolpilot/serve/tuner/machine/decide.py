@@ -14,12 +14,12 @@ one that was verified earlier: `Rules.envelope` is asked for each step, and the 
 from collections.abc import Callable, Mapping
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.tuner.decision import Mode, State
-from poolpilot.serve.tuner.look import Look, Reading
-from poolpilot.serve.tuner.memory import Memory, Refusal
-from poolpilot.serve.tuner.trying import Step, abandon, in_try, in_verify, rolled_back
-from poolpilot.serve.tuner.watching import in_hold, in_pause, in_watch
-from poolpilot.serve.tuner.why_not import Rules
+from poolpilot.serve.tuner.machine.decision import Mode, State
+from poolpilot.serve.tuner.machine.look import Look, Reading
+from poolpilot.serve.tuner.machine.memory import Memory, Refusal
+from poolpilot.serve.tuner.machine.trying import Step, abandon, in_try, in_verify, rolled_back
+from poolpilot.serve.tuner.machine.watching import in_hold, in_pause, in_watch
+from poolpilot.serve.tuner.machine.why_not import Rules
 
 Handler = Callable[[Reading, Look, Memory, Rules], Step]
 

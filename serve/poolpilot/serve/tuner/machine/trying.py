@@ -4,11 +4,11 @@ import math
 import statistics
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.tuner.decision import Decision, State
-from poolpilot.serve.tuner.look import Look, Reading
-from poolpilot.serve.tuner.memory import Journey, Memory, Refusal
-from poolpilot.serve.tuner.paired_trial import Z_HARM, PairedTrial, noise_of
-from poolpilot.serve.tuner.why_not import Rules
+from poolpilot.serve.tuner.machine.decision import Decision, State
+from poolpilot.serve.tuner.machine.look import Look, Reading
+from poolpilot.serve.tuner.machine.memory import Journey, Memory, Refusal
+from poolpilot.serve.tuner.machine.paired_trial import Z_HARM, PairedTrial, noise_of
+from poolpilot.serve.tuner.machine.why_not import Rules
 
 Step = tuple[Memory, Decision]
 """What is remembered after a look, and what is decided."""

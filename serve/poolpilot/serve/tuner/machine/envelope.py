@@ -7,7 +7,7 @@ from typing import Self
 from poolpilot.env.knobs import CORE_KNOBS, KnobSpace
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.tuner.guard_settings import GuardSettings
+from poolpilot.serve.tuner.machine.guard_settings import GuardSettings
 
 
 @dataclass(frozen=True)

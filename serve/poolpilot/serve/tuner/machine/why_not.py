@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.tuner.decision import Mode
-from poolpilot.serve.tuner.envelope import Envelope
-from poolpilot.serve.tuner.guard_settings import GuardSettings, PaceSettings
-from poolpilot.serve.tuner.hours import Hours
-from poolpilot.serve.tuner.look import Look, Proposal
-from poolpilot.serve.tuner.memory import Memory
+from poolpilot.serve.tuner.machine.decision import Mode
+from poolpilot.serve.tuner.machine.envelope import Envelope
+from poolpilot.serve.tuner.machine.guard_settings import GuardSettings, PaceSettings
+from poolpilot.serve.tuner.machine.hours import Hours
+from poolpilot.serve.tuner.machine.look import Look, Proposal
+from poolpilot.serve.tuner.machine.memory import Memory
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.tuner.envelope import Envelope, worst_threads
-from poolpilot.serve.tuner.guard_settings import GuardSettings
+from poolpilot.serve.tuner.machine.envelope import Envelope, worst_threads
+from poolpilot.serve.tuner.machine.guard_settings import GuardSettings
 
 ANY_NUMBER = st.integers(min_value=-(2**70), max_value=2**70)
 ANY_TUPLE = st.builds(PoolTuple, ANY_NUMBER, ANY_NUMBER, ANY_NUMBER)

@@ -6,8 +6,8 @@ import pytest
 from tests.serve.tuner.conftest import HOME, Drive, falling, flat, rising, rules
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.tuner.decision import Mode, State
-from poolpilot.serve.tuner.look import Proposal
+from poolpilot.serve.tuner.machine.decision import Mode, State
+from poolpilot.serve.tuner.machine.look import Proposal
 
 MakeDrive = Callable[..., Drive]
 FAR = PoolTuple(16, 3, 500)

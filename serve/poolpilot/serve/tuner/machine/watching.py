@@ -3,13 +3,13 @@
 import math
 import statistics
 
-from poolpilot.serve.tuner.decision import Mode, State
-from poolpilot.serve.tuner.envelope import worst_threads
-from poolpilot.serve.tuner.look import Look, Proposal, Reading
-from poolpilot.serve.tuner.memory import Memory
-from poolpilot.serve.tuner.paired_trial import noise_of
-from poolpilot.serve.tuner.trying import Step, begin_try, taken_back
-from poolpilot.serve.tuner.why_not import Rules, candidate_of, why_not
+from poolpilot.serve.tuner.machine.decision import Mode, State
+from poolpilot.serve.tuner.machine.envelope import worst_threads
+from poolpilot.serve.tuner.machine.look import Look, Proposal, Reading
+from poolpilot.serve.tuner.machine.memory import Memory
+from poolpilot.serve.tuner.machine.paired_trial import noise_of
+from poolpilot.serve.tuner.machine.trying import Step, begin_try, taken_back
+from poolpilot.serve.tuner.machine.why_not import Rules, candidate_of, why_not
 
 NOISES = 3.0
 """A change is another workload only beyond so many standard deviations of a window."""

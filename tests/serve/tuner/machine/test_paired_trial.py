@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.tuner.guard_settings import GuardSettings, PaceSettings
-from poolpilot.serve.tuner.look import Reading
-from poolpilot.serve.tuner.paired_trial import LEAST_NOISE, PairedTrial, noise_of
+from poolpilot.serve.tuner.machine.guard_settings import GuardSettings, PaceSettings
+from poolpilot.serve.tuner.machine.look import Reading
+from poolpilot.serve.tuner.machine.paired_trial import LEAST_NOISE, PairedTrial, noise_of
 
 BEFORE, CANDIDATE = PoolTuple(2, 3, 500), PoolTuple(4, 3, 500)
 GUARD, PACE = GuardSettings(), PaceSettings()

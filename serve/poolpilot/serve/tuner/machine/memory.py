@@ -5,9 +5,9 @@ import math
 from pydantic import BaseModel, ConfigDict
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.tuner.decision import Decision, State
-from poolpilot.serve.tuner.look import Reading
-from poolpilot.serve.tuner.paired_trial import Z_ONE_SIDED_95, PairedTrial
+from poolpilot.serve.tuner.machine.decision import Decision, State
+from poolpilot.serve.tuner.machine.look import Reading
+from poolpilot.serve.tuner.machine.paired_trial import Z_ONE_SIDED_95, PairedTrial
 
 HOUR_S = 3600.0
 

@@ -16,8 +16,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.tuner.guard_settings import GuardSettings, PaceSettings
-from poolpilot.serve.tuner.look import Reading
+from poolpilot.serve.tuner.machine.guard_settings import GuardSettings, PaceSettings
+from poolpilot.serve.tuner.machine.look import Reading
 
 KNOWN = 4
 LEAST_NOISE = 0.01

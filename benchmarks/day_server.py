@@ -1,0 +1,251 @@
+"""A day of a server in virtual time: workloads that shift and come back, drift, restarts, and people's changes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.servers.simulated import SimulatedServer
+from poolpilot.env.workloads.families import FAMILIES, draw_workload
+from poolpilot.errors import LostServerError
+from poolpilot.featurizer.histogram import Histogram
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import Snapshot
+from poolpilot.native_pool.simulation import LoadChange
+from poolpilot.native_pool.workload import Workload
+
+DAY_FAMILIES = (
+    *("short_beside_long", "silent_single", "silent_then_latch", "cpu_with_think", "silent_beside_cpu"),
+    *("silent_and_reported", "short_beside_silent_long", "page_faults", "three_sorts", "orders_beside_cpu"),
+    "mixture_of_one",
+)
+"""Families whose day takes seconds to simulate: those of thousands of requests a second take minutes."""
+
+BIN_S = 30.0
+"""Seconds by which the day is judged."""
+
+
+@dataclass(frozen=True)
+class Happening:
+    """Something that befalls the server.
+
+    Attributes:
+        at_s: When.
+        phase: The workload that begins; None for the one that is.
+        restarts: Whether the server is started anew.
+        person_sets: What a person sets; None for nothing.
+    """
+
+    at_s: float
+    phase: int | None = None
+    restarts: bool = False
+    person_sets: PoolTuple | None = None
+
+
+@dataclass(frozen=True)
+class Day:
+    """What a day brings.
+
+    Attributes:
+        workloads: The workloads, by phase number.
+        happenings: What befalls the server, in order; the first one begins phase 0 at 0 s.
+        drift: Seconds from one change of the pauses and connections to the next, and how far they go.
+        length_s: Its length.
+        seed: Seed of the drift.
+    """
+
+    workloads: tuple[Workload, ...]
+    happenings: tuple[Happening, ...]
+    drift: tuple[float, float]
+    length_s: float
+    seed: int
+
+    @classmethod
+    def draw(cls, seed: int, hours: float = 24.0, *, disturbed: bool = True) -> Self:
+        """Draws a day: three workloads in eight shifts, so that each comes back, and what disturbs them."""
+        rng = np.random.default_rng(seed)
+        names = rng.choice(DAY_FAMILIES, 3, replace=False)
+        drawn = [draw_workload(FAMILIES[str(name)], int(rng.integers(1, 10_000))) for name in names]
+        cpus = int(rng.choice([1, 2, 4]))
+        workloads = tuple(replace(each, cpus=cpus) for each in drawn)
+        length_s = 3600.0 * hours
+        begins = np.sort(rng.uniform(0.02, 0.98, 7)) * length_s
+        shifts = [Happening(0.0, phase=0)]
+        for begin in begins:
+            others = [number for number in range(3) if number != shifts[-1].phase]
+            shifts.append(Happening(float(begin), phase=int(rng.choice(others))))
+        disturbing = [
+            Happening(float(rng.uniform(0.1, 0.9) * length_s), restarts=True),
+            Happening(
+                float(rng.uniform(0.5, 0.9) * length_s),
+                person_sets=PoolTuple(int(rng.choice([2, 4, 8])), 3, int(rng.choice([50, 200, 500]))),
+            ),
+        ]
+        happenings = sorted([*shifts, *(disturbing if disturbed else [])], key=lambda each: each.at_s)
+        return cls(workloads, tuple(happenings), (900.0, 0.15), length_s, seed)
+
+    def phase_at(self, at_s: float) -> int:
+        """The workload at a time."""
+        return next(each.phase for each in reversed(self.happenings) if each.at_s <= at_s and each.phase is not None)
+
+
+class DayServer:
+    """A pool server that lives through a day.
+
+    Args:
+        day: The day.
+        initial: What its configuration file says; the default where None.
+
+    Attributes:
+        bins: Requests completed in each `BIN_S` of the day.
+        changes: Times at which a tuple was set by whoever tunes it.
+    """
+
+    def __init__(self, day: Day, initial: PoolTuple | None = None) -> None:
+        self.day = day
+        self.bins = np.zeros(int(day.length_s // BIN_S) + 1)
+        self.changes: list[tuple[float, PoolTuple]] = []
+        self._initial = initial or KnobSpace.stock(day.workloads[0].cpus).default_tuple()
+        self._counters: dict[str, float] = {}
+        self._histograms: dict[str, Histogram] = {}
+        self._at_s, self._epoch = 0.0, 0
+        self._left = list(day.happenings[1:])
+        self._phase = day.happenings[0].phase or 0
+        self._gone = False
+        self._pool = self._opened(self._initial)
+
+    @property
+    def knobs(self) -> KnobSpace:
+        """See `PoolServer`."""
+        return self._pool.knobs
+
+    def tuple_in_force(self) -> PoolTuple:
+        """See `PoolServer`."""
+        self._check()
+        return self._pool.tuple_in_force()
+
+    def apply(self, pool_tuple: PoolTuple) -> PoolTuple:
+        """See `PoolServer`."""
+        self._check()
+        if pool_tuple != self._pool.tuple_in_force():
+            self.changes.append((self._at_s, pool_tuple))
+            self._epoch += 1
+        return self._pool.apply(pool_tuple)
+
+    def run_for(self, seconds: float) -> None:
+        """Lets the day go on; what falls into this time happens."""
+        ends_s = self._at_s + seconds
+        while self._left and self._left[0].at_s < ends_s:
+            self._run_until(self._left[0].at_s)
+            self._happen(self._left.pop(0))
+        self._run_until(ends_s)
+
+    def run_requests(self, requests: int, most_s: float, least_s: float = 0.0) -> None:  # noqa: ARG002
+        """See `VirtualTime`; runs for the longest time."""
+        self.run_for(most_s)
+
+    def thread_changes(self) -> float:
+        """See `VirtualTime`."""
+        return self._pool.thread_changes()
+
+    def snapshot(self) -> Snapshot:
+        """What was counted since the day began, whatever workload sent it."""
+        self._check()
+        now = self._pool.snapshot()
+        return replace(
+            now,
+            time_s=self._at_s,
+            tuple_epoch=self._epoch,
+            counters=_added(self._counters, now.counters),
+            histograms={
+                name: _histogram(self._histograms.get(name), now.histograms.get(name))
+                for name in {*self._histograms, *now.histograms}
+            },
+        )
+
+    def at_s(self) -> float:
+        """The time of the day; see `Clock`."""
+        return self._at_s
+
+    def unix_s(self) -> float:
+        """The same, for who wants the wall clock; see `Clock`."""
+        return self._at_s
+
+    def reach_again(self) -> bool:
+        """See `WayBack.reach_again`: a restarted server can be reached at once."""
+        self._gone = False
+        return True
+
+    def close(self) -> None:
+        """See `PoolServer`."""
+        self._pool.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _check(self) -> None:
+        if self._gone:
+            raise LostServerError("the server was restarted")
+
+    def _run_until(self, at_s: float) -> None:
+        while self._at_s < at_s:
+            edge_s = (self._at_s // BIN_S + 1) * BIN_S
+            seconds = min(edge_s, at_s) - self._at_s
+            before = self._completed()
+            self._pool.run_for(seconds)
+            self.bins[min(int(self._at_s // BIN_S), len(self.bins) - 1)] += self._completed() - before
+            self._at_s = min(edge_s, at_s)
+
+    def _completed(self) -> float:
+        return float(self._pool.snapshot().counters["completed"])
+
+    def _happen(self, what: Happening) -> None:
+        in_force = self._pool.tuple_in_force()
+        if what.phase is not None or what.restarts:
+            self._keep_counts()
+            self._phase = self._phase if what.phase is None else what.phase
+            self._pool = self._opened(self._initial if what.restarts else in_force)
+        if what.restarts:
+            self._gone, self._epoch = True, self._epoch + 1
+        if what.person_sets is not None:
+            self._pool.apply(what.person_sets)
+            self._epoch += 1
+
+    def _keep_counts(self) -> None:
+        last = self._pool.snapshot()
+        self._counters = _added(self._counters, last.counters)
+        for name, histogram in last.histograms.items():
+            self._histograms[name] = _histogram(self._histograms.get(name), histogram)
+
+    def _opened(self, initial: PoolTuple) -> SimulatedServer:
+        return SimulatedServer(self.day.workloads[self._phase], initial=initial, changes=drift_of(self.day, self._at_s))
+
+
+def drift_of(day: Day, begin_s: float) -> Sequence[LoadChange]:
+    """Pauses that wander by the hour of the day, as seen by a pool that was opened at a time."""
+    every_s, far = day.drift
+    rng = np.random.default_rng([day.seed, 7])
+    factors = np.exp(far * rng.standard_normal(int(day.length_s // every_s) + 2))
+    return [
+        LoadChange(at_s=number * every_s - begin_s, think_factor=float(factor))
+        for number, factor in enumerate(factors)
+        if number * every_s > begin_s
+    ]
+
+
+def _added(first: Mapping[str, float], second: Mapping[str, float]) -> dict[str, float]:
+    return {name: first.get(name, 0.0) + second.get(name, 0.0) for name in {*first, *second}}
+
+
+def _histogram(first: Histogram | None, second: Histogram | None) -> Histogram:
+    if first is None or second is None:
+        return first or second or Histogram()
+    return first + second

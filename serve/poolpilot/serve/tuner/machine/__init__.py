@@ -1,0 +1,1 @@
+"""What the tuner decides, without I/O and without a clock."""
