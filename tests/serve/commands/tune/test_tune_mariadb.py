@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -208,20 +208,16 @@ def test_second_tuner_is_told_of_the_first(stage: Stage) -> None:
     assert stage.in_force() == FIRST
 
 
-def hold_a_global_read_lock(stage: Stage) -> Callable[[], None]:
-    session = Session(stage.lab.root)
-    session.execute("FLUSH TABLES WITH READ LOCK")
-    return session.close
-
-
-def test_nothing_is_tried_while_the_server_is_locked(stage: Stage) -> None:
-    release = hold_a_global_read_lock(stage)
-    try:
-        with stage.applying(*QUICK, "--seconds", "8") as process:
-            said, _ = process.communicate(timeout=60)
-    finally:
-        release()
-    assert "nothing is changed now" in said
+def test_switchover_takes_a_try_back(stage: Stage) -> None:
+    with stage.applying(*ENDLESS, "--seconds", "15") as process:
+        stage.until(STEP)
+        with Session(stage.lab.root) as session:
+            session.execute("SET GLOBAL read_only = 1")
+            try:
+                said, _ = process.communicate(timeout=60)
+            finally:
+                session.execute("SET GLOBAL read_only = 0")
+    assert "nothing is changed now: read_only has just been switched on" in said
     assert stage.in_force() == FIRST
 
 

@@ -17,10 +17,11 @@ PILE = 2
 """Sessions that wait for locks of definitions, from which on they pile up."""
 
 POOL_QUERY = (
-    "SELECT @@GLOBAL.read_only, @@GLOBAL.thread_pool_max_threads, SUM(THREADS), SUM(QUEUE_LENGTH), "
+    "SELECT MAX(@@GLOBAL.read_only), @@GLOBAL.thread_pool_max_threads, SUM(THREADS), SUM(QUEUE_LENGTH), "
     "SUM(THREADS > 0 AND ACTIVE_THREADS = 0 AND STANDBY_THREADS = 0 AND (QUEUE_LENGTH > 0 OR NOT HAS_LISTENER)), "
     f"({RUNNING_QUERY}) FROM information_schema.THREAD_POOL_GROUPS"
 )
+"""Bare, @@GLOBAL.read_only is always 0 beside sums (seen on MariaDB 10.11.19)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,10 @@ HELP = (
 )
 PANELS = {
     "Security": ("token_file", "tls_certificate", "tls_key", "tls_client_ca"),
+    "Outcomes": ("outcomes", "outcome_segment_bytes"),
     "Limits": (
         *("body_limit_bytes", "header_timeout_s", "body_timeout_s", "keep_alive_s"),
-        *("concurrency_limit", "connection_limit", "rate_per_s", "rate_burst", "outcome_segment_bytes"),
+        *("concurrency_limit", "connection_limit", "rate_per_s", "rate_burst"),
     ),
 }
 """The groups of the help."""
