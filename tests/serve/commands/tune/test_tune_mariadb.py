@@ -109,8 +109,16 @@ def stage(server: Lab, tmp_path: Path) -> Iterator[Stage]:
         yield one
 
 
+UNTIRING = (
+    *(*QUICK, "--pace.least-pairs", "1", "--pace.most-pairs", "1", "--pace.verify-windows", "1", "--pace.ask-every-s", "0"),
+    *("--guard.cool-down-s", "0", "--guard.retry-after-s", "0", "--guard.breaker-roll-backs", "99"),
+    *("--guard.tries-per-hour", "99"),
+)
+"""Chance calls one try in twenty worse; here the next one follows at once."""
+
+
 def test_step_is_verified_and_stays(stage: Stage) -> None:
-    with stage.applying(*QUICK, "--pace.least-pairs", "1", "--pace.verify-windows", "1", "--seconds", "20") as process:
+    with stage.applying(*UNTIRING, "--seconds", "20") as process:
         said, _ = process.communicate(timeout=90)
     assert process.returncode == 0, said
     assert f"{STEP} is verified" in said
