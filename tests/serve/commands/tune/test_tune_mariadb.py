@@ -110,7 +110,8 @@ def stage(server: Lab, tmp_path: Path) -> Iterator[Stage]:
 
 
 UNTIRING = (
-    *(*QUICK, "--pace.least-pairs", "1", "--pace.most-pairs", "1", "--pace.verify-windows", "1", "--pace.ask-every-s", "0"),
+    *QUICK,
+    *("--pace.least-pairs", "1", "--pace.most-pairs", "1", "--pace.verify-windows", "1", "--pace.ask-every-s", "0"),
     *("--guard.cool-down-s", "0", "--guard.retry-after-s", "0", "--guard.breaker-roll-backs", "99"),
     *("--guard.tries-per-hour", "99"),
 )

@@ -120,7 +120,7 @@ def _remedies(facts: Facts, hold: LockHold, number: int, kind: FindingKind) -> I
         beside = [one for one in hold.waiters if one % facts.limits.size == number % facts.limits.size]
         if beside:
             yield f"KILL QUERY {beside[0]};"
-            yield "ends the statement of one that waits in the same group; its thread serves the queue: look again after it"
+            yield "ends the statement of one that waits in the same group; its thread serves the queue: look again"
         return
     if hold.lock == "all tables":
         yield "its client ends the backup, or sends UNLOCK TABLES"
