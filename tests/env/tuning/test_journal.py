@@ -1,6 +1,7 @@
 """The journal of a command: whole lines before every change, and nothing believed that does not fit."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,19 @@ def test_commit_that_cannot_be_written_leaves_the_beginning(
     again = found(begun, stock)
     assert again is not None
     assert (again.first, again.announced) == (begun.first, begun.announced)
+
+
+def test_step_of_which_only_a_part_can_be_noted_is_not_taken(
+    begun: Journal, stock: KnobSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = os.write
+    with monkeypatch.context() as full:
+        full.setattr("os.write", lambda descriptor, data: write(descriptor, data[:5]))
+        with pytest.raises(JournalError, match="nothing more is set"):
+            begun.announce(FIRST.with_core((8, 3, 500)))
+    again = found(begun, stock)
+    assert again is not None
+    assert again.announced == begun.announced == ()
 
 
 def test_line_that_was_cut_short_never_happened(begun: Journal, stock: KnobSpace) -> None:

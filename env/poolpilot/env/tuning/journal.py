@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
+from poolpilot.env.durable_writes import flush_folder, write_whole
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.mariadb.identity import ServerIdentity
 from poolpilot.errors import JournalError, SettingError
@@ -85,7 +86,7 @@ class Journal:
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             journal._write(journal._beginning(), os.O_TRUNC)
-            _flush_folder(folder)
+            flush_folder(folder)
         except OSError as error:
             raise JournalError(
                 f"cannot write the way back to {journal.path} ({error.strerror}), and without it nothing is set; "
@@ -167,7 +168,7 @@ class Journal:
         try:
             self._write(beginning, os.O_TRUNC, fresh)
             fresh.replace(self.path)
-            _flush_folder(self.path.parent)
+            flush_folder(self.path.parent)
         except OSError as error:
             raise JournalError(f"cannot write to {self.path} ({error.strerror}): nothing more is set") from error
         self.first, self.announced = pool_tuple, ()
@@ -205,19 +206,10 @@ class Journal:
     def _write(self, line: Mapping[str, Any], how: int, path: Path | None = None) -> None:
         descriptor = os.open(path or self.path, os.O_WRONLY | os.O_CREAT | how, 0o600)
         try:
-            os.write(descriptor, f"{json.dumps(line)}\n".encode())
+            write_whole(descriptor, f"{json.dumps(line)}\n".encode())
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Makes sure that the names in a folder are on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def path_of(folder: Path, server: ServerIdentity) -> Path:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from poolpilot.env.durable_writes import write_whole
 from poolpilot.errors import StoreError
 from poolpilot.serve.tuner.machine.decide import decide
 from poolpilot.serve.tuner.machine.decision import Decision
@@ -116,8 +117,7 @@ class DecisionLog:
         data = f"{json.dumps(line, allow_nan=False)}\n".encode()
         size = os.fstat(self._descriptor).st_size
         try:
-            if os.write(self._descriptor, data) != len(data):
-                raise OSError("the disk is full")
+            write_whole(self._descriptor, data)
             os.fsync(self._descriptor)
         except OSError:
             with suppress(OSError):

@@ -1,9 +1,10 @@
 """The segment that is written to: a line is in it whole and on disk, or not at all."""
 
-import errno
 import os
 from contextlib import suppress
 from pathlib import Path
+
+from poolpilot.env.durable_writes import flush_folder, write_whole
 
 
 class OpenSegment:
@@ -43,8 +44,7 @@ class OpenSegment:
             OSError: It could not be written; what came of it was cut off again.
         """
         try:
-            if os.write(self._descriptor, line) < len(line):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            write_whole(self._descriptor, line)
         except OSError:
             self._cut_back()
             raise
@@ -85,16 +85,3 @@ def cut_torn_end(path: Path) -> int:
             file.flush()
             os.fsync(file.fileno())
     return torn
-
-
-def flush_folder(folder: Path) -> None:
-    """Makes the names in a folder survive a loss of power.
-
-    Raises:
-        OSError: The disk does not take them.
-    """
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
