@@ -1,7 +1,6 @@
 """The live screen of the demonstration."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 
 from rich.console import Console
 from rich.live import Live
@@ -30,14 +29,9 @@ class DemoScreen(Watcher):
         self._line = ""
         self._live = Live(console=console, auto_refresh=False, transient=True)
 
-    @contextmanager
-    def shown(self) -> Iterator[None]:
+    def shown(self) -> AbstractContextManager[object]:
         """Draws for the duration of the block."""
-        if not self._console.is_terminal:
-            yield
-            return
-        with self._live:
-            yield
+        return self._live if self._console.is_terminal else nullcontext()
 
     def phase(self, workload: str, name: str) -> None:
         """Begins a phase with empty bars."""

@@ -1,8 +1,7 @@
 """What `poolpilot tune` prints: a line where a decision says something new, and what came of all of them."""
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from typing import Any
 
@@ -42,10 +41,9 @@ class TunerScreen:
         self._said, self._state = decision.reason, decision.state
         self.say(look, decision)
 
-    @contextmanager
-    def shown(self) -> Iterator[None]:
+    def shown(self) -> AbstractContextManager[object]:
         """Shows for the duration of the block."""
-        yield
+        return nullcontext()
 
     def say(self, look: Look, decision: Decision) -> None:
         """Prints a decision."""

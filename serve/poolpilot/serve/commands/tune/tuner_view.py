@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from datetime import datetime
 
 from rich.console import Console, Group
@@ -50,14 +50,9 @@ class TunerView(TunerScreen):
         self._live = Live(console=console, auto_refresh=False, get_renderable=self.view)
 
     @override
-    @contextmanager
-    def shown(self) -> Iterator[None]:
+    def shown(self) -> AbstractContextManager[object]:
         """Draws for the duration of the block."""
-        if not self._console.is_terminal:
-            yield
-            return
-        with self._live:
-            yield
+        return self._live if self._console.is_terminal else super().shown()
 
     @override
     def add(self, look: Look, decision: Decision) -> None:
