@@ -21,6 +21,8 @@ class PoolTuple:
         >>> stock = PoolTuple(pool_size=4, oversubscribe=3, timer_interval_ms=500)
         >>> print(stock, stock.with_core((16, 3, 10)))
         (4, 3, 500) (16, 3, 10)
+        >>> stock.active_threads
+        16
     """
 
     pool_size: int
@@ -33,6 +35,11 @@ class PoolTuple:
     def core(self) -> tuple[int, int, int]:
         """The (pool_size, oversubscribe, timer_interval_ms) triple."""
         return (self.pool_size, self.oversubscribe, self.timer_interval_ms)
+
+    @property
+    def active_threads(self) -> int:
+        """Threads that may be at work at once; those that wait are replaced beyond it."""
+        return self.pool_size * (1 + self.oversubscribe)
 
     def with_core(self, core: tuple[int, int, int]) -> Self:
         """Returns this tuple with another core."""

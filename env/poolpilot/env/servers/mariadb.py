@@ -301,7 +301,7 @@ class MariadbServer:
 
     def _check_threads(self, pool_tuple: PoolTuple) -> None:
         most = int(self.variables["thread_pool_max_threads"].value)
-        wanted = pool_tuple.pool_size * (1 + pool_tuple.oversubscribe) + self.watch.spare_threads
+        wanted = pool_tuple.active_threads + self.watch.spare_threads
         if wanted > most:
             raise SettingError(
                 f"{pool_tuple} may ask for {wanted} threads, those in reserve included, but thread_pool_max_threads "

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.tuner.machine.envelope import Envelope, worst_threads
+from poolpilot.serve.tuner.machine.envelope import Envelope
 from poolpilot.serve.tuner.machine.guard_settings import GuardSettings
 
 ANY_NUMBER = st.integers(min_value=-(2**70), max_value=2**70)
@@ -36,7 +36,7 @@ def test_no_step_leaves_the_envelope(
     assert 10 <= stepped.timer_interval_ms <= 6000
     for now, value in zip(verified.core, stepped.core, strict=True):
         assert value in (now - 1, now + 1) or now / factor <= value <= now * factor
-    assert most_threads is None or worst_threads(stepped) <= most_threads
+    assert most_threads is None or stepped.active_threads <= most_threads
 
 
 @pytest.mark.parametrize(

@@ -122,9 +122,8 @@ def advice_of(
 def worst_threads(server: MariadbServer, pool_tuple: PoolTuple) -> int:
     """Threads that the pool may start: a blocked one is replaced, up to one a connection and a listener a group."""
     connections = server.population.connections
-    active = pool_tuple.pool_size * (1 + pool_tuple.oversubscribe)
     most = int(server.variables["thread_pool_max_threads"].value)
-    return min(max(active, connections) + pool_tuple.pool_size, most)
+    return min(max(pool_tuple.active_threads, connections) + pool_tuple.pool_size, most)
 
 
 def workload_in_words(window: Window, cpus: int | None) -> tuple[str, ...]:

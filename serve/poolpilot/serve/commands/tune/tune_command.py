@@ -24,7 +24,7 @@ from poolpilot.serve.commands.tune.tuner_screen import TunerScreen, summary, sum
 from poolpilot.serve.commands.tune.tuner_view import TunerView
 from poolpilot.serve.tuner.decision_log import DecisionLog
 from poolpilot.serve.tuner.machine.decision import Mode
-from poolpilot.serve.tuner.machine.envelope import Envelope, worst_threads
+from poolpilot.serve.tuner.machine.envelope import Envelope
 from poolpilot.serve.tuner.machine.hours import Hours
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.outside import Outside, nothing_hinders
@@ -149,7 +149,7 @@ def introduction(settings: TuneSettings, target: Target, rules: Rules, folder: P
     lines = [f"Tuner of {target.name}, mode {settings.mode}; {in_force} is in force. Decisions go to {folder}."]
     if rules.mode is Mode.APPLY:
         (least, most), *_ = rules.envelope.ranges
-        worst = max(worst_threads(in_force.with_core((most, rules.envelope.ranges[1][1], 1))), 1)
+        worst = in_force.with_core((most, rules.envelope.ranges[1][1], 1)).active_threads
         limit = worst if rules.envelope.most_threads is None else min(worst, rules.envelope.most_threads)
         lines.append(
             f"It may set sizes {least}..{most}, by a factor of {rules.guard.factor:g} at a time, with {limit} threads "

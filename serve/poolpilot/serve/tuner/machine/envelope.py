@@ -76,7 +76,7 @@ class Envelope:
             raise SettingError(f"{candidate} differs from {verified} in more than the core knobs")
         if not self._has_threads_for(candidate):
             raise SettingError(
-                f"{candidate} may ask for {worst_threads(candidate)} threads; allowed are {self.most_threads}"
+                f"{candidate} may ask for {candidate.active_threads} threads; allowed are {self.most_threads}"
             )
 
     def _reach(self, now: int, span: tuple[int, int]) -> tuple[int, int]:
@@ -85,12 +85,7 @@ class Envelope:
         return max(down, span[0]), min(up, span[1])
 
     def _has_threads_for(self, pool_tuple: PoolTuple) -> bool:
-        return self.most_threads is None or worst_threads(pool_tuple) <= self.most_threads
-
-
-def worst_threads(pool_tuple: PoolTuple) -> int:
-    """Threads that the groups of a tuple may keep active, with a listener each."""
-    return pool_tuple.pool_size * (1 + pool_tuple.oversubscribe)
+        return self.most_threads is None or pool_tuple.active_threads <= self.most_threads
 
 
 def _both(name: str, asked: tuple[int, int], knobs: KnobSpace) -> tuple[int, int]:

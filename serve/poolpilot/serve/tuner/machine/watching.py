@@ -4,7 +4,6 @@ import math
 import statistics
 
 from poolpilot.serve.tuner.machine.decision import Mode, State
-from poolpilot.serve.tuner.machine.envelope import worst_threads
 from poolpilot.serve.tuner.machine.look import Look, Proposal, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.paired_trial import noise_of
@@ -78,7 +77,7 @@ def _weighed(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -> St
     promised = "" if proposal.gain is None else f", which promises {100 * math.expm1(proposal.gain):+.0f} %"
     said = (
         f"{candidate} is tried beside {memory.verified}, towards {proposal.pool_tuple}{promised}; "
-        f"{worst_threads(candidate)} threads at worst"
+        f"{candidate.active_threads} threads at worst"
     )
     return begin_try(candidate, look, memory, rules, said, homeward=False)
 
