@@ -1,8 +1,9 @@
 """What PoolPilot decides by unless told otherwise: what was best on validation (docs/evaluation.md, decision 26).
 
 Who measures what follows tries by the known response curves, whatever the server. Who looks once is answered by the
-network of the server's kind where that is sure, else by the curves. A network alone can be chosen: by its folder, by
-`network` for the shipped one, or by the environment variables of `champion.py`.
+network of the server's kind where that is sure, else by the curves. A folder that `poolpilot learn` has left gives
+other curves, and maybe another network. A network alone can be chosen: by its folder, by `network` for the shipped one,
+or by the environment variables of `champion.py`.
 """
 
 import os
@@ -12,6 +13,7 @@ from poolpilot.featurizer.snapshot import ServerKind
 from poolpilot.models.champion import CHAMPIONS, MODEL_FOR, champion_folder, load_for, model_for
 from poolpilot.models.latent.latent_advisor import LatentAdvisor
 from poolpilot.models.latent.latent_bandit import LatentBandit
+from poolpilot.models.latent.learned_folder import holds_learned_model, load_learned_model
 from poolpilot.models.latent.one_look import OneLook
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.predictor import Predictor, ScorePredictor
@@ -25,13 +27,17 @@ def advisor_for(server_kind: ServerKind, model: Path | None = None) -> OneLook |
 
     Args:
         server_kind: What the windows were measured on.
-        model: Folder of a network to ask alone, or `network` for the shipped one.
+        model: Folder of a learned model, or of a network to ask alone, or `network` for the shipped one.
 
     Raises:
         FeatureError: Nobody has learned from such servers.
         ArtefactError: The model or the curves are missing or damaged, or are for another kind of server.
     """
-    model_for(server_kind)
+    kind = model_for(server_kind)
+    if model is not None and holds_learned_model(model):
+        learned = load_learned_model(model)
+        own = learned.network if learned.network is not None and learned.network.card.kind == kind else None
+        return OneLook(ScorePredictor(own or load_for(server_kind)), LatentAdvisor(learned.curves))
     folder = _network(server_kind, model)
     if folder is None:
         return OneLook(ScorePredictor(load_for(server_kind)), LatentAdvisor(load_curves()))
@@ -45,6 +51,8 @@ def bandit_for(server_kind: ServerKind, model: Path | None = None) -> Predictor:
         FeatureError: The model is a network, and none knows such servers.
         ArtefactError: The model or the curves are missing or damaged, or are for another kind of server.
     """
+    if model is not None and holds_learned_model(model):
+        return LatentBandit(load_learned_model(model).curves)
     folder = _network(server_kind, model)
     if folder is None:
         return LatentBandit(load_curves())

@@ -9,6 +9,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.featurizer.window import Window
 from poolpilot.models.card import ModelKind
 from poolpilot.models.champion import CHAMPIONS, load_champion, model_for
+from poolpilot.models.latent.learned_folder import holds_learned_model
 from poolpilot.models.latent.shipped import advisor_for
 from poolpilot.models.predictor import Prediction, Predictor, ScorePredictor
 
@@ -28,12 +29,15 @@ class PredictorByKind:
         """Loads what ships, or the networks that the environment names.
 
         Args:
-            model: Folder of a network that answers for its kind of server instead.
+            model: Folder that `poolpilot learn` has left, or of a network that answers for its kind of server instead.
 
         Raises:
             DamagedArtefactError: A file of one is missing, unreadable or not what was written.
             ArtefactError: One is missing, or does not fit this version.
         """
+        if model is not None and holds_learned_model(model):
+            learned = model.resolve()  # one model for all kinds, should a link be moved meanwhile
+            return cls({kind: advisor_for(kind, learned) for kind in CHAMPIONS})
         named: dict[ModelKind, Predictor] = {}
         if model is not None:
             artefact = load_champion(model)
