@@ -18,6 +18,7 @@ from poolpilot.serve.commands.main import build
 
 IN_BASE = (
     "advise",
+    "bundle",
     "climb",
     "curves",
     "demo",

@@ -47,6 +47,7 @@ def build() -> typer.Typer:
 
 
 def _add_look(app: typer.Typer) -> None:
+    from poolpilot.serve.commands.bundle import bundle_command
     from poolpilot.serve.commands.look import (
         advise_command,
         bench_climbers_command,
@@ -68,6 +69,7 @@ def _add_look(app: typer.Typer) -> None:
     add_settings_command(mariadb, "grants", mariadb_command.GRANTS_HELP, mariadb_command.build_grants)
     add_settings_command(mariadb, "check", mariadb_command.CHECK_HELP, mariadb_command.build_check)
     app.add_typer(mariadb, name="mariadb", help=mariadb_command.HELP, rich_help_panel=LOOK)
+    add_settings_command(app, "bundle", bundle_command.HELP, bundle_command.build, LOOK)
     add_settings_command(app, "page", page_command.HELP, page_command.build, LOOK)
     add_settings_command(app, "predict", predict_command.HELP, predict_command.build, LOOK)
     add_settings_command(app, "simulate", simulate_command.HELP, simulate_command.build, LOOK)

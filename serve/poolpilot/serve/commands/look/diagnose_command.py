@@ -43,7 +43,7 @@ def build() -> Callable[..., None]:
 
 
 def diagnose(settings: DiagnoseSettings, json_path: Path | None) -> None:
-    """Looks at a server and shows what was found; a login that finds no thread is a finding too.
+    """Looks at a server and shows what was found.
 
     Raises:
         SettingError: The DSN, the defaults file or the file to write is wrong.
@@ -51,15 +51,24 @@ def diagnose(settings: DiagnoseSettings, json_path: Path | None) -> None:
     """
     console = terminal()
     check_folder(json_path)
+    where, diagnosis = found_of(settings, console)
+    show(diagnosis, console)
+    write_json(json_path, {"where": where, **diagnosis.as_dict()})
+
+
+def found_of(settings: DiagnoseSettings, console: Console) -> tuple[str, Diagnosis]:
+    """Where the server is, and what was found; a login that finds no thread is a finding too.
+
+    Raises:
+        SettingError: The DSN or the defaults file is wrong.
+        ServerError: The server cannot be reached, has no pool, or is lost while it is looked at.
+    """
     try:
         server = connect(settings.dsn, settings.defaults_file, None, settings.cpus)
     except LostServerError as error:
-        where, diagnosis = settings.dsn, no_login(settings.dsn, str(error))
-    else:
-        with server:
-            where, diagnosis = server.session.where, look_twice(server, settings, console)
-    show(diagnosis, console)
-    write_json(json_path, {"where": where, **diagnosis.as_dict()})
+        return settings.dsn, no_login(settings.dsn, str(error))
+    with server:
+        return server.session.where, look_twice(server, settings, console)
 
 
 def look_twice(server: MariadbServer, settings: DiagnoseSettings, console: Console) -> Diagnosis:

@@ -1,0 +1,1 @@
+"""What a report of a fault needs, collected without secrets."""

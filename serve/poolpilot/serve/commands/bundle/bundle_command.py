@@ -1,0 +1,130 @@
+"""`poolpilot bundle`: what a report of a fault needs, in one file and without secrets."""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
+from rich.console import Console
+from rich.table import Table
+
+from poolpilot.env.output import check_folder, terminal, write_json
+from poolpilot.env.program_settings import ProgramSettings
+from poolpilot.env.tuning.journal import journal_folder
+from poolpilot.errors import SettingError
+from poolpilot.serve.commands.bundle.bundle_part import BundlePart
+from poolpilot.serve.commands.options.settings_command import as_command
+
+HELP = (
+    "Collect what a report of a fault needs: versions, machine, settings, last decisions, journals and digests of "
+    "models, and with a DSN a diagnosis.\n\n"
+    "Passwords, tokens and keys are taken out. Without --write it shows what it would hold and writes nothing."
+)
+
+PANELS = {
+    "What it holds": ("dsn", "defaults_file", "settings", "log", "last"),
+    "Where it goes": ("out", "write", "show"),
+}
+"""The groups of the help."""
+
+
+class BundleSettings(ProgramSettings):
+    """Settings of `poolpilot bundle`."""
+
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_BUNDLE_")
+
+    dsn: str | None = Field(default=None, description="A MariaDB server to look at for two seconds: its diagnosis.")
+    defaults_file: Path | None = Field(
+        default=None,
+        description="Where \\[client] is read, instead of ~/.my.cnf.",
+        json_schema_extra={"metavar": "FILE"},
+    )
+    settings: tuple[Path, ...] = Field(
+        default=(),
+        description="A settings file to take along; repeat it for more.",
+        json_schema_extra={"metavar": "FILE"},
+    )
+    log: Path | None = Field(
+        default=None,
+        description="Where decisions are kept; beside the journals if not given.",
+        json_schema_extra={"metavar": "FOLDER"},
+    )
+    last: int = Field(default=200, ge=1, le=10_000, description="Decisions for a server.")
+    out: Path = Field(
+        default=Path("poolpilot-bundle.tar.gz"),
+        description="File to write; there must be none yet.",
+        json_schema_extra={"metavar": "FILE"},
+    )
+    write: bool = Field(default=False, description="Write it.", json_schema_extra={"flag": "--write"})
+    show: str | None = Field(
+        default=None, description="Print one of its files instead.", json_schema_extra={"metavar": "NAME"}
+    )
+
+
+def build() -> Callable[..., None]:
+    """The command `poolpilot bundle`."""
+    return as_command(BundleSettings, bundle, HELP, panels=PANELS)
+
+
+def bundle(settings: BundleSettings, json_path: Path | None) -> None:
+    """Gathers a bundle, shows what is in it, and writes it where that is asked for.
+
+    Raises:
+        SettingError: A file cannot be read or written, or there is no part of that name.
+        ServerError: The server of the DSN cannot be reached, or has no pool.
+        StoreError: A secret would be left in it.
+    """
+    from poolpilot.serve.commands.bundle.bundle_archive import write_archive
+    from poolpilot.serve.commands.bundle.bundle_contents import BundleSources, bundle_parts
+
+    console = terminal()
+    check_folder(json_path)
+    check_folder(settings.out)
+    redaction = _redaction(settings)
+    sources = BundleSources(journal_folder(), settings.log, settings.settings, settings.last, _diagnosis(settings))
+    parts = list(bundle_parts(sources, redaction))
+    if settings.show is not None:
+        console.out(_named(settings.show, parts).text, highlight=False, end="")
+        return
+    _show(parts, console)
+    if settings.write:
+        written = write_archive(settings.out, parts, redaction)
+        console.print(f"{settings.out}: {written} bytes; read it before you hand it on.", soft_wrap=True)
+    else:
+        console.print("Nothing is written. See a file with --show NAME, write them with --write.", soft_wrap=True)
+    write_json(json_path, {"parts": [{"name": one.name, "holds": one.holds, "bytes": one.size} for one in parts]})
+
+
+def _redaction(settings: BundleSettings) -> Any:
+    from poolpilot.serve.commands.bundle.known_secrets import known_secrets, named_in
+    from poolpilot.serve.commands.bundle.redaction import Redaction
+
+    files = [] if settings.defaults_file is None else [settings.defaults_file]
+    return Redaction(known_secrets(os.environ, [*files, *settings.settings, *named_in([settings.dsn or ""])]))
+
+
+def _diagnosis(settings: BundleSettings) -> dict[str, Any] | None:
+    """What is wrong with the server of the DSN; None where none is named."""
+    if settings.dsn is None:
+        return None
+    from poolpilot.serve.commands.look.diagnose_command import DiagnoseSettings, found_of
+
+    console = Console(stderr=True, markup=False, emoji=False)  # what is shown with --show stands alone
+    where, diagnosis = found_of(DiagnoseSettings(dsn=settings.dsn, defaults_file=settings.defaults_file), console)
+    return {"where": where, **diagnosis.as_dict()}
+
+
+def _named(name: str, parts: Sequence[BundlePart]) -> BundlePart:
+    for part in parts:
+        if part.name == name:
+            return part
+    raise SettingError(f"the bundle has no file {name!r}; there are {', '.join(part.name for part in parts)}")
+
+
+def _show(parts: Sequence[BundlePart], console: Console) -> None:
+    table = Table("file", "holds", "bytes", title="Bundle", title_justify="left")
+    for part in parts:
+        table.add_row(part.name, part.holds, str(part.size))
+    console.print(table)

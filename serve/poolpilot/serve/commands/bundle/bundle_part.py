@@ -1,0 +1,30 @@
+"""A file of a bundle."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Self
+
+
+@dataclass(frozen=True, slots=True)
+class BundlePart:
+    """What one file of a bundle holds.
+
+    Attributes:
+        name: Its path in the bundle.
+        holds: What it is, in a few words.
+        text: What is in it.
+    """
+
+    name: str
+    holds: str
+    text: str
+
+    @classmethod
+    def of_values(cls, name: str, holds: str, values: Any) -> Self:
+        """A part in JSON, laid out to be read."""
+        return cls(name, holds, json.dumps(values, indent=1, sort_keys=True, default=str) + "\n")
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return len(self.text.encode())

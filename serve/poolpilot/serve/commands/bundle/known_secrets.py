@@ -1,0 +1,73 @@
+"""The secrets that this user's files and environment hold, so that none of them goes along by accident.
+
+They stay in the memory of the process that looks for them.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from poolpilot.env.mariadb.dsn import Dsn
+from poolpilot.errors import SettingError
+from poolpilot.serve.commands.bundle.redaction import SECRET_NAME
+
+SHORTEST = 4
+"""Characters; a shorter secret would be found in every other word."""
+
+LARGEST_FILE = 1 << 20
+"""Bytes of a file that are looked at."""
+
+_OPTION = re.compile(
+    r"^\s*[\w-]*(?:pass(?:word|wd)|secret|token)(?![\w-]*file)[\w-]*\s*=\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE
+)
+
+_SCOPED_TOKEN = re.compile(r"^\s*[\w,]+\s+(\S+)\s*$", re.MULTILINE)
+
+_DSN_PASSWORD = re.compile(r"(?:^|,)(?:p|password|passwd)=([^,]*)")
+
+
+def known_secrets(environment: Mapping[str, str], defaults_files: Iterable[Path] = ()) -> frozenset[str]:
+    """Secrets of the environment, of defaults files, of files of settings and of files of tokens.
+
+    Args:
+        environment: Variables; those of `POOLPILOT_...` may name files.
+        defaults_files: Defaults files and settings files that are named elsewhere; ~/.my.cnf is always read.
+    """
+    found = {value for name, value in environment.items() if SECRET_NAME.search(name) or name == "MYSQL_PWD"}
+    ours = {name: value for name, value in environment.items() if name.startswith("POOLPILOT_")}
+    dsns = [value for name, value in ours.items() if name.endswith("_DSN")]
+    found.update(one for dsn in dsns for one in _DSN_PASSWORD.findall(dsn))
+    options = [Path(value) for name, value in ours.items() if name.endswith("_DEFAULTS_FILE")]
+    for path in {Path.home() / ".my.cnf", *defaults_files, *options, *named_in(dsns)}:
+        found.update(one.strip("\"'") for one in _OPTION.findall(_content(path)))
+    for name, value in ours.items():
+        if name.endswith("_TOKEN_FILE"):
+            found.update(_SCOPED_TOKEN.findall(_content(Path(value))))
+    return frozenset(one for one in found if len(one) >= SHORTEST and not _is_path(one))
+
+
+def named_in(dsns: Iterable[str]) -> Iterator[Path]:
+    """The defaults files that DSNs name."""
+    for dsn in dsns:
+        with suppress(SettingError):
+            file = Dsn.parse(dsn).defaults_file
+            if file is not None:
+                yield file
+
+
+def _content(path: Path) -> str:
+    """A file's beginning; nothing of one that cannot be read, of which nothing can go along either."""
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST_FILE).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return ""
+
+
+def _is_path(text: str) -> bool:
+    """Whether it names something that there is, as PWD and SSH_AUTH_SOCK do."""
+    try:
+        return text.startswith("/") and Path(text).exists()
+    except (OSError, ValueError):
+        return False
