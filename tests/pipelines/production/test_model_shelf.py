@@ -1,0 +1,92 @@
+"""One link says which model is in force; the ledger says why, and survives a torn line."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from poolpilot.errors import ArtefactError, DamagedArtefactError, StoreError
+from poolpilot.models.latent.latent_bandit import LatentBandit
+from poolpilot.models.latent.learned_folder import CURVES_FILE
+from poolpilot.models.latent.shipped import bandit_for
+from poolpilot.pipelines.production.model_shelf import LEDGER, ModelShelf
+
+Put = Callable[[str], str]
+
+
+def digest_in_force(shelf: ModelShelf) -> str:
+    in_force = shelf.in_force()
+    assert in_force is not None
+    return in_force.curves.digest
+
+
+def test_nothing_is_in_force_before_the_first(shelf: ModelShelf) -> None:
+    assert (shelf.in_force(), shelf.ledger(), shelf.barred()) == (None, [], frozenset())
+    with pytest.raises(ArtefactError, match="there is no learned model before the one in force"):
+        shelf.roll_back("worse")
+
+
+def test_link_moves_and_what_was_started_with_it_follows(shelf: ModelShelf, put: Put) -> None:
+    first, second = put("first"), put("second")
+    bandit = bandit_for("mariadb", shelf.current)
+    assert isinstance(bandit, LatentBandit)
+    assert bandit.curves.digest == second == digest_in_force(shelf)
+    assert shelf.before(second) == first
+    assert shelf.before(first) is None
+    assert not Path(shelf.current.readlink()).is_absolute(), "the folder may be copied elsewhere"
+
+
+def test_roll_back_goes_to_the_one_before_and_bars_the_worse(shelf: ModelShelf, put: Put) -> None:
+    first, second, third = put("first"), put("second"), put("third")
+    assert shelf.roll_back("worse") == second == digest_in_force(shelf)
+    assert shelf.roll_back("worse too") == first == digest_in_force(shelf)
+    assert shelf.barred() == {second, third}
+    assert [(line.action, line.digest) for line in shelf.ledger()] == [
+        ("promoted", first),
+        ("promoted", second),
+        ("promoted", third),
+        ("rolled back", second),
+        ("rolled back", first),
+    ]
+
+
+def test_roll_back_passes_over_a_barred_model(shelf: ModelShelf, put: Put) -> None:
+    first, second = put("first"), put("second")
+    shelf.roll_back("worse")
+    shelf.promote(second)  # by hand, against the bar
+    third = put("third")
+    assert shelf.before(third) == second
+    assert shelf.roll_back("worse") == first
+
+
+def test_refused_model_changes_nothing_in_force(shelf: ModelShelf, put: Put) -> None:
+    first = put("first")
+    shelf.refuse("ab" * 32, ("loses",))
+    assert digest_in_force(shelf) == first
+    assert shelf.ledger()[-1].reasons == ("loses",)
+
+
+def test_damaged_model_is_never_put_in_force(shelf: ModelShelf, put: Put) -> None:
+    first, second = put("first"), put("second")
+    (shelf.model(first).folder / CURVES_FILE).write_bytes(b"damaged")
+    with pytest.raises(DamagedArtefactError):
+        shelf.roll_back("worse")
+    with pytest.raises(DamagedArtefactError):
+        shelf.promote(first)
+    assert digest_in_force(shelf) == second
+
+
+def test_torn_line_of_the_ledger_was_never_acted_on(shelf: ModelShelf, put: Put) -> None:
+    first = put("first")
+    with (shelf.folder / LEDGER).open("a") as ledger:
+        ledger.write('{"action": "rolled b')
+    assert [line.digest for line in shelf.ledger()] == [first]
+    second = put("second")
+    assert [line.digest for line in shelf.ledger()] == [first, second]
+
+
+def test_ledger_that_is_none_is_a_sentence(shelf: ModelShelf) -> None:
+    shelf.folder.mkdir()
+    (shelf.folder / LEDGER).write_text("no line of ours\n", encoding="utf-8")
+    with pytest.raises(StoreError, match="cannot read the ledger"):
+        shelf.ledger()
