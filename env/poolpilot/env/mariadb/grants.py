@@ -56,6 +56,14 @@ GRANT EXECUTE ON PROCEDURE {procedure} TO {tuner};
 REVOKE CONNECTION ADMIN ON *.* FROM {tuner};
 """
 
+LEASE = """\
+-- To keep a lease in the database (poolpilot tune --lease event): an event in this schema, which runs with the tuner's
+-- own rights and brings back what was verified when the tuner is gone. The scheduler must be on, in my.cnf too:
+--   SET GLOBAL event_scheduler = ON;
+CREATE DATABASE IF NOT EXISTS {schema};
+GRANT EVENT ON {schema}.* TO {tuner};
+"""
+
 PLAIN = """\
 -- To set, plainly: CONNECTION ADMIN. It also lets the account kill the connections of others, set max_connections
 -- and pass its limit, so prefer the procedure.
@@ -69,17 +77,19 @@ def grants(
     owner: str = "poolpilot_owner@localhost",
     procedure: str = PROCEDURE,
     plain: bool = False,
+    lease: bool = False,
     sizes: tuple[int, int] = (1, 128),
     most_oversubscribe: int = 64,
     stall_limits_ms: tuple[int, int] = (10, 6000),
 ) -> dict[str, str]:
-    """The statements by purpose: `observe`, then `procedure` (least privilege) or, where asked for, `set_global`.
+    """The statements by purpose: `observe`, then `procedure` (least privilege) or `set_global`, and perhaps `lease`.
 
     Args:
         tuner: Account that PoolPilot logs in as.
         owner: Locked account that owns the privilege.
         procedure: Schema and name of the procedure.
         plain: Give the tuner CONNECTION ADMIN instead of the procedure.
+        lease: Let the tuner keep a lease in the database.
         sizes: Least and greatest pool size that the procedure takes.
         most_oversubscribe: Greatest oversubscribe that it takes.
         stall_limits_ms: Least and greatest stall limit that it takes, in milliseconds.
@@ -96,6 +106,8 @@ def grants(
         "most_stall_limit": stall_limits_ms[1],
     }
     texts = {"observe": OBSERVER, **({"set_global": PLAIN} if plain else {"procedure": LEAST})}
+    if lease:
+        texts["lease"] = LEASE
     return {purpose: text.format(**values) for purpose, text in texts.items()}
 
 

@@ -9,6 +9,7 @@ from poolpilot.env.mariadb.actuator import Actuator, CallProcedure, SetGlobal
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.mariadb import LONG_LOOK, MariadbServer, WatchSettings
+from poolpilot.env.tuning.event_lease import EventLease
 from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
 from poolpilot.env.tuning.target import Target
 
@@ -42,9 +43,20 @@ def connect(
 
 @contextmanager
 def mariadb_target(
-    dsn: str, defaults_file: Path | None, procedure: str | None, cpus: int | None = None
+    dsn: str,
+    defaults_file: Path | None,
+    procedure: str | None,
+    cpus: int | None = None,
+    lease_s: int | None = None,
 ) -> Iterator[Target]:
     """Connects for the duration of the block; clients do not report, so times are judged. Arguments as `connect`.
+
+    Args:
+        dsn: Where the server is.
+        defaults_file: File to read [client] from.
+        procedure: Procedure that sets a tuple.
+        cpus: Processors of the server.
+        lease_s: Seconds of a lease inside the database; none if None.
 
     Raises:
         SettingError: The DSN, the defaults file or the number of processors is wrong.
@@ -52,7 +64,8 @@ def mariadb_target(
     """
     with connect(dsn, defaults_file, procedure, cpus, WatchSettings()) as server:
         where = server.session.where
-        way_back = MariadbWayBack(server)
+        lease = None if lease_s is None else EventLease(server, lease_s)
+        way_back = MariadbWayBack(server, lease=lease)
         yield Target(
             server,
             Objective(signal="time_in_system"),

@@ -15,6 +15,7 @@ from poolpilot.env.mariadb.identity import ServerIdentity
 from poolpilot.env.mariadb.tuner_lock import holder_of, lock, unlock
 from poolpilot.env.mariadb.variables import KNOB_VARIABLES
 from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.tuning.event_lease import EventLease
 from poolpilot.env.tuning.journal import Journal, Leftover, journal_folder, path_of
 from poolpilot.env.tuning.way_back import Say
 from poolpilot.errors import JournalError, LostServerError, ServerError
@@ -36,16 +37,22 @@ class MariadbWayBack:
         server: The server.
         folder: Folder of the journals; see `journal_folder` for None.
         reopen_within_s: How long a lost connection is tried again.
+        lease: A lease inside the database beside the journal; None for none.
     """
 
     def __init__(
-        self, server: MariadbServer, folder: Path | None = None, reopen_within_s: float = REOPEN_WITHIN_S
+        self,
+        server: MariadbServer,
+        folder: Path | None = None,
+        reopen_within_s: float = REOPEN_WITHIN_S,
+        lease: EventLease | None = None,
     ) -> None:
         self._server = server
         self._folder = journal_folder(folder)
         self._reopen_within_s = reopen_within_s
         self._connection_id = server.session.connection_id
         self._journal: Journal | None = None
+        self._lease = lease
 
     def warnings(self) -> tuple[str, ...]:
         """What an earlier command has left here, as sentences; nothing is set."""
@@ -67,7 +74,7 @@ class MariadbWayBack:
         """See `WayBack.begin`.
 
         Raises:
-            ServerError: Another tuner is at work.
+            ServerError: Another tuner is at work, or the lease that is asked for cannot be kept.
             JournalError: The journal cannot be written, or an earlier one cannot be gone by.
         """
         say(self.resume())
@@ -75,7 +82,9 @@ class MariadbWayBack:
         first = server.tuple_in_force()
         identity = ServerIdentity.read(server.session)
         self._journal = Journal.begin(self._folder, identity, first, server.knobs, command)
-        server.announce = self._journal.announce
+        if self._lease is not None:
+            self._lease.hold(first, identity.started_unix_s)
+        server.announce = self._announced
         return first
 
     def resume(self) -> str:
@@ -109,6 +118,9 @@ class MariadbWayBack:
         """See `WayBack.commit`."""
         assert self._journal is not None, "begin first"
         self._journal.commit(pool_tuple)
+        if self._lease is not None:
+            with suppress(ServerError):  # the lease makes up for it before anything else is set
+                self._lease.commit(pool_tuple)
 
     def reach_again(self) -> bool:
         """See `WayBack.reach_again`."""
@@ -116,11 +128,13 @@ class MariadbWayBack:
         self._server.reopen()
         self._lock_again(self._journal)
         identity = ServerIdentity.read(self._server.session)
-        if not identity.restarted_since(self._journal.server):
-            return False
-        self._journal.server = identity
-        self._journal.commit(self._server.tuple_in_force())
-        return True
+        restarted = identity.restarted_since(self._journal.server)
+        if restarted:
+            self._journal.server = identity
+            self._journal.commit(self._server.tuple_in_force())
+        if self._lease is not None:
+            self._lease.hold(self._journal.first, identity.started_unix_s)
+        return restarted
 
     def bring_back(self, say: Say) -> str:
         """See `WayBack.bring_back`."""
@@ -140,6 +154,7 @@ class MariadbWayBack:
     def keep(self) -> str:
         """See `WayBack.keep`."""
         if self._journal is not None:
+            self._end_lease()
             self._journal.end()
         return f"In force now: {self._server.tuple_in_force()}."
 
@@ -152,13 +167,28 @@ class MariadbWayBack:
     def _gone_back(self, journal: Journal) -> str:
         in_force = self._server.tuple_in_force()
         if ServerIdentity.read(self._server.session).restarted_since(journal.server):
+            self._end_lease()
             journal.end()
             return f"The server was restarted since, and its my.cnf holds. In force now: {in_force}."
         left = journal.left_over(in_force)
         if left.wanted != in_force:
             self._server.put_back(left.wanted)
+        self._end_lease()
         journal.end()
         return f"{_left_alone(left)}In force now: {left.wanted}."
+
+    def _announced(self, pool_tuple: PoolTuple) -> None:
+        """Notes a tuple that is about to be set: on this host first, then in the lease."""
+        assert self._journal is not None, "begin first"
+        self._journal.announce(pool_tuple)
+        if self._lease is not None:
+            self._lease.announce(pool_tuple)
+
+    def _end_lease(self) -> None:
+        """The event is no longer needed; one that cannot be dropped finds nothing to bring back and ends itself."""
+        if self._lease is not None:
+            with suppress(ServerError):
+                self._lease.end()
 
     def _reopen(self, journal: Journal, ends_s: float) -> None:
         while True:

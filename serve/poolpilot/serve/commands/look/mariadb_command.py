@@ -43,6 +43,11 @@ class GrantsSettings(ProgramSettings):
         description="Give the tuner CONNECTION ADMIN itself, which is far more, instead of the procedure.",
         json_schema_extra={"flag": "--plain"},
     )
+    lease: bool = Field(
+        default=False,
+        description="Also let it keep a lease in the database (`poolpilot tune --lease event`).",
+        json_schema_extra={"flag": "--lease"},
+    )
     least_size: int = Field(default=1, ge=1, description="Least pool size that the procedure takes.")
     most_size: int = Field(default=128, ge=1, le=100_000, description="Greatest pool size that it takes.")
     most_oversubscribe: int = Field(default=64, ge=1, le=1000, description="Greatest oversubscribe.")
@@ -78,6 +83,7 @@ def grants(settings: GrantsSettings, json_path: Path | None) -> None:
         owner=settings.owner,
         procedure=settings.procedure,
         plain=settings.plain,
+        lease=settings.lease,
         sizes=(settings.least_size, settings.most_size),
         most_oversubscribe=settings.most_oversubscribe,
     )

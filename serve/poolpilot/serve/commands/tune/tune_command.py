@@ -36,7 +36,7 @@ HELP = (
     "it is worse. What was verified last comes back at the end, and after a crash by the next start or the keeper."
 )
 PANELS = {
-    "MariaDB": ("defaults_file", "procedure", "cpus", "most_replica_lag_s", "keeper"),
+    "MariaDB": ("defaults_file", "procedure", "cpus", "most_replica_lag_s", "keeper", "lease", "lease_s"),
     "Without a DSN": ("backend", "server", "family", "seed", "workload"),
 }
 """The groups of the help."""

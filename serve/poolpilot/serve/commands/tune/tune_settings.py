@@ -1,14 +1,19 @@
 """Settings of `poolpilot tune`."""
 
 import re
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, field_validator
 from pydantic_settings import SettingsConfigDict
+from typing_extensions import override
 
 from poolpilot.env.measurement.protocol import MeasurementSettings
+from poolpilot.env.tuning.event_lease import LEAST_S, MOST_S
 from poolpilot.env.tuning.journal import journal_folder
+from poolpilot.env.tuning.mariadb_target import mariadb_target
+from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.commands.options.target_options import TargetOptions, option
@@ -56,6 +61,12 @@ class TuneSettings(TargetOptions):
     keeper: bool = option(
         False, "Only watch that what a tuner on this host leaves behind, should it die, is taken back.", flag="--keeper"
     )
+    lease: Literal["none", "event"] = option(
+        "none", "Also keep a lease in the database, should this host vanish: none, or event (its scheduler)."
+    )
+    lease_s: int = Field(
+        default=20, ge=LEAST_S, le=MOST_S, description="Seconds of silence after which the lease takes a try back."
+    )
     guard: GuardSettings = GuardSettings()
     pace: PaceSettings = PaceSettings()
 
@@ -102,6 +113,18 @@ class TuneSettings(TargetOptions):
             raise SettingError("--keeper watches over a MariaDB server, which outlives the tuner: name it by its DSN")
         if self.keeper and self.page is not None:
             raise SettingError("--keeper decides nothing that a page could show: leave out --page")
+
+        if self.lease == "event" and (self.dsn is None or self.mode is not Mode.APPLY):
+            raise SettingError(
+                "--lease event is for --mode apply on a MariaDB server that a DSN names: else leave it out"
+            )
+
+    @override
+    def opened(self) -> AbstractContextManager[Target]:
+        """The server for the duration of a block, with the lease that is asked for; see `TargetOptions.opened`."""
+        if self.dsn is None or self.lease == "none":
+            return super().opened()
+        return mariadb_target(self.dsn, self.defaults_file, self.procedure, self.cpus, self.lease_s)
 
     def folder(self, server: str) -> Path:
         """Where the decisions about a server are kept."""

@@ -1,0 +1,195 @@
+"""The lease inside the database: what was verified comes back when nobody renews it, and only then."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.env.mariadb.test_grants import account_of, run_sql, with_password
+
+from poolpilot.env.lab.instance import Lab
+from poolpilot.env.mariadb.actuator import Actuator, CallProcedure, SetGlobal
+from poolpilot.env.mariadb.counters import read_tuple_values
+from poolpilot.env.mariadb.dsn import Account, Dsn
+from poolpilot.env.mariadb.grants import grants
+from poolpilot.env.mariadb.session import Session
+from poolpilot.env.mariadb.variables import tuple_of
+from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.tuning.event_lease import LEAST_S, EventLease, check_scheduler
+from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
+from poolpilot.errors import ServerError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+
+FIRST = PoolTuple(4, 4, 400, idle_timeout_s=1.0)
+STEP = FIRST.with_core((8, 3, 300))
+WITHIN_S = 60.0
+"""A busy machine may be late; a lease that never lapses is what fails."""
+
+
+@pytest.fixture
+def scheduled(lab: Lab) -> Iterator[Lab]:
+    run_sql(lab, "SET GLOBAL event_scheduler = ON; CREATE DATABASE IF NOT EXISTS poolpilot;")
+    run_sql(
+        lab, "GRANT EVENT ON poolpilot.* TO poolpilot@127.0.0.1; GRANT EVENT ON poolpilot.* TO poolpilot@localhost;"
+    )
+    set_tuple(lab, FIRST)
+    yield lab
+    run_sql(lab, "DROP EVENT IF EXISTS poolpilot.tuner_lease; SET GLOBAL event_scheduler = OFF;")
+    set_tuple(lab, PoolTuple(2, 3, 500))
+
+
+def set_tuple(lab: Lab, pool_tuple: PoolTuple) -> None:
+    size, oversubscribe, stall_limit = pool_tuple.core
+    run_sql(
+        lab,
+        f"SET GLOBAL thread_pool_size={size}; SET GLOBAL thread_pool_oversubscribe={oversubscribe}; "
+        f"SET GLOBAL thread_pool_stall_limit={stall_limit}",
+    )
+
+
+def in_force(lab: Lab) -> PoolTuple:
+    with Session(lab.root) as session:
+        return tuple_of(read_tuple_values(session))
+
+
+def events(lab: Lab) -> list[tuple[object, ...]]:
+    with Session(lab.root) as session:
+        return session.rows("SELECT EVENT_NAME FROM information_schema.EVENTS WHERE EVENT_SCHEMA = 'poolpilot'")
+
+
+def until(lab: Lab, pool_tuple: PoolTuple, *, events_left: int = 0) -> None:
+    ends_s = time.monotonic() + WITHIN_S
+    while (in_force(lab), len(events(lab))) != (pool_tuple, events_left):
+        assert time.monotonic() < ends_s, f"{in_force(lab)} is in force, and there are the events {events(lab)}"
+        time.sleep(0.1)
+
+
+@contextmanager
+def tuner(
+    lab: Lab, journals: Path, account: Account | None = None, actuator: Actuator | None = None
+) -> Iterator[tuple[MariadbServer, MariadbWayBack]]:
+    account = account or Dsn(defaults_file=lab.defaults_file).account()
+    with MariadbServer(account, actuator or SetGlobal()) as server:
+        way_back = MariadbWayBack(server, journals, lease=EventLease(server, LEAST_S))
+        way_back.begin("tune", lambda _: None)
+        yield server, way_back
+
+
+def test_silent_tuner_loses_its_lease(scheduled: Lab, tmp_path: Path) -> None:
+    """Its connection stays open, as that of a host that is gone does."""
+    with tuner(scheduled, tmp_path) as (server, _):
+        server.apply(STEP)
+        until(scheduled, FIRST)
+
+
+def test_lease_is_renewed_by_every_look(scheduled: Lab, tmp_path: Path) -> None:
+    with tuner(scheduled, tmp_path) as (server, way_back):
+        server.apply(STEP)
+        server.run_for(2.0 * LEAST_S)
+        assert (server.tuple_in_force(), len(events(scheduled))) == (STEP, 1)
+        way_back.bring_back(lambda _: None)
+        assert (in_force(scheduled), events(scheduled)) == (FIRST, [])
+
+
+def test_what_was_committed_is_what_stays(scheduled: Lab, tmp_path: Path) -> None:
+    with tuner(scheduled, tmp_path) as (server, way_back):
+        server.apply(STEP)
+        way_back.commit(STEP)
+        server.apply(STEP.with_core((16, 3, 300)))
+    until(scheduled, STEP)
+
+
+def test_what_somebody_else_has_set_is_left_alone(scheduled: Lab, tmp_path: Path) -> None:
+    with tuner(scheduled, tmp_path) as (server, _):
+        server.apply(STEP)
+        run_sql(scheduled, "SET GLOBAL thread_pool_size = 13")
+    until(scheduled, FIRST.with_core((13, 4, 400)))
+
+
+def test_lost_connection_keeps_the_lease_once_it_is_open_again(scheduled: Lab, tmp_path: Path) -> None:
+    with tuner(scheduled, tmp_path) as (server, way_back):
+        server.apply(STEP)
+        with suppress(ServerError):
+            server.session.execute(f"KILL {server.session.connection_id}")
+        assert way_back.reach_again() is False
+        server.run_for(2.0 * LEAST_S)
+        assert len(events(scheduled)) == 1
+        way_back.bring_back(lambda _: None)
+    assert (in_force(scheduled), events(scheduled)) == (FIRST, [])
+
+
+def test_least_privilege_is_enough(scheduled: Lab, tmp_path: Path) -> None:
+    printed = grants(tuner="leased@127.0.0.1", sizes=(1, 64), lease=True)
+    run_sql(scheduled, "\n".join(printed.values()))
+    run_sql(scheduled, with_password("leased"))
+    with tuner(scheduled, tmp_path, account_of(scheduled, "leased"), CallProcedure()) as (server, _):
+        server.apply(STEP)
+    until(scheduled, FIRST)
+
+
+def test_account_without_the_right_is_told_what_gives_it(scheduled: Lab, tmp_path: Path) -> None:
+    run_sql(scheduled, "\n".join(grants(tuner="unleased@127.0.0.1", sizes=(1, 64)).values()))
+    run_sql(scheduled, with_password("unleased"))
+    account = account_of(scheduled, "unleased")
+    with (
+        pytest.raises(ServerError, match="mariadb grants --lease"),
+        tuner(scheduled, tmp_path, account, CallProcedure()),
+    ):
+        pass
+    assert in_force(scheduled) == FIRST
+
+
+def test_scheduler_that_is_off_is_told_with_what_to_do(scheduled: Lab, tmp_path: Path) -> None:
+    run_sql(scheduled, "SET GLOBAL event_scheduler = OFF")
+    with pytest.raises(ServerError, match=r"is OFF.*SET GLOBAL event_scheduler = ON"), tuner(scheduled, tmp_path):
+        pass
+
+
+def test_scheduler_that_is_switched_off_meanwhile_lets_nothing_be_set(scheduled: Lab, tmp_path: Path) -> None:
+    with tuner(scheduled, tmp_path) as (server, _):
+        run_sql(scheduled, "SET GLOBAL event_scheduler = OFF")
+        with pytest.raises(ServerError, match="event_scheduler"):
+            server.apply(STEP)
+        assert server.tuple_in_force() == FIRST
+
+
+def test_disabled_scheduler_wants_a_restart() -> None:
+    with pytest.raises(ServerError, match="restart it with event_scheduler=ON"):
+        check_scheduler("DISABLED", "db1:3306")
+
+
+def test_event_leaves_a_restarted_server_to_its_configuration_file(scheduled: Lab, tmp_path: Path) -> None:
+    """As after a restart: the server has started at another time than the lease says."""
+    with tuner(scheduled, tmp_path) as (server, _):
+        lease = EventLease(server, LEAST_S)
+        lease.hold(FIRST, started_unix_s=1)
+        lease.announce(STEP)
+        set_tuple(scheduled, STEP)
+    until(scheduled, STEP)
+
+
+def test_statement_names_only_what_differs() -> None:
+    class Quiet:
+        actuator: Actuator = SetGlobal()
+
+        class session:
+            where = "here"
+
+            @staticmethod
+            def execute(_: str) -> None:
+                """Takes everything."""
+
+            @staticmethod
+            def row(_: str) -> tuple[str]:
+                return ("ON",)
+
+    lease = EventLease(Quiet(), 20)  # type: ignore[arg-type]
+    lease.hold(FIRST, 1)
+    assert "SET GLOBAL" not in lease.statement()
+    lease.announce(replace(FIRST, pool_size=8))
+    assert "SET GLOBAL thread_pool_size = IF(@@GLOBAL.thread_pool_size IN (8), 4" in lease.statement()
+    assert lease.statement().count("SET GLOBAL") == 1
+    lease.announce(replace(FIRST, pool_size=16))
+    assert "IN (8, 16), 4" in lease.statement()
