@@ -1,7 +1,7 @@
 """The shelf of learned models: every one that was learned, a link to the one in force, and why it moved.
 
-The first one on it is what ships, so that there is always one to go back to. `current` is a link that is replaced in one
-step; a service that was started with it and loads again follows. The ledger is written and flushed before the link
+The first one on it is what ships, so that there is always one to go back to. `current` is a link that is replaced in
+one step; a service that was started with it and loads again follows. The ledger is written and flushed before the link
 moves, so that nobody ever serves what the ledger does not know.
 """
 

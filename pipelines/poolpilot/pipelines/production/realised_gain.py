@@ -77,13 +77,14 @@ def _averaged(
 def _interval(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float | None, float | None]:
     if len(ours) < 2 or len(theirs) == 1:
         return None, None
+    if np.ptp(ours) == 0.0 and (not theirs or np.ptp(theirs) == 0.0):
+        difference = _mean(ours) - _mean(theirs)
+        return difference, difference
     found = (
         stats.ttest_ind(ours, theirs, equal_var=False).confidence_interval(SURE)
         if theirs
         else stats.ttest_1samp(ours, 0.0).confidence_interval(SURE)
     )
-    if not np.isfinite([found.low, found.high]).all():  # all alike
-        return _mean(ours) - _mean(theirs), _mean(ours) - _mean(theirs)
     return float(found.low), float(found.high)
 
 
