@@ -14,6 +14,8 @@ WHEEL := build/wheel
 INSTALLED := build/installed
 PIP_INSTALL := pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
+AUDITOR := pip-audit==2.10.1
+
 BUILD_TOOLS := scikit-build-core pybind11 cmake ninja
 
 PROJECT := pyproject.toml constraints.txt CMakeLists.txt
@@ -24,7 +26,7 @@ PACKAGED := $(shell find $(ROOTS) -type f -path '*/poolpilot/*' -not -name '*.py
 CPP := $(shell find native_pool -name '*.hpp' -o -name '*.cpp')
 
 .PHONY: help setup demo demo-mariadb test lint docs bench bench-climbers bench-mariadb bench-pool bench-networks soak sanitize
-.PHONY: screenshots fuzz format man clean
+.PHONY: screenshots fuzz format man audit clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -128,6 +130,11 @@ sanitize: $(FULL)/.ready ## C++ tests under ThreadSanitizer; they and the extens
 	@$(call native_tests,build/thread,thread)
 	$(call native_tests,build/address,address,$(WITH_EXTENSION))
 	$(call sanitized_extension,build/address)
+
+audit: ## ask whether an advisory is known of what constraints.txt names; ends with an error where none can be had
+	@$(call new_environment,build/auditor)
+	build/auditor/bin/pip install --quiet --disable-pip-version-check $(AUDITOR)
+	build/auditor/bin/python .ci/audit.py build/auditor/bin/pip-audit
 
 fuzz: $(FULL)/.ready ## fuzz the frame parser with clang's libFuzzer (SECONDS=n); `make test` replays its corpus anywhere
 	@compiler=$$($(find_fuzzing_compiler))
