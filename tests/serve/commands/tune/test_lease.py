@@ -1,0 +1,84 @@
+"""`poolpilot tune --lease event` on a real server: a tuner that is killed, with no keeper to see it."""
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.serve.commands.staged_server import restartable_lab
+from tests.serve.commands.tune.test_tune_mariadb import ENDLESS, FIRST, LOAD, STEP, Stage
+
+from poolpilot.env.lab.instance import Lab
+from poolpilot.env.lab.sysbench_load import SqlLoad
+from poolpilot.env.mariadb.session import Session
+
+LEASED = ("--mode", "apply", "--propose", "8,4,400", "--lease", "event", "--lease-s", "5", *ENDLESS)
+
+
+@pytest.fixture(scope="module")
+def server(
+    mariadb_installed: None,  # noqa: ARG001
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Lab]:
+    with restartable_lab(tmp_path_factory) as lab:
+        yield lab
+
+
+@pytest.fixture
+def stage(server: Lab, tmp_path: Path) -> Iterator[Stage]:
+    one = Stage(server, tmp_path / "journals")
+    with Session(server.root) as session:
+        session.execute("CREATE DATABASE IF NOT EXISTS poolpilot")
+        session.execute("GRANT EVENT ON poolpilot.* TO poolpilot@'127.0.0.1'")
+        session.execute("SET GLOBAL event_scheduler = ON")
+    one.set(FIRST)
+    with SqlLoad(LOAD, server.load_file, server.dataset):
+        yield one
+
+
+def events(stage: Stage) -> int:
+    with Session(stage.lab.root) as session:
+        return int(session.row("SELECT COUNT(*) FROM information_schema.EVENTS")[0])
+
+
+def test_killed_tuner_without_a_keeper_leaves_what_was_verified(stage: Stage) -> None:
+    with stage.running("tune", *LEASED) as process:
+        stage.until(STEP)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        stage.until(FIRST)
+    assert list(stage.journals.glob("*.jsonl"))  # this host knows nothing of it yet
+
+
+def test_stopped_tuner_loses_its_lease_and_goes_on_once_it_wakes(stage: Stage) -> None:
+    with stage.running("tune", *LEASED) as process:
+        stage.until(STEP)
+        process.send_signal(signal.SIGSTOP)
+        try:
+            stage.until(FIRST)
+        finally:
+            process.send_signal(signal.SIGCONT)
+        process.send_signal(signal.SIGTERM)
+        said, _ = process.communicate(timeout=90)
+    assert "Traceback" not in said
+    assert (stage.in_force(), events(stage)) == (FIRST, 0)
+
+
+def test_orderly_end_leaves_no_event(stage: Stage) -> None:
+    with stage.running("tune", *LEASED) as process:
+        stage.until(STEP)
+        assert events(stage) == 1
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+    assert (stage.in_force(), events(stage)) == (FIRST, 0)
+
+
+def test_scheduler_that_is_off_ends_it_before_it_sets_anything(stage: Stage) -> None:
+    with Session(stage.lab.root) as session:
+        session.execute("SET GLOBAL event_scheduler = OFF")
+    with stage.running("tune", *LEASED, "--seconds", "5") as process:
+        said, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "SET GLOBAL event_scheduler = ON" in said
+    assert "Traceback" not in said
+    assert stage.in_force() == FIRST
