@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
@@ -111,51 +109,6 @@ class ScenarioWindows:
         self._known |= {(purpose, one): window for one, window in zip(missing, windows, strict=True)}
         return {one: self._known[purpose, one] for one in tuples}
 
-
-class ShownServer:
-    """A server that gives methods the windows that they may see, and no others.
-
-    Args:
-        windows: Windows of the scenario.
-    """
-
-    def __init__(self, windows: ScenarioWindows) -> None:
-        self._windows = windows
-        self._tuple = self.knobs.default_tuple()
-
-    @property
-    def knobs(self) -> KnobSpace:
-        """The knobs of the server."""
-        return self._windows.limits
-
-    def tuple_in_force(self) -> PoolTuple:
-        """The tuple in force."""
-        return self._tuple
-
-    def apply(self, pool_tuple: PoolTuple) -> PoolTuple:
-        """Sets a tuple.
-
-        Raises:
-            SettingError: The tuple is outside the ranges.
-        """
-        self.knobs.check(pool_tuple)
-        self._tuple = pool_tuple
-        return self._tuple
-
-    def run_for(self, seconds: float) -> None:
-        """Nothing happens between windows."""
-
-    def observe(self, seconds: float) -> Window:  # noqa: ARG002
-        """The window of the tuple in force, whatever its length."""
-        return self._windows.of(SHOWN, [self._tuple])[self._tuple]
-
-    def close(self) -> None:
-        """There is nothing to close."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    def shown(self, tuples: Sequence[PoolTuple]) -> Mapping[PoolTuple, Window]:
+        """The windows that methods see."""
+        return self.of(SHOWN, tuples)

@@ -1,4 +1,4 @@
-"""Statistics of every rival over the scenarios of `simulated_rivals.py`."""
+"""Statistics of every rival over the workloads of `simulated_rivals.py` and `live_rivals.py`."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -7,16 +7,24 @@ from typing import Any
 import numpy as np
 
 from poolpilot.pipelines.evaluate.regret_statistics import clustered_interval
-from rival_scenarios import RivalScenario
+from rival_knowledge import HeldOut
 
 Row = Mapping[str, Any]
+"""What one method ended on under one workload."""
 
+UNSAFE = 0.8
+"""A trial with less than this share of the default's goodput is unsafe."""
+
+LEAST_FAMILIES = 3
+"""An interval from fewer clusters would say nothing."""
+
+KINDS = ("families", "compositions")
 
 CLEARLY_WORSE = 0.1
 """A reference that another choice beats by this share when both are judged does not repeat; so does no comparison."""
 
 
-def censored(found: Sequence[tuple[RivalScenario, Sequence[Row]]]) -> dict[str, str]:
+def censored(found: Sequence[tuple[HeldOut, Sequence[Row]]]) -> dict[str, str]:
     """Scenarios whose reference does not repeat, by name, and what beat it."""
     reasons = {}
     for scenario, rows in found:
@@ -28,26 +36,34 @@ def censored(found: Sequence[tuple[RivalScenario, Sequence[Row]]]) -> dict[str, 
     return reasons
 
 
-def rows_of(found: Sequence[tuple[RivalScenario, Sequence[Row]]]) -> list[dict[str, Any]]:
-    """Statistics of every method on both kinds of scenarios."""
+def rows_of(
+    found: Sequence[tuple[HeldOut, Sequence[Row]]],
+    kinds: Sequence[str] = KINDS,
+    rivals: Mapping[str, str] | None = None,
+) -> list[dict[str, Any]]:
+    """Statistics of every method on each kind of workloads.
+
+    Args:
+        found: Every workload with what the methods ended on.
+        kinds: Kinds of workloads.
+        rivals: What a method is compared with beside the portfolio, by the name of the method without its trials.
+    """
     rows = []
-    for kind in ("families", "compositions"):
-        listed = [
-            (scenario.family, {row["method"]: row for row in each}) for scenario, each in found if scenario.kind == kind
-        ]
+    for kind in kinds:
+        listed = [(case.family, {row["method"]: row for row in each}) for case, each in found if case.kind == kind]
         for method in listed[0][1] if listed else ():
-            rows.append({"kind": kind, "method": method, **summary(listed, method)})
+            rows.append({"kind": kind, "method": method, **summary(listed, method, rivals or {})})
     return rows
 
 
-def summary(listed: Sequence[tuple[str, Mapping[str, Row]]], method: str) -> dict[str, Any]:
+def summary(listed: Sequence[tuple[str, Mapping[str, Row]]], method: str, rivals: Mapping[str, str]) -> dict[str, Any]:
     """Statistics of one method; intervals are over families, or over compositions."""
     rows = [by_method[method] for _, by_method in listed]
     regrets = np.array([row["regret"] for row in rows])
     low, high = interval(listed, lambda by_method: by_method[method]["regret"])
     name, _, tries = method.rpartition("_")
     against = f"portfolio_{tries}" if tries.isdigit() else "constant_best"
-    beside = interval(listed, lambda by_method: by_method[method]["regret"] - by_method[against]["regret"])
+    beside = difference(listed, method, against)
     return {
         "name": name if tries.isdigit() else method,
         "tries": int(tries) if tries.isdigit() else 0,
@@ -66,17 +82,35 @@ def summary(listed: Sequence[tuple[str, Mapping[str, Row]]], method: str) -> dic
         "against": against,
         "against_low": beside[0],
         "against_high": beside[1],
+        **rival_of(listed, method, rivals),
     }
+
+
+def rival_of(listed: Sequence[tuple[str, Mapping[str, Row]]], method: str, rivals: Mapping[str, str]) -> dict[str, Any]:
+    """The difference in regret to the rival with as many trials; empty where a method has none."""
+    name, _, tries = method.rpartition("_")
+    if name not in rivals:
+        return {}
+    rival = f"{rivals[name]}_{tries}"
+    low, high = difference(listed, method, rival)
+    return {"rival": rival, "rival_low": low, "rival_high": high}
+
+
+def difference(
+    listed: Sequence[tuple[str, Mapping[str, Row]]], method: str, other: str
+) -> tuple[float | None, float | None]:
+    """The interval of the difference in regret of two methods; below 0 the first loses less."""
+    return interval(listed, lambda by_method: by_method[method]["regret"] - by_method[other]["regret"])
 
 
 def interval(
     listed: Sequence[tuple[str, Mapping[str, Row]]], of: Callable[[Mapping[str, Row]], float]
 ) -> tuple[float | None, float | None]:
-    """The 95 % interval of a mean, clustered by family."""
+    """The 95 % interval of a mean, clustered by family; none for fewer than three of them."""
     by_family: dict[str, list[float]] = defaultdict(list)
     for family, by_method in listed:
         by_family[family].append(of(by_method))
-    return clustered_interval(by_family, 5000, 0)
+    return clustered_interval(by_family, 5000, 0) if len(by_family) >= LEAST_FAMILIES else (None, None)
 
 
 def mean(values: Sequence[float | None]) -> float | None:
