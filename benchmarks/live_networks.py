@@ -45,9 +45,8 @@ def main() -> None:
     parser.add_argument("--server", choices=("native", "mariadb"), default="native", help="whose recipe is followed")
     parser.add_argument("--today-only", action="store_true", help="no networks on the features of the ratios")
     arguments = parser.parse_args()
-    dataset = read_dataset(arguments.store, "train", "validation")
-    training, validation = dataset.of_split("train"), dataset.of_split("validation")
-    recipe = Recipe(dataset, arguments.server, arguments.output)
+    recipe = Recipe(read_dataset(arguments.store, "train", "validation"), arguments.server, arguments.output)
+    training, validation = (recipe.dataset.of_split(split) for split in ("train", "validation"))
     recipe.run("", training, validation)
     if not arguments.today_only:
         views = [[swept_as_ratios_see(sweep) for sweep in sweeps] for sweeps in (training, validation)]
@@ -64,14 +63,14 @@ class Recipe:
     """
 
     def __init__(self, dataset: SweepDataset, server: Kind, output: Path) -> None:
-        self._dataset = dataset
+        self._settings = TrainSettings.load(None, {"server": server})
+        self.dataset = dataset.with_server_views() if self._settings.server_views else dataset
         self._server: Kind = server
         self._output = output
-        self._settings = TrainSettings.load(None, {"server": server})
 
     def run(self, suffix: str, training: Sequence[WorkloadSweep], validation: Sequence[WorkloadSweep]) -> None:
         """Trains the three networks on sweeps that show what they are to see."""
-        settings, grid = self._settings, self._dataset.grid
+        settings, grid = self._settings, self.dataset.grid
         first = self._kept(
             f"{ALL_ACTION}{suffix}", training, validation, lambda: self._exact(training, validation, grid)
         )
@@ -101,8 +100,8 @@ class Recipe:
             return rebuilt(artefact.card.architecture, artefact.weights)
         network = train()
         if not name.startswith(ALL_ACTION):
-            calibrate_gain(network, validation, self._dataset.grid)
-        judged = evaluate_weights(network.state_to_numpy(), validation, self._settings.choice, self._dataset.grid)
+            calibrate_gain(network, validation, self.dataset.grid)
+        judged = evaluate_weights(network.state_to_numpy(), validation, self._settings.choice, self.dataset.grid)
         print(f"{name}: validation score {judged.score:.4f}", flush=True)
         save(folder, network.state_to_numpy(), self._card(network, training, validation))
         return network
@@ -110,11 +109,11 @@ class Recipe:
     def _card(
         self, network: ScoreNetwork, training: Sequence[WorkloadSweep], validation: Sequence[WorkloadSweep]
     ) -> ModelCard:
-        settings, grid = self._settings, self._dataset.grid
+        settings, grid = self._settings, self.dataset.grid
         return ModelCard(
             architecture=network.architecture,
             grid=grid,
-            training_digest=self._dataset.digest,
+            training_digest=self.dataset.digest,
             residual_std=advice_error(network, validation, grid),
             out_of_distribution=OutOfDistribution.fit(
                 windows_of(training),

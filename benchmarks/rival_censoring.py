@@ -12,9 +12,9 @@ LARGEST_NOISE = 0.25
 """In ln J, of one window: beyond it a choice and its opposite look alike."""
 
 
-def censored_cases(cases: Sequence[RecordedCase]) -> dict[str, str]:
-    """Workloads that are left out, by name, with the reason; what methods choose has no say in it."""
-    return {case.name: reason for case in cases if (reason := reason_of(case)) is not None}
+def censored_cases(cases: Sequence[RecordedCase]) -> dict[tuple[str, str], str]:
+    """Workloads that are left out, by kind and name, with the reason; what methods choose has no say in it."""
+    return {(case.kind, case.name): reason for case in cases if (reason := reason_of(case)) is not None}
 
 
 def reason_of(case: RecordedCase) -> str | None:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol
 
 from poolpilot.agent.baselines.ratio_trees import RatioTrees
 from poolpilot.agent.baselines.trees import TreesSettings
@@ -31,22 +31,20 @@ class HeldOut(Protocol):
         """What it is composed of."""
 
 
+Key = tuple[str, str]
+"""Kind, and family where its families are held out one at a time."""
+
+
 class Known(NamedTuple):
     """What methods know.
 
     Attributes:
         curves: Response curves.
-        trees: Trees that have learned from them; None where they hold no ratios.
+        trees: Trees that have learned from them, or from fewer; None where they hold no ratios.
     """
 
     curves: ResponseCurves
     trees: RatioTrees | None
-
-    @classmethod
-    def of(cls, curves: ResponseCurves) -> Self:
-        """The curves with trees fitted to them."""
-        ratios = any(curve.ratios for curve in curves.curves)
-        return cls(curves, RatioTrees.fit(curves, TREES) if ratios else None)
 
 
 class Knowledge:
@@ -56,27 +54,49 @@ class Knowledge:
         curves: All curves.
         cases: All workloads that are held out.
         together: Kinds of which all workloads are held out at once; of the others it is one family at a time.
+        tree_group: Families of a kind that trees are fitted without at once, since fitting is dear.
     """
 
-    def __init__(self, curves: ResponseCurves, cases: Sequence[HeldOut], together: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        curves: ResponseCurves,
+        cases: Sequence[HeldOut],
+        together: Collection[str] = (),
+        tree_group: int = 1,
+    ) -> None:
         self._curves = curves
         self._together = together
-        self._families: dict[tuple[str, str], set[str]] = defaultdict(set)
-        self._compositions: dict[tuple[str, str], set[str]] = defaultdict(set)
+        self._families: dict[Key, set[str]] = defaultdict(set)
+        self._compositions: dict[Key, set[str]] = defaultdict(set)
         for case in cases:
             self._families[self._key(case)] |= {case.family, f"twin_{case.family}", case.family.removeprefix("twin_")}
             self._compositions[self._key(case)].add(case.composition)
-        self._latest: tuple[tuple[str, str], Known] | None = None
+        self._group_of = {
+            key: group
+            for kind in dict.fromkeys(kind for kind, _ in self._families)
+            for group in batched([key for key in self._families if key[0] == kind], tree_group)
+            for key in group
+        }
+        self._known: tuple[Key, Known] | None = None
+        self._trees: tuple[tuple[Key, ...], RatioTrees | None] | None = None
 
     def of(self, case: HeldOut) -> Known:
         """What may be known; the latest is kept, so that workloads should come family by family."""
         key = self._key(case)
-        if self._latest is None or self._latest[0] != key:
-            self._latest = key, Known.of(self._left(key))
-        return self._latest[1]
+        if self._known is None or self._known[0] != key:
+            self._known = key, Known(self._left([key]), self._fitted(self._group_of[key]))
+        return self._known[1]
 
-    def _left(self, key: tuple[str, str]) -> ResponseCurves:
-        families, compositions = self._families[key], self._compositions[key]
+    def _fitted(self, group: tuple[Key, ...]) -> RatioTrees | None:
+        if self._trees is None or self._trees[0] != group:
+            curves = self._left(group)
+            ratios = any(curve.ratios for curve in curves.curves)
+            self._trees = group, RatioTrees.fit(curves, TREES) if ratios else None
+        return self._trees[1]
+
+    def _left(self, keys: Sequence[Key]) -> ResponseCurves:
+        families = set().union(*(self._families[key] for key in keys))
+        compositions = set().union(*(self._compositions[key] for key in keys))
         left = [
             curve
             for curve in self._curves.curves
@@ -84,5 +104,10 @@ class Knowledge:
         ]
         return ResponseCurves(grid=self._curves.grid, source=self._curves.source, curves=tuple(left))
 
-    def _key(self, case: HeldOut) -> tuple[str, str]:
+    def _key(self, case: HeldOut) -> Key:
         return case.kind, "" if case.kind in self._together else case.family
+
+
+def batched(keys: Sequence[Key], size: int) -> list[tuple[Key, ...]]:
+    """Keys in their order, so many at a time."""
+    return [tuple(keys[start : start + size]) for start in range(0, len(keys), size)]

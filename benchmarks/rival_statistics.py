@@ -68,6 +68,7 @@ def summary(listed: Sequence[tuple[str, Mapping[str, Row]]], method: str, rivals
         "name": name if tries.isdigit() else method,
         "tries": int(tries) if tries.isdigit() else 0,
         "workloads": len(rows),
+        "families": len({family for family, _ in listed}),
         "goodput": float(np.mean([row["goodput"] for row in rows])),
         "regret_mean": float(regrets.mean()),
         "regret_low": low,
