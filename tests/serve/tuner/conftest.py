@@ -1,6 +1,6 @@
 """A server that is a formula, driven by the state machine alone: a year of it takes seconds."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +9,7 @@ import pytest
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.known.known_workloads import KnownWorkloads
 from poolpilot.serve.tuner.machine.decide import decide
 from poolpilot.serve.tuner.machine.decision import Decision, Mode, State
 from poolpilot.serve.tuner.machine.envelope import Envelope
@@ -39,6 +40,9 @@ class Drive:
     Attributes:
         throughput: The formula.
         rules: What is allowed.
+        ratios: What the workload looks like under a tuple at a time; nothing is shown if None.
+        ratio_noise: Standard deviation of each ratio of a window.
+        known: What was known at the beginning.
         wanted: What the predictor proposes.
         gain: What it promises; None is nothing.
         noise: Standard deviation of ln throughput of a window.
@@ -51,6 +55,9 @@ class Drive:
 
     throughput: Throughput
     rules: Rules = field(default_factory=rules)
+    ratios: Callable[[PoolTuple, float], Sequence[float]] | None = None
+    ratio_noise: float = 0.0
+    known: KnownWorkloads = field(default_factory=KnownWorkloads)
     wanted: PoolTuple = HOME
     gain: float | None = 0.5
     noise: float = 0.0
@@ -63,7 +70,7 @@ class Drive:
 
     def __post_init__(self) -> None:
         self.rng = np.random.default_rng(self.seed)
-        self.memory = Memory.begin(self.in_force, self.at_s)
+        self.memory = Memory.begin(self.in_force, self.at_s, self.known)
         self.decision = self.memory.decision("begins")
 
     def look(self, **changes: Any) -> Look:
@@ -74,7 +81,9 @@ class Drive:
         self.at_s += WINDOW_S
         self.seen.append((self.in_force, rate))
         noisy = rate * float(np.exp(self.noise * self.rng.standard_normal()))
-        reading = Reading(goodput_per_s=max(noisy, 0.1), throughput_per_s=noisy, seconds=WINDOW_S)
+        shown = () if self.ratios is None else self.ratios(self.in_force, self.at_s - WINDOW_S)
+        seen = tuple(each + self.ratio_noise * float(self.rng.standard_normal()) for each in shown)
+        reading = Reading(goodput_per_s=max(noisy, 0.1), throughput_per_s=noisy, seconds=WINDOW_S, ratios=seen)
         keeps = self.wanted == self.in_force
         proposal = Proposal(pool_tuple=self.wanted, abstained=False, gain=0.0 if keeps else self.gain, reason="told so")
         values = {
@@ -148,13 +157,16 @@ def drive() -> Iterator[Callable[..., Drive]]:
 
 
 def hold_to_the_rules(drive: Drive) -> None:
-    """Every tuple that was set is a step from what was verified then, or was verified earlier."""
-    verified = {HOME}
-    last = HOME
-    for decision in drive.decisions:
+    """Every tuple that was set is a step from what is verified, or was verified earlier.
+
+    What is verified was in force then, or verified earlier.
+    """
+    verified = {HOME, *(each.best for each in drive.known.entries)}
+    for before, look, decision in zip([None, *drive.decisions], drive.looks, drive.decisions, strict=False):
+        if before is not None and decision.verified != before.verified:
+            assert decision.verified in (verified | {look.in_force})
+        verified.add(decision.verified)
         wanted = decision.pool_tuple
-        if wanted is not None and wanted not in verified and wanted != decision.verified:
-            drive.rules.envelope.check(last, wanted)
+        if wanted is not None and wanted not in verified:
+            drive.rules.envelope.check(decision.verified, wanted)
             assert drive.rules.mode is Mode.APPLY
-        last = decision.verified
-        verified.add(last)

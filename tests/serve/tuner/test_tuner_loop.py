@@ -21,6 +21,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction
 from poolpilot.serve.tuner.decision_log import DecisionLog, replayed
+from poolpilot.serve.tuner.known.kept_workloads import KeptWorkloads
 from poolpilot.serve.tuner.machine.decision import Decision, Mode, State
 from poolpilot.serve.tuner.machine.envelope import Envelope
 from poolpilot.serve.tuner.machine.guard_settings import GuardSettings, PaceSettings
@@ -208,3 +209,30 @@ def test_replay_of_windows_cannot_be_tuned() -> None:
     recorded = RecordedServer(sample_sweeps("page_faults")[0])
     with recorded, pytest.raises(SettingError, match="tune one that counts"):
         TunerLoop(Target(recorded, Objective(), "a replay"), Wanting(PoolTuple(2, 3, 500)), rules)
+
+
+def test_what_was_verified_is_kept_and_tried_in_one_move_by_the_next_tuner(
+    server: FailingServer, tmp_path: Path
+) -> None:
+    best = PoolTuple(8, 3, 500)
+    loop_on(server, best, kept=KeptWorkloads(tmp_path)).run(90.0)
+    assert best in {each.best for each in KeptWorkloads(tmp_path).read().entries}
+    with FailingServer(draw("page_faults", 3)) as later:
+        log = DecisionLog(tmp_path, "a pool")
+        loop = loop_on(later, PoolTuple(1, 3, 500), kept=KeptWorkloads(tmp_path), log=log)
+        assert loop.turn().pool_tuple == best
+        loop.run(30.0)
+        assert later.tuple_in_force() == best
+        assert all(then == now for then, now in replayed(log.path, loop.rules))
+
+
+def test_what_is_kept_beyond_the_ranges_of_today_is_not_set(server: FailingServer, tmp_path: Path) -> None:
+    loop_on(server, PoolTuple(8, 3, 500), kept=KeptWorkloads(tmp_path)).run(90.0)
+    guard = GuardSettings(most_size=4)
+    with FailingServer(draw("page_faults", 3)) as later:
+        rules = Rules(Mode.APPLY, guard, PACE, Envelope.of(guard, later.knobs))
+        target = Target(later, Objective(), "a pool", RecordedWayBack())
+        loop = TunerLoop(target, Wanting(PoolTuple(1, 3, 500)), rules, MEASUREMENT, kept=KeptWorkloads(tmp_path))
+        loop.decision = loop.decision.model_copy(update={"pool_tuple": PoolTuple(8, 3, 500)})
+        loop.turn()
+        assert later.tuple_in_force() == PoolTuple(1, 3, 500)

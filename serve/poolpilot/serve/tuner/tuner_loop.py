@@ -15,6 +15,8 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Predictor
 from poolpilot.serve.tuner.clock import Clock, clock_of
 from poolpilot.serve.tuner.decision_log import DecisionLog
+from poolpilot.serve.tuner.known.kept_workloads import KeptWorkloads
+from poolpilot.serve.tuner.known.known_workloads import KnownWorkloads
 from poolpilot.serve.tuner.machine.decide import decide
 from poolpilot.serve.tuner.machine.decision import Decision, State
 from poolpilot.serve.tuner.machine.look import Look, Proposal, Reading
@@ -44,9 +46,11 @@ class TunerLoop:
         log: Where decisions are kept; None keeps none.
         on_decision: Is told of every decision.
         clock: The time; that of the server if None.
+        kept: Where workloads that were here before are kept; None knows of none.
 
     Raises:
         SettingError: The server only replays windows.
+        StoreError: The known workloads cannot be read.
     """
 
     target: Target
@@ -57,15 +61,18 @@ class TunerLoop:
     log: DecisionLog | None = None
     on_decision: OnDecision = lambda _look, _decision: None
     clock: Clock | None = None
+    kept: KeptWorkloads | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.target.server, WindowSource):
             raise SettingError(f"{self.target.name} replays windows and has no time to wait: tune one that counts")
         self._clock = self.clock or clock_of(self.target.server)
         in_force = self.target.server.tuple_in_force()
-        self.memory = Memory.begin(in_force, self._clock.at_s())
+        known = KnownWorkloads() if self.kept is None else self.kept.read()
+        self.memory = Memory.begin(in_force, self._clock.at_s(), known)
         self.decision = self.memory.decision("the tuner begins")
-        self._verified = {in_force}
+        earlier = (in_force.with_core(each.best.core) for each in known.entries)
+        self._verified = {in_force, *(each for each in earlier if self.rules.envelope.allows(each))}
         self._windows: list[Window] = []  # of the workload in force, the latest of each tuple, the tuple in force last
         self._workload = self.memory.workload
         self._lost = False
@@ -95,13 +102,16 @@ class TunerLoop:
         if self._has_come_to_rest(before, look):
             self.target.way_back.commit(self.decision.verified)
             self._verified.add(self.decision.verified)
+        if self.kept is not None and self.memory.known is not before.known:
+            self.kept.write(self.memory.known)
         self.on_decision(look, self.decision)
         return self.decision
 
     def _has_come_to_rest(self, before: Memory, look: Look) -> bool:
-        """Whether a try is over, or somebody else has set a tuple, and what is verified now is in force."""
-        moved = before.state in MOVING or before.verified != self.decision.verified
-        return moved and self.decision.state not in MOVING and look.in_force == self.decision.verified
+        """Whether a try is over, or another tuple is what is verified, and that one is in force."""
+        changed = before.verified != self.decision.verified
+        ended = before.state in MOVING and self.decision.state not in MOVING
+        return (changed or ended) and look.in_force == self.decision.verified
 
     def _look(self) -> Look:
         restarted = False

@@ -23,6 +23,7 @@ from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.commands.tune.tuner_screen import TunerScreen, summary, summary_table
 from poolpilot.serve.commands.tune.tuner_view import TunerView
 from poolpilot.serve.tuner.decision_log import DecisionLog
+from poolpilot.serve.tuner.known.kept_workloads import KeptWorkloads
 from poolpilot.serve.tuner.machine.decision import Mode
 from poolpilot.serve.tuner.machine.envelope import Envelope
 from poolpilot.serve.tuner.machine.hours import Hours
@@ -59,7 +60,7 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
         ArtefactError: The model or the curves are missing or damaged.
         ServerError: The server cannot be reached, or another tuner is at work on it.
         JournalError: The way back cannot be noted, so that nothing may be set.
-        StoreError: The log cannot be written.
+        StoreError: The log cannot be written, or the known workloads beside it cannot be read.
     """
     console = terminal()
     settings.check()
@@ -83,6 +84,7 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
                     outside_of(settings, target, folder),
                     log,
                     screen.add,
+                    kept=KeptWorkloads(folder),
                 )
                 first = loop.memory.verified
                 try:

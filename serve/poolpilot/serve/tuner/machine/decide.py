@@ -17,7 +17,8 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.machine.decision import Mode, State
 from poolpilot.serve.tuner.machine.look import Look, Reading
 from poolpilot.serve.tuner.machine.memory import Memory, Refusal
-from poolpilot.serve.tuner.machine.trying import Step, abandon, in_try, in_verify, rolled_back
+from poolpilot.serve.tuner.machine.steps import Step
+from poolpilot.serve.tuner.machine.trying import abandon, in_try, in_verify, rolled_back
 from poolpilot.serve.tuner.machine.watching import in_hold, in_pause, in_watch
 from poolpilot.serve.tuner.machine.why_not import Rules
 
@@ -78,7 +79,9 @@ def _as_expected(look: Look, memory: Memory, rules: Rules) -> Step:
 
 def _begun_anew(in_force: PoolTuple, look: Look, memory: Memory, reason: str) -> Step:
     """What is in force is somebody's wish, as what a configuration file says after a restart is."""
-    anew = Memory.begin(in_force, look.at_s).but(workload=memory.workload + 1, lost_requests=memory.lost_requests)
+    anew = Memory.begin(in_force, look.at_s, memory.known).but(
+        workload=memory.workload + 1, lost_requests=memory.lost_requests
+    )
     return anew, anew.decision(reason)
 
 
@@ -87,7 +90,7 @@ def _stood_down(in_force: PoolTuple, look: Look, memory: Memory, rules: Rules) -
     if rules.mode is not Mode.APPLY:
         return _begun_anew(in_force, look, memory, f"somebody has set {in_force}")
     seconds = rules.guard.stand_down_s
-    memory = Memory.begin(in_force, look.at_s).but(
+    memory = Memory.begin(in_force, look.at_s, memory.known).but(
         state=State.STAND_DOWN,
         wait_until_s=None if seconds is None else look.at_s + seconds,
         workload=memory.workload + 1,

@@ -79,6 +79,11 @@ class Envelope:
                 f"{candidate} may ask for {candidate.active_threads} threads; allowed are {self.most_threads}"
             )
 
+    def allows(self, pool_tuple: PoolTuple) -> bool:
+        """Whether a tuple that was verified earlier lies within the ranges and threads of today, however far off."""
+        spans = zip(pool_tuple.core, self.ranges, strict=True)
+        return all(low <= value <= high for value, (low, high) in spans) and self._has_threads_for(pool_tuple)
+
     def _reach(self, now: int, span: tuple[int, int]) -> tuple[int, int]:
         # A step of one is always allowed: below a factor of two small numbers would never move.
         down, up = min(math.ceil(now / self.factor), now - 1), max(math.floor(now * self.factor), now + 1)

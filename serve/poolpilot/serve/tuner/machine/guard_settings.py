@@ -28,8 +28,16 @@ class GuardSettings(BaseModel):
         default=0.2, gt=0.0, description="Share by which a try may raise latency before it is taken back."
     )
     min_gain: float = Field(default=0.05, ge=0.0, description="Gain in goodput, as a share, that a try must promise.")
-    tries_per_hour: int = Field(default=12, ge=1, description="Configurations tried in an hour at most.")
-    cool_down_s: float = Field(default=120.0, ge=0.0, description="Seconds without a try after one was taken back.")
+    tries_per_hour: int = Field(
+        default=12,
+        ge=1,
+        description="Configurations tried in an hour at most, not counting those that were shown better.",
+    )
+    cool_down_s: float = Field(
+        default=120.0,
+        ge=0.0,
+        description="Seconds without a try after the longest one was taken back; fewer after one that ended early.",
+    )
     retry_after_s: float = Field(
         default=3600.0, ge=0.0, description="Seconds before what was taken back may be tried again."
     )

@@ -1,13 +1,14 @@
 """What the tuner is told each time it decides: what was measured, what is proposed, and what speaks against acting."""
 
 import math
-from typing import Self
+from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.latent.ratios import ratios_of
 from poolpilot.models.predictor import Prediction
 
 TAIL = 0.95
@@ -23,6 +24,7 @@ class Reading(BaseModel):
         latency_ms: Geometric mean over the classes of their 95th percentiles; the mean time in the system where nobody
             reports classes; None where neither is known.
         seconds: Length of the window.
+        ratios: What the workload looks like, in the order of `models/latent/ratios.py`; None where it is not shown.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -31,6 +33,7 @@ class Reading(BaseModel):
     throughput_per_s: float = Field(ge=0.0, allow_inf_nan=False)
     latency_ms: float | None = Field(default=None, gt=0.0, allow_inf_nan=False)
     seconds: float = Field(gt=0.0, allow_inf_nan=False)
+    ratios: tuple[Annotated[float, Field(allow_inf_nan=False)] | None, ...] = ()
 
     @classmethod
     def of(cls, window: Window, objective: Objective) -> Self:
@@ -40,7 +43,13 @@ class Reading(BaseModel):
             throughput_per_s=window.throughput_per_s,
             latency_ms=_latency_ms(window),
             seconds=window.duration_s,
+            ratios=_ratios(window),
         )
+
+
+def _ratios(window: Window) -> tuple[float | None, ...]:
+    found = ratios_of(window.profile.features).tolist()
+    return tuple(round(value, 4) if math.isfinite(value) else None for value in found)
 
 
 def _latency_ms(window: Window) -> float | None:

@@ -5,6 +5,7 @@ import math
 from pydantic import BaseModel, ConfigDict
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.known.known_workloads import KnownWorkloads, WorkloadLook, sight_of
 from poolpilot.serve.tuner.machine.decision import Decision, State
 from poolpilot.serve.tuner.machine.look import Reading
 from poolpilot.serve.tuner.machine.paired_trial import Z_ONE_SIDED_95, PairedTrial
@@ -62,7 +63,8 @@ class Memory(BaseModel):
         baseline: Latest windows of the verified tuple.
         trial: The try in progress, or that is being verified.
         homeward: Whether that try is of an earlier tuple, to see whether it would do better.
-        standing: Windows that a try has stood while it is being verified.
+        goal: The tuple that steps lead to; None where none was proposed.
+        stood: Windows that a try has stood while it is being verified.
         worse: Windows in a row of such a try that were worse than those before it.
         other: Windows in a row that look like another workload; negative where goodput fell.
         journey: Steps since the last tuple that was shown better than what it replaced.
@@ -72,11 +74,16 @@ class Memory(BaseModel):
         pending: A step that waits for leave: hours, approval or the change budget.
         tries_s: When tries began, within the last hour.
         roll_backs_s: When tries were taken back, within the last hour.
+        exposed: Share of the longest try that the last one lasted before it was taken back.
         refusals: What is not to be tried again for a while.
         wait_until_s: When cooling down, standing down or an open circuit ends; None is never.
         asked_s: When the predictor was last asked.
         workload: Number of the workload.
         lost_requests: Requests that tries have cost so far; negative where they gained.
+        known: Workloads that were here before.
+        present: Number of the workload in force among them; None where it is not known, or not yet.
+        sights: What the workload in force looked like so far.
+        recall: Number of the known workload whose tuple is being tried, or waits for leave; None where none is.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -90,7 +97,8 @@ class Memory(BaseModel):
     baseline: tuple[Reading, ...] = ()
     trial: PairedTrial | None = None
     homeward: bool = False
-    standing: int = 0
+    goal: PoolTuple | None = None
+    stood: tuple[Reading, ...] = ()
     worse: int = 0
     other: int = 0
     journey: Journey | None = None
@@ -100,16 +108,25 @@ class Memory(BaseModel):
     pending: PoolTuple | None = None
     tries_s: tuple[float, ...] = ()
     roll_backs_s: tuple[float, ...] = ()
+    exposed: float = 1.0
     refusals: tuple[Refusal, ...] = ()
     wait_until_s: float | None = None
     asked_s: float | None = None
     workload: int = 0
     lost_requests: float = 0.0
+    known: KnownWorkloads = KnownWorkloads()
+    present: int | None = None
+    sights: tuple[WorkloadLook, ...] = ()
+    recall: int | None = None
 
     @classmethod
-    def begin(cls, in_force: PoolTuple, at_s: float) -> "Memory":
-        """What is known at the beginning: the tuple in force."""
-        return cls(home=in_force, verified=in_force, expected=in_force, began_s=at_s)
+    def begin(cls, in_force: PoolTuple, at_s: float, known: KnownWorkloads | None = None) -> "Memory":
+        """What is known at the beginning: the tuple in force, and perhaps workloads of earlier days."""
+        return cls(home=in_force, verified=in_force, expected=in_force, began_s=at_s, known=known or KnownWorkloads())
+
+    def sight(self) -> WorkloadLook:
+        """What the workload in force looks like under the tuple that is verified."""
+        return sight_of(self.verified, (each.ratios for each in self.baseline))
 
     def forgotten(self, at_s: float) -> "Memory":
         """Without what is over by now."""

@@ -27,6 +27,9 @@ Z_ONE_SIDED_95 = 1.645
 Z_HARM = 2.5
 """Standard errors beyond which a loss is no chance: one in 160 tries that change nothing ends early."""
 
+Z_CLEAR = 4.0
+"""Standard errors beyond which a gain needs no further windows."""
+
 OF_A_DIFFERENCE, SHARED = 1.5, 4.0 / 3.0
 
 Verdict = Literal["better", "no worse", "worse"]
@@ -82,9 +85,13 @@ class PairedTrial(BaseModel):
     def verdict(self, guard: GuardSettings, pace: PaceSettings) -> Verdict | None:
         """What came of it; None while further windows are needed."""
         pairs = len(self.candidates)
-        if self.next == self.before or pairs < pace.least_pairs:
+        if self.next == self.before or not pairs:
             return None
         mean, error = self.gain()
+        if mean - Z_CLEAR * error > 0.0:
+            return "better"
+        if pairs < pace.least_pairs:
+            return None
         if pairs < pace.most_pairs and error > pace.wanted_error:
             return None
         if mean - Z_ONE_SIDED_95 * error > 0.0:

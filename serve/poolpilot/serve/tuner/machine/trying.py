@@ -4,34 +4,16 @@ import math
 import statistics
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.tuner.machine.decision import Decision, State
+from poolpilot.serve.tuner.known.known_workloads import hour_of_week, sight_of
+from poolpilot.serve.tuner.machine.decision import State
 from poolpilot.serve.tuner.machine.look import Look, Reading
 from poolpilot.serve.tuner.machine.memory import Journey, Memory, Refusal
-from poolpilot.serve.tuner.machine.paired_trial import Z_HARM, PairedTrial, noise_of
+from poolpilot.serve.tuner.machine.paired_trial import Z_HARM, Z_ONE_SIDED_95, PairedTrial
+from poolpilot.serve.tuner.machine.steps import Step, begin_try, further_step
 from poolpilot.serve.tuner.machine.why_not import Rules
-
-Step = tuple[Memory, Decision]
-"""What is remembered after a look, and what is decided."""
 
 HALVED = math.log(2.0)
 """A fall of ln goodput that needs no second window to be believed."""
-
-
-def begin_try(candidate: PoolTuple, look: Look, memory: Memory, rules: Rules, reason: str, *, homeward: bool) -> Step:
-    """Sets a candidate for its first window; `homeward` where it was verified before, and may be better after all."""
-    trial = PairedTrial(
-        before=memory.verified, candidate=candidate, noise=noise_of(memory.baseline), befores=memory.baseline[-1:]
-    )
-    memory = memory.but(
-        state=State.TRY,
-        trial=trial,
-        homeward=homeward,
-        expected=candidate,
-        tries_s=(*memory.tries_s, look.at_s),
-        pending=None,
-        check_home=False,
-    )
-    return memory, memory.decision(reason, most_lost=_most_lost(trial.befores[-1], rules))
 
 
 def in_try(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
@@ -48,7 +30,7 @@ def in_try(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
         return memory, memory.decision(f"{len(trial.candidates)} windows of {trial.candidate} beside {trial.before}")
     if verdict == "worse":
         return _lost_out(f"{trial.candidate} is {shown} against {trial.before}", look, memory, rules, counted=False)
-    memory = memory.but(state=State.VERIFY, expected=trial.candidate, standing=0, worse=0)
+    memory = memory.but(state=State.VERIFY, expected=trial.candidate, stood=(), worse=0)
     return memory, memory.decision(f"{trial.candidate} is {verdict} than {trial.before}: {shown}; it must stand")
 
 
@@ -60,20 +42,20 @@ def in_verify(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Ste
     fall = before - math.log(reading.goodput_per_s)
     chance = Z_HARM * trial.noise * math.sqrt(1.0 + 1.0 / len(trial.befores))
     bad = fall > max(-math.log1p(-rules.guard.most_drop), chance)
-    memory = memory.but(standing=memory.standing + 1, worse=memory.worse + 1 if bad else 0)
+    memory = memory.but(stood=(*memory.stood, reading), worse=memory.worse + 1 if bad else 0)
     if memory.worse >= 2 or fall > HALVED:
         said = f"{trial.candidate} did not stand: {100 * -math.expm1(-fall):.0f} % below {trial.before}"
         return _lost_out(said, look, memory, rules, counted=True)
-    if memory.standing < rules.pace.verify_windows or bad:
-        return memory, memory.decision(f"{trial.candidate} has stood {memory.standing} windows")
-    return _accepted(reading, look, memory)
+    if len(memory.stood) < rules.pace.verify_windows or bad:
+        return memory, memory.decision(f"{trial.candidate} has stood {len(memory.stood)} windows")
+    return _accepted(look, memory, rules)
 
 
 def abandon(memory: Memory) -> Memory:
     """Ends a try that cannot be judged; what is verified comes back."""
     if memory.trial is None:
         return memory.but(expected=memory.verified)
-    return memory.but(state=State.WATCH, trial=None, expected=memory.verified, baseline=())
+    return memory.but(state=State.WATCH, trial=None, expected=memory.verified, baseline=(), recall=None)
 
 
 def taken_back(reason: str, bad: PoolTuple, look: Look, memory: Memory, rules: Rules, *, counted: bool) -> Step:
@@ -83,8 +65,11 @@ def taken_back(reason: str, bad: PoolTuple, look: Look, memory: Memory, rules: R
         state=State.ROLL_BACK,
         trial=None,
         homeward=False,
+        recall=None,
+        goal=None,
         expected=memory.verified,
         pending=None,
+        exposed=_exposed(memory, rules),
         refusals=(*memory.refusals, refusal),
         roll_backs_s=(*memory.roll_backs_s, look.at_s) if counted else memory.roll_backs_s,
     )
@@ -101,20 +86,18 @@ def rolled_back(look: Look, memory: Memory, rules: Rules) -> Step:
         return memory, memory.decision(
             f"{often} tries were taken back within an hour: none for {rules.guard.circuit_open_s:g} s"
         )
-    memory = memory.but(state=State.COOL_DOWN, wait_until_s=look.at_s + rules.guard.cool_down_s)
-    return memory, memory.decision(f"{memory.verified} is back in force; no try for {rules.guard.cool_down_s:g} s")
+    seconds = rules.guard.cool_down_s * memory.exposed
+    memory = memory.but(state=State.COOL_DOWN, wait_until_s=look.at_s + seconds)
+    return memory, memory.decision(f"{memory.verified} is back in force; no try for {seconds:.0f} s")
 
 
-def _accepted(reading: Reading, look: Look, memory: Memory) -> Step:
+def _accepted(look: Look, memory: Memory, rules: Rules) -> Step:
+    """The candidate is what is verified from now on; where it was shown better, the next step follows at once."""
     assert memory.trial is not None
     trial = memory.trial
-    journey = None
-    refusals = memory.refusals
-    if memory.homeward:
-        steps = () if memory.journey is None else memory.journey.steps
-        refusals = (*refusals, *(Refusal(pool_tuple=each) for each in {*steps, trial.before}))
-    else:
-        journey = (memory.journey or Journey(origin=trial.before)).with_step(trial.candidate, *trial.gain())
+    gain, error = trial.gain()
+    better = gain - Z_ONE_SIDED_95 * error > 0.0
+    memory = _filed(trial, look, _with_way(trial, memory))
     memory = memory.but(
         state=State.WATCH,
         verified=trial.candidate,
@@ -123,13 +106,47 @@ def _accepted(reading: Reading, look: Look, memory: Memory) -> Step:
         changed_s=look.at_s,
         trial=None,
         homeward=False,
-        journey=None if journey is None or journey.shown_better else journey,
-        refusals=refusals,
-        baseline=(reading,),
+        recall=None,
+        tries_s=memory.tries_s[:-1] if better else memory.tries_s,
+        baseline=(*trial.candidates, *memory.stood)[-2 * rules.pace.baseline_windows :],
+        stood=(),
         asked_s=None,
         lost_requests=memory.lost_requests + trial.lost_requests(),
     )
-    return memory, memory.decision(f"{trial.candidate} is verified; it replaces {trial.before}")
+    said = f"{trial.candidate} is verified; it replaces {trial.before}"
+    further = further_step(look, memory, rules) if better else None
+    if further is None:
+        return memory.but(goal=None), memory.decision(said)
+    said = f"{said}; {further} is tried next, towards {memory.goal}"
+    return begin_try(further, look, memory, rules, said, homeward=False)
+
+
+def _with_way(trial: PairedTrial, memory: Memory) -> Memory:
+    """With the steps since the last tuple that was shown better; what was verified on another day is no step."""
+    if memory.homeward:
+        steps = () if memory.journey is None else memory.journey.steps
+        passed = (Refusal(pool_tuple=each) for each in dict.fromkeys((*steps, trial.before)))
+        return memory.but(journey=None, refusals=(*memory.refusals, *passed), goal=None)
+    if memory.recall is not None:
+        return memory.but(journey=None)
+    journey = (memory.journey or Journey(origin=trial.before)).with_step(trial.candidate, *trial.gain())
+    return memory.but(journey=None if journey.shown_better else journey)
+
+
+def _filed(trial: PairedTrial, look: Look, memory: Memory) -> Memory:
+    """With the candidate as what this workload is to get when it comes back."""
+    number = memory.present if memory.recall is None else memory.recall
+    sights = (*memory.sights, sight_of(trial.candidate, (each.ratios for each in memory.stood)))
+    known, number = memory.known.filed(number, sights, trial.candidate, trial.noise, hour_of_week(look.unix_s))
+    return memory.but(known=known, present=number, sights=())
+
+
+def _exposed(memory: Memory, rules: Rules) -> float:
+    """Share of the longest try that the one that is taken back has lasted."""
+    if memory.trial is None:
+        return 1.0
+    windows = len(memory.trial.candidates) + len(memory.stood)
+    return min(windows / (rules.pace.most_pairs + rules.pace.verify_windows), 1.0)
 
 
 def _lost_out(reason: str, look: Look, memory: Memory, rules: Rules, *, counted: bool) -> Step:
@@ -137,6 +154,8 @@ def _lost_out(reason: str, look: Look, memory: Memory, rules: Rules, *, counted:
     assert memory.trial is not None
     trial = memory.trial
     memory = memory.but(lost_requests=memory.lost_requests + trial.lost_requests())
+    if memory.recall is not None:
+        memory = memory.but(known=memory.known.missed(memory.recall))
     if not memory.homeward:
         return taken_back(reason, trial.candidate, look, memory, rules, counted=counted)
     memory = memory.but(
@@ -149,9 +168,3 @@ def _lost_out(reason: str, look: Look, memory: Memory, rules: Rules, *, counted:
         refusals=(*memory.refusals, Refusal(pool_tuple=trial.candidate, until_s=look.at_s + rules.guard.retry_after_s)),
     )
     return memory, memory.decision(f"{reason}: {trial.before} stays")
-
-
-def _most_lost(before: Reading, rules: Rules) -> float:
-    """All of the first window, and of each later one what is allowed: more would have ended the try."""
-    further = (rules.pace.most_pairs - 1 + rules.pace.verify_windows) * rules.guard.most_drop
-    return before.throughput_per_s * before.seconds * (1.0 + further)

@@ -7,7 +7,9 @@ from poolpilot.serve.tuner.machine.decision import Mode, State
 from poolpilot.serve.tuner.machine.look import Look, Proposal, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.paired_trial import noise_of
-from poolpilot.serve.tuner.machine.trying import Step, begin_try, taken_back
+from poolpilot.serve.tuner.machine.recalling import file_verified, recall, recognised
+from poolpilot.serve.tuner.machine.steps import Step, begin_try
+from poolpilot.serve.tuner.machine.trying import taken_back
 from poolpilot.serve.tuner.machine.why_not import Rules, candidate_of, why_not
 
 NOISES = 3.0
@@ -16,7 +18,9 @@ NOISES = 3.0
 
 def in_watch(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     """Takes a window of what is verified until there are enough, then asks."""
-    memory = _with_window(reading, look, memory, rules)
+    memory = recognised(look, _with_window(reading, look, memory, rules), rules)
+    if (step := recall(look, memory, rules)) is not None:
+        return step
     if look.proposal is not None and memory.baseline:
         return _weighed(look.proposal, look, memory, rules)
     have, want = len(memory.baseline), rules.pace.baseline_windows
@@ -46,7 +50,8 @@ def in_hold(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
         return _asking(look, memory, rules)
     if (no := why_not(memory.pending, look, memory, rules)) is not None:
         return memory, memory.decision(no)
-    return begin_try(memory.pending, look, memory, rules, f"{memory.pending} may be tried now", homeward=False)
+    said = f"{memory.pending} may be tried now"
+    return begin_try(memory.pending, look, memory, rules, said, homeward=False, recall=memory.recall)
 
 
 def in_pause(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
@@ -67,10 +72,10 @@ def _asking(look: Look, memory: Memory, rules: Rules) -> Step:
 
 
 def _weighed(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -> Step:
-    memory = memory.but(asked_s=look.at_s, pending=None)
+    memory = memory.but(asked_s=look.at_s, pending=None, recall=None, goal=proposal.pool_tuple)
     candidate = candidate_of(proposal, memory, rules)
     if isinstance(candidate, str):
-        return _arrived(candidate, look, memory, rules)
+        return _arrived(candidate, look, memory if proposal.abstained else file_verified(look, memory, rules), rules)
     if (no := why_not(candidate, look, memory, rules)) is not None:
         memory = memory.but(state=State.HOLD, pending=candidate)
         return memory, memory.decision(no)
@@ -97,14 +102,25 @@ def _with_window(reading: Reading, look: Look, memory: Memory, rules: Rules) -> 
     """The baseline with a further window; under another workload it begins anew with it."""
     if not memory.baseline or abs(_change(reading, memory)) <= _beyond(memory, rules):
         return memory.but(baseline=_latest(memory, reading, rules))
-    return memory.but(baseline=(reading,), began_s=look.at_s, workload=memory.workload + 1, asked_s=None)
+    return memory.but(
+        baseline=(reading,),
+        began_s=look.at_s,
+        workload=memory.workload + 1,
+        asked_s=None,
+        present=None,
+        sights=(),
+    )
 
 
 def _another_workload(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     fell = memory.other < 0
     on_probation = memory.changed_s is not None and look.at_s - memory.changed_s < rules.guard.probation_s
     if fell and on_probation and memory.replaced is not None and rules.mode is Mode.APPLY:
-        bad, memory = memory.verified, memory.but(verified=memory.replaced, replaced=None, journey=None, baseline=())
+        known = memory.known if memory.present is None else memory.known.missed(memory.present)
+        bad, memory = (
+            memory.verified,
+            memory.but(verified=memory.replaced, replaced=None, journey=None, baseline=(), known=known, present=None),
+        )
         return taken_back(f"goodput fell soon after {bad} was set", bad, look, memory, rules, counted=True)
     memory = memory.but(
         state=State.WATCH,
@@ -115,9 +131,16 @@ def _another_workload(reading: Reading, look: Look, memory: Memory, rules: Rules
         asked_s=None,
         pending=None,
         journey=None,
+        goal=None,
         refusals=(),
         check_home=fell and memory.verified != memory.home,
+        present=None,
+        sights=(),
+        recall=None,
     )
+    memory = recognised(look, memory, rules)
+    if (step := recall(look, memory, rules)) is not None:
+        return step
     return memory, memory.decision("the workload is another one: watching begins anew")
 
 

@@ -1,0 +1,1 @@
+"""Workloads that were here before, kept for when they come back."""

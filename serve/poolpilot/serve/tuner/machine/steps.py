@@ -1,0 +1,65 @@
+"""A step to another tuple: how it begins, and which one follows it at once."""
+
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.machine.decision import Decision, State
+from poolpilot.serve.tuner.machine.look import Look, Reading
+from poolpilot.serve.tuner.machine.memory import Memory
+from poolpilot.serve.tuner.machine.paired_trial import PairedTrial, noise_of
+from poolpilot.serve.tuner.machine.why_not import Rules, why_not
+
+Step = tuple[Memory, Decision]
+"""What is remembered after a look, and what is decided."""
+
+
+def begin_try(
+    candidate: PoolTuple,
+    look: Look,
+    memory: Memory,
+    rules: Rules,
+    reason: str,
+    *,
+    homeward: bool,
+    recall: int | None = None,
+) -> Step:
+    """Sets a candidate for its first window.
+
+    Args:
+        candidate: The tuple to try.
+        look: What was found out last.
+        memory: What is remembered, with a window of what is verified at least.
+        rules: What is allowed.
+        reason: Why, as a sentence.
+        homeward: Whether it was in force before under this workload, and may be better after all.
+        recall: Number of the known workload that it was verified for; None where it was for none.
+    """
+    known = memory.known.numbered(recall)
+    noise = max(noise_of(memory.baseline), 0.0 if known is None else known.noise)
+    trial = PairedTrial(before=memory.verified, candidate=candidate, noise=noise, befores=memory.baseline[-1:])
+    memory = memory.but(
+        state=State.TRY,
+        trial=trial,
+        homeward=homeward,
+        expected=candidate,
+        tries_s=(*memory.tries_s, look.at_s),
+        pending=None,
+        check_home=False,
+        recall=recall,
+        sights=(*memory.sights, memory.sight()),
+    )
+    return memory, memory.decision(reason, most_lost=_most_lost(trial.befores[-1], rules))
+
+
+def further_step(look: Look, memory: Memory, rules: Rules) -> PoolTuple | None:
+    """The next step towards the goal where it may be tried now; None where the predictor is to be asked first."""
+    if memory.goal is None:
+        return None
+    candidate = rules.envelope.step(memory.verified, memory.goal)
+    if candidate == memory.verified or memory.refuses(candidate):
+        return None
+    return candidate if why_not(candidate, look, memory, rules) is None else None
+
+
+def _most_lost(before: Reading, rules: Rules) -> float:
+    """All of the first window, and of each later one what is allowed: more would have ended the try."""
+    further = (rules.pace.most_pairs - 1 + rules.pace.verify_windows) * rules.guard.most_drop
+    return before.throughput_per_s * before.seconds * (1.0 + further)
