@@ -27,6 +27,7 @@ from poolpilot.env.lab.lab_server import LabPlace
 from poolpilot.env.lab.suite.suite_cells import DRAWS, SUITE, SUITE_SEED, SuiteCell, named_cells, suite_cells
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.output import warn, write_json
+from poolpilot.env.servers.mariadb import LONG_LOOK
 from poolpilot.env.workloads.family import Split
 from poolpilot.errors import PoolPilotError, ServerError
 from poolpilot.models.latent.machine_grid import MachineGrid
@@ -93,7 +94,7 @@ def measured(
     """The results of all cells that could be measured, those of an earlier run among them."""
     adviser, further = advisor_for("mariadb"), _further(names, settings)
     asked = json.dumps([settings.model_dump(mode="json"), list(names)], sort_keys=True)
-    rows = [row for row in read_runs(runs) if row.get("asked") == asked]
+    rows = [row for row in read_runs(runs) if _question(row["asked"]) == _question(asked)]
     done = {row["workload"]: CellResult.from_dict(row["result"]) for row in rows}
     with opened_for_more(runs) as out, new_progress(console) as progress:
         bar = progress.add_task("measuring", total=len(cells), shown="")
@@ -109,6 +110,12 @@ def measured(
                     done[name] = result
             progress.advance(bar)
     return done
+
+
+def _question(asked: str) -> object:
+    """What a run was asked: its settings, but for where its servers lie and how they are looked at, and its methods."""
+    settings, names = json.loads(asked)
+    return {name: value for name, value in settings.items() if name != "place"}, names
 
 
 def directions() -> str:
@@ -141,7 +148,7 @@ def write_files(folder: Path, cells: Sequence[SuiteCell]) -> None:
 
 
 def _settings(given: argparse.Namespace) -> SuiteRunSettings:
-    common: dict[str, Any] = {"place": LabPlace(folder=given.folder), "objective": given.objective}
+    common: dict[str, Any] = {"place": LabPlace(folder=given.folder, watch=LONG_LOOK), "objective": given.objective}
     if not given.quick:
         return SuiteRunSettings(**common)
     paired = PairedSettings(measurement=QUICK, least_rounds=2, most_rounds=2)

@@ -41,6 +41,13 @@ def test_without_classes_throughput_is_the_servers_own_and_p99_unknown(before: S
     assert (window.throughput_per_s, window.p99_ms) == (500.0, None)
 
 
+def test_what_went_on_counts_for_the_window_in_which_it_was_seen(before: Snapshot, after: Snapshot) -> None:
+    seen = replace(after, disturbances=("a backup runs",), disturbed_s=before.time_s + 0.5)
+    assert Window.between(before, seen).disturbances == ("a backup runs",)
+    assert Window.between(before, replace(seen, disturbed_s=before.time_s - 0.5)).disturbances == ()
+    assert "a backup runs" not in json.dumps(Window.between(before, seen).as_dict())  # it names accounts
+
+
 def test_a_change_of_tuple_spoils_a_window(before: Snapshot, after: Snapshot) -> None:
     with pytest.raises(ServerError, match="somebody else has set"):
         Window.between(before, replace(after, tuple_epoch=5))

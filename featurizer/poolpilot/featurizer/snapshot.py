@@ -39,6 +39,8 @@ class Snapshot:
         gauges: Values at this instant (connections, cpus, threads, ...).
         histograms: Cumulative histograms by name, in microseconds unless the name says otherwise.
         server_kind: What counted.
+        disturbances: What went on beside the workload when that was last seen, as sentences: a backup, an ALTER TABLE.
+        disturbed_s: When that was, by the server's clock; None where it never was, or nobody looked.
 
     Examples:
         >>> gauges = {"connections": 64.0, "cpus": 4.0}
@@ -53,3 +55,5 @@ class Snapshot:
     gauges: Mapping[str, float]
     histograms: Mapping[str, Histogram]
     server_kind: ServerKind = "other"
+    disturbances: tuple[str, ...] = ()
+    disturbed_s: float | None = None

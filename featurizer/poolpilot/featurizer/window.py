@@ -76,6 +76,8 @@ class Window:
             a record. (The feature of this name is derived, and missing where the server does not time its rounds.)
         server_kind: What it was measured on.
         indicators: What the server shows beside the features, by name: those that it lets compute.
+        disturbances: What went on beside the workload and will not last, as sentences, where somebody looked; no part
+            of a record, nor of a request, since it names accounts.
 
     Examples:
         >>> in_force, gauges = PoolTuple(4, 3, 500), {"connections": 64.0}
@@ -96,6 +98,7 @@ class Window:
     in_system: float | None = None
     server_kind: ServerKind = "native"
     indicators: Mapping[str, float] = field(default_factory=dict)
+    disturbances: tuple[str, ...] = ()
 
     @property
     def time_in_system_s(self) -> float | None:
@@ -151,7 +154,7 @@ class Window:
         in_system = None
         if IN_SYSTEM in before.counters and IN_SYSTEM in after.counters:
             in_system = (after.counters[IN_SYSTEM] - before.counters[IN_SYSTEM]) / duration_s / 1e6
-        seen = (in_system, after.server_kind, indicators_of(measures))
+        seen = (in_system, after.server_kind, indicators_of(measures), _disturbances(before, after))
         return cls(SCHEMA_VERSION, after.pool_tuple, duration_s, profile, classes, *seen), measures
 
     def as_dict(self) -> dict[str, Any]:
@@ -187,6 +190,12 @@ class Window:
         server_kind = untrusted.one_of("server_kind", given.get("server_kind", "native"), SERVER_KINDS)
         indicators = checked_indicators(given.get("indicators", {}))
         return cls(SCHEMA_VERSION, pool_tuple, duration_s, profile, classes, in_system, server_kind, indicators)
+
+
+def _disturbances(before: Snapshot, after: Snapshot) -> tuple[str, ...]:
+    """What went on between two snapshots, as it was last seen."""
+    is_new = after.disturbed_s is not None and after.disturbed_s > before.time_s
+    return after.disturbances if is_new else ()
 
 
 def check_version(version: object) -> None:

@@ -17,6 +17,7 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.card import PredictorSettings
 from poolpilot.models.forward import member_gains
+from poolpilot.models.looks.disturbances import disturbances_of
 from poolpilot.models.out_of_distribution import NEEDED_RECORDS
 from poolpilot.models.reasons import factor, percent, reasons_for
 
@@ -266,7 +267,7 @@ class ScorePredictor:
         card = self.artefact.card
         statistics, tolerance = card.out_of_distribution, self.settings.tolerance
         judged = [statistics.assess(window, limits.cpus, tolerance).reasons for window in windows]
-        unfamiliar = max(judged, key=len)
+        unfamiliar = (*disturbances_of(windows), *max(judged, key=len))
         if gain.disagreement <= self.settings.max_disagreement:
             return unfamiliar
         return (

@@ -1,6 +1,6 @@
 """The network answers where it is sure, the curves where it abstains or its change may lose."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -9,12 +9,14 @@ import pytest
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.sample_sweeps import sample_sweeps
 from poolpilot.env.objective import Objective
+from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.champion import load_champion
-from poolpilot.models.latent.latent_advisor import LatentAdvisor
+from poolpilot.models.latent.latent_advisor import LatentAdvisor, LatentAdvisorSettings
 from poolpilot.models.latent.one_look import OneLook
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
+from poolpilot.models.looks.wait_rules import WaitRules
 from poolpilot.models.predictor import Prediction, ScorePredictor
 
 
@@ -64,6 +66,23 @@ def test_what_is_to_stay_may_stay_whatever_its_interval(
     told = Told(seen.pool_tuple.pool_size, low=-0.5)
     look = OneLook(cast("ScorePredictor", told), LatentAdvisor(curves))
     assert look.predict([seen], limits, Objective()).verdict == "leave it"
+
+
+@pytest.mark.parametrize(
+    ("told", "size", "answers"),
+    [(Told(2), 1, "rules"), (Told(2, abstained=True), 1, "rules"), (Told(32), 32, "network")],
+)
+def test_rules_answer_where_no_change_is_advised(
+    curves: ResponseCurves, window_of: Callable[..., Window], limits: KnobSpace, told: Told, size: int, answers: str
+) -> None:
+    hot = {"connections": 256.0, "utilisation": 0.7, "waits_row_lock_per_request": 0.2}
+    seen, rules = window_of(1, PoolTuple(2, 3, 500), **hot), WaitRules()
+    advisor = LatentAdvisor(curves, LatentAdvisorSettings(max_regret=0.0, min_gain=100.0))
+    prediction = OneLook(cast("ScorePredictor", told), advisor, rules).predict([seen], limits, Objective())
+    assert prediction.verdict == "change"
+    assert prediction.pool_tuple.pool_size == size
+    assert prediction.model_digest == (rules.digest if answers == "rules" else "network")
+    assert (prediction.expected_gain is None) == (answers == "rules")
 
 
 def test_shipped_network_answers_for_the_workload_that_it_knows(window: tuple[Window, KnobSpace]) -> None:

@@ -29,6 +29,7 @@ def test_curves_try_and_a_network_is_asked_first_after_one_look(
     assert isinstance(look, OneLook)
     assert look.network.artefact.card.kind == ("mariadb" if server_kind == "mariadb" else "native")
     assert look.advisor.curves == load_curves()
+    assert (look.rules is not None) == (server_kind == "mariadb")
 
 
 @pytest.mark.parametrize("model", [NETWORK, None])

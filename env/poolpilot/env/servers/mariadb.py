@@ -1,5 +1,6 @@
 """A MariaDB server as a pool server: its own counters and, where clients report, their latencies."""
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -13,6 +14,7 @@ from poolpilot.env.interrupts import held
 from poolpilot.env.knobs import UNKNOWN_CPUS, KnobSpace, checked_cpus
 from poolpilot.env.mariadb.actuator import Actuator, SetGlobal
 from poolpilot.env.mariadb.counters import Population, read_counters, read_look, read_population, read_tuple_values
+from poolpilot.env.mariadb.diagnosis.hindrances import hindrances
 from poolpilot.env.mariadb.dsn import Account
 from poolpilot.env.mariadb.process import ServerProcess
 from poolpilot.env.mariadb.session import Control, Session, open_control
@@ -66,9 +68,18 @@ class WatchSettings(BaseModel):
     spare_threads: int = Field(
         default=16, ge=0, description="Threads that thread_pool_max_threads must leave above what a tuple can ask for."
     )
+    disturbances_every_s: float | None = Field(
+        default=None,
+        gt=0.0,
+        description="Seconds between looks for backups, changes of tables, locks on everything, lag and a stuck pool "
+        "while a window runs, two statements each; never if not given.",
+    )
+    most_replica_lag_s: float = Field(
+        default=10.0, ge=0.0, description="Replication lag in seconds from which on it is one of these."
+    )
 
 
-LONG_LOOK = WatchSettings(scheduled_threads=4096, wait_events=True)
+LONG_LOOK = WatchSettings(scheduled_threads=4096, wait_events=True, disturbances_every_s=0.5)
 """For who looks at few windows of seconds: everything that the server shows, whatever a look costs."""
 
 
@@ -128,6 +139,9 @@ class MariadbServer:
         self._integrals = dict.fromkeys(INTEGRALS, 0.0)
         self.population = read_population(self.session)
         self._sampled_s = time.monotonic()
+        self._disturbances: tuple[str, ...] = ()
+        self._disturbed_s: float | None = None
+        self._looked_s = -math.inf
 
     @property
     def knobs(self) -> KnobSpace:
@@ -225,6 +239,8 @@ class MariadbServer:
             gauges=self._gauges(),
             histograms={f"{LATENCY_PREFIX}{name}": latency for name, latency in latencies.items()},
             server_kind="mariadb",
+            disturbances=self._disturbances,
+            disturbed_s=self._disturbed_s,
         )
 
     def run_for(self, seconds: float) -> None:
@@ -235,6 +251,7 @@ class MariadbServer:
         """
         ends_s = time.monotonic() + seconds
         while (left_s := ends_s - time.monotonic()) > 0.0:
+            self._look_for_disturbances()
             time.sleep(min(left_s, self.watch.sample_every_s))
             if left_s > self.watch.sample_every_s:
                 self._sample(read_population(self.session))
@@ -274,6 +291,15 @@ class MariadbServer:
             mean = (getattr(self.population, name) + getattr(population, name)) / 2.0
             self._integrals[counter] += mean * (now_s - self._sampled_s) * 1e6
         self.population, self._sampled_s = population, now_s
+
+    def _look_for_disturbances(self) -> None:
+        """Notes what goes on beside the workload, where that is to be looked for and the last look is long ago."""
+        every_s, now_s = self.watch.disturbances_every_s, time.monotonic()
+        if every_s is None or now_s - self._looked_s < every_s:
+            return
+        self._looked_s = now_s
+        if found := hindrances(self.session, self.watch.most_replica_lag_s):
+            self._disturbances, self._disturbed_s = found, now_s
 
     def _schedule_of(self, process: ServerProcess | None) -> ThreadSchedule | None:
         return ThreadSchedule(process.pid, self.watch.scheduled_threads) if process else None

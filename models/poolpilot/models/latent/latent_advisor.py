@@ -17,6 +17,7 @@ from poolpilot.models.latent.latent_bandit import MODEL_ERROR
 from poolpilot.models.latent.likeness import LikenessSettings, prior_by_distance, squared_distances
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
+from poolpilot.models.looks.disturbances import disturbances_of
 from poolpilot.models.predictor import Prediction
 from poolpilot.models.reasons import percent, percentage, reasons_for
 
@@ -87,6 +88,8 @@ class LatentAdvisor:
         latest = windows[-1]
         if limits.processors is None:
             return self._answer(latest, latest.pool_tuple, (UNKNOWN_CPUS,), None)
+        if disturbed := disturbances_of(windows):
+            return self._answer(latest, latest.pool_tuple, disturbed, None)
         distances = squared_distances(self.curves, windows, limits)
         weighed = self._weighed(windows, distances, limits, objective)
         unknown = self._unknown(distances, limits)

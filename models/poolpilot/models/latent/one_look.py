@@ -7,6 +7,8 @@ from poolpilot.env.objective import Objective
 from poolpilot.featurizer.window import Window
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.latent.latent_advisor import LatentAdvisor
+from poolpilot.models.looks.disturbances import disturbances_of
+from poolpilot.models.looks.wait_rules import WaitRules
 from poolpilot.models.predictor import Prediction, ScorePredictor
 
 
@@ -19,11 +21,14 @@ class OneLook:
     Args:
         network: Asked first.
         advisor: Asked where the network is not sure; its `max_loss` is what an interval may hold.
+        rules: What the waits of a look say by themselves where neither of the two advises a change; None for servers
+            whose rounds are timed, where the two see all that these would.
     """
 
-    def __init__(self, network: ScorePredictor, advisor: LatentAdvisor) -> None:
+    def __init__(self, network: ScorePredictor, advisor: LatentAdvisor, rules: WaitRules | None = None) -> None:
         self.network = network
         self.advisor = advisor
+        self.rules = rules
 
     @property
     def artefact(self) -> Artefact:
@@ -34,8 +39,16 @@ class OneLook:
         """Names a tuple; see `Predictor.predict`. Where neither is sure it abstains as the curves do."""
         told = self.network.predict(windows, limits, objective)
         if told.abstained or self._may_lose(told):
-            return self.advisor.predict(windows, limits, objective)
-        return told
+            told = self.advisor.predict(windows, limits, objective)
+        return told if told.verdict == "change" else self._by_rule(windows, limits) or told
+
+    def _by_rule(self, windows: Sequence[Window], limits: KnobSpace) -> Prediction | None:
+        """What a rule advises, its gain not estimated; None where none applies, or what is seen does not last."""
+        latest = windows[-1]
+        found = None if self.rules is None or disturbances_of(windows) else self.rules.advise(latest, limits)
+        if found is None or self.rules is None:
+            return None
+        return Prediction(found.pool_tuple, latest.pool_tuple, False, (found.reason,), self.rules.digest)
 
     def _may_lose(self, told: Prediction) -> bool:
         low = told.gain_low

@@ -16,6 +16,7 @@ from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.learned_folder import holds_learned_model, load_learned_model
 from poolpilot.models.latent.one_look import OneLook
 from poolpilot.models.latent.shipped_curves import load_curves
+from poolpilot.models.looks.wait_rules import WaitRules
 from poolpilot.models.predictor import Predictor, ScorePredictor
 
 NETWORK = Path("network")
@@ -37,10 +38,12 @@ def advisor_for(server_kind: ServerKind, model: Path | None = None) -> OneLook |
     if model is not None and holds_learned_model(model):
         learned = load_learned_model(model)
         own = learned.network if learned.network is not None and learned.network.card.kind == kind else None
-        return OneLook(ScorePredictor(own or load_for(server_kind)), LatentAdvisor(learned.curves))
+        return OneLook(
+            ScorePredictor(own or load_for(server_kind)), LatentAdvisor(learned.curves), _rules_for(server_kind)
+        )
     folder = _network(server_kind, model)
     if folder is None:
-        return OneLook(ScorePredictor(load_for(server_kind)), LatentAdvisor(load_curves()))
+        return OneLook(ScorePredictor(load_for(server_kind)), LatentAdvisor(load_curves()), _rules_for(server_kind))
     return ScorePredictor(load_for(server_kind, folder))
 
 
@@ -67,3 +70,8 @@ def _network(server_kind: ServerKind, model: Path | None) -> Path | None:
     if model is None and (kind is None or CHAMPIONS[kind][1] not in os.environ):
         return None
     return champion_folder(None, model_for(server_kind))
+
+
+def _rules_for(server_kind: ServerKind) -> WaitRules | None:
+    """Rules for what a MariaDB does not time; a pool that times its rounds needs none."""
+    return WaitRules() if server_kind == "mariadb" else None

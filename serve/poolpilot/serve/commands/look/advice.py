@@ -11,6 +11,7 @@ from poolpilot.featurizer.measures import STATEMENTS
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.body import REQUEST, as_body
+from poolpilot.models.looks.disturbances import disturbances_of
 from poolpilot.models.predictor import Prediction
 from poolpilot.models.reasons import BUSY, QUEUEING, percentage
 from poolpilot.models.workload_repository import WorkloadRepository
@@ -55,7 +56,8 @@ class Advice:
         worst_threads: Threads that the pool may start under the recommended tuple.
         worst_memory_mb: Memory that their stacks may take.
         to_name_cpus: Line that asks again with the processors named; None where they are known.
-        next_steps: Lines that find out in staging, where there is no advice or a change may lose; else empty.
+        next_steps: Lines that find out in staging, where there is no advice or a change may lose, or the line that
+            looks again, where what was seen does not last; else empty.
         to_set: The lines that set it and keep it; none where nothing is to be set.
         after_restart: What only a restart could change, and would.
         window: What was seen.
@@ -111,7 +113,7 @@ def advice_of(
         worst_threads=threads,
         worst_memory_mb=threads * int(server.variables["thread_stack"].value) / 2**20,
         to_name_cpus=f"poolpilot advise {named} --cpus N" if server.knobs.processors is None else None,
-        next_steps=trials(named) if prediction.abstained or _may_lose(prediction) else (),
+        next_steps=_next_steps(window, prediction, named),
         to_set=SettingLines.between(prediction.in_force, chosen),
         after_restart=_after_restart(server, window, chosen),
         window=window,
@@ -174,8 +176,15 @@ def _queued(features: Mapping[str, float]) -> float:
     return features.get("queue_length_mean", features.get("queue_length", 0.0))
 
 
+def _next_steps(window: Window, prediction: Prediction, named: str) -> tuple[str, ...]:
+    if prediction.abstained and disturbances_of([window]):
+        return (f"poolpilot advise {named}",)
+    return trials(named) if prediction.abstained or _may_lose(prediction) else ()
+
+
 def _may_lose(prediction: Prediction) -> bool:
-    return prediction.verdict == "change" and prediction.gain_low is not None and prediction.gain_low < 0.0
+    """Whether its interval holds a loss, or it has none, as what a rule advises."""
+    return prediction.verdict == "change" and (prediction.gain_low is None or prediction.gain_low < 0.0)
 
 
 def _similar(window: Window, chosen: PoolTuple, repository: WorkloadRepository | None) -> str | None:

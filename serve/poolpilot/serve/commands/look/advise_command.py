@@ -15,10 +15,11 @@ from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.errors import ServerError
 from poolpilot.models.latent.shipped import advisor_for
+from poolpilot.models.looks.disturbances import disturbances_of
 from poolpilot.serve.commands.look.advice import Advice, advice_of
 from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOptions
 from poolpilot.serve.commands.options.settings_command import as_command
-from poolpilot.serve.commands.presentation.verdict import FIND_OUT, verdict_rows
+from poolpilot.serve.commands.presentation.verdict import FIND_OUT, LOOK_AGAIN, verdict_rows
 
 HELP = (
     "Look at a MariaDB server for a few seconds and say which configuration would suit its workload; changes nothing."
@@ -63,7 +64,8 @@ def advise(settings: AdviseSettings, json_path: Path | None) -> None:
     if advice.to_name_cpus is not None:
         console.print("With the number of its processors in place of N:", advice.to_name_cpus, sep="\n", soft_wrap=True)
     if advice.next_steps:
-        console.print(FIND_OUT, *advice.next_steps, sep="\n", highlight=False, soft_wrap=True)
+        heading = LOOK_AGAIN if disturbances_of([advice.window]) else FIND_OUT
+        console.print(heading, *advice.next_steps, sep="\n", highlight=False, soft_wrap=True)
     advice.to_set.print(console)
     write_json(json_path, advice.as_dict())
 

@@ -8,6 +8,9 @@ from poolpilot.models.reasons import gain_in_words
 FIND_OUT = "To find out by trying, in staging under a load like this; what is in force now comes back at the end:"
 """Stands above the lines of `trials`."""
 
+LOOK_AGAIN = "To look again once that is over:"
+"""Stands above the line that looks again, where what was seen does not last."""
+
 
 def verdict_rows(prediction: Prediction) -> Iterator[tuple[str, str]]:
     """Label and text of each row: the advice, what it promises, and why."""

@@ -1,0 +1,147 @@
+"""What one look at a MariaDB shows by itself, beside all known curves: where its requests wait, and what helps there.
+
+Two rules, each of physics, for who looks once:
+
+* **Untold waits.** A thread that counts as active and has neither a processor nor a place in the run queue waits for
+  something the pool is not told of: a flush, a disk, a remote call. Its group stands meanwhile. Where requests queue
+  and the processors idle, more threads are what is missing, N(1 + W/S) of them: as many as keep the processors busy at
+  the share that those of today use.
+* **Row locks.** Where many statements wait for rows that others hold and the processors are used up, the waiting costs
+  them: fewer groups let fewer transactions begin, and those inside end sooner.
+
+Curves say less there: few of the ratios that tell known workloads apart are seen on a MariaDB. Where the rules were
+measured stands in docs/mariadb-suite.md; the second is known on two processors only.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+
+NEEDED = ("connections", "utilisation", "active_threads_mean", "queue_length_mean")
+
+
+class WaitRuleSettings(BaseModel):
+    """When a rule speaks up."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    most_used: float = Field(
+        default=0.75, gt=0.0, description="Share of the processors, run queue included, up to which they idle."
+    )
+    least_untold: float = Field(default=0.25, gt=0.0, description="Share of the active threads that wait untold.")
+    least_queued: float = Field(default=0.1, gt=0.0, description="Share of the connections whose requests queue.")
+    few_row_waits: float = Field(default=0.05, ge=0.0, description="Waits for locks a statement that explain nothing.")
+    stall_limit_ms: int = Field(default=10, ge=1, description="Stall limit that goes with more threads.")
+    many_row_waits: float = Field(default=0.15, gt=0.0, description="Waits for rows a statement that are many.")
+    crowded: float = Field(default=64.0, gt=0.0, description="Connections a processor from which on they collide.")
+    least_used: float = Field(default=0.5, gt=0.0, description="Share of the processors from which on they are busy.")
+    most_cpus: int = Field(default=2, ge=1, description="Processors up to which fewer groups were measured.")
+
+
+class Ruled(NamedTuple):
+    """What a rule advises.
+
+    Attributes:
+        pool_tuple: The tuple.
+        reason: Why, as a sentence.
+    """
+
+    pool_tuple: PoolTuple
+    reason: str
+
+
+class WaitRules:
+    """Says what the waits of a look call for, where they tell; nothing where what they need is not seen.
+
+    Args:
+        settings: When a rule speaks up.
+    """
+
+    def __init__(self, settings: WaitRuleSettings | None = None) -> None:
+        self.settings = settings or WaitRuleSettings()
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the rules, by their settings."""
+        return hashlib.sha256(f"wait_rules {self.settings.model_dump_json()}".encode()).hexdigest()
+
+    def advise(self, window: Window, limits: KnobSpace) -> Ruled | None:
+        """What the rules make of a window; None where neither applies.
+
+        Args:
+            window: What was seen; the tuple in force is that of the window.
+            limits: The knobs of the server and their ranges.
+        """
+        features = {name: value for name, value in window.profile.features.items() if value is not None}
+        if limits.processors is None or any(name not in features for name in NEEDED):
+            return None
+        run_delay_us = window.indicators.get("threads_run_delay_us_per_request")
+        delayed = None if run_delay_us is None else run_delay_us * features.get("completed_per_s", 0.0) / 1e6
+        found = self._more(window, limits, features, delayed) or self._fewer(window, limits, features, delayed)
+        return found if found is not None and limits.allows(found.pool_tuple) else None
+
+    def _more(
+        self, window: Window, limits: KnobSpace, features: Mapping[str, float], delayed: float | None
+    ) -> Ruled | None:
+        """More threads where those that there are wait untold; how long they waited for a processor must be known."""
+        active, queued = features["active_threads_mean"], features["queue_length_mean"]
+        if delayed is None or active <= 0.0:
+            return None
+        busy = features["utilisation"] * limits.cpus + delayed
+        untold = active - busy
+        told_locks = features.get("waits_row_lock_per_request", 0.0)
+        if (
+            busy > self.settings.most_used * limits.cpus
+            or untold < self.settings.least_untold * active
+            or queued < self.settings.least_queued * features["connections"]
+            or told_locks > self.settings.few_row_waits
+        ):
+            return None
+        in_force = window.pool_tuple
+        size = _enough(active * limits.cpus / max(busy, 1e-3), features["connections"], limits)
+        if size <= in_force.pool_size:
+            return None
+        stall_ms = min(self.settings.stall_limit_ms, int(in_force.timer_interval_ms))
+        return Ruled(
+            in_force.with_core((size, in_force.oversubscribe, stall_ms)),
+            f"{queued:.0f} requests queue while the server uses {100.0 * features['utilisation']:.0f} % of its "
+            f"processors: of {active:.1f} active threads {untold:.1f} wait for what the pool is not told of, such as a "
+            "flush, a disk or a remote call, and hold their groups meanwhile; more groups let others run",
+        )
+
+    def _fewer(
+        self, window: Window, limits: KnobSpace, features: Mapping[str, float], delayed: float | None
+    ) -> Ruled | None:
+        """Fewer groups where statements wait for rows and the processors are used up."""
+        waits = window.indicators.get("row_lock_waits_per_request", features.get("waits_row_lock_per_request", 0.0))
+        used = features["utilisation"] + (delayed or 0.0) / limits.cpus
+        connections, in_force = features["connections"], window.pool_tuple
+        size = max(limits.cpus // 2, 1)
+        if (
+            limits.cpus > self.settings.most_cpus
+            or waits < self.settings.many_row_waits
+            or used < self.settings.least_used
+            or connections < self.settings.crowded * limits.cpus
+            or size >= in_force.pool_size
+        ):
+            return None
+        return Ruled(
+            in_force.with_core((size, in_force.oversubscribe, int(in_force.timer_interval_ms))),
+            f"a statement waits {waits:.2f} times for rows that others hold, on {connections:.0f} connections to busy "
+            "processors: fewer groups let fewer transactions begin, and those inside end sooner",
+        )
+
+
+def _enough(threads: float, connections: float, limits: KnobSpace) -> int:
+    """The next power of two from a number of threads on, within the connections and what the server takes."""
+    size = 1
+    while size < min(threads, connections):
+        size *= 2
+    return int(min(size, limits.knobs["pool_size"].high))

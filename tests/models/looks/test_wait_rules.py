@@ -1,0 +1,117 @@
+"""What the waits of one look call for: more threads where they wait untold, fewer groups where rows are fought for."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from poolpilot.env.knobs import Knob, KnobSpace
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+from poolpilot.models.looks.wait_rules import Ruled, WaitRules
+
+SLOW_FLUSHES = {
+    "connections": 128.0,
+    "utilisation": 0.3,
+    "active_threads_mean": 1.9,
+    "queue_length_mean": 40.0,
+    "completed_per_s": 9000.0,
+    "waits_row_lock_per_request": 0.0,
+}
+HOT_ROWS = {
+    "connections": 256.0,
+    "utilisation": 0.66,
+    "active_threads_mean": 5.0,
+    "queue_length_mean": 70.0,
+    "completed_per_s": 15_000.0,
+    "waits_row_lock_per_request": 0.2,
+}
+LITTLE_DELAY = {"threads_run_delay_us_per_request": 20.0}
+
+WindowOf = Callable[..., Window]
+
+
+def ruled(
+    window_of: WindowOf,
+    features: dict[str, float],
+    limits: KnobSpace,
+    indicators: dict[str, float] | None = None,
+    in_force: PoolTuple | None = None,
+) -> Ruled | None:
+    window = window_of(1, in_force or PoolTuple(2, 3, 500), **features)
+    return WaitRules().advise(replace(window, indicators=indicators or {}), limits)
+
+
+def test_threads_that_wait_untold_while_requests_queue_call_for_more(window_of: WindowOf, limits: KnobSpace) -> None:
+    found = ruled(window_of, SLOW_FLUSHES, limits, LITTLE_DELAY)
+    assert found is not None
+    # 1.9 active threads keep 0.78 of 2 processors busy, so 4.9 would keep both: the next power of two.
+    assert found.pool_tuple.core == (8, 3, 10)
+    assert "40 requests queue while the server uses 30 % of its processors" in found.reason
+    assert "of 1.9 active threads 1.1 wait for what the pool is not told of" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("changed", "indicators"),
+    [
+        ({}, {}),  # nobody knows whether the threads wait for a processor
+        ({}, {"threads_run_delay_us_per_request": 130.0}),  # they do: other programs have the processors
+        ({"queue_length_mean": 5.0}, LITTLE_DELAY),
+        ({"utilisation": 0.7}, LITTLE_DELAY),
+        ({"active_threads_mean": 0.9}, LITTLE_DELAY),  # all of them are on the processors
+        ({"waits_row_lock_per_request": 0.1}, LITTLE_DELAY),  # rows explain it
+    ],
+)
+def test_elsewhere_more_threads_are_not_called_for(
+    window_of: WindowOf, limits: KnobSpace, changed: dict[str, float], indicators: dict[str, float]
+) -> None:
+    assert ruled(window_of, {**SLOW_FLUSHES, **changed}, limits, indicators) is None
+
+
+def test_a_pool_that_is_large_enough_is_left(window_of: WindowOf, limits: KnobSpace) -> None:
+    assert ruled(window_of, SLOW_FLUSHES, limits, LITTLE_DELAY, PoolTuple(16, 3, 10)) is None
+
+
+def test_no_more_groups_than_connections_or_than_the_server_takes(window_of: WindowOf, limits: KnobSpace) -> None:
+    remote = {**SLOW_FLUSHES, "utilisation": 0.005, "completed_per_s": 100.0, "connections": 48.0}
+    found = ruled(window_of, remote, limits, LITTLE_DELAY)
+    assert found is not None
+    assert found.pool_tuple.core == (64, 3, 10)
+    few = KnobSpace.stock(2, max_pool_size=16)
+    found = ruled(window_of, remote, few, LITTLE_DELAY)
+    assert found is not None
+    assert found.pool_tuple.pool_size == 16
+
+
+def test_rows_that_many_statements_want_call_for_fewer_groups(window_of: WindowOf, limits: KnobSpace) -> None:
+    found = ruled(window_of, HOT_ROWS, limits)
+    assert found is not None
+    assert found.pool_tuple.core == (1, 3, 500)
+    assert "a statement waits 0.20 times for rows" in found.reason
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"waits_row_lock_per_request": 0.03},  # order entry wanted more threads, not fewer
+        {"utilisation": 0.2},  # processors idle: the rows are held by clients that think
+        {"connections": 64.0},
+    ],
+)
+def test_elsewhere_fewer_groups_are_not_called_for(
+    window_of: WindowOf, limits: KnobSpace, changed: dict[str, float]
+) -> None:
+    assert ruled(window_of, {**HOT_ROWS, **changed}, limits) is None
+
+
+def test_fewer_groups_are_called_for_only_where_that_was_measured(window_of: WindowOf, limits: KnobSpace) -> None:
+    assert ruled(window_of, {**HOT_ROWS, "connections": 2000.0}, KnobSpace.stock(8)) is None
+    assert ruled(window_of, HOT_ROWS, limits, in_force=PoolTuple(1, 3, 500)) is None
+
+
+def test_what_is_not_seen_or_not_allowed_is_not_advised(window_of: WindowOf, limits: KnobSpace) -> None:
+    unseen = {name: value for name, value in HOT_ROWS.items() if name != "utilisation"}
+    assert ruled(window_of, {**unseen, "utilisation": None}, limits) is None  # type: ignore[dict-item]
+    assert ruled(window_of, HOT_ROWS, KnobSpace(None, limits.knobs)) is None
+    narrow = KnobSpace(2, {**limits.knobs, "pool_size": Knob("pool_size", 2, 128, 2, "thread groups")})
+    assert ruled(window_of, HOT_ROWS, narrow) is None
