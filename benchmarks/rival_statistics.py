@@ -78,6 +78,7 @@ def summary(listed: Sequence[tuple[str, Mapping[str, Row]]], method: str, rivals
         "within_5pct": float(np.mean(regrets <= 0.05)),
         "trying": mean([row["trying"] for row in rows]),
         "unsafe": mean([row["unsafe"] for row in rows]),
+        **({"seen": mean([float(row["was_seen"]) for row in rows])} if "was_seen" in rows[0] else {}),
         "threads": mean([row["threads"] for row in rows]),
         "p99": float(np.exp(mean([np.log(row["p99"]) for row in rows if row["p99"]]) or 0.0)),
         "against": against,

@@ -38,8 +38,9 @@ MOST_TRIES = 3
 
 def rival_table(rows: Sequence[Row]) -> str:
     """A line for each method, the fewest trials first and then the least mean regret."""
-    lines = [f"| {' | '.join(RIVAL_HEADS)} |", "|---" * len(RIVAL_HEADS) + "|"]
-    for row in sorted(rows, key=lambda row: (row["tries"], row["regret_mean"])):
+    heads = [*RIVAL_HEADS, *(["seen"] if "seen" in rows[0] else [])]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for row in sorted(rows, key=by_tries):
         lines.append(f"| {' | '.join(rival_cells(row))} |")
     return "\n".join(lines) + "\n"
 
@@ -59,6 +60,7 @@ def rival_cells(row: Row) -> list[str]:
         "-" if row["threads"] is None else f"{row['threads']:.0f}",
         f"{row['p99']:.2f}",
         "" if row["against"] == row["method"] else between(row["against_low"], row["against_high"], "+"),
+        *([percent(row["seen"], 0)] if "seen" in row else []),
     ]
 
 
