@@ -50,6 +50,7 @@ WITH_EXTRA = (
     "calibrate",
     "collect",
     "evaluate",
+    "learn",
     "promote",
     "records check",
     "search",

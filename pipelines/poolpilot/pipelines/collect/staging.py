@@ -38,17 +38,24 @@ def simulated_staging(settings: CollectSettings) -> tuple[list[PlannedWorkload],
     planned = settings.chosen(
         [PlannedWorkload("train", one.workload) for one in scenarios.values()], SIMULATED_FAMILIES
     )
-    server = _SimulatedStaging(scenarios)
+    server = SimulatedStaging(scenarios)
     return planned, Staging(
         server.open, grid=LARGE_GRID, settings_for=server.settings_for, workers=settings.simulated.workers
     )
 
 
-class _SimulatedStaging:
+class SimulatedStaging:
+    """Measures scenarios.
+
+    Args:
+        scenarios: The scenarios, by the names of their workloads.
+    """
+
     def __init__(self, scenarios: Mapping[str, Scenario]) -> None:
         self.scenarios = scenarios
 
     def open(self, workload: Workload) -> PoolServer:
+        """The server of a workload."""
         return self.scenarios[workload.name].open()
 
     def settings_for(self, workload: Workload, settings: CollectSettings) -> CollectSettings:

@@ -103,11 +103,13 @@ def _add_learn(app: typer.Typer) -> None:
         curves_command,
         evaluate_command,
         lab_command,
+        learn_command,
         promote_command,
         records_command,
         train_command,
     )
 
+    add_settings_command(app, "learn", learn_command.HELP, learn_command.build, LEARN)
     lab = typer.Typer(no_args_is_help=True)
     lab_command.add_to(lab)
     app.add_typer(lab, name="lab", help=lab_command.HELP, rich_help_panel=LEARN)

@@ -1,0 +1,259 @@
+"""`poolpilot learn`: from the machine at hand to a model of it; stops after any stage and goes on from there."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from poolpilot.env.output import warn
+from poolpilot.errors import StoreError
+from poolpilot.models.latent.response_curves import ResponseCurves
+from poolpilot.models.latent.shipped_curves import load_curves
+from poolpilot.native_pool.simulation import CALIBRATED, Machine
+from poolpilot.pipelines.calibrate.calibrate import CalibrateSettings, calibrate
+from poolpilot.pipelines.learn.host_scenarios import HostScenarios
+from poolpilot.pipelines.learn.learn_settings import LearnSettings, Staged
+from poolpilot.pipelines.learn.learned_files import learned_files
+from poolpilot.pipelines.learn.learning_gate import objections_to_learned
+from poolpilot.pipelines.learn.learning_journal import LearningJournal
+from poolpilot.pipelines.learn.learning_plan import LearningPlan
+from poolpilot.pipelines.learn.live_collection import collect_live
+from poolpilot.pipelines.learn.machine_check import MachineCheck
+from poolpilot.pipelines.learn.own_records import OwnRecords, joined_curves
+from poolpilot.pipelines.learn.replayed_regret import JudgedWorkload, as_rows, differences, judge
+from poolpilot.pipelines.learn.run_tree import RunTree, log_learned
+from poolpilot.pipelines.learn.simulated_collection import SimulatedCollection
+from poolpilot.pipelines.production.model_shelf import ModelShelf
+from poolpilot.pipelines.production.outcome_store import OutcomeStore
+from poolpilot.pipelines.production.production_outcome import ProductionOutcome
+from poolpilot.pipelines.production.roll_back import roll_back_if_worse
+
+SHIPPED = "what ships"
+IN_FORCE = "what is in force"
+
+LEAST_CALIBRATED = 4
+"""Live workloads from which on the simulator is calibrated to them."""
+
+EVALUATION_S = 0.7
+"""About what trying one machine takes in calibration, in seconds."""
+
+
+@dataclass
+class LearnReport:
+    """What a run has done.
+
+    Attributes:
+        out: Folder of what was learned.
+        taken_in: Outcomes that were new.
+        production: What they say of the model in force, as a sentence; None where they say nothing.
+        rounds: What each round has brought.
+        digest: Digest of what was learned; None where nothing was.
+        folder: Folder of it.
+        objections: Why the gate has refused it.
+        promoted: Whether it is in force now.
+        in_force: Digest of what is in force now.
+    """
+
+    out: Path
+    taken_in: int = 0
+    production: str | None = None
+    rounds: list[dict[str, Any]] = field(default_factory=list)
+    digest: str | None = None
+    folder: Path | None = None
+    objections: tuple[str, ...] = ()
+    promoted: bool = False
+    in_force: str | None = None
+
+
+def learn(settings: LearnSettings, console: Console, outcomes: Iterable[ProductionOutcome] = ()) -> LearnReport:
+    """Takes in outcomes, judges the model in force by them, and learns for so many minutes.
+
+    Args:
+        settings: For how long, on what, and where to.
+        console: Where progress is shown.
+        outcomes: What the service has kept.
+
+    Raises:
+        KeyboardInterrupt: The user ended it; the same command goes on.
+        SettingError: There is too little space, or a run of other settings was stopped in the folder.
+        ArtefactError: A model is damaged, or cannot be written.
+        ServerError: Too many workloads in a row could not be measured.
+        StoreError: Records, journal or ledger cannot be read or written.
+    """
+    return _Learning(settings, console).run(outcomes)
+
+
+class _Learning:
+    """One call of the command."""
+
+    def __init__(self, settings: LearnSettings, console: Console) -> None:
+        self.settings = settings
+        self.console = console
+        self.records = OwnRecords(settings.record_folder)
+        self.shelf = ModelShelf(settings.out)
+        self.report = LearnReport(settings.out)
+        self.base = load_curves()
+        self.machine = CALIBRATED
+
+    def run(self, outcomes: Iterable[ProductionOutcome]) -> LearnReport:
+        if self.shelf.in_force() is None:
+            self.shelf.put(self.base.digest, learned_files(self.base, {"source": "what ships"}))
+            self.shelf.promote(self.base.digest)
+        self._take_in(outcomes)
+        if self.settings.minutes > 0.0:
+            self._learn()
+        in_force = self.shelf.in_force()
+        self.report.in_force = None if in_force is None else in_force.curves.digest
+        return self.report
+
+    def _take_in(self, outcomes: Iterable[ProductionOutcome]) -> None:
+        store = OutcomeStore(self.records.folder)
+        self.report.taken_in = store.take_in(outcomes)
+        found = roll_back_if_worse(self.shelf, store, self.settings.roll_back)
+        if found is not None:
+            self.report.production = found.in_words()
+            self.console.print(found.in_words(), soft_wrap=True)
+
+    def _learn(self) -> None:
+        plan = LearningPlan.of(self.settings)
+        self.journal = LearningJournal(self.settings.out, self.settings.decisive(), anew=self.settings.anew)
+        self.tree = RunTree(self.settings, self.journal)
+        if self.journal.resumed:
+            self.console.print(f"Going on with the run that was stopped in {self.settings.out}.", soft_wrap=True)
+        self.console.print(f"Learning for {self.settings.minutes:g} minutes: {plan.in_words()}.", soft_wrap=True)
+        with self.tree.root():
+            self._stage("check", partial(self._check, plan), {})
+            for number in range(1, plan.rounds + 1):
+                self._round(plan, number)
+            self._ship(self._stage("gate", partial(self._gate, plan.rounds), {"margin": self.settings.margin}))
+        self.journal.close()
+
+    def _round(self, plan: LearningPlan, number: int) -> None:
+        for server, seconds in plan.seconds.items():
+            collected = partial(self._collect, server, f"{server} {number}", seconds)
+            self._stage(f"{server} {number}", collected, {"seconds": seconds})
+            if server == "native":
+                calibrated = partial(self._calibrate, plan.calibrating_s)
+                found = self._stage(f"calibration {number}", calibrated, {"seconds": plan.calibrating_s})
+                self.machine = Machine.model_validate(found["machine"])
+        row = self._stage(f"evaluation {number}", self._evaluate, {})
+        self.report.rounds.append({"minutes": plan.minutes_after(number, self.settings), **row})
+        for sentence in row["in_words"]:
+            self.console.print(f"After {self.report.rounds[-1]['minutes']:g} minutes: {sentence}", soft_wrap=True)
+
+    def _stage(self, name: str, work: Callable[[], dict[str, Any]], parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """The result of a stage: that of the run that was stopped, or what comes of the work now."""
+        known = self.journal.result(name)
+        if known is not None:
+            return known
+        with self.tree.child(name, parameters) as log, self.journal.timed(name):
+            result = work()
+            log(result)
+        self.journal.finish(name, result)
+        return result
+
+    def _check(self, plan: LearningPlan) -> dict[str, Any]:
+        check = MachineCheck.of(self.settings.out, self.settings.cpus, mariadb="mariadb" in plan.seconds)
+        warn(check.warnings, self.console)
+        return check.as_dict()
+
+    def _collect(self, server: Staged, stage: str, seconds: float) -> dict[str, Any]:
+        left_s = seconds - self.journal.spent_s(stage)
+        if server == "simulated":
+            scenarios = HostScenarios(self.settings.cpus, self.machine, self.settings.seed)
+            collection = SimulatedCollection(self.records.store(server), scenarios, self.console)
+            first = self.journal.noted(stage, "first", collection.collected())
+            collection.run(first, max(left_s, 0.0), self.settings.workloads)
+        else:
+            lab, store = self.settings.out / "lab", self.records.store(server)
+            collect_live(server, store, left_s, self.settings.seed, self.console, lab)
+        return {"coverage": [row for row in self.records.coverage() if row["server"] == server]}
+
+    def _calibrate(self, seconds: float) -> dict[str, Any]:
+        settings = CalibrateSettings.load(
+            None,
+            {
+                "store": self.records.store("native"),
+                "workloads": 6,
+                "windows": 10,
+                "evaluations": max(round(seconds / EVALUATION_S), 10),
+                "seed": self.settings.seed,
+            },
+        )
+        swept = sum(row["workloads"] for row in self.records.coverage() if row["server"] == "native")
+        if swept < LEAST_CALIBRATED:
+            return self._uncalibrated(f"{swept} live workloads are complete and {LEAST_CALIBRATED} are needed")
+        try:
+            found = calibrate(settings, self.console)
+        except StoreError as error:
+            return self._uncalibrated(str(error))
+        if found.stopped:
+            raise KeyboardInterrupt("calibration")
+        before, after = found.judged_before.summary()["error_median"], found.judged.summary()["error_median"]
+        if after > before:
+            return self._uncalibrated(
+                f"on workloads kept back it errs by {after:.1%}, the one that ships by {before:.1%}"
+            )
+        return {"machine": found.machine.model_dump(), "error_median": after, "error_median_before": before}
+
+    def _uncalibrated(self, reason: str) -> dict[str, Any]:
+        self.console.print(f"The simulator's machine stays as it is: {reason}.", soft_wrap=True)
+        return {"machine": self.machine.model_dump(), "reason": reason}
+
+    def _learned(self) -> ResponseCurves:
+        return joined_curves(self.base, self.records.curves(self.base.grid))
+
+    def _evaluate(self) -> dict[str, Any]:
+        learned, held_out = self._learned(), list(self.records.sweeps("validation"))
+        beside = self._compared(learned, held_out)
+        return {
+            "curves": len(learned.curves),
+            "own_curves": len(learned.curves) - len(self.base.curves),
+            "coverage": self.records.coverage(),
+            "digest": learned.digest,
+            "beside": [{"name": name, "differences": as_rows(found)} for name, found in beside],
+            "in_words": [one.in_words() for one in beside[0][1]] or ["no held-out workload is complete yet"],
+        }
+
+    def _compared(self, learned: ResponseCurves, held_out: Sequence[Any]) -> list[tuple[str, list[Any]]]:
+        """Differences to what ships, and to what is in force where that is something else."""
+        judged = judge(learned, held_out)
+        compared = [(SHIPPED, self._differences(judged, self.base, held_out))]
+        in_force = self.shelf.in_force()
+        if in_force is not None and in_force.curves.digest not in (self.base.digest, learned.digest):
+            compared.append((IN_FORCE, self._differences(judged, in_force.curves, held_out)))
+        return compared
+
+    def _differences(
+        self, judged: Sequence[JudgedWorkload], other: ResponseCurves, held_out: Sequence[Any]
+    ) -> list[Any]:
+        return differences(judged, judge(other, held_out))
+
+    def _gate(self, last_round: int) -> dict[str, Any]:
+        learned, held_out = self._learned(), list(self.records.sweeps("validation"))
+        beside = self._compared(learned, held_out)
+        objections = objections_to_learned(beside, self.settings.margin, learned.digest, self.shelf.barred())
+        if learned.digest == self.base.digest:
+            objections = (*objections, "nothing was learned: no workload to learn from is complete")
+        evaluation = {
+            "rounds": [self.journal.result(f"evaluation {number}") for number in range(1, last_round + 1)],
+            "beside": {name: as_rows(found) for name, found in beside},
+            "objections": objections,
+        }
+        files = learned_files(learned, evaluation, self.machine)
+        folder = self.shelf.put(learned.digest, files)
+        return {"digest": learned.digest, "folder": str(folder), "objections": list(objections)}
+
+    def _ship(self, gate: Mapping[str, Any]) -> None:
+        """Puts what passed in force."""
+        self.report.digest, self.report.folder = gate["digest"], Path(gate["folder"])
+        self.report.objections = tuple(gate["objections"])
+        log_learned(self.tree, self.report.folder)
+        if self.report.objections:
+            self.shelf.refuse(gate["digest"], self.report.objections)
+        elif self.settings.promote:
+            self.shelf.promote(gate["digest"])
+            self.report.promoted = True

@@ -1,0 +1,107 @@
+"""One MLflow run for `poolpilot learn`, with a child for every stage; nothing where MLflow is not installed."""
+
+import importlib.util
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from poolpilot.pipelines.learn.learn_settings import LearnSettings
+from poolpilot.pipelines.learn.learning_journal import LearningJournal
+
+Log = Callable[[Mapping[str, Any]], None]
+"""Logs what came of a stage: numbers as metrics, the whole as a file."""
+
+RESULT_FILE = "result.json"
+
+
+def _nothing(_: Mapping[str, Any]) -> None:
+    """Logs nothing."""
+
+
+class RunTree:
+    """The runs of one call of `poolpilot learn`.
+
+    Args:
+        settings: What is learned, and where runs go.
+        journal: Knows the run that goes on.
+    """
+
+    def __init__(self, settings: LearnSettings, journal: LearningJournal) -> None:
+        self.settings = settings
+        self.journal = journal
+        self.tracked = settings.track and importlib.util.find_spec("mlflow") is not None
+
+    @contextmanager
+    def root(self) -> Iterator[None]:
+        """The run above all; one that was stopped goes on. Ctrl-C marks it as killed."""
+        if not self.tracked:
+            yield
+            return
+        # MLflow takes seconds to import, and the command may be without it.
+        import mlflow
+
+        from poolpilot.pipelines.tracking import flattened, use_tracking
+
+        use_tracking(self.settings.tracking)
+        with mlflow.start_run(run_id=self._known_run(), run_name="learn", log_system_metrics=False) as run:
+            if self.journal.run.run_id != run.info.run_id:
+                mlflow.log_params(flattened(self.settings.model_dump(mode="json")))
+                self.journal.tracked_as(run.info.run_id)
+            try:
+                yield
+            except KeyboardInterrupt:
+                mlflow.end_run("KILLED")
+                raise
+
+    @contextmanager
+    def child(self, name: str, parameters: Mapping[str, Any]) -> Iterator[Log]:
+        """The run of a stage; gives what logs its result.
+
+        Args:
+            name: Name of the run, such as `calibration`.
+            parameters: What it was done with.
+        """
+        if not self.tracked:
+            yield _nothing
+            return
+        import mlflow
+
+        with mlflow.start_run(run_name=name, nested=True, log_system_metrics=False):
+            mlflow.log_params(dict(parameters))
+            try:
+                yield _log
+            except KeyboardInterrupt:
+                mlflow.end_run("KILLED")
+                raise
+
+    def _known_run(self) -> str | None:
+        """The run that was stopped, where the tracking store still has it."""
+        from mlflow import MlflowClient
+        from mlflow.exceptions import MlflowException
+
+        run_id = self.journal.run.run_id
+        if run_id is None:
+            return None
+        try:
+            return str(MlflowClient().get_run(run_id).info.run_id)
+        except MlflowException:
+            return None
+
+
+def _log(result: Mapping[str, Any]) -> None:
+    import mlflow
+
+    from poolpilot.pipelines.tracking import flattened
+
+    numbers = {name: float(value) for name, value in flattened(result).items() if isinstance(value, int | float)}
+    mlflow.log_metrics(numbers)
+    mlflow.log_dict(dict(result), RESULT_FILE)
+
+
+def log_learned(tree: RunTree, folder: Path) -> None:
+    """Keeps the folder that was learned with the run above all."""
+    if tree.tracked:
+        import mlflow
+
+        mlflow.log_artifacts(str(folder), "model")

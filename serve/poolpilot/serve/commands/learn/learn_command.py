@@ -1,0 +1,107 @@
+"""`poolpilot learn`."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.table import Table
+
+from poolpilot.env.output import check_folder, terminal, write_json
+from poolpilot.serve.commands.options.settings_command import as_command
+from poolpilot.serve.commands.presentation.exit_codes import REFUSED
+
+if TYPE_CHECKING:
+    from poolpilot.pipelines.learn.learn import LearnReport
+    from poolpilot.pipelines.learn.learn_settings import LearnSettings
+    from poolpilot.pipelines.production.production_outcome import ProductionOutcome
+
+HELP = (
+    "Learn the machine at hand: check it, calibrate the simulator to it, collect, make response curves of it, judge "
+    "them on workloads they have not seen, and leave one folder to copy to production.\n\n"
+    "What loses more than what is in force is refused. Ctrl-C stops; the same command goes on. Exit status: 0 done, 3 "
+    "the gate has refused what was learned, 130 stopped."
+)
+PANELS = {
+    "Collecting": ("store", "servers", "cpus", "workloads", "seed", "anew"),
+    "The loop with production": ("outcomes", "roll_back.fewest", "roll_back.margin"),
+    "The gate": ("margin", "promote"),
+    "Records of runs": ("track", "tracking", "config", "json_path"),
+}
+"""The groups of the help."""
+
+
+def build() -> Callable[..., None]:
+    """The command `poolpilot learn`."""
+    import poolpilot.pipelines.learn.learn  # noqa: F401  # the extra is missed before anything is asked for
+    from poolpilot.pipelines.learn.learn_settings import LearnSettings
+
+    return as_command(LearnSettings, run, HELP, panels=PANELS)
+
+
+def run(settings: "LearnSettings", json_path: Path | None) -> None:
+    """Learns; the exit code is 3 when the gate refuses."""
+    from poolpilot.pipelines.learn.learn import learn
+
+    console = terminal()
+    check_folder(json_path)
+    given = () if settings.outcomes is None else reported_outcomes(settings.outcomes)
+    try:
+        report = learn(settings, console, given)
+    except KeyboardInterrupt:
+        console.print(f"Stopped; what is finished is kept in {settings.out}. The same command goes on.", soft_wrap=True)
+        raise
+    console.print(learn_table(report))
+    write_json(json_path, learn_summary(report))
+    if report.objections:
+        raise typer.Exit(REFUSED)
+
+
+def reported_outcomes(folder: Path) -> Iterator["ProductionOutcome"]:
+    """What the service has kept, as staging takes it in.
+
+    Raises:
+        StoreError: The folder or a segment cannot be read.
+    """
+    from poolpilot.pipelines.production.production_outcome import ProductionOutcome
+    from poolpilot.serve.service.outcomes.outcome_segments import read_outcomes
+
+    for outcome in read_outcomes(folder):
+        before, after = outcome.request.windows
+        yield ProductionOutcome(
+            id=outcome.id,
+            server_id=outcome.server_id,
+            propensity=outcome.propensity,
+            model_digest=outcome.model_digest,
+            verdict=outcome.verdict,
+            before=before,
+            after=after,
+            limits=outcome.request.limits,
+            objective=outcome.request.objective,
+        )
+
+
+def learn_summary(report: "LearnReport") -> dict[str, Any]:
+    """What a run has done, fit for JSON."""
+    return {**asdict(report), "out": str(report.out), "folder": None if report.folder is None else str(report.folder)}
+
+
+def learn_table(report: "LearnReport") -> Table:
+    """What a run has done, as people read it."""
+    table = Table(title="Learned", show_header=False, title_justify="left")
+    if report.taken_in:
+        table.add_row("outcomes taken in", str(report.taken_in))
+    if report.production is not None:
+        table.add_row("in production", report.production)
+    for row in report.rounds:
+        table.add_row(f"after {row['minutes']:g} minutes", f"{row['own_curves']} curves of your own")
+        for sentence in row["in_words"]:
+            table.add_row("", sentence)
+    for objection in report.objections:
+        table.add_row("refused", objection)
+    if report.folder is not None:
+        table.add_row("learned", str(report.folder))
+    if report.in_force is not None:
+        table.add_row("in force", f"{report.out / 'current'} ({report.in_force[:12]})")
+    return table
