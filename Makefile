@@ -25,11 +25,11 @@ NATIVE := $(shell find native_pool -type f -not -path 'native_pool/python/*' -no
 PACKAGED := $(shell find $(ROOTS) -type f -path '*/poolpilot/*' -not -name '*.pyc' -not -name '*.so')
 CPP := $(shell find native_pool -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help setup demo demo-mariadb test lint docs bench bench-climbers bench-mariadb bench-pool bench-networks soak sanitize
+.PHONY: help setup demo demo-mariadb demo-production test lint docs bench bench-climbers bench-mariadb bench-pool bench-networks soak sanitize
 .PHONY: screenshots fuzz format man audit clean
 
 help: ## show this list
-	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
+	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 17
 
 setup: $(FULL)/.ready $(BASE)/.ready system-lab ## install system packages and both environments
 
@@ -38,6 +38,9 @@ demo: $(BASE)/.ready ## predict, climb and compare on the embedded live pool; th
 
 demo-mariadb: $(BASE)/.ready system-lab ## the same on a private MariaDB under sysbench; the report goes to demo-mariadb-out
 	@$(BASE)/bin/poolpilot demo-mariadb $(if $(SEED),--seed $(SEED))
+
+demo-production: $(BASE)/.ready system-lab ## a tuner on a private MariaDB whose load shifts, a bad prediction, a killed tuner (six minutes)
+	@$(BASE)/bin/poolpilot demo-production $(if $(QUICK),--quick)
 
 test: $(FULL)/.ready $(BASE)/.ready $(INSTALLED)/.ready system-lab ## C++ tests, then Python tests of the installed wheel
 	@$(call native_tests,build/tests,)
@@ -181,7 +184,7 @@ PATH="$(CURDIR)/$(FULL)/bin:$$PATH" cmake -S . -B $(1) -G Ninja --log-level=WARN
     -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPOOLPILOT_SANITIZE=$(2) $(3)
 plain=; if setarch -R true 2>/dev/null; then plain='setarch -R'; fi
 $$plain $(FULL)/bin/cmake --build $(1) --parallel $$(nproc)
-$$plain $(FULL)/bin/ctest --test-dir $(1) --output-on-failure --no-tests=error
+$$plain $(FULL)/bin/ctest --test-dir $(1) --parallel $$(nproc) --output-on-failure --no-tests=error
 endef
 
 # Prints the first clang++ that links libFuzzer, or nothing: some installations lack its library.

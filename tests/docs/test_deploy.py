@@ -1,4 +1,4 @@
-"""The container file and the systemd unit fit the repository, and let the service do no more than it must."""
+"""The container file, the systemd units and the example of settings fit the repository, and let nothing do too much."""
 
 import re
 import shutil
@@ -9,11 +9,21 @@ from pathlib import Path
 
 import pytest
 
+from poolpilot.serve.commands.tune.tune_settings import TuneSettings
+from poolpilot.serve.tuner.machine.decision import Mode
+
 ROOT = Path(__file__).parents[2]
 
 CONTAINER = (ROOT / "Containerfile").read_text(encoding="utf-8")
 
-UNIT = ROOT / "docs/deploy/poolpilot.service"
+DEPLOY = ROOT / "docs/deploy"
+PROGRAM = "/opt/poolpilot/bin/poolpilot"
+UNITS = {
+    "poolpilot": "serve",
+    "poolpilot-tuner": "tune --config /etc/poolpilot/tuner.toml",
+    "poolpilot-keeper": "tune --keeper --config /etc/poolpilot/tuner.toml",
+}
+"""What each unit runs."""
 
 MOST_EXPOSURE = 1.5
 """Greatest rating of `systemd-analyze security` that is taken; 10 is exposed."""
@@ -49,16 +59,46 @@ def test_container_names_no_registry_and_no_rights() -> None:
     assert CONTAINER.index("\nUSER poolpilot\n") < CONTAINER.index('\nENTRYPOINT ["poolpilot"]\nCMD ["serve"]\n')
 
 
-@pytest.fixture
-def unit(tmp_path: Path) -> Path:
-    """The unit with a program that there is here."""
+@pytest.fixture(params=UNITS)
+def unit(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """A unit with a program that there is here."""
     if shutil.which("systemd-analyze") is None:
-        pytest.skip("systemd-analyze, which checks the unit, is not installed")
-    text = UNIT.read_text(encoding="utf-8")
-    assert "\nExecStart=/opt/poolpilot/bin/poolpilot serve\n" in text
-    path = tmp_path / UNIT.name
-    path.write_text(text.replace("/opt/poolpilot/bin/poolpilot", str(Path(sys.executable).with_name("poolpilot"))))
+        pytest.skip("systemd-analyze, which checks the units, is not installed")
+    name: str = request.param
+    text = (DEPLOY / f"{name}.service").read_text(encoding="utf-8")
+    assert f"\nExecStart={PROGRAM} {UNITS[name]}\n" in text
+    path = tmp_path / f"{name}.service"
+    path.write_text(text.replace(PROGRAM, str(Path(sys.executable).with_name("poolpilot"))))
     return path
+
+
+def test_every_unit_is_tested() -> None:
+    assert {path.stem for path in DEPLOY.glob("*.service")} == UNITS.keys()
+
+
+def test_tuner_and_keeper_share_their_user_and_journals() -> None:
+    def of(name: str) -> list[str]:
+        text = (DEPLOY / f"{name}.service").read_text(encoding="utf-8")
+        kept = ("User=", "StateDirectory", "LoadCredential=", "Environment=")
+        return [line for line in text.splitlines() if line.startswith(kept)]
+
+    assert of("poolpilot-tuner") == of("poolpilot-keeper")
+
+
+def test_example_of_settings_is_taken() -> None:
+    settings = TuneSettings.load(DEPLOY / "tuner.toml", {})
+    settings.check()
+    assert (settings.mode, settings.guard.most_size) == (Mode.ADVISE, 64)
+
+
+def test_example_leads_to_a_lease_and_a_keeper_when_it_says_so(tmp_path: Path) -> None:
+    text = (DEPLOY / "tuner.toml").read_text(encoding="utf-8")
+    path = tmp_path / "tuner.toml"
+    path.write_text(text.replace('mode = "advise"', 'mode = "apply"').replace("# lease", "lease"))
+    TuneSettings.load(path, {}).check()
+    keeper = TuneSettings.load(path, {"keeper": True})
+    keeper.check()
+    assert (keeper.lease, keeper.lease_s, keeper.keeper) == ("event", 20, True)
 
 
 def test_unit_is_valid(unit: Path) -> None:

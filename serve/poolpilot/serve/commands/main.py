@@ -48,6 +48,7 @@ def build() -> typer.Typer:
 
 def _add_look(app: typer.Typer) -> None:
     from poolpilot.serve.commands.bundle import bundle_command
+    from poolpilot.serve.commands.config import config_command
     from poolpilot.serve.commands.look import (
         advise_command,
         bench_climbers_command,
@@ -60,15 +61,20 @@ def _add_look(app: typer.Typer) -> None:
         predict_command,
         simulate_command,
     )
+    from poolpilot.serve.commands.production import production_command
 
     add_settings_command(app, "demo", demo_command.HELP, demo_command.build_demo, LOOK)
     add_settings_command(app, "demo-mariadb", demo_command.MARIADB_HELP, demo_command.build_demo_mariadb, LOOK)
+    add_settings_command(app, "demo-production", production_command.HELP, production_command.build, LOOK)
     add_settings_command(app, "advise", advise_command.HELP, advise_command.build, LOOK)
     add_settings_command(app, "diagnose", diagnose_command.HELP, diagnose_command.build, LOOK)
     mariadb = typer.Typer(no_args_is_help=True)
     add_settings_command(mariadb, "grants", mariadb_command.GRANTS_HELP, mariadb_command.build_grants)
     add_settings_command(mariadb, "check", mariadb_command.CHECK_HELP, mariadb_command.build_check)
     app.add_typer(mariadb, name="mariadb", help=mariadb_command.HELP, rich_help_panel=LOOK)
+    config = typer.Typer(no_args_is_help=True)
+    add_settings_command(config, "check", config_command.CHECK_HELP, config_command.build_check)
+    app.add_typer(config, name="config", help=config_command.HELP, rich_help_panel=LOOK)
     add_settings_command(app, "bundle", bundle_command.HELP, bundle_command.build, LOOK)
     add_settings_command(app, "page", page_command.HELP, page_command.build, LOOK)
     add_settings_command(app, "predict", predict_command.HELP, predict_command.build, LOOK)

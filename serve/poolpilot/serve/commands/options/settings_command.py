@@ -121,17 +121,18 @@ def _app_of(build: Callable[[], Callable[..., None]]) -> typer.Typer:
     return app
 
 
-def _leaves(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
+def leaves(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
+    """The fields of a model, those of nested ones with their names joined by dots."""
     for name, field in model.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            yield from _leaves(field.annotation, f"{prefix}{name}.")
+            yield from leaves(field.annotation, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", field
 
 
 def _in_order(model: type[BaseModel], places: Sequence[str]) -> dict[str, FieldInfo]:
     """The fields by name, those of the panels behind the others and in the order of the panels."""
-    return dict(sorted(_leaves(model), key=lambda leaf: places.index(leaf[0]) if leaf[0] in places else -1))
+    return dict(sorted(leaves(model), key=lambda leaf: places.index(leaf[0]) if leaf[0] in places else -1))
 
 
 def _parameters(

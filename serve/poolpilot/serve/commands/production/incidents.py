@@ -1,0 +1,155 @@
+"""Two incidents: a prediction that is plainly bad, and a tuner that is killed in the middle of a try."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from poolpilot.errors import ServerError, StoreError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.pipelines.demo.production.shifting_load import LoadedLab
+from poolpilot.serve.commands.production.tuner_child import TunerChild
+from poolpilot.serve.tuner.decision_log import NAME, LoggedDecision, read_log
+
+POLL_S = 0.1
+MOST_WINDOWS = 2
+"""A bad prediction may be in force for so many windows."""
+
+ATTEMPTS = 5
+"""A tuner that is killed between two windows may have gone back already; then it is killed again in another try."""
+
+
+@dataclass(frozen=True)
+class RolledBack:
+    """What became of a bad prediction.
+
+    Attributes:
+        bad: The tuple that was planted.
+        windows: Windows in which it was in force; 0 where it never was.
+        back: The tuple in force after them; None where it was not taken back in time.
+        reason: Why it was taken back, as the tuner said.
+    """
+
+    bad: PoolTuple | None
+    windows: int
+    back: PoolTuple | None
+    reason: str
+
+    @property
+    def in_time(self) -> bool:
+        """Whether it was taken back within two windows."""
+        return self.back is not None and 0 < self.windows <= MOST_WINDOWS
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields, fit for JSON."""
+        return {
+            "planted": None if self.bad is None else list(self.bad.core),
+            "windows": self.windows,
+            "back": None if self.back is None else list(self.back.core),
+            "reason": self.reason,
+            "in_time": self.in_time,
+        }
+
+
+@dataclass(frozen=True)
+class GivenBack:
+    """What became of the tuple that a killed tuner was trying.
+
+    Attributes:
+        tried: The tuple that was in force when it died.
+        verified: The one that must come back.
+        seconds: From its death until that was in force; None where it never was, or no try was caught.
+    """
+
+    tried: PoolTuple | None
+    verified: PoolTuple
+    seconds: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields, fit for JSON."""
+        tried = None if self.tried is None else list(self.tried.core)
+        return {"tried": tried, "verified": list(self.verified.core), "seconds": self.seconds}
+
+
+def roll_back_of(log: Path, verified: PoolTuple, child: TunerChild, deadline_s: float) -> RolledBack:
+    """Waits until a tuner has set what was planted and has taken it back.
+
+    Args:
+        log: Folder of its decisions.
+        verified: What was in force before.
+        child: The tuner.
+        deadline_s: Seconds to wait at most.
+    """
+    ends_s = time.monotonic() + deadline_s
+    found = RolledBack(None, 0, None, "")
+    while found.back is None and child.alive and time.monotonic() < ends_s:
+        time.sleep(POLL_S)
+        found = roll_back_in(_decisions(log), verified)
+    return found
+
+
+def roll_back_in(lines: Sequence[LoggedDecision], verified: PoolTuple) -> RolledBack:
+    """The first tuple other than the verified one that was in force, for how many windows, and what followed."""
+    bad, windows, reason = None, 0, ""
+    for line in lines:
+        in_force = line.look.in_force
+        if in_force is not None and in_force != verified:
+            bad, windows, reason = in_force, windows + 1, line.decision.reason
+        elif in_force == verified and bad is not None and line.decision.pool_tuple == verified:
+            return RolledBack(bad, windows, verified, reason)
+    return RolledBack(bad, windows, None, reason)
+
+
+def give_back_of(place: LoadedLab, verified: PoolTuple, child: TunerChild, deadline_s: float) -> GivenBack:
+    """Kills a tuner while what it tries is in force, and waits until its keeper has brought the verified tuple back.
+
+    Args:
+        place: The server.
+        verified: What must come back.
+        child: The tuner, at the beginning of an endless try.
+        deadline_s: Seconds to wait at most, for the try and for the way back.
+
+    Raises:
+        ServerError: The server cannot be reached.
+    """
+    with place.tuner_server() as server:
+        ends_s = time.monotonic() + deadline_s
+        while (tried := server.tuple_in_force()) == verified:
+            if time.monotonic() > ends_s or not child.alive:
+                return GivenBack(None, verified, None)
+            time.sleep(POLL_S / 4)
+        child.kill()
+        died_s = time.monotonic()
+        if server.tuple_in_force() == verified:
+            return GivenBack(None, verified, None)
+        while time.monotonic() < died_s + deadline_s:
+            if server.tuple_in_force() == verified:
+                return GivenBack(tried, verified, time.monotonic() - died_s)
+            time.sleep(POLL_S)
+    return GivenBack(tried, verified, None)
+
+
+def check(rolled_back: RolledBack, given_back: GivenBack) -> None:
+    """Refuses a demonstration that did not show what it promises.
+
+    Raises:
+        ServerError: It did not; the text says what was missing.
+    """
+    if not rolled_back.in_time:
+        raise ServerError(
+            f"the planted prediction was not taken back within {MOST_WINDOWS} windows: {rolled_back.as_dict()}; the "
+            "decisions in the output folder say what the tuner saw"
+        )
+    if given_back.seconds is None:
+        raise ServerError(
+            f"what the killed tuner was trying was not given back: {given_back.as_dict()}; "
+            "`poolpilot restore` with the DSN of the test server shows what was left"
+        )
+
+
+def _decisions(log: Path) -> list[LoggedDecision]:
+    try:
+        return list(read_log(log / NAME))
+    except StoreError:  # it has not begun
+        return []

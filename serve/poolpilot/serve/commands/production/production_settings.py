@@ -1,0 +1,65 @@
+"""Settings of `poolpilot demo-production`."""
+
+from pathlib import Path
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_settings import SettingsConfigDict
+
+from poolpilot.env.program_settings import ProgramSettings
+from poolpilot.serve.commands.options.target_options import option
+
+
+class DemoGuard(BaseModel):
+    """What of `poolpilot tune --guard` differs here: a demonstration has seconds where a server has hours."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    factor: float = Field(default=4.0, description="Most that a try of the tuner may change a knob.")
+    tries_per_hour: int = Field(default=600, description="Tries in an hour at most.")
+    cool_down_s: float = Field(default=2.0, description="Seconds without a try after one was taken back.")
+    retry_after_s: float = Field(default=20.0, description="Seconds before what was taken back may be tried again.")
+    breaker_roll_backs: int = Field(default=60, description="Roll-backs in an hour before it stops for a while.")
+    probation_s: float = Field(default=10.0, description="Seconds after a change in which a fall takes it back.")
+
+
+class DemoPace(BaseModel):
+    """What of `poolpilot tune --pace` differs here."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    observe_for_s: float = Field(default=2.0, description="Seconds of watching before the first try.")
+    baseline_windows: int = Field(default=3, description="Windows before anything is tried.")
+    least_pairs: int = Field(default=1, description="Windows of a try at least.")
+    most_pairs: int = Field(default=3, description="Windows of a try at most.")
+    verify_windows: int = Field(default=1, description="Windows in a row that a good try must stand.")
+    shift: float = Field(default=0.4, description="Change of ln goodput that is taken for another workload.")
+    ask_every_s: float = Field(default=4.0, description="Seconds between two questions to the predictor.")
+
+
+QUICK = {"arm_s": 4.0, "tuner_s": 12.0, "turns": 1}
+"""What `--quick` sets where nobody says otherwise: enough to see that everything works, and no figures to quote."""
+
+
+class ProductionDemoSettings(ProgramSettings):
+    """What the demonstration runs and for how long."""
+
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_DEMO_PRODUCTION_")
+
+    output: Path = Field(default=Path("demo-production-out"), description="Folder for the report and the decisions.")
+    lab: Path = Field(default=Path("lab/small"), description="Folder of the test server; made where it is missing.")
+    quick: bool = option(False, "About a minute: all of it works, but no figure is worth quoting.", flag="--quick")
+    page: int = Field(default=0, ge=0, le=65_535, description="Port of the live page on loopback; 0 is any free one.")
+    arm_s: float = Field(default=15.0, ge=2.0, description="Seconds of each phase under the default and the constant.")
+    tuner_s: float = Field(default=45.0, ge=4.0, description="Seconds of each phase under the tuner.")
+    turns: int = Field(default=2, ge=1, description="Turns of each constant in each phase, to choose the best one.")
+    turn_s: float = Field(default=1.5, gt=0.0, description="Seconds of a turn.")
+    window_s: float = Field(default=1.0, gt=0.0, description="Seconds of a window, of the tuner and of the table.")
+    settle_s: float = Field(default=0.3, ge=0.0, description="Seconds dropped after a change.")
+    deadline_s: float = Field(default=60.0, gt=0.0, description="Seconds in which a roll-back or give-back must come.")
+    guard: DemoGuard = DemoGuard()
+    pace: DemoPace = DemoPace()
+
+    @model_validator(mode="after")
+    def _shortened(self) -> Self:
+        return self.with_defaults(QUICK) if self.quick else self

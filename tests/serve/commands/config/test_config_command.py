@@ -1,0 +1,120 @@
+"""`poolpilot config check` on a real server: what the account may do is told, and nothing is changed."""
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from tests.env.mariadb.test_grants import PASSWORD, run_sql, with_password
+
+from poolpilot.env.lab.instance import Lab
+from poolpilot.env.mariadb.dsn import Dsn
+from poolpilot.env.mariadb.grants import grants
+from poolpilot.env.mariadb.session import Session
+from poolpilot.env.tuning.journal import FOLDER_VARIABLE
+from poolpilot.errors import ServerError, SettingError
+from poolpilot.serve.commands.config.config_command import CheckConfigSettings, check_config
+from poolpilot.serve.commands.presentation.exit_codes import REFUSED
+
+FILE = """
+dsn = "h=127.0.0.1"
+mode = "apply"
+defaults_file = "{client}"
+procedure = "poolpilot.apply_pool"
+lease = "event"
+"""
+
+
+@pytest.fixture
+def scheduled(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "journals"))
+    run_sql(lab, "SET GLOBAL event_scheduler = ON")
+    yield lab
+    run_sql(lab, "SET GLOBAL event_scheduler = OFF")
+
+
+def file_of(lab: Lab, user: str, folder: Path, *, lease: bool) -> Path:
+    """Settings of an account with the rights that are printed."""
+    run_sql(lab, "\n".join(grants(tuner=f"{user}@127.0.0.1", lease=lease).values()))
+    run_sql(lab, with_password(user))
+    account = Dsn(defaults_file=lab.defaults_file).account()
+    client, file = folder / "client.cnf", folder / "tuner.toml"
+    client.write_text(
+        f"[client]\nuser={user}\npassword={PASSWORD}\nport={account.port}\n[poolpilot]\nextra-port={account.extra_port}\n"
+    )
+    file.write_text(FILE.format(client=client), encoding="utf-8")
+    return file
+
+
+def checked(file: Path, folder: Path) -> dict[str, Any]:
+    """The trials of a check by their names, whatever it ends with."""
+    path = folder / "check.json"
+    with suppress(typer.Exit):
+        check_config(CheckConfigSettings(file=file), path)
+    return {trial["name"]: trial for trial in json.loads(path.read_text(encoding="utf-8"))["trials"]}
+
+
+def test_account_with_what_is_asked_for_can_follow(scheduled: Lab, tmp_path: Path) -> None:
+    file = file_of(scheduled, "asked", tmp_path, lease=True)
+    with Session(scheduled.root) as session:
+        before = session.rows("SHOW GLOBAL VARIABLES LIKE 'thread_pool%'")
+    check_config(CheckConfigSettings(file=file), tmp_path / "check.json")
+    trials = checked(file, tmp_path)
+    assert all(trials[name]["good"] for name in ("server", "extra port", "setting", "after its restart", "by an event"))
+    assert not trials["other sessions"]["good"]
+    assert "threads" in trials["at worst"]["found"]
+    with Session(scheduled.root) as session:
+        assert session.rows("SHOW GLOBAL VARIABLES LIKE 'thread_pool%'") == before
+        assert session.rows("SELECT * FROM information_schema.EVENTS") == []
+    assert not (tmp_path / "journals").exists()
+
+
+def test_lease_that_the_account_may_not_keep_is_refused(scheduled: Lab, tmp_path: Path) -> None:
+    file = file_of(scheduled, "unasked", tmp_path, lease=False)
+    with pytest.raises(typer.Exit) as ended:
+        check_config(CheckConfigSettings(file=file), None)
+    assert ended.value.exit_code == REFUSED
+    trial = checked(file, tmp_path)["by an event"]
+    assert "lacks EVENT on poolpilot.*" in trial["found"]
+    assert "grants --lease" in trial["remedy"]
+
+
+def test_scheduler_that_is_off_is_told(scheduled: Lab, tmp_path: Path) -> None:
+    file = file_of(scheduled, "asked", tmp_path, lease=True)
+    run_sql(scheduled, "SET GLOBAL event_scheduler = OFF")
+    trial = checked(file, tmp_path)["by an event"]
+    assert (trial["good"], trial["needed"]) == (False, True)
+    assert "SET GLOBAL event_scheduler = ON" in trial["remedy"]
+
+
+def test_procedure_that_it_may_not_call_is_refused_where_it_applies(scheduled: Lab, tmp_path: Path) -> None:
+    file = file_of(scheduled, "asked", tmp_path, lease=True)
+    text = file.read_text(encoding="utf-8").replace("apply_pool", "another")
+    file.write_text(text, encoding="utf-8")
+    assert not checked(file, tmp_path)["setting"]["good"]
+    file.write_text(text.replace('"apply"', '"advise"').replace('lease = "event"', ""), encoding="utf-8")
+    check_config(CheckConfigSettings(file=file), None)
+
+
+def test_without_a_server_only_the_settings_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "tuner.toml"
+    file.write_text('mode = "observe"\n[guard]\nfactor = 1.5\n', encoding="utf-8")
+    check_config(CheckConfigSettings(file=file), None)
+    said = capsys.readouterr().out
+    assert "guard.factor = 1.5 (file; allowed: more than 1, at most 16)" in said
+    assert "nothing was tried" in said
+    assert "guard.most_size" not in said
+    check_config(CheckConfigSettings(file=file, defaults=True), None)
+    assert "guard.most_size = 128 (default" in capsys.readouterr().out
+
+
+def test_wrong_setting_and_unreachable_server_are_errors(tmp_path: Path) -> None:
+    file = tmp_path / "tuner.toml"
+    file.write_text("speed = 3\n", encoding="utf-8")
+    with pytest.raises(SettingError, match="'speed': there is no such setting"):
+        check_config(CheckConfigSettings(file=file), None)
+    with pytest.raises(ServerError, match="cannot reach a server"):
+        check_config(CheckConfigSettings(dsn=f"S={tmp_path}/none.sock"), None)

@@ -1,0 +1,48 @@
+"""`poolpilot demo-production --quick`, whole, on a real MariaDB."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import short_folder
+
+from poolpilot.env.lab.instance import Lab
+from poolpilot.serve.commands.production.production_command import demo_production
+from poolpilot.serve.commands.production.production_settings import ProductionDemoSettings
+
+
+@pytest.fixture(scope="module")
+def report(
+    mariadb_installed: None,  # noqa: ARG001
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[str, Any]:
+    lab, output = short_folder(tmp_path_factory) / "s", tmp_path_factory.mktemp("out")
+    settings = ProductionDemoSettings(
+        quick=True, lab=lab, output=output, arm_s=2.0, tuner_s=4.0, turn_s=0.3, settle_s=0.1, deadline_s=120.0
+    )
+    demo_production(settings, output / "table.json")
+    assert Lab.of(lab).running() is None
+    table: dict[str, Any] = json.loads((output / "table.json").read_text(encoding="utf-8"))
+    return table
+
+
+def test_bad_prediction_was_taken_back_and_the_killed_tuner_s_tuple_given_back(report: dict[str, Any]) -> None:
+    assert report["planted"]["in_time"]
+    assert report["planted"]["planted"] == [1, 1, 160]
+    assert report["killed"]["verified"] == [16, 3, 10]
+    assert report["killed"]["seconds"] > 0.0
+
+
+def test_every_arm_saw_every_phase(report: dict[str, Any]) -> None:
+    assert list(report["arms"]) == ["default", "best constant", "tuner", "tuner, settled"]
+    for phases in report["arms"].values():
+        assert [phase["phase"] for phase in phases] == ["selects", "beside joins", "hot rows"]
+        assert all(phase["throughput_per_s"] > 0.0 for phase in phases)
+
+
+def test_decisions_of_every_tuner_are_kept(report: dict[str, Any]) -> None:
+    output = Path(report["settings"]["output"])
+    kept = {path.parent.name for path in output.glob("decisions/*/decisions.jsonl")}
+    assert {"shifts", "planted", "killed-0"} <= kept
+    assert not list((output / "journals").glob("*.jsonl"))

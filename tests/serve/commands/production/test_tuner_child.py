@@ -1,0 +1,36 @@
+"""A tuner as a process of its own: it is told its settings by flags, and it ends with the block."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from poolpilot.serve.commands.production.production_settings import DemoGuard, DemoPace, ProductionDemoSettings
+from poolpilot.serve.commands.production.tuner_child import TunerChild, flags_of
+from poolpilot.serve.commands.tune.tune_settings import TuneSettings
+
+
+def test_every_setting_is_one_of_a_tuner() -> None:
+    for section, model in (("guard", DemoGuard()), ("pace", DemoPace())):
+        names = [flag.partition("=")[0].removeprefix("--") for flag in flags_of(section, model)]
+        TuneSettings.load(
+            None, dict(zip([name.replace("-", "_") for name in names], model.model_dump().values(), strict=True))
+        )
+
+
+def test_quick_is_shorter_unless_somebody_says_otherwise() -> None:
+    assert ProductionDemoSettings(quick=True).tuner_s < ProductionDemoSettings().tuner_s
+    assert ProductionDemoSettings(quick=True, tuner_s=99.0).tuner_s == 99.0
+
+
+def test_what_it_prints_is_told_and_it_ends_with_the_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POOLPILOT_TUNE_MODE", "nonsense")  # of the user's own tuner
+    told: list[str] = []
+    missing = tmp_path / "missing.cnf"
+    with TunerChild(missing, tmp_path, [], told.append) as child:
+        ends_s = time.monotonic() + 60.0
+        while child.alive and time.monotonic() < ends_s:
+            time.sleep(0.05)
+        assert child.end() == 1
+    assert any(str(missing) in line for line in told)
+    assert not child.alive
