@@ -3,20 +3,23 @@
 import io
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from poolpilot.env.climbing.knob_climb import SIZE_ALONE
-from poolpilot.env.knobs import CORE_KNOBS
+from poolpilot.env.knobs import CORE_KNOBS, KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.tuning.loop import TuningStep
 from poolpilot.env.tuning.target import Target
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.models.predictor import ProbingPredictor
+from poolpilot.featurizer.window import Window
+from poolpilot.models.predictor import Prediction, ProbingPredictor
+from poolpilot.serve.commands.climb.climb_command import report
 from poolpilot.serve.commands.climb.climb_run import ClimbRun, climb_run
 from poolpilot.serve.commands.climb.climb_run_settings import ClimbRunSettings
 
@@ -75,6 +78,42 @@ def test_warm_climb_starts_at_the_prediction(tellable: Callable[..., ProbingPred
     assert set(tried) == {SUMMIT}
     assert [step.pool_tuple for step in run.steps[-len(tried) :]] == tried
     assert "OPTIMIZED" in text_of(run)
+
+
+@dataclass
+class NextSize:
+    """Names one size after another."""
+
+    sizes: tuple[int, ...]
+
+    def predict(self, windows: Sequence[Window], *_: KnobSpace | Objective) -> Prediction:
+        in_force = windows[-1].pool_tuple
+        named = in_force.with_core((self.sizes[len(windows) - 1], 3, 500))
+        return Prediction(named, in_force, False, ("the next one",), "digest")
+
+    def probe(self, *_: object) -> None:
+        """Has no tuple to probe."""
+
+
+@pytest.mark.parametrize(("sizes", "best"), [((1, 2, 8), 4), ((16, 1, 8), 16)])
+def test_climb_cut_short_within_its_trials_ends_on_the_best_of_them(sizes: tuple[int, ...], best: int) -> None:
+    run = run_on_curve(NextSize(sizes), horizon_s=3.5)
+    run.run()
+    assert run.climber is None
+    assert [window.pool_tuple.pool_size for window in run.tried] == [4, *sizes[:2]]
+    assert run.steps[-1].pool_tuple.pool_size == sizes[1]  # the last one measured, and a worse one
+    ended_on, written = run.ended_on, run.as_dict()
+    assert ended_on is not None
+    assert ended_on.pool_size == best
+    assert ended_on == run.target.server.tuple_in_force()
+    assert written["ended_on"] == written["outcome"][1]["pool_tuple"] == ended_on.as_dict()
+    shown = next(window for window in run.tried if window.pool_tuple == ended_on)
+    assert written["outcome"][1]["goodput_per_s"] == pytest.approx(run.objective.goodput_per_s(shown))
+    assert written["request"]["windows"][-1]["pool_tuple"] == ended_on.as_dict()
+    out = Console(file=io.StringIO(), width=200)
+    report(run, out, None)
+    assert isinstance(out.file, io.StringIO)
+    assert f"The climb ended on {ended_on}." in out.file.getvalue()
 
 
 def test_predictor_that_abstains_leaves_the_climb_cold(tellable: Callable[..., ProbingPredictor]) -> None:

@@ -75,8 +75,8 @@ def report(run: ClimbRun, console: Console, json_path: Path | None) -> None:
     elif run.tried:
         console.print(trials_table(run))
     console.print(outcome_table("Climb", run.outcome(), run.target.goodput))
-    if run.steps:
-        console.print(f"The climb ended on {run.steps[-1].pool_tuple}.")
+    if run.ended_on is not None:
+        console.print(f"The climb ended on {run.ended_on}.")
     lines = _lines(run)
     lines.print(console)
     write_json(json_path, {**run.as_dict(), **lines.as_dict()})
@@ -95,11 +95,12 @@ def trials_table(run: ClimbRun) -> Table:
 
 def _lines(run: ClimbRun) -> SettingLines:
     """What sets the tuple that a climb has ended on and keeps it, where that was better than the first."""
-    rows = run.outcome()
-    if run.before is None or run.interrupted or len(rows) < 2 or rows[1]["goodput_per_s"] <= rows[0]["goodput_per_s"]:
+    rows, reached = run.outcome(), run.ended_on
+    if run.before is None or reached is None or run.interrupted or len(rows) < 2:
         return SettingLines()
-    first, reached = run.before.window.pool_tuple, run.steps[-1].pool_tuple
-    return lines_to_keep(run.target, first, reached, kept=run.settings.keep)
+    if rows[1]["goodput_per_s"] <= rows[0]["goodput_per_s"]:
+        return SettingLines()
+    return lines_to_keep(run.target, run.before.window.pool_tuple, reached, kept=run.settings.keep)
 
 
 def show_settings(settings: ClimbRunSettings, console: Console, json_path: Path | None) -> None:

@@ -15,12 +15,15 @@ from poolpilot.agent.controllers.warm_start import (
 )
 from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.knob_climb import KnobClimbController
+from poolpilot.env.measurement.protocol import Measured
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction, Predictor
 from poolpilot.native_pool import SpectralClimber, SpectralSettings
 from poolpilot.serve.commands.climb.climb_run_settings import ClimbRunSettings, SettingsWatch
+from poolpilot.serve.commands.tuning.outcome import Row, outcome_row
 from poolpilot.serve.commands.tuning.tuning_run import TuningRun
 from poolpilot.serve.commands.tuning.tuning_screen import TuningScreen
 
@@ -31,9 +34,11 @@ class ClimbRun(TuningRun):
 
     Attributes:
         settings: What was asked for; its file is looked at after each window.
+        left: The tuple that it has left in force; None until then, and where the user ended it.
     """
 
     settings: ClimbRunSettings
+    left: PoolTuple | None = None
     _watch: SettingsWatch = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -60,16 +65,41 @@ class ClimbRun(TuningRun):
         """The windows of what a warm start has tried, the first tuple's first."""
         return self.controller.tried if isinstance(self.controller, WarmStart) else []
 
+    @property
+    def ended_on(self) -> PoolTuple | None:
+        """The tuple that it has ended on: the best one tried, where its time was over before a climb could begin."""
+        return self.left or (self.steps[-1].pool_tuple if self.steps else None)
+
+    def outcome(self) -> list[Row]:
+        """Before and after; where its time was over within the trials, after is the window of the best of them."""
+        rows, tried = super().outcome(), self._tried_and_left()
+        return [*rows[:-1], outcome_row("after", [tried], self.objective)] if rows and tried is not None else rows
+
     def as_dict(self) -> dict[str, Any]:
         """Everything measured and decided so far, fit for JSON."""
-        climber = self.climber
+        climber, ended_on = self.climber, self.ended_on
         return {
             **super().as_dict(),
+            "ended_on": None if ended_on is None else ended_on.as_dict(),
             "knobs": self.settings.knobs,
             "settings": (climber.settings if climber else self.settings.native()).as_dict(),
             "predictions": [prediction.as_dict() for prediction in self.predictions],
             "decisions": [decision_as_dict(record) for record in climber.log()] if climber else [],
         }
+
+    def _tried_and_left(self) -> Window | None:
+        """The window of the trial that was left in force; None once a climb has begun, and before the end."""
+        if self.left is None or not isinstance(self.controller, WarmStart) or self.controller.climb is not None:
+            return None
+        return next((window for window in self.tried if window.pool_tuple == self.left), None)
+
+    def _final(self) -> Measured | None:
+        of_trial = self._tried_and_left()
+        of_step = (step.measured for step in self.steps if step.measured.window is of_trial)
+        return super()._final() if of_trial is None else next(of_step, super()._final())
+
+    def _conclude(self) -> None:
+        self.left = self.target.server.tuple_in_force()
 
     def _follow_window(self) -> None:
         """Takes over what has changed in the file of settings; a broken file changes nothing."""

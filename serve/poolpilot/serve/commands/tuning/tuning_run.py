@@ -82,12 +82,16 @@ class TuningRun:
     def as_dict(self) -> dict[str, Any]:
         """Everything measured so far, fit for JSON."""
         return {
-            REQUEST: self._request(self.steps[-1].measured if self.steps else None),
+            REQUEST: self._request(self._final()),
             **self.target.origin,
             "interrupted": self.interrupted,
             "outcome": self.outcome(),
             "steps": [step_as_dict(step) for step in self.steps],
         }
+
+    def _final(self) -> Measured | None:
+        """The window of what the run has ended on; None before there is any."""
+        return self.steps[-1].measured if self.steps else None
 
     def _request(self, after: Measured | None) -> Any:
         before, last = (None if measured is None else measured.window for measured in (self.before, after))
