@@ -7,50 +7,37 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from tests.conftest import short_folder
+from tests.serve.commands.staged_server import StagedServer, restartable_lab, selects
 
-from poolpilot.env.lab.host.ports import free_or_checked
-from poolpilot.env.lab.instance import Lab, LabSettings
-from poolpilot.env.lab.sql_workload import SqlClass, SqlWorkload
+from poolpilot.env.lab.instance import Lab
 from poolpilot.env.lab.sysbench_load import SqlLoad
-from poolpilot.env.mariadb.counters import read_tuple_values
-from poolpilot.env.mariadb.session import Session
-from poolpilot.env.mariadb.variables import tuple_of
-from poolpilot.env.tuning.journal import FOLDER_VARIABLE
-from poolpilot.errors import ServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 RUNS = int(os.environ.get("POOLPILOT_WAY_BACK_RUNS", "1"))
-POOLPILOT = [sys.executable, "-c", "from poolpilot.serve.commands.main import main; main()"]
 COMMANDS = {
     "climb": ["--seconds", "60", "--period", "0.25"],
     "sweep": ["--window", "0.2"],
     "search": ["--rounds", "100", "--period", "0.1", "--random-rounds", "90"],
 }
-SELECTS = SqlClass("point_select", "oltp_point_select", 16, think_ms=100.0)
-LOAD = SqlWorkload("selects", "point_select", (SELECTS,), dataset="small", cpus=2)
+LOAD = selects(think_ms=100.0)
 """Leaves time to the commands, of which several may be tried side by side."""
 
-TUNER_CONNECTIONS = "SELECT ID FROM information_schema.PROCESSLIST WHERE USER = 'poolpilot'"
 FIRST = PoolTuple(3, 4, 400, idle_timeout_s=1.0)
 """Not what a restart brings back."""
 
 
 @dataclass
-class Stage:
-    """A server under load that can be set, looked at, and started anew."""
+class Stage(StagedServer):
+    """A server on which commands that set something are ended."""
 
-    lab: Lab
-    journals: Path
-    load: ExitStack
+    load: ExitStack = field(default_factory=ExitStack)
 
     def begin(self) -> None:
         """The load runs and the first tuple is in force."""
@@ -60,38 +47,14 @@ class Stage:
         self.set(FIRST)
         assert not list(self.journals.glob("*"))
 
-    def set(self, pool_tuple: PoolTuple) -> None:
-        size, oversubscribe, stall_limit = pool_tuple.core
-        with Session(self.lab.root) as session:
-            session.execute(f"SET GLOBAL thread_pool_size = {size}")
-            session.execute(f"SET GLOBAL thread_pool_oversubscribe = {oversubscribe}")
-            session.execute(f"SET GLOBAL thread_pool_stall_limit = {stall_limit}")
-
-    def in_force(self) -> PoolTuple:
-        with Session(self.lab.root) as session:
-            return tuple_of(read_tuple_values(session))
-
-    @contextmanager
-    def running(self, command: str, *options: str) -> Iterator["subprocess.Popen[str]"]:
-        arguments = [*POOLPILOT, command, f"F={self.lab.defaults_file}", "--execute", *options]
-        environment = {**os.environ, FOLDER_VARIABLE: str(self.journals)}
-        with subprocess.Popen(
-            arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
-        ) as process:
-            try:
-                yield process
-            finally:
-                process.kill()
-
     def run(self, command: str, *options: str) -> str:
-        with self.running(command, *options) as process:
+        with self.running(command, "--execute", *options) as process:
             return process.communicate(timeout=60)[0]
 
     def until_connected(self, process: "subprocess.Popen[str]") -> None:
         """Waits until the command has connected."""
-        with Session(self.lab.root) as session:
-            while not session.rows(TUNER_CONNECTIONS) and process.poll() is None:
-                time.sleep(0.02)
+        while not self.connections() and process.poll() is None:
+            time.sleep(0.02)
 
 
 @pytest.fixture(scope="module")
@@ -99,9 +62,7 @@ def server(
     mariadb_installed: None,  # noqa: ARG001
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Lab]:
-    """A loaded server that keeps its ports when it is started anew."""
-    settings = LabSettings(dataset="small", port=free_or_checked(None), extra_port=free_or_checked(None))
-    with Lab(short_folder(tmp_path_factory), settings) as lab:
+    with restartable_lab(tmp_path_factory) as lab:
         yield lab
 
 
@@ -116,10 +77,7 @@ def interrupted(number: int) -> Callable[[Stage, "subprocess.Popen[str]"], None]
 
 
 def connection_killed(stage: Stage, _process: "subprocess.Popen[str]") -> None:
-    with Session(stage.lab.root) as session:
-        for (number,) in session.rows(TUNER_CONNECTIONS):
-            with suppress(ServerError):
-                session.execute(f"KILL {number}")
+    stage.kill_connections()
 
 
 def server_paused(stage: Stage, _process: "subprocess.Popen[str]") -> None:
@@ -156,7 +114,7 @@ def test_first_tuple_is_in_force_or_the_message_names_what_is(
 ) -> None:
     moment_s = random.Random(f"{command} {fault} {number}").uniform(0.0, 6.0)
     stage.begin()
-    with stage.running(command, *COMMANDS[command]) as process:
+    with stage.running(command, "--execute", *COMMANDS[command]) as process:
         stage.until_connected(process)
         time.sleep(moment_s)
         FAULTS[fault](stage, process)
