@@ -75,7 +75,7 @@ def test_dripping_headers_buy_no_time(serving: Serving, predictor: Predictor) ->
 
 
 def test_half_of_a_second_request_is_not_waited_for_either(serving: Serving, predictor: Predictor) -> None:
-    service = serving(predictor, header_timeout_s=0.1, keep_alive_s=3600)
+    service = serving(predictor, header_timeout_s=1.0, keep_alive_s=3600)
     with service.connect() as connection:
         answered(connection)
         connection.sendall(HEALTH_CHECK[:20])
@@ -83,7 +83,7 @@ def test_half_of_a_second_request_is_not_waited_for_either(serving: Serving, pre
 
 
 def test_rest_of_a_refused_body_is_not_waited_for(serving: Serving, predictor: Predictor) -> None:
-    service = serving(predictor, header_timeout_s=0.1, keep_alive_s=3600)
+    service = serving(predictor, header_timeout_s=1.0, keep_alive_s=3600)
     with service.connect() as connection:
         connection.sendall(b"POST /v1/predict HTTP/1.1\r\nHost: here\r\nContent-Length: 100\r\n\r\nhalf")
         assert b" 415 " in connection.recv(65_536)
@@ -94,7 +94,7 @@ def test_rest_of_a_refused_body_is_not_waited_for(serving: Serving, predictor: P
 def test_request_may_take_longer_than_its_headers(
     serving: Serving, waiting: Any, ask: Callable[..., Any], request_values: dict[str, Any]
 ) -> None:
-    service = serving(waiting, header_timeout_s=0.1)
+    service = serving(waiting, header_timeout_s=1.0)
     answer = ask(f"{service.url}/v1/predict", request_values)
     assert waiting.entered.wait(30.0)
     with service.connect() as silent:

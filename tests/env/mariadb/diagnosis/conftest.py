@@ -95,7 +95,7 @@ def facts_of(
     return Facts(before, after, (population,) * 20, limits, cpus=2, **further)
 
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 SEER = "seer"
 """An account with PROCESS that comes in by the extra port."""
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.conftest import short_folder
-from tests.env.mariadb.diagnosis.conftest import Clients, until
+from tests.env.mariadb.diagnosis.conftest import PATIENCE_S, Clients, until
 
 from poolpilot.env.lab.instance import Lab, LabSettings
 from poolpilot.env.mariadb.counters import read_population
@@ -129,7 +129,7 @@ def test_a_saturated_server_is_not_called_stuck_and_what_limits_it_is_named(clie
 
 def test_a_pool_that_sleepers_hold_is_stuck(small: Clients) -> None:
     for session in [small.session() for _ in range(8)]:
-        small.send(session, "SELECT SLEEP(9)")
+        small.send(session, "SELECT SLEEP(60)")
     until(lambda: small.waiting("User sleep") == MOST_THREADS)
     found = one_of(seen(small), "stuck")
     assert "thread_pool_max_threads = 4" in found.sentence
@@ -193,7 +193,7 @@ def test_the_idle_holder_of_a_row_is_named_and_ending_it_frees_the_row(clients: 
     assert "has been idle for" in found.sentence
     (line,) = (one for one in found.remedies if one.startswith("KILL"))
     clients.seen_by.execute(line.rstrip(";"))
-    waiting.join(5.0)
+    waiting.join(PATIENCE_S)
     assert not waiting.is_alive()
 
 
@@ -277,7 +277,7 @@ def test_a_server_that_lists_its_locks_says_who_locks_all_tables(listing: Client
 
 def test_a_lock_on_all_tables_that_waits_for_a_statement_names_both(clients: Clients) -> None:
     long, backup, writer = clients.session(), clients.session(), clients.session()
-    clients.send(long, "UPDATE planted.rows SET a = SLEEP(9) WHERE id = 1")
+    clients.send(long, "UPDATE planted.rows SET a = SLEEP(60) WHERE id = 1")
     until(lambda: clients.waiting("User sleep") == 1)
     clients.send(backup, "FLUSH TABLES WITH READ LOCK")
     until(lambda: clients.waiting("Waiting for backup lock") == 1)
@@ -301,7 +301,7 @@ def test_a_table_that_is_being_changed_is_named(clients: Clients) -> None:
 
 def test_the_holder_of_a_name_is_named(clients: Clients) -> None:
     holder = clients.session("DO GET_LOCK('nightly', 0)")
-    clients.send(clients.session(), "SELECT GET_LOCK('nightly', 9)")
+    clients.send(clients.session(), "SELECT GET_LOCK('nightly', 60)")
     until(lambda: clients.waiting("User lock") == 1)
     until(lambda: causes(seen(clients)) == {"lock_holder_idle"})
     assert one_of(seen(clients), "lock_holder_idle").sessions == (holder.connection_id,)
