@@ -26,7 +26,7 @@ PACKAGED := $(shell find $(ROOTS) -type f -path '*/poolpilot/*' -not -name '*.py
 CPP := $(shell find native_pool -name '*.hpp' -o -name '*.cpp')
 
 .PHONY: help setup demo demo-mariadb demo-production test lint docs bench bench-climbers bench-mariadb bench-pool bench-networks soak sanitize
-.PHONY: screenshots fuzz format man audit clean
+.PHONY: screenshots style types tidy fuzz format man audit clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 17
@@ -51,14 +51,22 @@ screenshots: $(FULL)/.ready $(INSTALLED)/.ready system-browser ## draw and check
 	@POOLPILOT_INSTALLED=$(CURDIR)/$(INSTALLED) POOLPILOT_SCREENSHOTS=build/screenshots \
 	    $(INSTALLED)/bin/python $(FULL)/bin/pytest -p no:xdist tests/serve/page/test_rendering.py
 
-lint: $(FULL)/.ready docs ## style, formats, types, the committed stub against the extension, the site, clang-tidy (minutes)
+lint: style types docs tidy ## style, formats, types, the committed stub against the extension, the site, clang-tidy (minutes)
+
+style: $(FULL)/.ready
 	@set -x
 	$(FULL)/bin/ruff check .
 	$(FULL)/bin/ruff format --check .
 	$(FULL)/bin/clang-format --dry-run -Werror $(CPP)
+
+types: $(FULL)/.ready
+	@set -x
 	$(FULL)/bin/mypy
 	$(FULL)/bin/stubtest --mypy-config-file pyproject.toml --allowlist native_pool/bindings/stub_differences.txt \
 	    poolpilot.native_pool._core
+
+tidy: $(FULL)/.ready
+	@set -x
 	PATH="$(CURDIR)/$(FULL)/bin:$$PATH" cmake -S . -B build/lint -G Ninja --log-level=WARNING -DPOOLPILOT_TESTS=ON \
 	    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON \
 	    $(WITH_EXTENSION) >/dev/null
