@@ -1,6 +1,9 @@
 """A real MariaDB as a pool server: what is set is read back, what is counted is what was sent."""
 
+import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -12,6 +15,7 @@ from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.mariadb.process import ServerProcess
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.measurement.protocol import observe
+from poolpilot.env.servers import mariadb
 from poolpilot.env.servers.mariadb import LONG_LOOK, MariadbServer, WatchSettings
 from poolpilot.errors import ServerError, SettingError, TupleChangedError
 from poolpilot.featurizer.measures import STATUS_COUNTERS, measures_between
@@ -285,3 +289,31 @@ def test_second_close_does_nothing(lab: Lab) -> None:
     opened = MariadbServer(Dsn(defaults_file=lab.defaults_file).account())
     opened.close()
     opened.close()
+
+
+def suppressed(session: Session, statement: str) -> None:
+    """Runs a statement that may not be answered in time."""
+    with suppress(ServerError):
+        session.execute(statement)
+
+
+def test_who_looks_at_everything_sees_what_goes_on_beside_the_workload(lab: Lab) -> None:
+    with MariadbServer(lab.root, watch=LONG_LOOK) as opened, Session(lab.root) as backup, Session(lab.root) as writer:
+        assert observe(opened, 0.6).window.disturbances == ()
+        writer.execute("CREATE DATABASE IF NOT EXISTS held_off")
+        backup.execute("FLUSH TABLES WITH READ LOCK")
+        waiting = threading.Thread(target=suppressed, args=(writer, "DROP DATABASE held_off"))
+        waiting.start()
+        try:
+            ends_s = time.monotonic() + 60.0
+            while not (seen := observe(opened, 0.6).window.disturbances) and time.monotonic() < ends_s:
+                pass
+        finally:
+            backup.execute("UNLOCK TABLES")
+            waiting.join()
+        assert any("lock on all tables" in one or "changes a table" in one for one in seen)
+
+
+def test_who_looks_often_asks_for_nothing_more(server: MariadbServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mariadb, "hindrances", lambda *_: pytest.fail("was asked"))
+    assert observe(server, 0.3).window.disturbances == ()

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from poolpilot.env.lab.instance import Lab
+from poolpilot.env.lab.side_job import SideJob
+from poolpilot.env.lab.side_session import SideSession
 from poolpilot.env.lab.sysbench_families import named_workload
 from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.env.mariadb.dsn import Dsn
@@ -22,6 +24,7 @@ from poolpilot.env.mariadb.session import Session
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.commands.learn.lab_command import account_in_words
+from poolpilot.serve.commands.presentation.verdict import LOOK_AGAIN
 
 POOLPILOT = [sys.executable, "-c", "from poolpilot.serve.commands.main import main; main()"]
 
@@ -82,6 +85,22 @@ def test_on_another_number_of_processors_there_is_no_advice_but_the_next_step(
     assert "leave it" not in result.out
     assert (advice["prediction"]["verdict"], advice["prediction"]["expected_gain"]) == ("no advice", None)
     assert f"poolpilot sweep {busy} --execute" in result.out.splitlines()
+
+
+def test_while_a_table_is_locked_there_is_no_advice_but_the_line_that_looks_again(
+    invoke: Callable[..., Any], busy: str, loaded_lab: Lab, tmp_path: Path
+) -> None:
+    side = SideSession(SideJob("table_lock", hold_s=1.0, rest_s=1.0), loaded_lab.root)
+    try:
+        result = invoke("advise", busy, "--seconds", 5, "--json", tmp_path / "advice.json")
+    finally:
+        side.stop()
+    advice = json.loads((tmp_path / "advice.json").read_text())
+    assert (result.code, result.err) == (0, "")
+    assert advice["prediction"]["verdict"] == "no advice"
+    assert "statements waited for metadata locks" in advice["prediction"]["reasons"][0]
+    assert advice["next_steps"] == [f"poolpilot advise {busy}"]
+    assert set(advice["next_steps"]) | {LOOK_AGAIN} <= set(result.out.splitlines())
 
 
 def test_advice_without_load_is_refused(invoke: Callable[..., Any], dsn: str) -> None:

@@ -58,6 +58,10 @@ SCRIPTS = Path(__file__).with_name("lua")
 STOCK_PREFIX = "oltp_"
 STOP_WITHIN_S = 5.0
 
+TRIED_AGAIN = (1213, 1020, 1205, 1412)
+"""Errors after which a request is tried again: those of sysbench itself (a deadlock, a changed row, a lock that was
+waited for too long), and that a table has been altered since the transaction began."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sender:
@@ -192,6 +196,7 @@ def _options(sql_class: SqlClass, seed: int, dataset: Dataset, ledger: Ledger) -
         "time": 0,
         "events": 0,
         "rand-seed": seed,
+        "mysql-ignore-errors": ",".join(map(str, TRIED_AGAIN)),
         "ledger": ledger.path,
         "think_ms": sql_class.think_ms,
         "rate_per_s": sql_class.rate_per_s,

@@ -11,8 +11,9 @@ LEAST_WAITS = 2.0
 LEAST_SHARE = 0.05
 """Waits of a window, absolute and for each connection, from which on somebody holds such a lock."""
 
-MOST_PER_STATEMENT = 0.05
-"""Waits a statement beyond which they belong to the workload: user locks (GET_LOCK) are counted among them."""
+MOST_PER_S = 2.0
+"""Waits a second of each connection beyond which they belong to the workload: user locks (GET_LOCK) are counted among
+them, and nobody alters tables or backs up so often."""
 
 
 def disturbances_of(windows: Sequence[Window]) -> tuple[str, ...]:
@@ -33,7 +34,7 @@ def _lock_waits(window: Window) -> Iterator[str]:
     statements = (window.profile.features.get("completed_per_s") or 0.0) * window.duration_s
     connections = window.profile.features.get("connections") or 0.0
     waits = each * statements
-    if each <= MOST_PER_STATEMENT and waits >= max(LEAST_WAITS, LEAST_SHARE * connections):
+    if max(LEAST_WAITS, LEAST_SHARE * connections) <= waits <= MOST_PER_S * connections * window.duration_s:
         yield (
             f"what is seen may not last: {waits:.0f} statements waited for metadata locks, as while a table is "
             "changed, a backup runs or somebody locks tables; poolpilot diagnose says who, given PROCESS"
