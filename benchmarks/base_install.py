@@ -1,9 +1,9 @@
-"""What a production host gets: megabytes of the base installation, time until its commands answer, the service's memory.
+"""What a production host gets: megabytes of the base installation, seconds until it answers, memory of its service.
 
 How to run: `python benchmarks/base_install.py [--environment .venv/base] [--json PATH]` (a minute, nothing beside). The
 size is that of the packages without pip and setuptools, which a host has or does not need. A start is the median of
 `--repeats` runs, beside an interpreter that does nothing, in turns; its processor time counts where others keep the
-machine busy. Results to expect: a fifth of a gigabyte, 12 MB of it PoolPilot; commands that answer within half a second.
+machine busy. Results to expect: a fifth of a gigabyte, 12 MB of it PoolPilot; commands answer within half a second.
 """
 
 import argparse
@@ -112,6 +112,7 @@ def main() -> None:
     if not (given.environment / "bin/poolpilot").exists():
         sys.exit(f"there is no poolpilot in {given.environment}: `make test` prepares .venv/base")
     report = {
+        "load_before": os.getloadavg()[0],
         **sizes(given.environment),
         "starts": starts(given.environment, given.repeats),
         "service": service_figures(given.environment),

@@ -55,6 +55,23 @@ def test_without_a_token_nothing_is_told(client_of: MakeClient, path: str, heade
     assert refused.headers["www-authenticate"].startswith("Bearer")
 
 
+@pytest.mark.parametrize("origin", ["http://somebody.example", "http://127.0.0.1:8750", "null", ""])
+@pytest.mark.parametrize("path", ["/v1/predict", "/v1/outcomes", "/v1/model"])
+def test_without_tokens_no_page_in_a_browser_is_answered(
+    predictor: Any, request_values: dict[str, Any], path: str, origin: str
+) -> None:
+    client = TestClient(create_app(predictor, ServeSettings()))
+    refused = client.post(path, json=request_values, headers={"Origin": origin})
+    assert (refused.status_code, refused.json()["reason"]) == (403, "from_a_page")
+    assert predictor.asked == []
+    assert client.post("/v1/predict", json=request_values).status_code == 200
+
+
+def test_a_token_is_enough_for_a_page(client_of: MakeClient, request_values: dict[str, Any]) -> None:
+    headers = {**bearing(ASKER), "Origin": "http://somebody.example"}
+    assert client_of().post("/v1/predict", json=request_values, headers=headers).status_code == 200
+
+
 def test_two_tokens_are_none(client_of: MakeClient) -> None:
     twice = [("Authorization", f"Bearer {ASKER}"), ("Authorization", f"Bearer {ADMIN}")]
     assert client_of().get("/v1/model", headers=twice).json()["reason"] == "no_token"

@@ -61,6 +61,7 @@ class Doorkeeper:
         found = tokens.scopes_of(shown) if tokens is not None and shown is not None else None
         self._hold_to_rate(_site(scope) if found is None else found[0])
         if tokens is None:
+            _refuse_pages(scope)
             return
         if shown is None:
             raise Problem("no_token", "this path needs 'Authorization: Bearer TOKEN'", headers=CHALLENGE)
@@ -77,6 +78,17 @@ class Doorkeeper:
             whole_s = math.ceil(wait_s)
             detail = f"too many requests: ask again in {whole_s} s, and keep what is until then"
             raise Problem("too_many_requests", detail, headers={"Retry-After": str(whole_s)})
+
+
+def _refuse_pages(scope: Asked) -> None:
+    """Refuses what a page in a browser sends, which always names its origin; without tokens it might be anybody's.
+
+    A page of somebody else reaches loopback from the browser of whoever looks at it, also by a name of its own.
+    """
+    if scope["method"] == "POST" and any(name == b"origin" for name, _ in scope["headers"]):
+        raise Problem(
+            "from_a_page", "without tokens no page in a browser is answered: start the service with a token file"
+        )
 
 
 def _bearer(scope: Asked) -> str | None:
