@@ -220,16 +220,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--hours", type=float, default=24.0)
+    parser.add_argument("--undisturbed", action="store_true", help="days without a restart and without a person")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--runs", type=Path, help="file of finished days, so that a stopped run goes on")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     rows = {name: [] for name in given.methods if name != "default"}  # type: dict[str, list[dict[str, float]]]
     kept = {(row["seed"], row["hours"], row["method"]): row["result"] for row in read_runs(given.runs)}
+    disturbed = not given.undisturbed
     console = terminal()
     with opened_for_more(given.runs) as out, progress_bars(console) as bars:
         for seed in bars.each("days", range(given.seeds), str):
-            day = Day.draw(seed, given.hours)
+            day = Day.draw(seed, given.hours, disturbed=disturbed)
             best = references(day)
             results = {}
             for name in ("default", *rows):
@@ -242,7 +244,8 @@ def main() -> None:
                 rows[name].append(row_of(day, best, results["default"], results[name]))
     report = {name: summary(of_method) for name, of_method in rows.items()}
     console.print(table_of(report))
-    write_json(given.json, {"seeds": given.seeds, "hours": given.hours, "methods": report})
+    drawn = {"seeds": given.seeds, "hours": given.hours, "disturbed": disturbed}
+    write_json(given.json, {**drawn, "methods": report})
 
 
 def summary(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:

@@ -18,6 +18,7 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction, Predictor
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.http_server import http_server, listening_socket
+from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
 from poolpilot.serve.service.service_settings import ServeSettings
 
 
@@ -119,12 +120,16 @@ class Service:
 
 @contextmanager
 def running_service(
-    predictor: Predictor, *, load: Callable[[], Predictor] | None = None, **values: object
+    predictor: Predictor,
+    *,
+    load: Callable[[], Predictor] | None = None,
+    outcomes: OutcomeLog | None = None,
+    **values: object,
 ) -> Iterator[Service]:
     """Runs a service with some settings in a thread, on whatever port is free."""
     settings = ServeSettings.load(None, values)
     listener = listening_socket("127.0.0.1", 0)
-    server = http_server(create_app(predictor, settings, load=load), settings)
+    server = http_server(create_app(predictor, settings, load=load, outcomes=outcomes), settings)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:

@@ -8,6 +8,7 @@ __all__ = [
     "LoadError",
     "LostServerError",
     "PoolPilotError",
+    "RemoteError",
     "ServerError",
     "SettingError",
     "StoreError",
@@ -59,6 +60,10 @@ class JournalError(PoolPilotError):
 
 class StoreError(PoolPilotError):
     """Stored records are missing, torn or of another schema."""
+
+
+class RemoteError(PoolPilotError):
+    """A prediction service on another host does not answer, refuses, or answers what cannot be trusted."""
 
 
 class ArtefactError(PoolPilotError):

@@ -23,6 +23,7 @@ from poolpilot.serve.tuner.machine.look import Look, Proposal, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.outside import Outside
+from poolpilot.serve.tuner.tried import OnTried, Tried
 
 REACH_AGAIN_EVERY_S = 1.0
 
@@ -47,6 +48,7 @@ class TunerLoop:
         on_decision: Is told of every decision.
         clock: The time; that of the server if None.
         kept: Where workloads that were here before are kept; None knows of none.
+        on_tried: Is told of every try that is over.
 
     Raises:
         SettingError: The server only replays windows.
@@ -62,6 +64,7 @@ class TunerLoop:
     on_decision: OnDecision = lambda _look, _decision: None
     clock: Clock | None = None
     kept: KeptWorkloads | None = None
+    on_tried: OnTried = lambda _tried: None
 
     def __post_init__(self) -> None:
         if isinstance(self.target.server, WindowSource):
@@ -76,6 +79,7 @@ class TunerLoop:
         self._windows: list[Window] = []  # of the workload in force, the latest of each tuple, the tuple in force last
         self._workload = self.memory.workload
         self._lost = False
+        self._digest = ""  # of what proposed last
 
     def run(self, horizon_s: float | None = None) -> None:
         """Tunes until the horizon, or until it is interrupted between two windows.
@@ -104,6 +108,7 @@ class TunerLoop:
             self._verified.add(self.decision.verified)
         if self.kept is not None and self.memory.known is not before.known:
             self.kept.write(self.memory.known)
+        self._tell_of_try(before)
         self.on_decision(look, self.decision)
         return self.decision
 
@@ -112,6 +117,16 @@ class TunerLoop:
         changed = before.verified != self.decision.verified
         ended = before.state in MOVING and self.decision.state not in MOVING
         return (changed or ended) and look.in_force == self.decision.verified
+
+    def _tell_of_try(self, before: Memory) -> None:
+        """Tells of a try that is over, where its windows are still there."""
+        trial = before.trial
+        if trial is None or (self.memory.trial is not None and self.memory.trial.candidate == trial.candidate):
+            return
+        latest = {window.pool_tuple: window for window in self._windows}
+        if trial.before in latest and trial.candidate in latest:
+            kept = self.memory.verified == trial.candidate
+            self.on_tried(Tried(latest[trial.before], latest[trial.candidate], kept, self._digest))
 
     def _look(self) -> Look:
         restarted = False
@@ -191,4 +206,5 @@ class TunerLoop:
             prediction = self.predictor.predict(self._windows, self.target.server.knobs, objective)
         except PoolPilotError as error:
             return Proposal(pool_tuple=window.pool_tuple, abstained=True, reason=f"the predictor fails: {error}")
+        self._digest = prediction.model_digest
         return Proposal.of(prediction, objective.value(window) - objective.value(self._windows[0]))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from poolpilot.env.tuning.journal import FOLDER_VARIABLE
+from poolpilot.featurizer.pool_tuple import PoolTuple
 
 SIMULATED = ("--backend", "simulated", "--seed", 3)
 QUICK = ("--pace.observe-for-s", 2, "--pace.baseline-windows", 2, "--pace.least-pairs", 2, "--guard.cool-down-s", 5)
@@ -88,6 +89,10 @@ def test_why_without_any_tuner_is_one_sentence(invoke: Invoke) -> None:
         (("--guard.factor", "1"), "guard.factor"),
         (("--guard.least-size", "200", "--guard.most-size", "300"), "but the server takes 1..128"),
         (("--mode", "dictate"), "mode"),
+        (("--token-file", "tokens"), "--token-file is of a service: name one by --remote"),
+        (("--remote", "http://example.org:8750"), "leaves this host without TLS"),
+        (("--remote", "http://127.0.0.1:1", "--propose", "4,3,500"), "leave out --model and --propose"),
+        (("--remote", "http://127.0.0.1:1", "--remote-digest", "latest"), "remote_digest"),
     ],
 )
 def test_wrong_settings_are_one_sentence(invoke: Invoke, options: tuple[str, ...], said: str) -> None:
@@ -103,3 +108,21 @@ def test_kill_switch_keeps_it_from_setting_anything(invoke: Invoke, tmp_path: Pa
     result = invoke("tune", *SIMULATED, *QUICK, *options)
     assert "a person has thrown the kill switch" in result.out
     assert "In force now: (1, 3, 500)." in result.out
+
+
+def test_service_that_is_not_there_leaves_the_pool_alone_and_says_so(invoke: Invoke) -> None:
+    options = ("--mode", "apply", "--seconds", 15, "--remote", "http://127.0.0.1:1")
+    result = invoke("tune", *SIMULATED, *QUICK, *options)
+    assert (result.code, result.err) == (0, "")
+    assert "no advice: the predictor fails: http://127.0.0.1:1 could not be asked: Connection refused" in result.out
+    assert "In force now: (1, 3, 500)." in result.out
+
+
+def test_service_is_asked_and_told(invoke: Invoke, serving: Callable[..., Any], tellable: Callable[..., Any]) -> None:
+    service = serving(tellable(PoolTuple(4, 3, 500), gain=1.0))
+    options = ("--mode", "apply", "--seconds", 40, "--remote", service.url, "--remote-deadline-s", 30)
+    result = invoke("tune", *SIMULATED, *QUICK, *options)
+    assert (result.code, result.err) == (0, "")
+    assert "(4, 3, 500) is verified" in result.out
+    assert f"Outcomes reported to {service.url}: 0" in result.out
+    assert "this service keeps no outcomes" in result.out

@@ -17,11 +17,14 @@ from poolpilot.env.tuning.way_back import restoring
 from poolpilot.errors import FeatureError
 from poolpilot.models.latent.shipped import advisor_for, bandit_for
 from poolpilot.models.predictor import Predictor
+from poolpilot.serve.commands.options.remote_options import REMOTE_PANEL
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.tune.keeper import keep_watch
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.commands.tune.tuner_screen import TunerScreen, summary, summary_table
 from poolpilot.serve.commands.tune.tuner_view import TunerView
+from poolpilot.serve.remote.outcome_reporter import OutcomeReporter, Reporting
+from poolpilot.serve.remote.remote_predictor import RemotePredictor
 from poolpilot.serve.tuner.decision_log import DecisionLog
 from poolpilot.serve.tuner.known.kept_workloads import KeptWorkloads
 from poolpilot.serve.tuner.machine.decision import Mode
@@ -29,6 +32,7 @@ from poolpilot.serve.tuner.machine.envelope import Envelope
 from poolpilot.serve.tuner.machine.hours import Hours
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.outside import Outside, nothing_hinders
+from poolpilot.serve.tuner.tried import OnTried
 from poolpilot.serve.tuner.tuner_loop import TunerLoop
 
 HELP = (
@@ -38,6 +42,7 @@ HELP = (
 )
 PANELS = {
     "MariaDB": ("defaults_file", "procedure", "cpus", "most_replica_lag_s", "keeper", "lease", "lease_s"),
+    "A service that is asked": REMOTE_PANEL,
     "Without a DSN": ("backend", "server", "family", "seed", "workload"),
 }
 """The groups of the help."""
@@ -75,7 +80,11 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
         console.print(introduction(settings, target, rules, folder), soft_wrap=True)
         screen = TunerView(console, target.name) if settings.watch else TunerScreen(console)
         try:
-            with _page(settings, folder, console), _way_back(settings, target, console):
+            with (
+                _page(settings, folder, console),
+                _reporting(settings, target, console) as on_tried,
+                _way_back(settings, target, console),
+            ):
                 loop = TunerLoop(
                     target,
                     predictor_for(settings),
@@ -85,6 +94,7 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
                     log,
                     screen.add,
                     kept=KeptWorkloads(folder),
+                    on_tried=on_tried,
                 )
                 first = loop.memory.verified
                 try:
@@ -124,10 +134,12 @@ def predictor_for(settings: TuneSettings) -> Predictor:
 
     Raises:
         ArtefactError: The model or the curves are missing or damaged.
-        SettingError: The model is a network, and none knows such servers.
+        SettingError: The model is a network, and none knows such servers; or the service's address is of no use.
     """
     if settings.proposed is not None:
         return StaticPredictor(settings.proposed)
+    if (link := settings.service_link()) is not None:
+        return RemotePredictor(link, settings.remote_digest)
     if settings.mode is Mode.APPLY:
         return bandit_for(settings.server_kind, settings.model)
     try:
@@ -186,6 +198,26 @@ def _page(settings: TuneSettings, folder: Path, console: Console) -> AbstractCon
     server = PageServer(folder, settings.page, "--page")
     console.print(f"Decisions are shown at {server.url}.", soft_wrap=True)
     return server.running()
+
+
+@contextmanager
+def _reporting(settings: TuneSettings, target: Target, console: Console) -> Iterator[OnTried]:
+    """Tells the service, where one is asked, what became of its predictions.
+
+    Raises:
+        SettingError: Its address, the token or a certificate is of no use.
+    """
+    link = settings.service_link()
+    if link is None:
+        yield lambda _tried: None
+        return
+    reporter = OutcomeReporter(link, Reporting(target.name, target.server.knobs, target.objective))
+    try:
+        yield reporter.report
+    finally:
+        reporter.close()
+        said = f"Outcomes reported to {link.url}: {reporter.told}, lost {reporter.lost}."
+        console.print(f"{said} {reporter.last_error}".rstrip(), soft_wrap=True)
 
 
 @contextmanager

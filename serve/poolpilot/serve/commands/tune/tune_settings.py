@@ -16,7 +16,8 @@ from poolpilot.env.tuning.mariadb_target import mariadb_target
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.commands.options.target_options import TargetOptions, option
+from poolpilot.serve.commands.options.remote_options import RemoteOptions
+from poolpilot.serve.commands.options.target_options import option
 from poolpilot.serve.tuner.machine.decision import Mode
 from poolpilot.serve.tuner.machine.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.machine.hours import Hours
@@ -26,7 +27,7 @@ SETTLE_S, MARIADB_SETTLE_S = 0.2, 1.0
 FORM = re.compile(r"\(?(\d{1,9}), ?(\d{1,9}), ?(\d{1,9})\)?")
 
 
-class TuneSettings(TargetOptions):
+class TuneSettings(RemoteOptions):
     """What the tuner may do, and to which server."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_TUNE_")
@@ -111,6 +112,8 @@ class TuneSettings(TargetOptions):
         super().check()
         if self.keeper and self.dsn is None:
             raise SettingError("--keeper watches over a MariaDB server, which outlives the tuner: name it by its DSN")
+        if self.remote is not None and (self.model is not None or self.propose is not None):
+            raise SettingError("--remote asks a service: leave out --model and --propose")
         if self.keeper and self.page is not None:
             raise SettingError("--keeper decides nothing that a page could show: leave out --page")
 

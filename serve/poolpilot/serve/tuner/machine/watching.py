@@ -74,8 +74,11 @@ def _asking(look: Look, memory: Memory, rules: Rules) -> Step:
 def _weighed(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -> Step:
     memory = memory.but(asked_s=look.at_s, pending=None, recall=None, goal=proposal.pool_tuple)
     candidate = candidate_of(proposal, memory, rules)
+    if isinstance(candidate, str) and proposal.abstained:
+        memory = memory.but(state=State.HOLD, other=0)
+        return memory, memory.decision(candidate)
     if isinstance(candidate, str):
-        return _arrived(candidate, look, memory if proposal.abstained else file_verified(look, memory, rules), rules)
+        return _arrived(candidate, look, file_verified(look, memory, rules), rules)
     if (no := why_not(candidate, look, memory, rules)) is not None:
         memory = memory.but(state=State.HOLD, pending=candidate)
         return memory, memory.decision(no)

@@ -1,0 +1,1 @@
+"""A prediction service on another host, asked by the tuner."""

@@ -1,0 +1,119 @@
+"""Tells a service what became of its predictions; what it cannot be told at once is sent again under the same name."""
+
+import queue
+import re
+import threading
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.objective import Objective
+from poolpilot.errors import PoolPilotError
+from poolpilot.models.body import REQUEST, as_body
+from poolpilot.serve.remote.remote_predictor import DIGEST
+from poolpilot.serve.remote.service_link import ServiceLink
+from poolpilot.serve.tuner.tried import Tried
+
+MOST_WAITING = 64
+LONGEST_SERVER = 128
+AGAIN_AFTER_S = 30.0
+
+
+@dataclass(frozen=True)
+class Reporting:
+    """About which server is reported.
+
+    Attributes:
+        server: What it is called.
+        limits: Its knobs and their ranges.
+        objective: What counts on it.
+    """
+
+    server: str
+    limits: KnobSpace
+    objective: Objective
+
+
+class OutcomeReporter:
+    """Sends what became of tries from a thread of its own, so that no window waits for the service.
+
+    Args:
+        link: The way to the service.
+        about: The server that is tuned.
+        again_after_s: Seconds before what could not be sent is sent again.
+
+    Attributes:
+        lost: Reports that were dropped: too many waited, or the end came first.
+        told: Reports that the service has acknowledged.
+        last_error: Why the last one was not acknowledged; empty where all were.
+    """
+
+    def __init__(self, link: ServiceLink, about: Reporting, again_after_s: float = AGAIN_AFTER_S) -> None:
+        self._link, self._about, self._again_after_s = link, about, again_after_s
+        self._session = uuid.uuid4().hex[:16]
+        self._number = 0
+        self._waiting: queue.Queue[dict[str, Any] | None] = queue.Queue(MOST_WAITING)
+        self._ending = threading.Event()
+        self.lost, self.told, self.last_error = 0, 0, ""
+        self._thread = threading.Thread(target=self._run, daemon=True, name="outcomes")
+        self._thread.start()
+
+    def report(self, tried: Tried) -> None:
+        """Reports a try, where a model had asked for it; a report too many takes the place of the oldest."""
+        if DIGEST.fullmatch(tried.model_digest) is None:
+            return
+        try:
+            body = self._body(tried)
+        except PoolPilotError:
+            self.lost += 1
+            return
+        while True:
+            try:
+                return self._waiting.put_nowait(body)
+            except queue.Full:
+                self._drop_oldest()
+
+    def close(self, within_s: float = 5.0) -> None:
+        """Sends what waits, as far as the time allows."""
+        self._ending.set()
+        try:
+            self._waiting.put(None, timeout=within_s)
+        except queue.Full:
+            return
+        self._thread.join(within_s)
+
+    def _body(self, tried: Tried) -> dict[str, Any]:
+        self._number += 1
+        return {
+            "id": f"{self._session}:{self._number}",
+            "server_id": re.sub(r"[\x00-\x1f\x7f]", " ", self._about.server)[:LONGEST_SERVER] or "server",
+            "propensity": 1,
+            "model_digest": tried.model_digest,
+            "verdict": "kept" if tried.kept else "taken back",
+            REQUEST: as_body([tried.before, tried.after], self._about.limits, self._about.objective),
+        }
+
+    def _drop_oldest(self) -> None:
+        try:
+            self._waiting.get_nowait()
+            self.lost += 1
+        except queue.Empty:
+            return
+
+    def _run(self) -> None:
+        while (body := self._waiting.get()) is not None:
+            while not self._sent(body):
+                if self._ending.wait(self._again_after_s):
+                    self.lost += 0 if self._sent(body) else 1
+                    break
+
+    def _sent(self, body: dict[str, Any]) -> bool:
+        """Whether a report is over: acknowledged, as one that was there before is."""
+        try:
+            self._link.post("/v1/outcomes", body, allowed=(200, 201))
+        except PoolPilotError as error:
+            self.last_error = str(error)
+            return False
+        self.told += 1
+        return True

@@ -1,0 +1,205 @@
+"""The way to a prediction service: one request at a time over HTTP or TLS, each within a deadline of its own."""
+
+import http.client
+import ipaddress
+import json
+import ssl
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from poolpilot.errors import PoolPilotError, RemoteError, SettingError
+from poolpilot.featurizer.untrusted import shown
+from poolpilot.models.prediction_request import finite_json
+from poolpilot.serve.service.access.private_text import private_text
+
+LARGEST_ANSWER = 1 << 20
+LONGEST_TOKEN_FILE = 4096
+LONGEST_DETAIL = 200
+
+JSON_TYPE = "application/json"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Whom the client of a service trusts, and by what it is known.
+
+    Attributes:
+        token_file: Holds the bearer token in its first line, perhaps after scopes; None sends none.
+        authority: Certificates of authorities that may have signed that of the service; those of the system if None.
+        certificate: Certificate that the client shows; None shows none.
+        key: Its key.
+    """
+
+    token_file: Path | None = None
+    authority: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+
+
+class ServiceLink:
+    """Asks one service.
+
+    Args:
+        url: Its address: `http://HOST:PORT` or `https://HOST:PORT`; without TLS on loopback alone.
+        trust: Whom to trust.
+        deadline_s: Seconds in which an answer must be there, from the name of the host to the last byte.
+
+    Raises:
+        SettingError: The address, the token or a certificate is of no use.
+    """
+
+    def __init__(self, url: str, trust: Trust | None = None, deadline_s: float = 2.0) -> None:
+        self.url = url
+        self._trust = trust or Trust()
+        self._deadline_s = deadline_s
+        self._host, self._port, secured = _address(url)
+        self._context = _context(self._trust) if secured else None
+        self._headers()  # what is wrong with the token is told at the beginning
+
+    def post(self, path: str, body: object, allowed: tuple[int, ...] = (200,)) -> Any:
+        """Sends JSON and returns what comes back, as parsed JSON.
+
+        Args:
+            path: Path of the service.
+            body: What is sent.
+            allowed: Status codes of a success.
+
+        Raises:
+            RemoteError: There is no answer within the deadline, it is a refusal, or no JSON.
+        """
+        payload = json.dumps(body, allow_nan=False).encode()
+        connection = self._connection()
+        try:
+            status, kind, raw = _within(self._deadline_s, lambda: self._exchange(connection, path, payload))
+        except TimeoutError as error:
+            raise RemoteError(f"{self.url} did not answer within {self._deadline_s:g} s") from error
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise RemoteError(f"{self.url} could not be asked: {_said(error)}") from error
+        finally:
+            connection.close()
+        if status not in allowed:
+            raise RemoteError(f"{self.url} refuses with {status}: {_detail(raw)}")
+        if kind.partition(";")[0].strip().lower() != JSON_TYPE:
+            raise RemoteError(f"{self.url} answers with {shown(kind)}, which is not {JSON_TYPE}: is it the service?")
+        return _parsed(self.url, raw)
+
+    def _connection(self) -> http.client.HTTPConnection:
+        if self._context is None:
+            return http.client.HTTPConnection(self._host, self._port, timeout=self._deadline_s)
+        return http.client.HTTPSConnection(self._host, self._port, timeout=self._deadline_s, context=self._context)
+
+    def _exchange(self, connection: http.client.HTTPConnection, path: str, payload: bytes) -> tuple[int, str, bytes]:
+        connection.request("POST", path, payload, self._headers())
+        answer = connection.getresponse()
+        raw = answer.read(LARGEST_ANSWER + 1)
+        if len(raw) > LARGEST_ANSWER:
+            raise ValueError(f"the answer exceeds {LARGEST_ANSWER} bytes")
+        if answer.length:
+            raise ValueError(f"the answer ends {answer.length} bytes early")
+        return answer.status, answer.headers.get("Content-Type", ""), raw
+
+    def _headers(self) -> dict[str, str]:
+        """The headers of a request; the token is read each time, so that it may be replaced."""
+        headers = {"Content-Type": JSON_TYPE, "Accept": JSON_TYPE, "Connection": "close"}
+        if self._trust.token_file is not None:
+            words = private_text(self._trust.token_file, LONGEST_TOKEN_FILE).partition("\n")[0].split()
+            if not words:
+                raise SettingError(f"the file of tokens {self._trust.token_file} holds no token in its first line")
+            headers["Authorization"] = f"Bearer {words[-1]}"
+        return headers
+
+
+def _within(seconds: float, call: Callable[[], T]) -> T:
+    """What a call returns or raises; one that takes longer is left to itself: its socket is closed by who waited.
+
+    Raises:
+        TimeoutError: It takes longer.
+    """
+    came: list[T | Exception] = []
+
+    def run() -> None:
+        try:
+            came.append(call())
+        except Exception as error:
+            came.append(error)
+
+    thread = threading.Thread(target=run, daemon=True, name="service-link")
+    thread.start()
+    thread.join(seconds)
+    if not came:
+        raise TimeoutError
+    if isinstance(came[0], Exception):
+        raise came[0]
+    return came[0]
+
+
+def _address(url: str) -> tuple[str, int, bool]:
+    """Host, port and whether TLS is asked for.
+
+    Raises:
+        SettingError: It is no address of a service, or one beyond loopback without TLS.
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise SettingError(f"{shown(url)} is no address of a service: {error}") from error
+    plain = parts.path in ("", "/") and not (parts.query or parts.fragment or parts.username or parts.password)
+    if parts.scheme not in ("http", "https") or not parts.hostname or not plain:
+        raise SettingError(f"{shown(url)} is no address of a service: write https://HOST:PORT")
+    if parts.scheme == "http" and not _is_loopback(parts.hostname):
+        raise SettingError(f"{shown(url)} leaves this host without TLS: write https://, or a name of loopback")
+    return parts.hostname, port or (443 if parts.scheme == "https" else 80), parts.scheme == "https"
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    with suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return False
+
+
+def _context(trust: Trust) -> ssl.SSLContext:
+    try:
+        context = ssl.create_default_context(cafile=None if trust.authority is None else str(trust.authority))
+        if trust.certificate is not None:
+            context.load_cert_chain(trust.certificate, trust.key)
+    except (OSError, ssl.SSLError) as error:
+        named = [str(path) for path in (trust.authority, trust.certificate, trust.key) if path is not None]
+        raise SettingError(f"no TLS by {', '.join(named) or 'the authorities of this host'}: {_said(error)}") from error
+    return context
+
+
+def _detail(raw: bytes) -> str:
+    """What a problem document says, cut short; nothing of a body that is none."""
+    try:
+        found = finite_json(raw)
+    except PoolPilotError:
+        return "no reason is given"
+    detail = found.get("detail") if isinstance(found, dict) else None
+    if not isinstance(detail, str):
+        return "no reason is given"
+    return "".join(each if each.isprintable() else " " for each in detail[:LONGEST_DETAIL])
+
+
+def _parsed(url: str, raw: bytes) -> object:
+    try:
+        return finite_json(raw)
+    except PoolPilotError as error:
+        raise RemoteError(f"{url} answers garbage: {str(error)[:LONGEST_DETAIL]}") from error
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted ({error.verify_message})"
+    if isinstance(error, http.client.HTTPException):
+        return f"what answers speaks no HTTP ({type(error).__name__})"
+    return str(getattr(error, "strerror", None) or error) or type(error).__name__

@@ -1,0 +1,316 @@
+"""A tuner that asks a service: the real one, and one that is broken in every way."""
+
+import datetime
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.objective import Objective
+from poolpilot.errors import PoolPilotError, RemoteError, SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
+from poolpilot.models.body import from_body
+from poolpilot.serve.remote.remote_predictor import RemotePredictor
+from poolpilot.serve.remote.service_link import ServiceLink, Trust
+
+Serving = Callable[..., Any]
+TOKEN = "t" * 43
+LIMITS = KnobSpace.stock(cpus=2)
+
+
+@pytest.fixture
+def window(request_values: dict[str, Any]) -> Window:
+    return from_body(request_values).windows[0]
+
+
+def asked(url: str, window: Window, trust: Trust | None = None, digest: str | None = None, **link: Any) -> Any:
+    predictor = RemotePredictor(ServiceLink(url, trust, **link), digest)
+    return predictor.predict([window], LIMITS, Objective())
+
+
+def good_answer(window: Window) -> dict[str, Any]:
+    return {
+        "schema_version": window.schema_version,
+        "abstained": False,
+        "reasons": ["requests wait"],
+        "model_digest": "ab" * 32,
+        "expected_gain": 0.3,
+        "gain_low": 0.2,
+        "gain_high": 0.4,
+        "expires_s": 300.0,
+        "pool_tuple": {**window.pool_tuple.as_dict(), "pool_size": 16},
+        "in_force": window.pool_tuple.as_dict(),
+    }
+
+
+class RawServer:
+    """Answers every connection with the bytes it was told to, after reading what was sent."""
+
+    def __init__(self, answer: bytes, drip_s: float | None = None) -> None:
+        self._answer, self._drip_s = answer, drip_s
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._ending = threading.Event()
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._ending.is_set():
+            with suppress(OSError):
+                connection, _ = self._listener.accept()
+                with connection:
+                    connection.settimeout(10.0)
+                    connection.recv(1 << 20)
+                    self._speak(connection)
+
+    def _speak(self, connection: socket.socket) -> None:
+        if self._drip_s is None:
+            connection.sendall(self._answer)
+            return
+        for place in range(len(self._answer)):
+            if self._ending.wait(self._drip_s):
+                return
+            connection.sendall(self._answer[place : place + 1])
+
+    def close(self) -> None:
+        self._ending.set()
+        with suppress(OSError):
+            socket.create_connection(self._listener.getsockname(), 1.0).close()
+        self._listener.close()
+        self._thread.join(10.0)
+
+
+Raw = Callable[..., RawServer]
+
+
+@pytest.fixture
+def raw() -> Iterator[Raw]:
+    made: list[RawServer] = []
+
+    def make(answer: bytes, drip_s: float | None = None) -> RawServer:
+        made.append(RawServer(answer, drip_s))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def http_answer(body: bytes, status: str = "200 OK", kind: str = "application/json") -> bytes:
+    head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    return head.encode() + body
+
+
+def test_answer_of_the_service_is_that_of_its_predictor(serving: Serving, predictor: Any, window: Window) -> None:
+    service = serving(predictor)
+    found = asked(service.url, window)
+    assert found.pool_tuple == window.pool_tuple.with_core((16, 3, 10))
+    assert (found.in_force, found.abstained) == (window.pool_tuple, False)
+    assert (found.expected_gain, found.model_digest) == (predictor.gain, "ab" * 32)
+    assert predictor.asked[0][0] == (window,)
+
+
+def test_many_windows_are_cut_to_what_a_request_may_carry(serving: Serving, predictor: Any, window: Window) -> None:
+    link = RemotePredictor(ServiceLink(serving(predictor).url))
+    link.predict([window] * 40, LIMITS, Objective())
+    assert len(predictor.asked[0][0]) == 16
+
+
+def test_token_is_sent_and_read_again(serving: Serving, predictor: Any, window: Window, tmp_path: Path) -> None:
+    tokens, mine = tmp_path / "tokens", tmp_path / "mine"
+    for path, text in ((tokens, f"predict,outcomes {TOKEN}\n"), (mine, f"{TOKEN}\n")):
+        path.touch(mode=0o600)
+        path.write_text(text)
+    service = serving(predictor, token_file=tokens)
+    assert not asked(service.url, window, Trust(token_file=mine)).abstained
+    with pytest.raises(RemoteError, match="refuses with 401"):
+        asked(service.url, window)
+    link = ServiceLink(service.url, Trust(token_file=mine))
+    mine.write_text("x" * 43)
+    with pytest.raises(RemoteError, match="refuses with 401"):
+        RemotePredictor(link).predict([window], LIMITS, Objective())
+
+
+def test_failure_of_the_service_is_told(serving: Serving, predictor: Any, window: Window) -> None:
+    predictor.error = RuntimeError("broken inside")
+    with pytest.raises(RemoteError, match="refuses with 503: unavailable: keep what is") as caught:
+        asked(serving(predictor).url, window)
+    assert "broken inside" not in str(caught.value)
+
+
+def test_nobody_there_is_told(window: Window) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    with pytest.raises(RemoteError, match="could not be asked: Connection refused"):
+        asked(f"http://127.0.0.1:{port}", window)
+
+
+@pytest.mark.parametrize("drip_s", [None, 0.2])
+def test_deadline_holds_for_silence_and_for_an_answer_in_drips(raw: Raw, window: Window, drip_s: float | None) -> None:
+    server = raw(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" + b"x" * 1000, 60.0 if drip_s is None else drip_s)
+    began_s = time.monotonic()
+    with pytest.raises(RemoteError, match=r"did not answer within 0.5 s"):
+        asked(server.url, window, deadline_s=0.5)
+    assert time.monotonic() - began_s < 20.0
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (b"", "could not be asked"),
+        (b"\x00\xff" * 100, "could not be asked"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort", "could not be asked"),
+        (http_answer(b"<html>", kind="text/html"), "answers with 'text/html', which is not application/json"),
+        (http_answer(b"not json"), "answers garbage"),
+        (http_answer(b"[" * 100_000), "answers garbage"),
+        (http_answer(b'{"expected_gain": NaN}'), "answers garbage"),
+        (http_answer(b"[]"), "answers garbage"),
+        (http_answer(b"{}"), "answers garbage: "),
+        (http_answer(b" " * (1 << 21)), "exceeds 1048576 bytes"),
+        (http_answer(b'{"detail": "no\\u001b[31m"}', "404 Not Found"), "refuses with 404: no "),
+        (http_answer(b"Internal", "500 Internal Server Error"), "refuses with 500: no reason is given"),
+        (http_answer(b"", "302 Found\r\nLocation: http://127.0.0.1:1/"), "refuses with 302"),
+    ],
+)
+def test_whatever_is_no_answer_is_one_sentence(raw: Raw, window: Window, answer: bytes, said: str) -> None:
+    with pytest.raises(RemoteError) as caught:
+        asked(raw(answer).url, window)
+    assert said in str(caught.value)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"model_digest": "latest"}, "names no digest of a model"),
+        ({"model_digest": "cd" * 32}, "answers by the model cdcdcdcdcdcd, not by abab"),
+        ({"schema_version": 999}, "speaks schema 999"),
+        ({"pool_tuple": {"pool_size": 100_000, "oversubscribe": 3, "timer_interval_ms": 10}}, "cannot be: pool_size"),
+        ({"pool_tuple": {"pool_size": "16", "oversubscribe": 3, "timer_interval_ms": 10}}, "pool_tuple.pool_size"),
+        ({"pool_tuple": None}, "answers garbage: pool_tuple"),
+        ({"in_force": {"pool_size": 99, "oversubscribe": 3, "timer_interval_ms": 10}}, "answers about (99, 3, 10)"),
+        ({"expected_gain": 1e300}, "expected_gain"),
+        ({"expected_gain": "much"}, "expected_gain"),
+        ({"abstained": "no"}, "abstained"),
+        ({"reasons": "none"}, "reasons"),
+    ],
+)
+def test_answer_that_cannot_be_trusted_is_refused(raw: Raw, window: Window, changes: dict[str, Any], said: str) -> None:
+    body = json.dumps({**good_answer(window), **changes}).encode()
+    with pytest.raises(RemoteError) as caught:
+        asked(raw(http_answer(body)).url, window, digest="ab" * 32)
+    assert said in str(caught.value)
+
+
+def test_answer_that_fits_is_taken(raw: Raw, window: Window) -> None:
+    body = json.dumps(good_answer(window)).encode()
+    found = asked(raw(http_answer(body)).url, window, digest="abab")
+    assert found.pool_tuple == window.pool_tuple.with_core((16, *window.pool_tuple.core[1:]))
+
+
+def identity(folder: Path, days: int, name: str = "127.0.0.1") -> tuple[Path, Path]:
+    """A certificate that signs itself and ends so many days from now."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "service")])
+    now = datetime.datetime.now(datetime.UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=9))
+        .not_valid_after(now + datetime.timedelta(days=days))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address(name))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    files = folder / f"{days}.pem", folder / f"{days}.key"
+    files[0].write_bytes(certificate.public_bytes(pem))
+    no_passphrase = serialization.NoEncryption()
+    files[1].write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, no_passphrase))
+    return files
+
+
+@pytest.mark.parametrize(
+    ("days", "name", "trusted", "said"),
+    [
+        (9, "127.0.0.1", True, None),
+        (-1, "127.0.0.1", True, "its certificate is not trusted (certificate has expired)"),
+        (9, "127.0.0.2", True, "its certificate is not trusted (IP address mismatch"),
+        (9, "127.0.0.1", False, "its certificate is not trusted (self"),
+    ],
+)
+def test_certificate_is_checked(
+    serving: Serving,
+    predictor: Any,
+    window: Window,
+    tmp_path: Path,
+    days: int,
+    name: str,
+    trusted: bool,
+    said: str | None,
+) -> None:
+    certificate, key = identity(tmp_path, days, name)
+    service = serving(predictor, tls_certificate=certificate, tls_key=key)
+    trust = Trust(authority=certificate if trusted else None)
+    if said is None:
+        assert not asked(service.url, window, trust).abstained
+        return
+    with pytest.raises(RemoteError) as caught:
+        asked(service.url, window, trust)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("http://example.org:8750", "leaves this host without TLS"),
+        ("ftp://127.0.0.1", "is no address of a service"),
+        ("https://user:secret@host", "is no address of a service"),
+        ("https://host/path", "is no address of a service"),
+        ("https://host:port", "is no address of a service"),
+        ("8750", "is no address of a service"),
+    ],
+)
+def test_address_that_is_of_no_use_is_refused(url: str, said: str) -> None:
+    with pytest.raises(SettingError, match=said):
+        ServiceLink(url)
+
+
+def test_token_that_others_may_read_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text(TOKEN)
+    (tmp_path / "token").chmod(0o644)
+    with pytest.raises(SettingError, match="must have 0600"):
+        ServiceLink("http://127.0.0.1:8750", Trust(token_file=tmp_path / "token"))
+    (tmp_path / "token").write_text("\n")
+    (tmp_path / "token").chmod(0o600)
+    with pytest.raises(SettingError, match="holds no token in its first line"):
+        ServiceLink("http://127.0.0.1:8750", Trust(token_file=tmp_path / "token"))
+
+
+def test_authority_that_is_no_certificate_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match=r"no TLS by .*gone.pem"):
+        ServiceLink("https://127.0.0.1:8750", Trust(authority=tmp_path / "gone.pem"))
+
+
+def test_every_error_is_one_that_the_tuner_abstains_by() -> None:
+    assert issubclass(RemoteError, PoolPilotError)
+    with pytest.raises(SettingError, match="needs at least one window"):
+        RemotePredictor(ServiceLink("http://127.0.0.1:1")).predict([], LIMITS, Objective())
+    assert PoolTuple(1, 3, 500).core == (1, 3, 500)
