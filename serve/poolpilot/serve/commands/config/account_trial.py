@@ -24,7 +24,7 @@ GRANTS = "`poolpilot mariadb grants` prints the statements"
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class AccountTrial:
     """Something that was tried.
 
     Attributes:
@@ -51,7 +51,7 @@ class Trial:
         return asdict(self)
 
 
-def trials(settings: TuneSettings, server: MariadbServer) -> Iterator[Trial]:
+def trials(settings: TuneSettings, server: MariadbServer) -> Iterator[AccountTrial]:
     """Tries everything that a tuner with these settings needs; nothing is set.
 
     Args:
@@ -71,65 +71,69 @@ def trials(settings: TuneSettings, server: MariadbServer) -> Iterator[Trial]:
     yield _worst(settings, server)
 
 
-def _reached(server: MariadbServer) -> Iterator[Trial]:
+def _reached(server: MariadbServer) -> Iterator[AccountTrial]:
     version, account = server.session.row("SELECT VERSION(), CURRENT_USER()")
-    yield Trial("server", f"{version} at {server.session.where}, as {account}; {server.tuple_in_force()} is in force")
+    yield AccountTrial(
+        "server", f"{version} at {server.session.where}, as {account}; {server.tuple_in_force()} is in force"
+    )
     extra_port = server.control.extra_port
     found = "none" if extra_port is None else f"{extra_port}, and the tuner is on it"
-    yield Trial("extra port", found, extra_port is not None, remedy="" if extra_port else NO_EXTRA_PORT)
+    yield AccountTrial("extra port", found, extra_port is not None, remedy="" if extra_port else NO_EXTRA_PORT)
     cpus = server.knobs.processors
     found = "not known" if cpus is None else f"{cpus}"
-    yield Trial("processors", found, cpus is not None, remedy="" if cpus else UNKNOWN_CPUS)
+    yield AccountTrial("processors", found, cpus is not None, remedy="" if cpus else UNKNOWN_CPUS)
 
 
-def _sets(settings: TuneSettings, rights: HeldRights) -> Trial:
+def _sets(settings: TuneSettings, rights: HeldRights) -> AccountTrial:
     applies = settings.mode is Mode.APPLY
     if settings.procedure is not None:
         may = rights.hold("EXECUTE", settings.procedure)
         found = f"{'may' if may else 'may not'} call {settings.procedure}"
-        return Trial("setting", found, may, applies, "" if may else f"grant EXECUTE on it: {GRANTS}")
+        return AccountTrial("setting", found, may, applies, "" if may else f"grant EXECUTE on it: {GRANTS}")
     may = rights.hold("CONNECTION ADMIN")
     found = f"SET GLOBAL: {'has' if may else 'lacks'} CONNECTION ADMIN"
     by_procedure = "; it may call it: name it with --procedure" if rights.hold("EXECUTE", PROCEDURE) else ""
     remedy = f"least privilege is the procedure {PROCEDURE}{by_procedure or f': {GRANTS}'}"
-    return Trial("setting", found, may, applies, "" if may else remedy)
+    return AccountTrial("setting", found, may, applies, "" if may else remedy)
 
 
-def _sees(server: MariadbServer, rights: HeldRights) -> Iterator[Trial]:
+def _sees(server: MariadbServer, rights: HeldRights) -> Iterator[AccountTrial]:
     for name, privileges, what in (
         ("other sessions", ("PROCESS",), "backups, changes of tables, holders of locks"),
         ("replication lag", ("SLAVE MONITOR", "REPLICA MONITOR"), "how far a replica is behind"),
     ):
         may = any(rights.hold(privilege) for privilege in privileges)
         found = f"{'seen' if may else 'not seen'}: {what}"
-        yield Trial(name, found, may, remedy="" if may else f"grant {privileges[-1]}: {GRANTS}")
+        yield AccountTrial(name, found, may, remedy="" if may else f"grant {privileges[-1]}: {GRANTS}")
     (is_on,) = server.session.row("SELECT @@GLOBAL.performance_schema")
     may = bool(int(is_on)) and rights.hold("SELECT", WAIT_EVENTS_TABLE)
     found = f"performance_schema is {'ON' if int(is_on) else 'OFF'}, wait events are {'seen' if may else 'not seen'}"
-    yield Trial("wait events", f"{found}; no decision needs them")
+    yield AccountTrial("wait events", f"{found}; no decision needs them")
 
 
-def _alone(server: MariadbServer) -> Iterator[Trial]:
+def _alone(server: MariadbServer) -> Iterator[AccountTrial]:
     holder = holder_of(server.session)
     found = "none" if holder is None else f"at work already: {holder}; a second one would be refused"
-    yield Trial("another tuner", found, holder is None)
+    yield AccountTrial("another tuner", found, holder is None)
     left = MariadbWayBack(server).warnings() if holder is None else ()
-    yield Trial("left over", "; ".join(left) or "nothing", not left)
+    yield AccountTrial("left over", "; ".join(left) or "nothing", not left)
 
 
-def _way_backs(settings: TuneSettings, server: MariadbServer, rights: HeldRights) -> Iterator[Trial]:
+def _way_backs(settings: TuneSettings, server: MariadbServer, rights: HeldRights) -> Iterator[AccountTrial]:
     """What brings the verified tuple back when the tuner dies."""
     applies, folder = settings.mode is Mode.APPLY, journal_folder()
     nearest = next(place for place in (folder, *folder.parents) if place.exists())
     writes = nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
     remedy = "" if writes else f"name another folder with {FOLDER_VARIABLE}, the same one for the keeper"
-    yield Trial("after its restart", f"chosen, by the journal in {folder}", writes, applies, remedy)
+    yield AccountTrial("after its restart", f"chosen, by the journal in {folder}", writes, applies, remedy)
     found = "this one is the keeper" if settings.keeper else "a second process on this host; not seen from here"
-    yield Trial("by a keeper", found, remedy="" if settings.keeper else "poolpilot tune --keeper with the same DSN")
+    yield AccountTrial(
+        "by a keeper", found, remedy="" if settings.keeper else "poolpilot tune --keeper with the same DSN"
+    )
     yield _event(settings, server, rights)
 
 
-def _event(settings: TuneSettings, server: MariadbServer, rights: HeldRights) -> Trial:
+def _event(settings: TuneSettings, server: MariadbServer, rights: HeldRights) -> AccountTrial:
     """The event is what is left when the host of the tuner and the keeper is gone."""
     chosen = settings.lease == "event"
     said = f"chosen, within {settings.lease_s} s" if chosen else "not chosen"
@@ -137,18 +141,20 @@ def _event(settings: TuneSettings, server: MariadbServer, rights: HeldRights) ->
     try:
         check_scheduler(str(server.session.row("SELECT @@GLOBAL.event_scheduler")[0]), server.session.where)
     except ServerError as error:
-        return Trial("by an event", f"{said}; the scheduler is not on", False, chosen, str(error))
+        return AccountTrial("by an event", f"{said}; the scheduler is not on", False, chosen, str(error))
     if not rights.hold("EVENT", f"{schema}.*"):
         remedy = "`poolpilot mariadb grants --lease` prints the statements"
-        return Trial("by an event", f"{said}; the account lacks EVENT on {schema}.*", False, chosen, remedy)
-    return Trial("by an event", f"{said}, and possible", remedy="" if chosen else "--lease event")
+        return AccountTrial("by an event", f"{said}; the account lacks EVENT on {schema}.*", False, chosen, remedy)
+    return AccountTrial("by an event", f"{said}, and possible", remedy="" if chosen else "--lease event")
 
 
-def _worst(settings: TuneSettings, server: MariadbServer) -> Trial:
+def _worst(settings: TuneSettings, server: MariadbServer) -> AccountTrial:
     envelope = rules_for(settings, server).envelope
     (_, most_size), (_, most_oversubscribe), _ = envelope.ranges
     asked = server.tuple_in_force().with_core((most_size, most_oversubscribe, 1)).active_threads
     threads = asked if envelope.most_threads is None else min(asked, envelope.most_threads)
     memory_mb = threads * int(server.variables["thread_stack"].value) / 2**20
     spans = ", ".join(f"{low}..{high}" for low, high in envelope.ranges)
-    return Trial("at worst", f"{threads} threads and {memory_mb:.0f} MB of stacks; size, oversubscribe, limit: {spans}")
+    return AccountTrial(
+        "at worst", f"{threads} threads and {memory_mb:.0f} MB of stacks; size, oversubscribe, limit: {spans}"
+    )

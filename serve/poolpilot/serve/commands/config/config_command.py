@@ -15,7 +15,7 @@ from rich.text import Text
 from poolpilot.env.output import check_folder, terminal, write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.tuning.mariadb_target import connect
-from poolpilot.serve.commands.config.account_trial import Trial, trials
+from poolpilot.serve.commands.config.account_trial import AccountTrial, trials
 from poolpilot.serve.commands.config.explained_setting import ExplainedSetting, Origin, explained
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.exit_codes import REFUSED
@@ -91,7 +91,7 @@ def told(rows: Sequence[ExplainedSetting], *, all_of_them: bool) -> Iterator[Ren
         yield Padding(Text(row.meaning, style="dim"), (0, 0, 0, 4))
 
 
-def trials_table(tried: Sequence[Trial]) -> Table:
+def trials_table(tried: Sequence[AccountTrial]) -> Table:
     """What was tried, as people read it."""
     table = Table(title="The account", title_justify="left", box=SIMPLE_HEAD, show_edge=False)
     table.add_column("tried", no_wrap=True)
@@ -104,7 +104,7 @@ def trials_table(tried: Sequence[Trial]) -> Table:
     return table
 
 
-def _tried(tuner: TuneSettings, console: Console) -> list[Trial]:
+def _tried(tuner: TuneSettings, console: Console) -> list[AccountTrial]:
     if tuner.dsn is None:
         console.print('No server is named, so nothing was tried: give its DSN, or dsn = "..." in the file.')
         return []
