@@ -45,7 +45,7 @@ demo-production: $(BASE)/.ready system-lab ## a tuner on a private MariaDB whose
 test: $(FULL)/.ready $(BASE)/.ready $(INSTALLED)/.ready system-lab ## C++ tests, then Python tests of the installed wheel
 	@$(call native_tests,build/tests,)
 	export POOLPILOT_BASE_PYTHON=$(CURDIR)/$(BASE)/bin/python POOLPILOT_INSTALLED=$(CURDIR)/$(INSTALLED)
-	$(INSTALLED)/bin/python $(FULL)/bin/pytest --numprocesses 2 --dist loadfile
+	$(INSTALLED)/bin/python $(FULL)/bin/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 screenshots: $(FULL)/.ready $(INSTALLED)/.ready system-browser ## draw and check the live page in Chromium; pictures go to build/screenshots
 	@POOLPILOT_INSTALLED=$(CURDIR)/$(INSTALLED) POOLPILOT_SCREENSHOTS=build/screenshots \

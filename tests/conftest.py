@@ -24,6 +24,12 @@ from poolpilot.featurizer.window import Window
 from poolpilot.serve.commands.main import main
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts files that run a MariaDB first: they take longest, and a worker that began one last would end alone."""
+    live = {item.path for item in items if "mariadb_installed" in getattr(item, "fixturenames", ())}
+    items.sort(key=lambda item: item.path not in live)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _interrupts_reach_python() -> Iterator[None]:
     """Tests in the background ignore Ctrl-C, those under nohup SIGHUP, and so would what they start; some test both."""
