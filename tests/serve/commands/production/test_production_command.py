@@ -1,11 +1,17 @@
 """`poolpilot demo-production --quick`, whole, on a real MariaDB."""
 
 import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.conftest import short_folder
+from tests.serve.commands.staged_server import POOLPILOT
 
 from poolpilot.env.lab.instance import Lab
 from poolpilot.serve.commands.production.production_command import demo_production
@@ -46,3 +52,46 @@ def test_decisions_of_every_tuner_are_kept(report: dict[str, Any]) -> None:
     kept = {path.parent.name for path in output.glob("decisions/*/decisions.jsonl")}
     assert {"shifts", "planted", "killed-0"} <= kept
     assert not list((output / "journals").glob("*.jsonl"))
+
+
+def descendants(pid: int) -> Iterator[int]:
+    """The processes that a process has started, and those that they have."""
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in map(int, task.read_text(encoding="utf-8").split()):
+            yield child
+            yield from descendants(child)
+
+
+def runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.usefixtures("mariadb_installed")
+def test_ctrl_c_stops_tuner_load_and_server(tmp_path_factory: pytest.TempPathFactory) -> None:
+    lab, output = short_folder(tmp_path_factory) / "s", tmp_path_factory.mktemp("out")
+    short = ("--arm-s", "2", "--tuner-s", "60", "--turns", "1", "--turn-s", "0.2", "--settle-s", "0")
+    command = [*POOLPILOT, "demo-production", "--lab", str(lab), "--output", str(output), *short]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
+    ) as process:
+        try:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if line.startswith("  | Tuner of"):
+                    break
+            started = list(descendants(process.pid))
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=120)
+        finally:
+            process.kill()
+    assert process.returncode == 130, said
+    assert "Traceback" not in said
+    assert len(started) >= 3, "tuner, load and server"
+    ends_s = time.monotonic() + 60.0
+    while alive := [pid for pid in started if runs(pid)]:
+        assert time.monotonic() < ends_s, f"{alive} still run"
+        time.sleep(0.1)
+    assert Lab.of(lab).running() is None

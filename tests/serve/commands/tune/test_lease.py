@@ -81,7 +81,8 @@ def test_orderly_end_leaves_no_event(stage: Stage) -> None:
         stage.until(STEP, process)
         assert events(stage) == 1
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=PATIENCE_S)
+        said, _ = process.communicate(timeout=PATIENCE_S)
+    assert "the database brings back what is verified within 5 s" in said
     assert (stage.in_force(), events(stage)) == (FIRST, 0)
 
 

@@ -169,6 +169,8 @@ def introduction(settings: TuneSettings, target: Target, rules: Rules, folder: P
             f"It may set sizes {least}..{most}, by a factor of {rules.guard.factor:g} at a time, with {limit} threads "
             f"at worst{_stacks(target.server, limit)}. While the file {folder / KILL_FILE} is there, it sets nothing."
         )
+    if settings.lease == "event":
+        lines.append(f"Should this host vanish, the database brings back what is verified within {settings.lease_s} s.")
     if settings.approve:
         lines.append(f"A step waits until {folder / APPROVAL_FILE} holds it, such as (4, 3, 250).")
     return "\n".join(lines)
