@@ -7,8 +7,10 @@ from poolpilot.agent.controllers.trial_controller import TrialController
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
+from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.tuning.loop import tune
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
 PORTFOLIO = Portfolio([PoolTuple(64, 3, 10), PoolTuple(16, 3, 10), PoolTuple(1, 3, 10)])
 
@@ -55,6 +57,22 @@ def test_it_is_finished_once_the_trials_are_measured(server: CurveServer) -> Non
     assert [window.pool_tuple.pool_size for window in controller.windows] == [4, 64, 16]
     assert trace.final_tuple.pool_size == 16
     assert "best of 3 measured" in controller.reason
+
+
+def test_what_a_floor_forbade_is_said_at_the_end() -> None:
+    short = RequestClass("short", (Step("cpu", us=100.0),), share=0.9)
+    long = RequestClass("long", (Step("cpu", us=100_000.0),), share=0.1)
+    server = SimulatedServer(Workload("beside", "beside", (short, long), connections=64, cpus=2, seed=1))
+    objective = Objective(weights={"long": 0.0}, min_share={"long": 0.9})
+    controller = TrialController(
+        Portfolio([PoolTuple(32, 3, 10)]), server.knobs, objective, 1, MeasurementSettings(settle_s=0.5, window_s=3.0)
+    )
+    trace = tune(server, controller, objective)
+    assert [window.pool_tuple.pool_size for window in controller.windows] == [2, 32]
+    assert trace.final_tuple.pool_size == 32
+    assert server.tuple_in_force().pool_size == 2
+    assert controller.reason.startswith("(2, 3, 500) is the best of 2 measured; (32, 3, 10) was worth")
+    assert "and its floor is 90 %: a min_share of at most" in controller.reason
 
 
 def test_stopped_between_trials_it_recommends_the_best_so_far(server: CurveServer) -> None:

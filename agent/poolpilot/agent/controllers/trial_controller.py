@@ -1,7 +1,7 @@
 """Trials, then hold: any predictor as a controller that measures what is named and keeps the best of it."""
 
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 
 from poolpilot.agent.controllers.trial_rule import TrialRule
 from poolpilot.env.controller import Controller, Trial
@@ -83,9 +83,14 @@ class TrialController(Controller):
         self._best = self._rule.best(self.windows).pool_tuple
         self.finished = True
         if len(self.windows) > 1:
-            self.reason = f"{self._best} is the best of {len(self.windows)} measured"
+            self.reason = "; ".join(self._in_words())
         while True:
             yield Trial(self._best)
+
+    def _in_words(self) -> Iterator[str]:
+        yield f"{self._best} is the best of {len(self.windows)} measured"
+        if (forbidden := self._rule.forbidden(self.windows)) is not None:
+            yield forbidden
 
     def _next(self) -> PoolTuple | None:
         if not self._rule.may_decide(self.windows):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from poolpilot.env.floors import forbidden_by_floors
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -72,3 +73,7 @@ class TrialRule:
     def best(self, windows: Sequence[Window]) -> Window:
         """The window of the tuple to end on."""
         return self._objective.best(windows)
+
+    def forbidden(self, windows: Sequence[Window]) -> str | None:
+        """What would have been better and breaks a floor, in words; None where nothing would."""
+        return forbidden_by_floors(windows, self._objective)

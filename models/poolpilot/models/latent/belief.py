@@ -59,12 +59,14 @@ class Belief:
         prior: Weight of each curve before any answer, (S,); not normalised.
         answers: What has been measured, the first tuple first; at least one.
         model_error: Standard deviation of J between a workload and the curve that is most like it.
+        not_kept: Places of tuples that have been measured and cannot be kept, as they break a constraint.
     """
 
     values: NDArray[np.float64]
     prior: NDArray[np.float64]
     answers: Sequence[Answer]
     model_error: float
+    not_kept: frozenset[int] = frozenset()
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:
@@ -90,8 +92,10 @@ class Belief:
 
     @cached_property
     def _least(self) -> NDArray[np.float64]:
-        """Least regret among the tuples measured under every curve, (S,)."""
-        least: NDArray[np.float64] = self.regrets[:, [answer.place for answer in self.answers]].min(axis=1)
+        """Least regret among the tuples measured that can be kept under every curve, (S,)."""
+        places = [answer.place for answer in self.answers]
+        kept = [place for place in places if place not in self.not_kept] or places[:1]
+        least: NDArray[np.float64] = self.regrets[:, kept].min(axis=1)
         return least
 
     def improvement(self) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from poolpilot.env.floors import forbidden_by_floors
 from poolpilot.env.knobs import UNKNOWN_CPUS, KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
@@ -17,6 +18,7 @@ from poolpilot.models.latent.belief import Belief
 from poolpilot.models.latent.likeness import LikenessSettings, prior_by_likeness
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
+from poolpilot.models.looks.floor_limits import within_floors
 from poolpilot.models.predictor import Prediction
 from poolpilot.models.reasons import percent
 
@@ -70,8 +72,11 @@ class LatentBandit:
             return Prediction(in_force, in_force, True, (UNKNOWN_CPUS,), self.curves.digest)
         placed = PlacedCurves.on(self.curves, limits, objective)
         prior = prior_by_likeness(self.curves, windows, limits, self.settings.likeness)
-        belief = Belief(placed.values, prior, placed.answers(windows), self.settings.model_error)
-        trial = belief.most_promising(self.settings.trial_price, placed.useful(windows[-1]))
+        broken = [window for window in windows[1:] if not objective.feasible(window, windows[0])]
+        not_kept = frozenset(placed.nearest(window.pool_tuple) for window in broken)
+        belief = Belief(placed.values, prior, placed.answers(windows), self.settings.model_error, not_kept)
+        usable = placed.useful(windows[-1]) & within_floors(placed.tuples, windows, objective)
+        trial = belief.most_promising(self.settings.trial_price, usable)
         if trial is None or belief.improvement()[trial] < self.settings.min_improvement:
             return self._best_measured(windows, belief, objective)
         return self._tried(windows, belief, placed.tuples[trial], trial)
@@ -93,7 +98,7 @@ class LatentBandit:
         )
 
     def _best_measured(self, windows: Sequence[Window], belief: Belief, objective: Objective) -> Prediction:
-        best = objective.best(windows)
+        best, forbidden = objective.best(windows), forbidden_by_floors(windows, objective)
         gain = objective.value(best) - objective.value(windows[0])
         left = float(belief.improvement().max())
         return Prediction(
@@ -103,6 +108,7 @@ class LatentBandit:
             reasons=(
                 f"{best.pool_tuple} is the best of {len(windows)} measured; a further trial is expected to take "
                 f"{left:.1%} off what it may lose",
+                *(() if forbidden is None else (forbidden,)),
             ),
             model_digest=self.curves.digest,
             expected_gain=gain,

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from poolpilot.env.climbing.spectral import ClimbSettings
+from poolpilot.env.floors import forbidden_by_floors
 from poolpilot.env.output import check_folder, terminal, write_json
 from poolpilot.env.tuning.backends import Backend
 from poolpilot.errors import FeatureError, SettingError
@@ -74,6 +75,8 @@ def report(run: ClimbRun, console: Console, json_path: Path | None) -> None:
         console.print(prediction_table(run.predictions[-1]))
     elif run.tried:
         console.print(trials_table(run))
+        if (forbidden := forbidden_by_floors(run.tried, run.objective)) is not None:
+            console.print(f"{forbidden}.", soft_wrap=True)
     console.print(outcome_table("Climb", run.outcome(), run.target.goodput))
     if run.ended_on is not None:
         console.print(f"The climb ended on {run.ended_on}.")
