@@ -242,3 +242,14 @@ def test_listens_beyond_loopback_with_tokens_and_tls(
             assert client.post(url, json=request_values).status_code == 401
             headers = {"Authorization": f"Bearer {token}"}
             assert client.post(url, json=request_values, headers=headers).status_code == 200
+
+
+def test_a_client_cannot_say_which_address_it_is_held_to_a_rate_by(
+    predictor: Any, request_values: dict[str, Any], serving: Callable[..., Any]
+) -> None:
+    service = serving(predictor, rate_per_s=0.001, rate_burst=1)
+    statuses = [
+        httpx.post(f"{service.url}/v1/predict", json=request_values, headers={"X-Forwarded-For": f"192.0.2.{one}"})
+        for one in range(3)
+    ]
+    assert [answer.status_code for answer in statuses] == [200, 429, 429]

@@ -82,6 +82,7 @@ def http_server(application: FastAPI, settings: ServeSettings) -> ServiceServer:
         log_level="warning",
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # else whoever asks from this host says which address it is held to a rate by
         lifespan="off",
         backlog=BACKLOG,
         timeout_keep_alive=settings.keep_alive_s,
