@@ -14,6 +14,14 @@ from poolpilot.models.predictor import Prediction
 TAIL = 0.95
 """Quantile of a class's latency that must not rise."""
 
+LEAST, MOST = 1e-9, 1e12
+"""What is measured lies between these, in whatever unit: ratios of such numbers can be computed with."""
+
+MOST_GAIN = math.log(1e6)
+"""A prediction of a gain beyond a millionfold, or of nothing left, is no advice."""
+
+_Measured = Annotated[float, Field(ge=LEAST, le=MOST)]
+
 
 class Reading(BaseModel):
     """One window, reduced to what a decision goes by.
@@ -29,22 +37,27 @@ class Reading(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    goodput_per_s: float = Field(gt=0.0, allow_inf_nan=False)
-    throughput_per_s: float = Field(ge=0.0, allow_inf_nan=False)
-    latency_ms: float | None = Field(default=None, gt=0.0, allow_inf_nan=False)
-    seconds: float = Field(gt=0.0, allow_inf_nan=False)
+    goodput_per_s: _Measured
+    throughput_per_s: float = Field(ge=0.0, le=MOST)
+    latency_ms: _Measured | None = None
+    seconds: _Measured
     ratios: tuple[Annotated[float, Field(allow_inf_nan=False)] | None, ...] = ()
 
     @classmethod
     def of(cls, window: Window, objective: Objective) -> Self:
         """The reading of a window."""
+        latency_ms = _latency_ms(window)
         return cls(
-            goodput_per_s=objective.goodput_per_s(window),
-            throughput_per_s=window.throughput_per_s,
-            latency_ms=_latency_ms(window),
-            seconds=window.duration_s,
+            goodput_per_s=_measured(objective.goodput_per_s(window)),
+            throughput_per_s=min(max(window.throughput_per_s, 0.0), MOST),
+            latency_ms=None if latency_ms is None else _measured(latency_ms),
+            seconds=_measured(window.duration_s),
             ratios=_ratios(window),
         )
+
+
+def _measured(value: float) -> float:
+    return min(max(value, LEAST), MOST)
 
 
 def _ratios(window: Window) -> tuple[float | None, ...]:
@@ -74,7 +87,7 @@ class Proposal(BaseModel):
 
     pool_tuple: PoolTuple
     abstained: bool
-    gain: float | None = None
+    gain: Annotated[float, Field(ge=-MOST_GAIN, le=MOST_GAIN)] | None = None
     reason: str
     model_digest: str = ""
 
@@ -87,10 +100,11 @@ class Proposal(BaseModel):
             over_first: J of its latest window minus that of its first.
         """
         gain = None if prediction.expected_gain is None else prediction.expected_gain - over_first
+        credible = gain is None or abs(gain) <= MOST_GAIN  # no number is not either
         return cls(
             pool_tuple=prediction.pool_tuple,
-            abstained=prediction.abstained or (gain is not None and not math.isfinite(gain)),
-            gain=gain if gain is not None and math.isfinite(gain) else None,
+            abstained=prediction.abstained or not credible,
+            gain=gain if credible else None,
             reason=prediction.reasons[0] if prediction.reasons else "the predictor gives no reason",
             model_digest=prediction.model_digest,
         )

@@ -27,7 +27,7 @@ def in_watch(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step
     watched_s = look.at_s - memory.began_s
     if have < want or watched_s < rules.pace.observe_for_s:
         return memory, memory.decision(f"watching: {have} windows of {want}, {watched_s:.0f} s")
-    if memory.check_home and rules.mode is Mode.APPLY:
+    if memory.check_home and rules.mode is Mode.APPLY and rules.envelope.allows(memory.home):
         said = f"goodput fell: would {memory.home}, which was in force at first, do better now?"
         return begin_try(memory.home, look, memory, rules, said, homeward=True)
     return _asking(look, memory.but(check_home=False), rules)
@@ -94,7 +94,13 @@ def _arrived(reason: str, look: Look, memory: Memory, rules: Rules) -> Step:
     """There is no further step: where those so far are not shown to gain, the tuple they began from gets its chance."""
     journey = memory.journey
     unshown = journey is not None and not memory.refuses(journey.origin) and journey.origin != memory.verified
-    if journey is not None and unshown and why_not(journey.origin, look, memory.but(pending=None), rules) is None:
+    may = journey is not None and rules.envelope.allows(journey.origin)
+    if (
+        journey is not None
+        and unshown
+        and may
+        and why_not(journey.origin, look, memory.but(pending=None), rules) is None
+    ):
         said = f"{reason}; the way here is not shown to gain, so {journey.origin} is tried beside {memory.verified}"
         return begin_try(journey.origin, look, memory, rules, said, homeward=True)
     memory = memory.but(state=State.HOLD, other=0, journey=journey if unshown else None)
