@@ -100,18 +100,21 @@ def played(
     cases: Sequence[RecordedCase], curves: ResponseCurves, networks: Mapping[str, RivalNetworks], runs: Path | None
 ) -> dict[tuple[str, str], Sequence[Row]]:
     """What every method ends on under each workload, by kind and name; finished ones are taken from a file."""
-    asked = {"curves": curves.digest, "networks": {kind: one.digests for kind, one in networks.items()}}
-    done = {(row["kind"], row["name"]): row["found"] for row in read_runs(runs) if row["asked"] == asked}
+    done = {(row["kind"], row["name"], row["asked"]): row["found"] for row in read_runs(runs)}
+    found: dict[tuple[str, str], Sequence[Row]] = {}
     knowledge = Knowledge(curves, cases, [f"{kind}, {HELD_OUT}" for kind in STORES], TREE_GROUP)
     with opened_for_more(runs) as out, progress_bars(terminal()) as bars:
         for case in bars.each("replaying", cases, lambda one: f"{one.kind} {one.name}"):
-            key = case.kind, case.name
-            if key not in done:
-                store, _, suffix = case.kind.partition(", ")
-                tried = choices(case, knowledge.of(case), networks[store] if suffix else RivalNetworks())
-                done[key] = [row_of(method, case, *one) for method, one in tried.items()]
-                keep_run({"kind": case.kind, "name": case.name, "asked": asked, "found": done[key]}, out)
-    return done
+            store, _, held = case.kind.partition(", ")
+            asked_networks = networks[store] if held else RivalNetworks()
+            asked = f"{curves.digest[:16]} {asked_networks.digests}"
+            rows = done.get((case.kind, case.name, asked))
+            if rows is None:
+                tried = choices(case, knowledge.of(case), asked_networks)
+                rows = [row_of(method, case, *one) for method, one in tried.items()]
+                keep_run({"kind": case.kind, "name": case.name, "asked": asked, "found": rows}, out)
+            found[case.kind, case.name] = rows
+    return found
 
 
 def choices(case: RecordedCase, known: Known, networks: RivalNetworks) -> dict[str, Tried]:
