@@ -17,6 +17,7 @@ from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.predictor import Prediction
 from poolpilot.serve.commands.look import advise_command
 from poolpilot.serve.commands.look.advice import workload_in_words
+from poolpilot.serve.commands.presentation.verdict import LOOK_AGAIN
 
 DSN = "S=/run/mysqld/mysqld.sock"
 
@@ -164,6 +165,46 @@ def test_to_leave_it_is_said_where_that_is_known(
     assert f"leave it at {window.pool_tuple}" in result.out
     assert "no advice" not in result.out
     assert (advice["prediction"]["verdict"], advice["next_steps"]) == ("leave it", [])
+
+
+def test_without_advice_the_constant_is_named_that_may_be_set_untried(
+    invoke: Callable[..., Any], on: Callable[..., None], window: Window, tmp_path: Path
+) -> None:
+    on(2, replace(prediction_of(window, window.pool_tuple.pool_size), abstained=True))
+    result = invoke("advise", DSN, "--json", tmp_path / "advice.json")
+    advice = json.loads((tmp_path / "advice.json").read_text(encoding="utf-8"))
+    assert advice["neutral"].startswith("(16, 3, 10) over the default gained")
+    assert "untried" in result.out
+    assert f"poolpilot climb {DSN} --warm --execute" in advice["next_steps"]
+
+
+def test_while_a_backup_runs_only_another_look_is_named(
+    invoke: Callable[..., Any], on: Callable[..., None], window: Window, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    on(2)
+    disturbed = replace(window, disturbances=("session 9 of app@db2 backs up: BACKUP STAGE for 3 s",))
+    monkeypatch.setattr(advise_command, "observe", lambda *_: SimpleNamespace(window=disturbed))
+    result = invoke("advise", DSN, "--json", tmp_path / "advice.json")
+    advice = json.loads((tmp_path / "advice.json").read_text(encoding="utf-8"))
+    said = " ".join(result.out.replace("│", " ").split())
+    assert "no advice, because what is seen does not last: session 9 of app@db2 backs up" in said
+    assert (advice["prediction"]["verdict"], advice["neutral"]) == ("no advice", None)
+    assert advice["next_steps"] == [f"poolpilot advise {DSN}"]
+    assert LOOK_AGAIN in result.out
+    assert "--warm" not in result.out
+
+
+def test_what_a_rule_advises_is_not_estimated_and_its_trial_is_named(
+    invoke: Callable[..., Any], on: Callable[..., None], window: Window
+) -> None:
+    chosen = replace(window.pool_tuple, pool_size=16)
+    on(2, Prediction(chosen, window.pool_tuple, False, ("40 requests queue while processors idle",), "digest"))
+    result = invoke("advise", DSN)
+    said = " ".join(result.out.replace("│", " ").split())
+    assert "expected not estimated" in said
+    assert "40 requests queue while processors idle" in said
+    assert "SET GLOBAL thread_pool_size = 16;" in result.out
+    assert f"poolpilot climb {DSN} --warm --execute" in result.out.splitlines()
 
 
 def test_a_change_that_is_sure_to_win_is_told_with_its_price_and_lines(

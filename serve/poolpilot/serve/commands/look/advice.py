@@ -15,6 +15,7 @@ from poolpilot.models.looks.disturbances import disturbances_of
 from poolpilot.models.predictor import Prediction
 from poolpilot.models.reasons import BUSY, QUEUEING, percentage
 from poolpilot.models.workload_repository import WorkloadRepository
+from poolpilot.serve.commands.presentation.neutral_choice import neutral_choice
 from poolpilot.serve.commands.presentation.setting_lines import SettingLines
 from poolpilot.serve.commands.presentation.verdict import trials
 
@@ -58,6 +59,8 @@ class Advice:
         to_name_cpus: Line that asks again with the processors named; None where they are known.
         next_steps: Lines that find out in staging, where there is no advice or a change may lose, or the line that
             looks again, where what was seen does not last; else empty.
+        neutral: What may be set without trying where there is no advice, with what it was worth; None where nobody
+            knows, or what was seen does not last.
         to_set: The lines that set it and keep it; none where nothing is to be set.
         after_restart: What only a restart could change, and would.
         window: What was seen.
@@ -71,6 +74,7 @@ class Advice:
     worst_memory_mb: float
     to_name_cpus: str | None
     next_steps: tuple[str, ...]
+    neutral: str | None
     to_set: SettingLines
     after_restart: tuple[str, ...]
     window: Window
@@ -86,6 +90,7 @@ class Advice:
             "worst_memory_mb": self.worst_memory_mb,
             "to_name_cpus": self.to_name_cpus,
             "next_steps": list(self.next_steps),
+            "neutral": self.neutral,
             **self.to_set.as_dict(),
             "after_restart": list(self.after_restart),
             REQUEST: as_body([self.window], self.limits, Objective()),
@@ -114,6 +119,7 @@ def advice_of(
         worst_memory_mb=threads * int(server.variables["thread_stack"].value) / 2**20,
         to_name_cpus=f"poolpilot advise {named} --cpus N" if server.knobs.processors is None else None,
         next_steps=_next_steps(window, prediction, named),
+        neutral=_neutral(window, prediction, server.knobs),
         to_set=SettingLines.between(prediction.in_force, chosen),
         after_restart=_after_restart(server, window, chosen),
         window=window,
@@ -180,6 +186,10 @@ def _next_steps(window: Window, prediction: Prediction, named: str) -> tuple[str
     if prediction.abstained and disturbances_of([window]):
         return (f"poolpilot advise {named}",)
     return trials(named) if prediction.abstained or _may_lose(prediction) else ()
+
+
+def _neutral(window: Window, prediction: Prediction, limits: KnobSpace) -> str | None:
+    return neutral_choice(limits, window.pool_tuple) if prediction.abstained and not disturbances_of([window]) else None
 
 
 def _may_lose(prediction: Prediction) -> bool:

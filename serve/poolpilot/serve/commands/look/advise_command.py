@@ -110,6 +110,8 @@ def advice_table(advice: Advice) -> Table:
     table.add_row("in force", f"{prediction.in_force} (size, oversubscribe, stall limit in ms)")
     for row in verdict_rows(prediction):
         table.add_row(*row)
+    if advice.neutral is not None:
+        table.add_row("untried", advice.neutral)
     if not prediction.keeps:
         threads = f"{advice.worst_threads} threads, {advice.worst_memory_mb:.0f} MB of stacks at most"
         table.add_row("worst case", threads)

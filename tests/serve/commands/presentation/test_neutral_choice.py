@@ -1,0 +1,60 @@
+"""The constant that may be set untried is named with what was measured of it, and only where it was."""
+
+import json
+import math
+from pathlib import Path
+from statistics import fmean, median
+
+import pytest
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.commands.presentation import neutral_choice as chosen
+from poolpilot.serve.commands.presentation.neutral_choice import NEUTRAL, neutral_choice
+
+RUNS = Path(__file__).parents[4] / "benchmarks" / "reports" / "mariadb_suite_runs.jsonl"
+DEFAULT = PoolTuple(2, 3, 500)
+
+
+def gains_of(method: str) -> list[float]:
+    """Gain over the default in each workload that the suite measured first, as a share."""
+    results = [json.loads(line)["result"] for line in RUNS.read_text(encoding="utf-8").splitlines()]
+    gains: dict[str, float] = {}
+    for result in results[: chosen.WORKLOADS]:
+        values = result["values"]
+        gains[result["family"]] = math.expm1(fmean(values[method]) - fmean(values["default"]))
+    return list(gains.values())
+
+
+@pytest.mark.parametrize(
+    ("method", "gain", "loss"),
+    [
+        ("constant_16_3_10", chosen.MEDIAN_GAIN, chosen.LARGEST_LOSS),
+        ("warm_start", chosen.TRIED_MEDIAN_GAIN, chosen.TRIED_LARGEST_LOSS),
+    ],
+)
+def test_its_worth_is_what_the_suite_measured(method: str, gain: float, loss: float) -> None:
+    gains = gains_of(method)
+    assert len(gains) == chosen.WORKLOADS
+    assert round(median(gains), 2) == gain
+    assert round(-min(gains), 2) == loss
+
+
+def test_it_is_named_with_its_worth_and_that_of_trying() -> None:
+    said = neutral_choice(KnobSpace.stock(2), DEFAULT)
+    assert said is not None
+    assert said.startswith("(16, 3, 10) over the default gained 7 % in the median of 16 kinds of workload")
+    assert "poolpilot climb --warm gained 3 % and lost 3 % at most" in said
+
+
+@pytest.mark.parametrize(
+    ("limits", "in_force"),
+    [
+        (KnobSpace.stock(8), PoolTuple(8, 3, 500)),
+        (KnobSpace(None, KnobSpace.stock(2).knobs), DEFAULT),
+        (KnobSpace.stock(2, max_pool_size=8), DEFAULT),
+        (KnobSpace.stock(2), DEFAULT.with_core(NEUTRAL)),
+    ],
+)
+def test_where_it_was_not_measured_or_is_in_force_there_is_none(limits: KnobSpace, in_force: PoolTuple) -> None:
+    assert neutral_choice(limits, in_force) is None
