@@ -1,7 +1,7 @@
 """Outcomes with a planted gain, and learned models that differ by their curves."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.learned_folder import CURVES_FILE
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
+from poolpilot.models.predictor import Prediction
 from poolpilot.pipelines.production.model_shelf import ModelShelf
 from poolpilot.pipelines.production.production_outcome import Became, ProductionOutcome
 
@@ -50,6 +51,16 @@ def planted(digest: str, mean: float, count: int = 40, server_id: str = "db") ->
     """Decisions with gains of a spread of 0.05 around a mean."""
     gains = np.random.default_rng([count, *digest.encode()]).normal(mean, 0.05, count)
     return [outcome(number, digest, float(gain), server_id=server_id) for number, gain in enumerate(gains)]
+
+
+class StaticChoice:
+    """Names one tuple, whatever it is asked."""
+
+    def __init__(self, pool_tuple: PoolTuple) -> None:
+        self.pool_tuple = pool_tuple
+
+    def predict(self, windows: Sequence[Window], _limits: KnobSpace, _objective: Objective) -> Prediction:
+        return Prediction(self.pool_tuple, windows[-1].pool_tuple, False, ("planted",), "ab" * 32)
 
 
 def curves_named(name: str) -> ResponseCurves:

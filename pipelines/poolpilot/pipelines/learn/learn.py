@@ -10,6 +10,7 @@ from rich.console import Console
 
 from poolpilot.env.output import warn
 from poolpilot.errors import StoreError
+from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.native_pool.simulation import CALIBRATED, Machine
@@ -24,9 +25,10 @@ from poolpilot.pipelines.learn.live_collection import collect_live
 from poolpilot.pipelines.learn.machine_check import MachineCheck
 from poolpilot.pipelines.learn.own_records import OwnRecords, joined_curves
 from poolpilot.pipelines.learn.replayed_regret import JudgedWorkload, as_rows, differences, judge
-from poolpilot.pipelines.learn.run_tree import RunTree, log_learned
+from poolpilot.pipelines.learn.run_tree import RunTree, alias_follows, log_learned
 from poolpilot.pipelines.learn.simulated_collection import SimulatedCollection
 from poolpilot.pipelines.production.model_shelf import ModelShelf
+from poolpilot.pipelines.production.off_policy import off_policy_gain
 from poolpilot.pipelines.production.outcome_store import OutcomeStore
 from poolpilot.pipelines.production.production_outcome import ProductionOutcome
 from poolpilot.pipelines.production.roll_back import roll_back_if_worse
@@ -116,6 +118,12 @@ class _Learning:
         if found is not None:
             self.report.production = found.in_words()
             self.console.print(found.in_words(), soft_wrap=True)
+            if found.went_back_to is not None:
+                self._alias_follows(found.went_back_to)
+
+    def _alias_follows(self, digest: str) -> None:
+        problem = alias_follows(self.settings, digest)
+        warn([] if problem is None else [problem], self.console)
 
     def _learn(self) -> None:
         plan = LearningPlan.of(self.settings)
@@ -236,6 +244,7 @@ class _Learning:
         learned, held_out = self._learned(), list(self.records.sweeps("validation"))
         beside = self._compared(learned, held_out)
         objections = objections_to_learned(beside, self.settings.margin, learned.digest, self.shelf.barred())
+        objections = (*objections, *self._objections_of_production(learned))
         if learned.digest == self.base.digest:
             objections = (*objections, "nothing was learned: no workload to learn from is complete")
         evaluation = {
@@ -247,13 +256,20 @@ class _Learning:
         folder = self.shelf.put(learned.digest, files)
         return {"digest": learned.digest, "folder": str(folder), "objections": list(objections)}
 
+    def _objections_of_production(self, learned: ResponseCurves) -> list[str]:
+        """What outcomes say against what was learned, weighed by their propensities."""
+        outcomes = list(OutcomeStore(self.records.folder).read())
+        objection = off_policy_gain(LatentBandit(learned), outcomes).objection(self.settings.roll_back.margin)
+        return [] if objection is None else [objection]
+
     def _ship(self, gate: Mapping[str, Any]) -> None:
         """Puts what passed in force."""
         self.report.digest, self.report.folder = gate["digest"], Path(gate["folder"])
         self.report.objections = tuple(gate["objections"])
-        log_learned(self.tree, self.report.folder)
+        log_learned(self.tree, self.report.folder, gate["digest"])
         if self.report.objections:
             self.shelf.refuse(gate["digest"], self.report.objections)
         elif self.settings.promote:
             self.shelf.promote(gate["digest"])
             self.report.promoted = True
+            self._alias_follows(gate["digest"])

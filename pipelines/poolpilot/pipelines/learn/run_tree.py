@@ -1,6 +1,7 @@
 """One MLflow run for `poolpilot learn`, with a child for every stage; nothing where MLflow is not installed."""
 
 import importlib.util
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,8 @@ Log = Callable[[Mapping[str, Any]], None]
 """Logs what came of a stage: numbers as metrics, the whole as a file."""
 
 RESULT_FILE = "result.json"
+LOCAL_STORE = "mlflow.db"
+"""The local store within its folder."""
 
 
 def _nothing(_: Mapping[str, Any]) -> None:
@@ -99,9 +102,37 @@ def _log(result: Mapping[str, Any]) -> None:
     mlflow.log_dict(dict(result), RESULT_FILE)
 
 
-def log_learned(tree: RunTree, folder: Path) -> None:
-    """Keeps the folder that was learned with the run above all."""
-    if tree.tracked:
-        import mlflow
+def log_learned(tree: RunTree, folder: Path, digest: str) -> None:
+    """Keeps the folder that was learned with the run above all, as a version of the registered model."""
+    if not tree.tracked:
+        return
+    import mlflow
 
-        mlflow.log_artifacts(str(folder), "model")
+    from poolpilot.pipelines.production.learned_registry import register_learned
+
+    mlflow.log_artifacts(str(folder), "model")
+    run = mlflow.active_run()
+    assert run is not None, "a folder is logged within the run above all"
+    register_learned(digest, run.info.run_id)
+
+
+def alias_follows(settings: LearnSettings, digest: str) -> str | None:
+    """Moves the registry's alias to what is in force, where runs are logged.
+
+    Returns:
+        Why it could not be moved, as a sentence; None where it was, or there is no registry: the link decides.
+    """
+    known = "MLFLOW_TRACKING_URI" in os.environ or (settings.tracking / LOCAL_STORE).exists()
+    if not settings.track or not known or importlib.util.find_spec("mlflow") is None:
+        return None
+    from mlflow.exceptions import MlflowException
+
+    from poolpilot.pipelines.production.learned_registry import move_alias
+    from poolpilot.pipelines.tracking import use_tracking
+
+    try:
+        use_tracking(settings.tracking)
+        move_alias(digest)
+    except MlflowException as error:
+        return f"the alias in MLflow's registry could not be moved: {error.message}"
+    return None

@@ -42,6 +42,11 @@ class ProductionOutcome:
         """What J had gained in the window after."""
         return self.objective.value(self.after) - self.objective.value(self.before)
 
+    @property
+    def realised(self) -> float:
+        """What that was worth: what was taken back has gained nothing, and has cost what its window lost."""
+        return self.gain if self.verdict == "kept" else min(self.gain, 0.0) if self.verdict == "taken back" else 0.0
+
     def as_row(self, request: str) -> Mapping[str, Any]:
         """The row of `OUTCOME_SCHEMA`.
 

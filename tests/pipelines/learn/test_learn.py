@@ -1,0 +1,162 @@
+"""A run leaves a folder that decides, goes on from wherever it was stopped, and puts nothing bad in force."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.pipelines.learn.conftest import learned_in, made_quick
+
+from poolpilot.errors import SettingError
+from poolpilot.models.latent.latent_bandit import LatentBandit
+from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
+from poolpilot.models.latent.shipped import bandit_for
+from poolpilot.pipelines.learn import learn as learn_module
+from poolpilot.pipelines.learn.learn import LearnReport
+from poolpilot.pipelines.learn.machine_check import MachineCheck
+from poolpilot.pipelines.learn.own_records import OWN, OwnRecords
+from poolpilot.pipelines.learn.simulated_collection import SimulatedCollection
+from poolpilot.pipelines.production.model_shelf import ModelShelf
+
+Run = Callable[..., LearnReport]
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory, small_library: ResponseCurves) -> str:
+    """Digest of what a run comes to that nobody stops."""
+    with pytest.MonkeyPatch.context() as patch:
+        made_quick(patch, small_library)
+        digest = learned_in(tmp_path_factory.mktemp("whole") / "learned").digest
+    assert digest is not None
+    return digest
+
+
+def test_leaves_a_folder_that_decides(run_learn: Run, uninterrupted: str, small_library: ResponseCurves) -> None:
+    report = run_learn()
+    assert (report.promoted, report.objections, report.digest) == (True, (), uninterrupted)
+    assert report.in_force == report.digest != small_library.digest
+    bandit = bandit_for("mariadb", report.out / "current")
+    assert isinstance(bandit, LatentBandit)
+    own = [curve for curve in bandit.curves.curves if curve.family.endswith(OWN)]
+    assert len(own) == 6
+    assert {curve.cpus for curve in own} == {2}
+    assert bandit.curves.curves[: len(small_library.curves)] == small_library.curves
+    (row,) = report.rounds
+    assert row["own_curves"] == 6
+    assert "3 held-out workloads of 3 families" in row["in_words"][0]
+    assert report.folder is not None
+    assert "poolpilot tune DSN --model FOLDER" in (report.folder / "README.md").read_text(encoding="utf-8")
+
+
+def raises_once(monkeypatch: pytest.MonkeyPatch, place: Any, name: str, calls: int = 1) -> None:
+    """The user presses Ctrl-C at the n-th call of something."""
+    original, count = getattr(place, name), 0
+
+    def pressed(*given: Any, **named: Any) -> Any:
+        nonlocal count
+        count += 1
+        if count == calls:
+            raise KeyboardInterrupt
+        return original(*given, **named)
+
+    monkeypatch.setattr(place, name, pressed)
+
+
+STAGES = {
+    "check": (MachineCheck, "of", 1),
+    "first batch": (SimulatedCollection, "_taken_over", 1),
+    "second batch": (SimulatedCollection, "_taken_over", 2),
+    "records of the round": (OwnRecords, "coverage", 1),
+    "curves": (OwnRecords, "curves", 1),
+    "judging": (learn_module, "judge", 2),
+    "gate": (learn_module, "objections_to_learned", 1),
+    "shelf": (ModelShelf, "put", 2),
+    "promotion": (ModelShelf, "promote", 2),
+}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_stopped_anywhere_it_comes_to_the_same(
+    run_learn: Run, uninterrupted: str, monkeypatch: pytest.MonkeyPatch, stage: str
+) -> None:
+    with monkeypatch.context() as patch:
+        raises_once(patch, *STAGES[stage])
+        with pytest.raises(KeyboardInterrupt):
+            run_learn()
+    report = run_learn()
+    assert (report.digest, report.promoted) == (uninterrupted, True)
+    assert len(report.rounds) == 1
+
+
+def test_what_is_finished_is_not_done_again(run_learn: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        raises_once(patch, learn_module, "objections_to_learned")
+        with pytest.raises(KeyboardInterrupt):
+            run_learn()
+        patch.setattr(SimulatedCollection, "run", lambda *_: pytest.fail("collected twice"))
+        assert run_learn().promoted
+
+
+def test_a_stopped_run_wants_its_settings_again_or_is_given_up(run_learn: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        raises_once(patch, learn_module, "judge")
+        with pytest.raises(KeyboardInterrupt):
+            run_learn()
+    with pytest.raises(SettingError, match=r"with other settings \(seed 1\) was stopped in .*--anew"):
+        run_learn(seed=2)
+    assert run_learn(seed=2, anew=True).promoted
+
+
+def test_a_second_run_adds_to_the_records_of_the_first(run_learn: Run) -> None:
+    first = run_learn()
+    second = run_learn()
+    assert second.rounds[0]["own_curves"] == 2 * first.rounds[0]["own_curves"]
+    assert second.digest != first.digest
+    assert ModelShelf(second.out).before(second.digest or "") == first.digest
+
+
+def upside_down(base: ResponseCurves, own: list[ResponseCurve]) -> ResponseCurves:
+    """A library in which the worst of every workload is the best."""
+    curves = [curve.model_copy(update={"log_worth": tuple(-10.0 * one for one in curve.log_worth)}) for curve in own]
+    return ResponseCurves(grid=base.grid, source="upside down", curves=tuple(curves))
+
+
+def test_a_bad_model_is_never_put_in_force(
+    run_learn: Run, small_library: ResponseCurves, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good = run_learn()
+    monkeypatch.setattr(learn_module, "joined_curves", upside_down)
+    bad = run_learn(margin=0.01)
+    assert not bad.promoted
+    assert bad.in_force == good.digest != bad.digest
+    assert "on simulated its mean regret is" in bad.objections[0]
+    assert "of what ships" in bad.objections[0]
+    assert "of what is in force" in bad.objections[1]
+    ledger = ModelShelf(bad.out).ledger()
+    assert [(line.action, line.digest) for line in ledger] == [
+        ("promoted", small_library.digest),
+        ("promoted", good.digest),
+        ("refused", bad.digest),
+    ]
+
+
+def test_what_passes_is_left_on_the_shelf_where_nothing_is_to_be_promoted(
+    run_learn: Run, small_library: ResponseCurves
+) -> None:
+    report = run_learn(promote=False)
+    assert (report.promoted, report.objections, report.in_force) == (False, (), small_library.digest)
+    assert report.digest is not None
+    assert ModelShelf(report.out).model(report.digest).curves.digest == report.digest
+
+
+def test_nothing_is_learned_from_nothing(run_learn: Run, tmp_path: Path) -> None:
+    report = run_learn(minutes=1e-9, workloads=None)
+    assert not report.promoted
+    assert any("nothing was learned" in objection for objection in report.objections)
+    assert any("judged on 0 held-out workloads" in objection for objection in report.objections)
+    assert report.out == tmp_path / "learned"
+
+
+def test_no_minutes_learn_nothing_and_leave_what_ships_in_force(run_learn: Run, small_library: ResponseCurves) -> None:
+    report = run_learn(minutes=0.0)
+    assert (report.rounds, report.folder, report.in_force) == ([], None, small_library.digest)

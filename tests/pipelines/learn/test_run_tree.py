@@ -1,0 +1,70 @@
+"""One MLflow run with a child for every stage, which goes on where it was stopped; nothing without MLflow."""
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poolpilot.models.latent.response_curves import ResponseCurves
+from poolpilot.pipelines.learn import learn as learn_module
+from poolpilot.pipelines.learn.learn import LearnReport
+from poolpilot.pipelines.learn.learn_settings import LearnSettings
+from poolpilot.pipelines.learn.run_tree import alias_follows
+from poolpilot.pipelines.production.learned_registry import CURVES_TAG, IN_FORCE, LEARNED_NAME
+
+Run = Callable[..., LearnReport]
+
+pytestmark = pytest.mark.filterwarnings("ignore:The ``noload``")  # SQLAlchemy warns of what MLflow still uses
+
+
+def test_one_tree_even_when_it_is_stopped(
+    run_learn: Run, small_library: ResponseCurves, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mlflow import MlflowClient
+    from mlflow.exceptions import MlflowException
+
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+
+    def stopped(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    tracked = {"track": True, "tracking": tmp_path / "tracking"}
+    with monkeypatch.context() as patch:
+        patch.setattr(learn_module, "objections_to_learned", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            run_learn(**tracked)
+    report = run_learn(**tracked)
+    client = MlflowClient(f"sqlite:///{tmp_path / 'tracking' / 'mlflow.db'}")
+    experiment = client.get_experiment_by_name("poolpilot")
+    assert experiment is not None
+    runs = client.search_runs([experiment.experiment_id])
+    (root,) = (run for run in runs if "mlflow.parentRunId" not in run.data.tags)
+    assert (root.info.run_name, root.info.status) == ("learn", "FINISHED")
+    children = [(run.info.run_name, run.info.status) for run in runs if run.info.run_id != root.info.run_id]
+    assert sorted(children) == [
+        ("check", "FINISHED"),
+        ("evaluation 1", "FINISHED"),
+        ("gate", "FINISHED"),
+        ("gate", "KILLED"),
+        ("simulated 1", "FINISHED"),
+    ]
+    (evaluation,) = (run for run in runs if run.info.run_name == "evaluation 1")
+    assert evaluation.data.metrics["own_curves"] == 6.0
+    assert report.promoted
+    kept = {file.path for file in client.list_artifacts(root.info.run_id, "model")}
+    assert "model/MANIFEST.json" in kept
+    version = client.get_model_version_by_alias(LEARNED_NAME, IN_FORCE)
+    assert (version.tags[CURVES_TAG], version.run_id) == (report.digest, root.info.run_id)
+    assert report.digest is not None
+    assert alias_follows(LearnSettings(track=True, tracking=tmp_path / "tracking"), small_library.digest) is None
+    with pytest.raises(MlflowException, match="alias"):  # what ships is no version
+        client.get_model_version_by_alias(LEARNED_NAME, IN_FORCE)
+
+
+def test_without_mlflow_it_works_all_the_same(run_learn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "mlflow" else found(name))
+    assert run_learn(track=True, tracking=tmp_path / "tracking").promoted
+    assert not (tmp_path / "tracking").exists()

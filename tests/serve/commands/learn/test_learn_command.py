@@ -1,0 +1,128 @@
+"""`poolpilot learn` as a user meets it: a folder, outcomes taken in, a bad model rolled back, the service following."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.pipelines.production.conftest import curves_named, planted
+
+from poolpilot.models.body import Request
+from poolpilot.models.latent.learned_folder import CURVES_FILE
+from poolpilot.models.latent.one_look import OneLook
+from poolpilot.models.latent.response_curves import ResponseCurves
+from poolpilot.models.latent.shipped_curves import load_curves
+from poolpilot.pipelines.learn import learn as learn_module
+from poolpilot.pipelines.production.model_shelf import ModelShelf
+from poolpilot.pipelines.production.outcome_store import OutcomeStore
+from poolpilot.serve.commands.presentation.exit_codes import INTERRUPTED, REFUSED
+from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
+from poolpilot.serve.service.outcomes.reported_outcome import ReportedOutcome
+from poolpilot.serve.service.predictor_by_kind import PredictorByKind
+from poolpilot.serve.service.served_models import ServedModels
+
+Invoke = Callable[..., Any]
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "learned"
+
+
+@pytest.fixture(autouse=True)
+def _small_base(monkeypatch: pytest.MonkeyPatch) -> None:
+    shipped = load_curves()
+    small = ResponseCurves(grid=shipped.grid, source="some of what ships", curves=shipped.curves[::40])
+    monkeypatch.setattr(learn_module, "load_curves", lambda: small)
+
+
+def promoted(out: Path, name: str) -> str:
+    """Puts a model in force, as an earlier run would have."""
+    curves = curves_named(name)
+    curves.save(out.parent / CURVES_FILE)
+    shelf = ModelShelf(out)
+    shelf.put(curves.digest, {CURVES_FILE: (out.parent / CURVES_FILE).read_bytes()})
+    shelf.promote(curves.digest)
+    return curves.digest
+
+
+def reported(folder: Path, digest: str, mean: float) -> None:
+    """Has a service keep forty outcomes of a model."""
+    with OutcomeLog(folder, 2**20) as log:
+        for one in planted(digest, mean):
+            request = Request((one.before, one.after), one.limits, one.objective)
+            log.append(ReportedOutcome(one.id, one.server_id, 0.5, digest, one.verdict, request))
+
+
+def test_learns_in_a_quick_run_and_says_what_came_of_it(invoke: Invoke, out: Path, tmp_path: Path) -> None:
+    quick = ("--minutes", "1", "--workloads", "9", "--servers", "simulated", "--cpus", "2", "--no-track")
+    result = invoke("learn", *quick, "--out", out, "--margin", "1", "--json", tmp_path / "learned.json")
+    assert result.code == 0, result.err
+    assert "Learning for 1 minutes: one round, each collecting simulated 0.8 min" in result.out
+    summary = json.loads((tmp_path / "learned.json").read_text(encoding="utf-8"))
+    assert summary["promoted"]
+    assert Path(summary["folder"]) == (out / "current").resolve()
+    assert invoke("advise", "--help").code == 0  # the command leaves nothing behind that the next one meets
+
+
+def test_what_did_badly_is_rolled_back_by_itself_and_the_service_follows(
+    invoke: Invoke, out: Path, tmp_path: Path
+) -> None:
+    good, bad = promoted(out, "good"), promoted(out, "bad")
+    models = ServedModels(PredictorByKind.load(out / "current"), lambda: PredictorByKind.load(out / "current"))
+    assert served(models) == {bad}
+    reported(tmp_path / "outcomes", good, 0.1)
+    reported(tmp_path / "outcomes", bad, -0.1)
+    result = invoke("learn", "--minutes", "0", "--outcomes", tmp_path / "outcomes", "--out", out, "--no-track")
+    assert result.code == 0, result.err
+    assert f"the model {bad[:12]} is rolled back to {good[:12]}" in result.out
+    assert served(models) == {bad}
+    models.renew()
+    assert served(models) == {good}
+    kept = list(OutcomeStore(out / "records").read())
+    assert (len(kept), {one.propensity for one in kept}) == (80, {0.5})
+
+
+def served(models: ServedModels) -> set[str]:
+    """Digests of the curves that answer."""
+    assert isinstance(models.predictor, PredictorByKind)
+    looks = models.predictor.predictors.values()
+    return {look.advisor.curves.digest for look in looks if isinstance(look, OneLook)}
+
+
+def test_outcomes_that_are_taken_in_twice_count_once(invoke: Invoke, out: Path, tmp_path: Path) -> None:
+    good = promoted(out, "good")
+    reported(tmp_path / "outcomes", good, 0.1)
+    for shown in ("outcomes taken in", ""):
+        result = invoke("learn", "--minutes", "0", "--outcomes", tmp_path / "outcomes", "--out", out)
+        assert (result.code, "outcomes taken in" in result.out) == (0, bool(shown))
+
+
+def test_mistakes_are_sentences(invoke: Invoke, out: Path, tmp_path: Path) -> None:
+    for given, sentence in (
+        (("--minutes", "-1"), "setting 'minutes': Input should be greater than or equal to 0"),
+        (("--cpus", "0"), "setting 'cpus': Input should be greater than or equal to 1"),
+        (("--minutes", "0", "--outcomes", tmp_path / "nothing"), "cannot read the outcomes in"),
+        (("--json", tmp_path / "nowhere" / "file"), "there is no such folder"),
+    ):
+        result = invoke("learn", *given, "--out", out)
+        assert (result.code, result.err.count("\n")) == (1, 1)
+        assert sentence in result.err
+
+
+def test_ctrl_c_says_how_to_go_on_and_a_refusal_has_its_exit_code(
+    invoke: Invoke, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    nothing = ("learn", "--minutes", "0.000001", "--servers", "simulated", "--no-track", "--out", out)
+    with monkeypatch.context() as patch:
+        patch.setattr(learn_module, "judge", stopped)
+        result = invoke(*nothing)
+    assert result.code == INTERRUPTED
+    assert "The same command goes on." in result.out
+    result = invoke(*nothing)
+    assert result.code == REFUSED
+    assert "nothing was learned" in result.out
