@@ -172,6 +172,16 @@ def test_tuple_that_the_server_refuses_is_not_tried_again(server: FailingServer)
     assert loop.memory.refuses(PoolTuple(2, 3, 500))
 
 
+@pytest.mark.parametrize("state", [State.TRY, State.VERIFY])
+def test_what_a_person_sets_between_a_look_and_a_step_stays(server: FailingServer, state: State) -> None:
+    loop, theirs = loop_on(server, PoolTuple(8, 3, 500)), PoolTuple(5, 3, 500)
+    while loop.turn().state is not state:
+        pass
+    server.apply(theirs)
+    assert loop.turn().state is State.STAND_DOWN
+    assert server.tuple_in_force() == loop.memory.verified == theirs
+
+
 def test_predictor_that_fails_is_no_advice(server: FailingServer) -> None:
     seen: list[Decision] = []
     predictor = Wanting(PoolTuple(2, 3, 500), FeatureError("x", "no such feature"))

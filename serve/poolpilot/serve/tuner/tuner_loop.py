@@ -76,6 +76,7 @@ class TunerLoop:
         self.decision = self.memory.decision("the tuner begins")
         earlier = (in_force.with_core(each.best.core) for each in known.entries)
         self._verified = {in_force, *(each for each in earlier if self.rules.envelope.allows(each))}
+        self._seen = in_force  # what the latest decision was made on
         self._windows: list[Window] = []  # of the workload in force, the latest of each tuple, the tuple in force last
         self._workload = self.memory.workload
         self._lost = False
@@ -155,7 +156,7 @@ class TunerLoop:
                 window = observe(self.target.server, self._window_s()).window
             except TupleChangedError:
                 window = None
-        in_force = self.target.server.tuple_in_force()
+        self._seen = in_force = self.target.server.tuple_in_force()
         reading = None if window is None else Reading.of(window, self.target.objective)
         return Look(
             at_s=self._clock.at_s(),
@@ -176,7 +177,8 @@ class TunerLoop:
         if wanted is None:
             return None
         try:
-            if wanted == server.tuple_in_force():
+            in_force = server.tuple_in_force()
+            if in_force == wanted or in_force != self._seen:  # somebody has set it since: the next look tells of it
                 return None
             self._check(wanted)
             settle(server, server.apply(wanted), self.measurement)
