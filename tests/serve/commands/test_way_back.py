@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from tests.serve.commands.staged_server import StagedServer, restartable_lab, selects
+from tests.serve.commands.staged_server import PATIENCE_S, StagedServer, restartable_lab, selects
 
 from poolpilot.env.lab.instance import Lab
 from poolpilot.env.lab.sysbench_load import SqlLoad
@@ -49,7 +49,7 @@ class Stage(StagedServer):
 
     def run(self, command: str, *options: str) -> str:
         with self.running(command, "--execute", *options) as process:
-            return process.communicate(timeout=60)[0]
+            return process.communicate(timeout=PATIENCE_S)[0]
 
     def until_connected(self, process: "subprocess.Popen[str]") -> None:
         """Waits until the command has connected."""
@@ -118,7 +118,7 @@ def test_first_tuple_is_in_force_or_the_message_names_what_is(
         stage.until_connected(process)
         time.sleep(moment_s)
         FAULTS[fault](stage, process)
-        said = process.communicate(timeout=60)[0]
+        said = process.communicate(timeout=PATIENCE_S)[0]
     assert "Traceback" not in said
     if fault == "kill -9":
         said += stage.run(command, *COMMANDS[command][:1], "1") if command == "climb" else stage.run("restore")
