@@ -104,6 +104,11 @@ def test_elsewhere_fewer_groups_are_not_called_for(
     assert ruled(window_of, {**HOT_ROWS, **changed}, limits) is None
 
 
+def test_single_updates_of_hot_rows_call_for_nothing(window_of: WindowOf, limits: KnobSpace) -> None:
+    assert ruled(window_of, HOT_ROWS, limits, {"commit_share": 0.0}) is None
+    assert ruled(window_of, HOT_ROWS, limits, {"commit_share": 0.3}) is not None
+
+
 def test_fewer_groups_are_called_for_only_where_that_was_measured(window_of: WindowOf, limits: KnobSpace) -> None:
     assert ruled(window_of, {**HOT_ROWS, "connections": 2000.0}, KnobSpace.stock(8)) is None
     assert ruled(window_of, HOT_ROWS, limits, in_force=PoolTuple(1, 3, 500)) is None

@@ -6,8 +6,9 @@ Two rules, each of physics, for who looks once:
   something the pool is not told of: a flush, a disk, a remote call. Its group stands meanwhile. Where requests queue
   and the processors idle, more threads are what is missing, N(1 + W/S) of them: as many as keep the processors busy at
   the share that those of today use.
-* **Row locks.** Where many statements wait for rows that others hold and the processors are used up, the waiting costs
-  them: fewer groups let fewer transactions begin, and those inside end sooner.
+* **Row locks.** Where many statements of transactions wait for rows that others hold and the processors are used up,
+  the waiting costs them: fewer groups let fewer transactions begin, and those inside end sooner. Single updates of hot
+  rows are another matter: there fewer groups lost a third (`hot_counter` in pipelines/mariadb).
 
 Curves say less there: few of the ratios that tell known workloads apart are seen on a MariaDB. Where the rules were
 measured stands in docs/mariadb-suite.md; the second is known on two processors only.
@@ -39,7 +40,10 @@ class WaitRuleSettings(BaseModel):
     least_queued: float = Field(default=0.1, gt=0.0, description="Share of the connections whose requests queue.")
     few_row_waits: float = Field(default=0.05, ge=0.0, description="Waits for locks a statement that explain nothing.")
     stall_limit_ms: int = Field(default=10, ge=1, description="Stall limit that goes with more threads.")
-    many_row_waits: float = Field(default=0.15, gt=0.0, description="Waits for rows a statement that are many.")
+    many_row_waits: float = Field(default=0.17, gt=0.0, description="Waits for rows a statement that are many.")
+    least_commits: float = Field(
+        default=0.05, ge=0.0, description="Share of commits among the statements from which on transactions hold rows."
+    )
     crowded: float = Field(default=64.0, gt=0.0, description="Connections a processor from which on they collide.")
     least_used: float = Field(default=0.5, gt=0.0, description="Share of the processors from which on they are busy.")
     most_cpus: int = Field(default=2, ge=1, description="Processors up to which fewer groups were measured.")
@@ -127,6 +131,7 @@ class WaitRules:
         if (
             limits.cpus > self.settings.most_cpus
             or waits < self.settings.many_row_waits
+            or window.indicators.get("commit_share", 1.0) < self.settings.least_commits
             or used < self.settings.least_used
             or connections < self.settings.crowded * limits.cpus
             or size >= in_force.pool_size
