@@ -42,6 +42,9 @@ LEAST_CALIBRATED = 4
 EVALUATION_S = 0.7
 """About what trying one machine takes in calibration, in seconds."""
 
+MOST_EVALUATIONS = 250
+"""Machines tried at most: the search has come to rest by then."""
+
 
 @dataclass
 class LearnReport:
@@ -187,7 +190,7 @@ class _Learning:
                 "store": self.records.store("native"),
                 "workloads": 6,
                 "windows": 10,
-                "evaluations": max(round(seconds / EVALUATION_S), 10),
+                "evaluations": min(max(round(seconds / EVALUATION_S), 10), MOST_EVALUATIONS),
                 "seed": self.settings.seed,
             },
         )

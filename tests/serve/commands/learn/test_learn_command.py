@@ -56,10 +56,10 @@ def reported(folder: Path, digest: str, mean: float) -> None:
 
 
 def test_learns_in_a_quick_run_and_says_what_came_of_it(invoke: Invoke, out: Path, tmp_path: Path) -> None:
-    quick = ("--minutes", "1", "--workloads", "9", "--servers", "simulated", "--cpus", "2", "--no-track")
+    quick = ("--minutes", "15", "--workloads", "9", "--servers", "simulated", "--cpus", "2", "--no-track")
     result = invoke("learn", *quick, "--out", out, "--margin", "1", "--json", tmp_path / "learned.json")
     assert result.code == 0, result.err
-    assert "Learning for 1 minutes: one round, each collecting simulated 0.8 min" in result.out
+    assert "Learning for 15 minutes: one round, each collecting simulated 12.0 min" in result.out
     summary = json.loads((tmp_path / "learned.json").read_text(encoding="utf-8"))
     assert summary["promoted"]
     assert Path(summary["folder"]) == (out / "current").resolve()
