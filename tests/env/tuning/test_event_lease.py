@@ -14,6 +14,7 @@ from poolpilot.env.mariadb.actuator import Actuator, CallProcedure, SetGlobal
 from poolpilot.env.mariadb.counters import read_tuple_values
 from poolpilot.env.mariadb.dsn import Account, Dsn
 from poolpilot.env.mariadb.grants import grants
+from poolpilot.env.mariadb.identity import ServerIdentity
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.mariadb.variables import tuple_of
 from poolpilot.env.servers.mariadb import MariadbServer
@@ -164,10 +165,21 @@ def test_event_leaves_a_restarted_server_to_its_configuration_file(scheduled: La
     """As after a restart: the server has started at another time than the lease says."""
     with tuner(scheduled, tmp_path) as (server, _):
         lease = EventLease(server, LEAST_S)
-        lease.hold(FIRST, started_unix_s=1)
+        lease.hold(FIRST, replace(ServerIdentity.read(server.session), started_unix_s=1))
         lease.announce(STEP)
         set_tuple(scheduled, STEP)
     until(scheduled, STEP)
+
+
+def test_event_that_came_to_another_server_does_nothing_there(scheduled: Lab, tmp_path: Path) -> None:
+    with tuner(scheduled, tmp_path) as (server, way_back):
+        lease = EventLease(server, LEAST_S)
+        lease.hold(FIRST, replace(ServerIdentity.read(server.session), hostname="another's name"))
+        lease.announce(STEP)
+        way_back.close()
+        set_tuple(scheduled, STEP)
+        time.sleep(2.0 * LEAST_S)
+        assert (in_force(scheduled), len(events(scheduled))) == (STEP, 1)
 
 
 def test_statement_names_only_what_differs() -> None:
@@ -178,7 +190,7 @@ def test_statement_names_only_what_differs() -> None:
             where = "here"
 
             @staticmethod
-            def execute(_: str) -> None:
+            def execute(_: str, __: object = ()) -> None:
                 """Takes everything."""
 
             @staticmethod
@@ -186,7 +198,7 @@ def test_statement_names_only_what_differs() -> None:
                 return ("ON",)
 
     lease = EventLease(Quiet(), 20)  # type: ignore[arg-type]
-    lease.hold(FIRST, 1)
+    lease.hold(FIRST, ServerIdentity("db1", "/data/", "10.11", 1))
     assert "SET GLOBAL" not in lease.statement()
     lease.announce(replace(FIRST, pool_size=8))
     assert "SET GLOBAL thread_pool_size = IF(@@GLOBAL.thread_pool_size IN (8), 4" in lease.statement()

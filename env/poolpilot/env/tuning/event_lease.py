@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from poolpilot.env.knobs import CORE_KNOBS
 from poolpilot.env.mariadb.actuator import PROCEDURE, CallProcedure, in_order
-from poolpilot.env.mariadb.identity import ROUNDING_S
+from poolpilot.env.mariadb.identity import ROUNDING_S, ServerIdentity
 from poolpilot.env.mariadb.tuner_lock import LOCK
 from poolpilot.env.mariadb.variables import KNOB_VARIABLES
 from poolpilot.env.servers.mariadb import MariadbServer
@@ -49,21 +49,22 @@ class EventLease:
         self._procedure = actuator.name if isinstance(actuator, CallProcedure) else None
         self.name = f"{(self._procedure or PROCEDURE).partition('.')[0]}.{NAME}"
         self._verified: PoolTuple | None = None
-        self._started_unix_s = 0
+        self._identity: ServerIdentity | None = None
         self._tried: tuple[PoolTuple, ...] = ()
         self._is_written = False
 
-    def hold(self, verified: PoolTuple, started_unix_s: int) -> None:
+    def hold(self, verified: PoolTuple, identity: ServerIdentity) -> None:
         """Begins, or goes on over a connection that was opened anew.
 
         Args:
             verified: What comes back.
-            started_unix_s: When the server started: after another start its my.cnf holds, and nothing comes back.
+            identity: The server. Another one, to which the event came by replication, leaves it alone; after another
+                start its my.cnf holds, and nothing comes back.
 
         Raises:
             ServerError: The scheduler is off, or the account may not; the text says what to do.
         """
-        self._verified, self._started_unix_s = verified, started_unix_s
+        self._verified, self._identity = verified, identity
         self._server.session.execute(f"SET SESSION wait_timeout = {self._silent_s}")
         self._write()
 
@@ -104,25 +105,30 @@ class EventLease:
         self._is_written = False
         self._check_scheduler()
         try:
-            self._server.session.execute(self.statement())
+            self._server.session.execute(self.statement(), self._names())
         except LostServerError:
             raise
         except ServerError as error:
             raise ServerError(f"no lease can be kept, and without it nothing is set: {error}; {GRANTS}") from error
         self._is_written = True
 
+    def _names(self) -> tuple[str, str]:
+        assert self._identity is not None, "hold first"
+        return self._identity.hostname, self._identity.data_folder
+
     def statement(self) -> str:
-        """What makes the event."""
+        """What makes the event; the names of the server's host and data folder are to be filled in."""
         assert self._verified is not None, "hold first"
+        assert self._identity is not None, "hold first"
         back = "".join(f"{line}; " for line in _lines_back(self._procedure, self._tried, self._verified))
         # The lock keeps a tuner that comes back just now from writing the event that this one is about to drop.
         return (
             f"CREATE OR REPLACE EVENT {self.name} ON SCHEDULE EVERY {self._period_s} SECOND "
             f"STARTS CURRENT_TIMESTAMP + INTERVAL {self._period_s} SECOND "
             f"COMMENT 'PoolPilot: {self._verified} comes back when the tuner is gone' DO "
-            f"IF GET_LOCK('{LOCK}', 0) = 1 THEN "
-            f"IF ABS({STARTED} - {self._started_unix_s}) <= {ROUNDING_S} THEN {back}DO 0; END IF; "
-            f"DROP EVENT IF EXISTS {self.name}; DO RELEASE_LOCK('{LOCK}'); END IF"
+            f"IF @@hostname = %s AND @@datadir = %s THEN IF GET_LOCK('{LOCK}', 0) = 1 THEN "
+            f"IF ABS({STARTED} - {self._identity.started_unix_s}) <= {ROUNDING_S} THEN {back}DO 0; END IF; "
+            f"DROP EVENT IF EXISTS {self.name}; DO RELEASE_LOCK('{LOCK}'); END IF; END IF"
         )
 
 

@@ -83,7 +83,7 @@ class MariadbWayBack:
         identity = ServerIdentity.read(server.session)
         self._journal = Journal.begin(self._folder, identity, first, server.knobs, command)
         if self._lease is not None:
-            self._lease.hold(first, identity.started_unix_s)
+            self._lease.hold(first, identity)
         server.announce = self._announced
         return first
 
@@ -133,7 +133,7 @@ class MariadbWayBack:
             self._journal.server = identity
             self._journal.commit(self._server.tuple_in_force())
         if self._lease is not None:
-            self._lease.hold(self._journal.first, identity.started_unix_s)
+            self._lease.hold(self._journal.first, identity)
         return restarted
 
     def bring_back(self, say: Say) -> str:

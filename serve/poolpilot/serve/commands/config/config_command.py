@@ -54,7 +54,7 @@ class CheckConfigSettings(ProgramSettings):
 
 def build_check() -> Callable[..., None]:
     """The command `poolpilot config check`."""
-    return as_command(CheckConfigSettings, check_config, CHECK_HELP, argument="dsn")
+    return as_command(CheckConfigSettings, check_config, CHECK_HELP, argument="dsn", config_flags=())
 
 
 def check_config(settings: CheckConfigSettings, json_path: Path | None) -> None:

@@ -71,7 +71,7 @@ def as_command(
         argument: Field that is given by its place and not by a flag.
         panels: Fields, `config` and `json_path` by the group of the help they stand in; the fields of a nested model
             have one of their own.
-        config_flags: Names of the option of the settings file.
+        config_flags: Names of the option of the settings file; none where the command takes no such file.
         writes: Whether it has a table to write as JSON.
     """
     panel_of = {name: panel for panel, names in (panels or {}).items() for name in names}
@@ -79,7 +79,7 @@ def as_command(
     assert panel_of.keys() <= {*fields, "config", "json_path"}, "a panel names a field that there is not"
 
     def command(**given: Any) -> None:
-        config, json_path = given.pop("config"), given.pop("json_path", None)
+        config, json_path = given.pop("config", None), given.pop("json_path", None)
         run(model.load(config, {name: _given(given, name) for name in fields}), json_path)
 
     of_fields = _parameters(fields, argument, panel_of)
@@ -148,7 +148,7 @@ def _parameters(
 def _files(config_flags: Sequence[str], panel_of: Mapping[str, str], *, writes: bool) -> Iterator[inspect.Parameter]:
     """The options for the file of settings, and for that of the table where there is one."""
     for name, flags, effect, wanted in (
-        ("config", config_flags, "TOML file; environment and flags win.", True),
+        ("config", config_flags, "TOML file; environment and flags win.", bool(config_flags)),
         ("json_path", ("--json",), "Write the table to this file as JSON.", writes),
     ):
         shown = typer.Option(

@@ -15,6 +15,7 @@ from rich.text import Text
 from poolpilot.env.interrupts import Interrupts
 from poolpilot.env.lab.instance import Lab
 from poolpilot.env.output import check_folder, terminal, write_json
+from poolpilot.errors import ServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.pipelines.demo.production.constant_arms import RUN_UP_S, best_of, in_turns, through_phases
 from poolpilot.pipelines.demo.production.phase_seen import PhaseSeen
@@ -161,8 +162,11 @@ class ProductionDemo:
             return self._through(place, f"the best constant, {best}", self.settings.arm_s)
 
     def _tuned_arm(self, place: LoadedLab) -> list[PhaseSeen]:
-        with place.restarted(), self._tuner(place, "shifts", *self._tuner_flags()):
-            return self._through(place, "a tuner that applies", self.settings.tuner_s)
+        with place.restarted(), self._tuner(place, "shifts", *self._tuner_flags()) as child:
+            seen = self._through(place, "a tuner that applies", self.settings.tuner_s)
+            if not child.alive:
+                raise ServerError("the tuner has ended before its load has: what it said is above")
+            return seen
 
     def _through(self, place: LoadedLab, arm: str, seconds: float) -> list[PhaseSeen]:
         def begins(phase: str) -> None:
