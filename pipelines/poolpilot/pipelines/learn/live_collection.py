@@ -1,20 +1,27 @@
 """Live sweeps for `poolpilot learn`: the embedded pool, and the MariaDB of a private test server."""
 
+import math
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
 from rich.console import Console
 
+from poolpilot.env.measurement.sweep import AGAIN_ROUND
 from poolpilot.env.workloads.families import PlannedWorkload
-from poolpilot.pipelines.collect.collect import collect
+from poolpilot.pipelines.collect.collect import Staging, collect
 from poolpilot.pipelines.collect.collect_report import CollectReport
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
 from poolpilot.pipelines.collect.staging import mariadb_staging
+from poolpilot.pipelines.store.records import StagingStore
 
 WORKLOADS = {"train_workloads": 360, "validation_workloads": 180, "test_workloads": 0}
 """More than anybody has minutes for; both splits are spread evenly over the run, however soon it ends."""
 
 MARIADB_EACH = 6
+
+LEAST_WORKLOAD_S = 20.0
+"""A live sweep takes longer; so many are planned that the time ends the collection, and the time left can be shown."""
 
 
 def collect_live(server: str, store: Path, seconds: float, seed: int, console: Console, lab: Path) -> CollectReport:
@@ -43,16 +50,27 @@ def collect_live(server: str, store: Path, seconds: float, seed: int, console: C
         "splits": ("train", "validation"),
         "time_budget_s": max(seconds, 1.0),
     }
+    planned: list[PlannedWorkload[Any]]
+    staging: Staging[Any] | None = None
     if server == "native":
-        report = collect(CollectSettings.load(None, given | WORKLOADS), console=console)
+        settings = CollectSettings.load(None, given | WORKLOADS)
+        planned = settings.planned()
     else:
         each = {"mariadb.train_each": MARIADB_EACH, "mariadb.validation_each": MARIADB_EACH, "mariadb.test_each": 0}
         settings = CollectSettings.load(None, {**given, **each, "mariadb.folder": lab})
-        planned, staging = mariadb_staging(settings)
-        report = collect(settings, interleaved(planned), staging, console)
+        drawn, staging = mariadb_staging(settings)
+        planned = interleaved(drawn)
+    upto = _complete(store) + math.ceil(seconds / LEAST_WORKLOAD_S) + 1
+    report = collect(settings, planned[:upto], staging, console)
     if report.stopped == "interrupted":
         raise KeyboardInterrupt(report.stopped)
     return report
+
+
+def _complete(store: Path) -> int:
+    """Workloads of a store that are swept to the end."""
+    windows = StagingStore(store).windows.scan()
+    return len(set(windows.filter(pc.equal(windows["round"], AGAIN_ROUND))["workload_id"].to_pylist()))
 
 
 def interleaved(planned: list[PlannedWorkload[Any]]) -> list[PlannedWorkload[Any]]:

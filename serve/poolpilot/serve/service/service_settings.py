@@ -21,7 +21,7 @@ class ServeSettings(ProgramSettings):
     host: str = Field(default="127.0.0.1", description="Address to listen on; beyond loopback it needs tokens and TLS.")
     port: int = Field(default=8750, ge=0, le=65_535, description="TCP port; 0 takes a free one.")
     model: Path | None = Field(
-        default=None, description="Folder of a model artefact, in place of the champion for its kind of server."
+        default=None, description="Folder that `poolpilot learn` has left, or of a network for its kind of server."
     )
     outcomes: Path | None = Field(
         default=None, description="Folder that what clients report to POST /v1/outcomes is kept in; none keeps nothing."

@@ -34,7 +34,7 @@ class ClimbRunSettings(TuningOptions, ClimbSettings):
     seconds: float = option(60.0, "Length of the climb.", low=1.0, metavar="X")
     knob: tuple[KnobName, ...] = option((), "What to climb: pool_size, or all.", metavar="NAME")
     warm: bool = option(False, "Try what is predicted first.", flag="--warm/--cold")
-    model: Path | None = option(None, "A network to ask instead.", metavar="FOLDER")
+    model: Path | None = option(None, "What was learned, or a network.", metavar="FOLDER")
     set: tuple[str, ...] = option((), "Any setting; repeat it for more.", metavar="NAME=VALUE")
     list_settings: bool = option(False, "Print them, with range and effect.", flag="--list-settings")
 

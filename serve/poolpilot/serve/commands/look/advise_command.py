@@ -34,7 +34,7 @@ class AdviseSettings(MariadbOptions):
     cpus: Cpus = None
     seconds: float = Field(default=5.0, ge=0.5, le=600.0, description="How long to look.")
     model: Path | None = Field(
-        default=None, description="Folder of a network to ask instead; `network` is the shipped one."
+        default=None, description="Folder that `poolpilot learn` has left, or of a network; `network` is what ships."
     )
 
 

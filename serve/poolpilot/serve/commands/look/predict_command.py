@@ -33,7 +33,7 @@ class PredictSettings(ProgramSettings):
         json_schema_extra={"metavar": "FILE"},
     )
     model: Path | None = Field(
-        default=None, description="Folder of a network to ask instead; `network` is the shipped one."
+        default=None, description="Folder that `poolpilot learn` has left, or of a network; `network` is what ships."
     )
 
 

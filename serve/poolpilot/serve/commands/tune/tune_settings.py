@@ -40,7 +40,7 @@ class TuneSettings(RemoteOptions):
         (), "When it may change anything: nights, 'weekdays 01:00-05:00'; repeat it for more.", metavar="TEXT"
     )
     approve: bool = option(False, "Wait for a person's approval of every step.", flag="--approve")
-    model: Path | None = option(None, "A network to ask instead; `network` is the shipped one.", metavar="FOLDER")
+    model: Path | None = option(None, "What was learned, or a network (`network`: the shipped one).", metavar="FOLDER")
     propose: str | None = option(
         None, "Try this configuration instead of asking: size,oversubscribe,stall limit.", metavar="N,N,N"
     )
