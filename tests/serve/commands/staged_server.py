@@ -10,11 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-from tests.conftest import short_folder
-
-from poolpilot.env.lab.host.ports import free_or_checked
-from poolpilot.env.lab.instance import Lab, LabSettings
+from poolpilot.env.lab.instance import Lab
 from poolpilot.env.lab.sql_workload import SqlClass, SqlWorkload
 from poolpilot.env.mariadb.counters import read_tuple_values
 from poolpilot.env.mariadb.session import Session
@@ -114,11 +110,3 @@ def selects(think_ms: float) -> SqlWorkload:
     """Reads of 16 connections, each of which rests in between."""
     reads = SqlClass("point_select", "oltp_point_select", 16, think_ms=think_ms)
     return SqlWorkload("selects", "point_select", (reads,), dataset="small", cpus=2)
-
-
-@contextmanager
-def restartable_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """A server with the small data set that keeps its ports when it is started anew."""
-    settings = LabSettings(dataset="small", port=free_or_checked(None), extra_port=free_or_checked(None))
-    with Lab(short_folder(tmp_path_factory), settings) as lab:
-        yield lab

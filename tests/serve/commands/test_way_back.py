@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from tests.serve.commands.staged_server import PATIENCE_S, StagedServer, restartable_lab, selects
+from tests.serve.commands.staged_server import PATIENCE_S, StagedServer, selects
 
 from poolpilot.env.lab.instance import Lab
 from poolpilot.env.lab.sysbench_load import SqlLoad
@@ -57,19 +57,10 @@ class Stage(StagedServer):
             time.sleep(0.02)
 
 
-@pytest.fixture(scope="module")
-def server(
-    mariadb_installed: None,  # noqa: ARG001
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Lab]:
-    with restartable_lab(tmp_path_factory) as lab:
-        yield lab
-
-
 @pytest.fixture
-def stage(server: Lab, tmp_path: Path) -> Iterator[Stage]:
+def stage(restartable_lab: Lab, tmp_path: Path) -> Iterator[Stage]:
     with ExitStack() as load:
-        yield Stage(server, tmp_path / "journals", load)
+        yield Stage(restartable_lab, tmp_path / "journals", load)
 
 
 def interrupted(number: int) -> Callable[[Stage, "subprocess.Popen[str]"], None]:

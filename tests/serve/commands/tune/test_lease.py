@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.serve.commands.staged_server import PATIENCE_S, restartable_lab
+from tests.serve.commands.staged_server import PATIENCE_S
 from tests.serve.commands.tune.test_tune_mariadb import ENDLESS, FIRST, LOAD, STEP, Stage
 
 from poolpilot.env.lab.instance import Lab
@@ -18,24 +18,15 @@ RUNS = int(os.environ.get("POOLPILOT_LEASE_RUNS", "1"))
 LEASED = ("--mode", "apply", "--propose", "8,4,400", "--lease", "event", "--lease-s", "5", *ENDLESS)
 
 
-@pytest.fixture(scope="module")
-def server(
-    mariadb_installed: None,  # noqa: ARG001
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Lab]:
-    with restartable_lab(tmp_path_factory) as lab:
-        yield lab
-
-
 @pytest.fixture
-def stage(server: Lab, tmp_path: Path) -> Iterator[Stage]:
-    one = Stage(server, tmp_path / "journals")
-    with Session(server.root) as session:
+def stage(restartable_lab: Lab, tmp_path: Path) -> Iterator[Stage]:
+    one = Stage(restartable_lab, tmp_path / "journals")
+    with Session(restartable_lab.root) as session:
         session.execute("CREATE DATABASE IF NOT EXISTS poolpilot")
         session.execute("GRANT EVENT ON poolpilot.* TO poolpilot@'127.0.0.1'")
         session.execute("SET GLOBAL event_scheduler = ON")
     one.set(FIRST)
-    with SqlLoad(LOAD, server.load_file, server.dataset):
+    with SqlLoad(LOAD, restartable_lab.load_file, restartable_lab.dataset):
         yield one
 
 

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from tests.serve.commands.staged_server import PATIENCE_S, StagedServer, ended, restartable_lab, said_until, selects
+from tests.serve.commands.staged_server import PATIENCE_S, StagedServer, ended, said_until, selects
 
 from poolpilot.env.lab.instance import Lab
 from poolpilot.env.lab.sysbench_load import SqlLoad
@@ -53,22 +53,13 @@ class Stage(StagedServer):
 STEP = FIRST.with_core((8, 4, 400))
 
 
-@pytest.fixture(scope="module")
-def server(
-    mariadb_installed: None,  # noqa: ARG001
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Lab]:
-    with restartable_lab(tmp_path_factory) as lab:
-        yield lab
-
-
 @pytest.fixture
-def stage(server: Lab, tmp_path: Path) -> Iterator[Stage]:
-    server.up()
-    with SqlLoad(LOAD, server.load_file, server.dataset):
-        with Session(server.root) as session:
+def stage(restartable_lab: Lab, tmp_path: Path) -> Iterator[Stage]:
+    restartable_lab.up()
+    with SqlLoad(LOAD, restartable_lab.load_file, restartable_lab.dataset):
+        with Session(restartable_lab.root) as session:
             session.execute("SET GLOBAL thread_pool_idle_timeout = 1")
-        one = Stage(server, tmp_path / "journals")
+        one = Stage(restartable_lab, tmp_path / "journals")
         one.set(FIRST)
         yield one
 
