@@ -10,7 +10,6 @@ training families of the same records. A minute; `python benchmarks/evaluation_p
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +67,7 @@ def predictors(kind: str, dataset: SweepDataset, tries: int) -> Mapping[str, Pre
 
 def played(sweep: WorkloadSweep, predictor: Predictor, tries: int, seed: int) -> tuple[float, float]:
     """Regret of what the method ended on, and the mean regret of what it tried."""
-    shown, values = kept_apart(sweep, np.random.default_rng([seed, *sweep.workload_id.encode()]))
+    shown, values = sweep.kept_apart(np.random.default_rng([seed, *sweep.workload_id.encode()]))
     refiner = Refiner(predictor, RefinerSettings(decisions=tries, measurement=MeasurementSettings(window_s=WINDOW_S)))
     with RecordedServer(shown, seed=seed) as server:
         refinement = refiner.refine(server, sweep.objective)
@@ -76,18 +75,6 @@ def played(sweep: WorkloadSweep, predictor: Predictor, tries: int, seed: int) ->
     lost: Callable[[Core], float] = lambda core: regret(values(core), sweep.oracle_again or 0.0)  # noqa: E731
     tried = [lost(window.pool_tuple.core) for window in refinement.windows[1:]]
     return lost(refinement.pool_tuple.core), float(np.mean(tried)) if tried else 0.0
-
-
-def kept_apart(sweep: WorkloadSweep, rng: np.random.Generator) -> tuple[WorkloadSweep, Callable[[Core], float]]:
-    """The sweep with one window of each tuple, and the mean J of a tuple's other windows, or of the one it has."""
-    shown, rest = {}, {}
-    for core, entry in sweep.entries.items():
-        place = int(rng.integers(len(entry.windows)))
-        shown[core] = replace(entry, windows=(entry.windows[place],), values=(entry.values[place],))
-        others = [value for number, value in enumerate(entry.values) if number != place]
-        rest[core] = float(np.mean(others or entry.values))
-    default = sweep.limits.default_tuple()
-    return replace(sweep, entries=shown), lambda core: rest.get(core, sweep.value(default.with_core(core)))
 
 
 def summary(found: Sequence[tuple[float, float]], sweeps: Sequence[WorkloadSweep]) -> dict[str, Any]:

@@ -96,3 +96,13 @@ def test_view_of_the_server_hides_the_classes_and_keeps_what_tuples_are_worth(ma
     assert entry.value == stored.value(PoolTuple(4, 3, 500)) == seen.oracle_value
     assert seen.workload_id != stored.workload_id
     assert seen.family == stored.family
+
+
+def test_what_is_shown_is_kept_apart_from_what_it_is_judged_by(make_window: MakeWindow) -> None:
+    once, twice = PoolTuple(2, 3, 500), PoolTuple(4, 3, 500)
+    rates = {twice: (100, 400), once: (900,)}
+    windows = [make_window({"a": {1.0: rate}}, each) for each, given in rates.items() for rate in given]
+    shown, value_of = built([(0, window) for window in windows]).kept_apart(np.random.default_rng(1))
+    (seen,) = shown.entries[twice.core].values
+    assert sorted([seen, value_of(twice.core)]) == pytest.approx([math.log(100.0), math.log(400.0)])
+    assert value_of(once.core) == pytest.approx(math.log(900.0)), "the only one there is"

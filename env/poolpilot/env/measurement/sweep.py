@@ -1,7 +1,7 @@
 """The outcomes of many tuples under one workload, and the best of them: the label that learning uses."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -154,6 +154,17 @@ class WorkloadSweep:
     def regret(self, pool_tuple: PoolTuple) -> float:
         """Regret of a tuple against the oracle of this sweep."""
         return regret(self.value(pool_tuple), self.oracle_value)
+
+    def kept_apart(self, rng: np.random.Generator) -> tuple[Self, Callable[[Core], float]]:
+        """The sweep with one window of each tuple, and the mean J of a tuple's other windows, or of the one it has."""
+        shown, rest = {}, {}
+        for core, entry in self.entries.items():
+            place = int(rng.integers(len(entry.windows)))
+            shown[core] = replace(entry, windows=(entry.windows[place],), values=(entry.values[place],))
+            others = [value for number, value in enumerate(entry.values) if number != place]
+            rest[core] = float(np.mean(others or entry.values))
+        default = self.limits.default_tuple()
+        return replace(self, entries=shown), lambda core: rest.get(core, self.value(default.with_core(core)))
 
     @cached_property
     def _oracle_core(self) -> Core:

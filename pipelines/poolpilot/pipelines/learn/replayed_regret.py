@@ -5,15 +5,15 @@ the sweep has some, and against the oracle as it was measured afresh.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from poolpilot.agent.controllers.refiner import Refiner, RefinerSettings
 from poolpilot.env.measurement.protocol import MeasurementSettings
-from poolpilot.env.measurement.sweep import Core, WorkloadSweep
+from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import regret
 from poolpilot.env.servers.recorded import RecordedServer
 from poolpilot.models.latent.latent_bandit import LatentBandit
@@ -145,20 +145,8 @@ def _spread(found: Sequence[WorkloadSweep]) -> list[WorkloadSweep]:
 
 def _replayed(refiner: Refiner, sweep: WorkloadSweep, seed: int) -> float:
     """Regret of what the bandit ends on."""
-    shown, value_of = _kept_apart(sweep, np.random.default_rng([seed, *sweep.workload_id.encode()]))
+    shown, value_of = sweep.kept_apart(np.random.default_rng([seed, *sweep.workload_id.encode()]))
     with RecordedServer(shown, seed=seed) as server:
         ended_on = refiner.refine(server, sweep.objective).pool_tuple.core
     oracle = sweep.oracle_value if sweep.oracle_again is None else sweep.oracle_again
     return regret(value_of(ended_on), oracle)
-
-
-def _kept_apart(sweep: WorkloadSweep, rng: np.random.Generator) -> tuple[WorkloadSweep, Callable[[Core], float]]:
-    """The sweep with one window of each tuple, and the mean J of a tuple's other windows, or of the one it has."""
-    shown, rest = {}, {}
-    for core, entry in sweep.entries.items():
-        place = int(rng.integers(len(entry.windows)))
-        shown[core] = replace(entry, windows=(entry.windows[place],), values=(entry.values[place],))
-        others = [value for number, value in enumerate(entry.values) if number != place]
-        rest[core] = float(np.mean(others or entry.values))
-    default = sweep.limits.default_tuple()
-    return replace(sweep, entries=shown), lambda core: rest.get(core, sweep.value(default.with_core(core)))
