@@ -34,8 +34,7 @@ const choose = (id, value) => {
   select.dispatchEvent(new Event("change", { bubbles: true }));
 };
 
-const look = async () => {
-  await until(() => all("#rows tr").length > 0 && all("#charts svg").length > 0);
+const laidOut = () => {
   const width = document.documentElement.clientWidth;
   found.width = width;
   found.scrolls = document.documentElement.scrollWidth > width;
@@ -51,6 +50,9 @@ const look = async () => {
       .map(() => selector),
   );
   found.figures = all("figcaption span").map((each) => each.textContent);
+};
+
+const useDecisions = async () => {
   found.marks = all("#charts .mark").length;
   const before = document.getElementById("readout").textContent;
   const slider = document.getElementById("window");
@@ -77,6 +79,32 @@ const look = async () => {
     await until(() => shown() !== first);
     found.stayed.push(shown(), links.map((each) => each.getAttribute("aria-current")));
   }
+};
+
+const played = () => ({
+  knobs: all(".knob output").map((each) => each.textContent),
+  results: document.getElementById("results").textContent,
+  spoken: document.getElementById("pool-size").getAttribute("aria-valuetext"),
+});
+
+const useSliders = async () => {
+  const before = played();
+  const slider = document.getElementById("pool-size");
+  slider.value = 6;
+  slider.dispatchEvent(new Event("input", { bubbles: true }));
+  await until(() => played().results !== before.results);
+  const after = played();
+  found.played = [before, after];
+  choose("profile", "latch_beside_cpu");
+  await until(() => played().results !== after.results);
+  found.changed = played().results;
+};
+
+const look = async () => {
+  const plays = document.getElementById("by-size") !== null;
+  await until(() => (plays ? all("#by-size svg").length === 2 : all("#rows tr").length > 0 && all("#charts svg").length > 0));
+  laidOut();
+  await (plays ? useSliders() : useDecisions());
   found.unreachable = all("a, button, select, input, summary").filter((each) => each.tabIndex < 0).length;
   found.unnamed = all("button, select, input").filter((each) => !each.textContent && !each.labels?.length).length;
   Object.assign(found, { title: document.title, text: document.body.innerText, page: document.body.outerHTML });

@@ -28,6 +28,7 @@ from poolpilot.serve.page.followed_servers import FollowedServers
 from poolpilot.serve.page.loopback_only import SECURITY_HEADERS
 from poolpilot.serve.page.page_application import create_page
 from poolpilot.serve.page.page_server import PageServer
+from poolpilot.serve.page.play.playground import Playground
 
 CHROMIUM = os.environ.get("POOLPILOT_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -53,9 +54,9 @@ PHONE = Look("phone", 390, 1500, server="db3")
 LOOKS = (LIGHT, DARK, PHONE)
 
 
-def create_probed_page(servers: FollowedServers, turn: Callable[[], None]) -> Starlette:
+def create_probed_page(servers: FollowedServers, playground: Playground | None, turn: Callable[[], None]) -> Starlette:
     """The page, and the same in a frame as wide as is wanted, with a script that looks at it and may ask for a turn."""
-    page = create_page(servers)
+    page = create_page(servers, playground)
 
     async def framed(request: Request) -> Response:
         width, server = int(request.query_params["width"]), request.query_params["server"]
@@ -63,8 +64,9 @@ def create_probed_page(servers: FollowedServers, turn: Callable[[], None]) -> St
         frame = f'<iframe src="{place}" width="{width}" height="1500" frameborder="0"></iframe>'
         return Response(f"<!doctype html><body>{frame}</body>", media_type="text/html")
 
-    async def probed(_: Request) -> Response:
-        text = (Path(page_server.__file__).parent / "assets/page.html").read_text(encoding="utf-8")
+    async def probed(request: Request) -> Response:
+        name = request.query_params.get("page", "page")
+        text = (Path(page_server.__file__).parent / f"assets/{name}.html").read_text(encoding="utf-8")
         text = text.replace("<script", '<script type="module" src="probe.js"></script><script', 1)
         return Response(text, headers=SECURITY_HEADERS, media_type="text/html")
 
@@ -106,8 +108,8 @@ def found_in(url: str, look: Look, profile: Path, probe: str = "") -> dict[str, 
 def served(folder: Path, turn: Callable[[], None] = lambda: None) -> Iterator[str]:
     """Serves the logs of a folder, and gives where; `turn` is what a page of them may ask for."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(page_server, "create_page", lambda servers: create_probed_page(servers, turn))
-        server = PageServer(folder, 0)
+        patched.setattr(page_server, "create_page", lambda servers, play: create_probed_page(servers, play, turn))
+        server = PageServer(folder, 0, plays=True)
     with server.running():
         yield server.url
 
@@ -194,6 +196,26 @@ def test_page_stays_with_a_server_until_another_is_chosen(written: Callable[...,
     assert found["stayed"] == ["db1", "db1", True, "db2", [None, "true"]]
 
 
+PLAY = "page=play"
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=lambda look: look.name)
+def test_a_recorded_profile_can_be_played_with(site: str, tmp_path: Path, look: Look) -> None:
+    found = found_in(site, look, tmp_path / "profile", PLAY)
+    assert (found["errors"], found["violations"]) == ([], [])
+    assert (found["width"], found["dark"], found["scrolls"], found["outside"]) == (look.width, look.dark, False, [])
+    assert (found["faint"], found["unreachable"], found["unnamed"]) == ([], 0, 0)
+    assert found["figures"] == ["Throughput (/s)", "p99 (ms)"]
+    assert "nine of ten had" in found["text"]
+    before, after = found["played"]
+    assert before["knobs"] == ["2", "3", "500 ms"]
+    assert after["knobs"] == ["64", "3", "500 ms"]
+    assert before["results"] != after["results"]
+    assert all("Throughput, simulated" in each["results"] for each in (before, after))
+    assert after["spoken"] == "64"
+    assert found["changed"] != after["results"], "another profile has other results"
+
+
 def test_hostile_texts_are_shown_as_they_are(written: Callable[..., WrittenLog], tmp_path: Path) -> None:
     log = written("logs/db2", server=HOSTILE)
     log.turn(5)
@@ -215,4 +237,7 @@ def test_pictures(site: str, tmp_path: Path, look: Look) -> None:
     picture = (folder / f"page-{look.name}.png").absolute()
     browse(f"{site}#server={look.server}", look, tmp_path / "profile", f"--screenshot={picture}")
     assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.stat().st_size > 20_000, "there is hardly anything on it"
+    picture = (folder / f"play-{look.name}.png").absolute()
+    browse(f"{site}play.html", look, tmp_path / "profile", f"--screenshot={picture}")
     assert picture.stat().st_size > 20_000, "there is hardly anything on it"

@@ -15,14 +15,20 @@ from starlette.routing import Route
 from poolpilot.errors import StoreError
 from poolpilot.serve.page.followed_servers import FollowedServers
 from poolpilot.serve.page.loopback_only import LoopbackOnly, refusal
+from poolpilot.serve.page.play.play_endpoints import play_routes
+from poolpilot.serve.page.play.playground import Playground
 from poolpilot.serve.page.server_history import ServerHistory, named_apart
 from poolpilot.serve.page.tuner_metrics import TunerMetrics
 from poolpilot.serve.tuner.machine.decision import State
 
-SCRIPTS = ("page.js", "charts.js", "decisions.js", "elements.js", "feed.js", "server.js", "words.js")
+SCRIPTS = (
+    *("page.js", "charts.js", "decisions.js", "elements.js", "feed.js", "server.js", "words.js"),
+    *("play.js", "sizes.js"),
+)
 
 ASSETS: Mapping[str, str] = {
     "page.html": "text/html; charset=utf-8",
+    "play.html": "text/html; charset=utf-8",
     "page.css": "text/css; charset=utf-8",
     **dict.fromkeys(SCRIPTS, "text/javascript; charset=utf-8"),
     "icon.svg": "image/svg+xml",
@@ -43,16 +49,18 @@ class PageEndpoints:
 
     Args:
         servers: Whose decisions it shows.
+        plays: Whether it simulates recorded profiles too.
     """
 
-    def __init__(self, servers: FollowedServers) -> None:
+    def __init__(self, servers: FollowedServers, *, plays: bool = False) -> None:
         self._servers = servers
+        self._plays = plays
 
     def overview(self, _: Request) -> Response:
         """`GET /v1/servers`: each server as it is now, the one written last first."""
         with self._servers.followed() as histories:
             servers = [overview_of(name, each) for name, each in named_apart(histories)]
-            return JSONResponse({"servers": servers, "left_out": self._servers.left_out})
+            return JSONResponse({"servers": servers, "left_out": self._servers.left_out, "plays": self._plays})
 
     def decisions(self, request: Request) -> Response:
         """`GET /v1/decisions`: of one server (`server`) the latest, or those `after` or `before` a number.
@@ -83,13 +91,14 @@ class PageEndpoints:
         return JSONResponse({"status": "ok"})
 
 
-def create_page(servers: FollowedServers) -> Starlette:
+def create_page(servers: FollowedServers, playground: Playground | None = None) -> Starlette:
     """Builds the page.
 
     Args:
         servers: Whose decisions it shows.
+        playground: Simulates recorded profiles; None where the processors have better to do.
     """
-    endpoints = PageEndpoints(servers)
+    endpoints = PageEndpoints(servers, plays=playground is not None)
     routes = [
         Route("/", _file("page.html")),
         *(Route(f"/{name}", _file(name)) for name in ASSETS if name != "page.html"),
@@ -97,6 +106,7 @@ def create_page(servers: FollowedServers) -> Starlette:
         Route("/v1/decisions", endpoints.decisions),
         Route("/metrics", endpoints.metrics),
         Route("/healthz", endpoints.health),
+        *([] if playground is None else play_routes(playground)),
     ]
     handlers: Any = {HTTPException: _refused, StoreError: _unreadable}
     page = Starlette(routes=routes, middleware=[Middleware(LoopbackOnly)], exception_handlers=handlers)

@@ -12,6 +12,7 @@ import uvicorn
 from poolpilot.errors import ServerError
 from poolpilot.serve.page.followed_servers import FollowedServers
 from poolpilot.serve.page.page_application import create_page
+from poolpilot.serve.page.play.playground import Playground
 from poolpilot.serve.service.connection import connection_class
 from poolpilot.serve.service.service_settings import ServeSettings
 
@@ -29,6 +30,7 @@ class PageServer:
         folder: The folder.
         port: Where on loopback; 0 is any that is free.
         option: What chose the port, for the sentence that names it.
+        plays: Whether recorded profiles are simulated for who asks.
 
     Attributes:
         url: Where a browser finds it.
@@ -37,12 +39,12 @@ class PageServer:
         ServerError: The port cannot be had.
     """
 
-    def __init__(self, folder: Path, port: int, option: str = "--port") -> None:
+    def __init__(self, folder: Path, port: int, option: str = "--port", *, plays: bool = False) -> None:
         self._listener = page_socket(port, option)
         self.url = f"http://{LOOPBACK}:{self._listener.getsockname()[1]}/"
         self._servers = FollowedServers(folder)
         config = uvicorn.Config(
-            create_page(self._servers),
+            create_page(self._servers, Playground() if plays else None),
             http=connection_class(_limits()),
             ws="none",
             log_config=None,  # uvicorn would close the handlers of whoever embeds it

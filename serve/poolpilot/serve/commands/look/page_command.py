@@ -48,6 +48,6 @@ def page(settings: PageSettings, _: Path | None = None) -> None:
     if settings.folder is not None and not settings.folder.is_dir():
         raise SettingError(f"there is no folder {settings.folder}: name one that `poolpilot tune --log` writes to")
     folder = settings.folder or journal_folder() / "decisions"
-    server = PageServer(folder, settings.port)
+    server = PageServer(folder, settings.port, plays=True)
     terminal().print(f"Decisions in {folder}: {server.url} (Ctrl-C ends)", soft_wrap=True)
     server.run()

@@ -113,6 +113,7 @@ const update = async () => {
   const told = await overview();
   page.servers = told.servers;
   page.leftOut = told.left_out;
+  byId("to-play").hidden = !told.plays;
   const server = chosen();
   if (server === undefined) {
     draw();
