@@ -1,12 +1,14 @@
 """The loop that acts on what is decided: sets, measures, asks, and survives a server that is gone for a while."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from poolpilot.env.interrupts import Interrupts
+from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.protocol import MeasurementSettings, observe
 from poolpilot.env.measurement.settling import settle
+from poolpilot.env.objective import Objective
 from poolpilot.env.server import WindowSource
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import LostServerError, PoolPilotError, ServerError, SettingError, TupleChangedError
@@ -19,7 +21,7 @@ from poolpilot.serve.tuner.known.kept_workloads import KeptWorkloads
 from poolpilot.serve.tuner.known.known_workloads import KnownWorkloads
 from poolpilot.serve.tuner.machine.decide import decide
 from poolpilot.serve.tuner.machine.decision import Decision, State
-from poolpilot.serve.tuner.machine.look import Look, Proposal, Reading
+from poolpilot.serve.tuner.machine.look import Challenge, Look, Proposal, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.outside import Outside
@@ -32,6 +34,9 @@ MOVING = (State.TRY, State.VERIFY, State.ROLL_BACK)
 
 OnDecision = Callable[[Look, Decision], None]
 """Is told of every decision."""
+
+Shadow = Callable[[Sequence[Window], KnobSpace, Objective, Proposal], Challenge]
+"""What a challenger makes of windows of which the champion has made a proposal."""
 
 
 @dataclass
@@ -49,6 +54,7 @@ class TunerLoop:
         clock: The time; that of the server if None.
         kept: Where workloads that were here before are kept; None knows of none.
         on_tried: Is told of every try that is over.
+        shadow: What another predictor would have proposed, beside a proposal; None watches none.
 
     Raises:
         SettingError: The server only replays windows.
@@ -65,6 +71,7 @@ class TunerLoop:
     clock: Clock | None = None
     kept: KeptWorkloads | None = None
     on_tried: OnTried = lambda _tried: None
+    shadow: Shadow | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.target.server, WindowSource):
@@ -158,12 +165,14 @@ class TunerLoop:
                 window = None
         self._seen = in_force = self.target.server.tuple_in_force()
         reading = None if window is None else Reading.of(window, self.target.objective)
+        proposal = None if window is None else self._proposal(window)
         return Look(
             at_s=self._clock.at_s(),
             unix_s=self._clock.unix_s(),
             in_force=in_force,
             reading=reading,
-            proposal=None if window is None else self._proposal(window),
+            proposal=proposal,
+            challenge=self._challenge(proposal),
             hindrances=self.outside.hindrances(),
             kill=self.outside.killed(),
             approved=self.outside.approved(),
@@ -192,6 +201,12 @@ class TunerLoop:
         """The envelope once more, apart from the state machine: what was verified, or a step from it."""
         if wanted not in self._verified and wanted != self.decision.verified:
             self.rules.envelope.check(self.decision.verified, wanted)
+
+    def _challenge(self, proposal: Proposal | None) -> Challenge | None:
+        """What the challenger makes of the same windows; it may fail, and nothing depends on it."""
+        if self.shadow is None or proposal is None:
+            return None
+        return self.shadow(self._windows, self.target.server.knobs, self.target.objective, proposal)
 
     def _window_s(self) -> float:
         return self.measurement.window_for(self.target.server.tuple_in_force())

@@ -126,3 +126,34 @@ def test_service_is_asked_and_told(invoke: Invoke, serving: Callable[..., Any], 
     assert "(4, 3, 500) is verified" in result.out
     assert f"Outcomes reported to {service.url}: 0" in result.out
     assert "this service keeps no outcomes" in result.out
+
+
+def test_why_adds_up_what_tuning_did_cost_and_bring(invoke: Invoke, tmp_path: Path) -> None:
+    invoke("tune", *SIMULATED, *QUICK, "--mode", "apply", "--seconds", 60, "--propose", "4,3,500")
+    written = tmp_path / "why.json"
+    result = invoke("why", "--report", "--json", written)
+    assert (result.code, result.err) == (0, "")
+    assert "Against never touching anything" in result.out
+    account = json.loads(written.read_text())["account"]
+    assert account["kept"] == 2
+    assert account["lost"]["requests"] <= account["most_lost"]
+    assert account["gained"]["low"] > 0.0
+
+
+def test_challenger_is_compared_and_never_acts(invoke: Invoke, tmp_path: Path) -> None:
+    written = tmp_path / "why.json"
+    nobody = invoke("why", "--shadow")
+    assert nobody.code == 1
+    options = ("--mode", "apply", "--seconds", 60, "--propose", "4,3,500", "--challenger", "network")
+    assert "In force now: (4, 3, 500)." in invoke("tune", *SIMULATED, *QUICK, *options).out
+    result = invoke("why", "--shadow", "--json", written)
+    assert (result.code, result.err) == (0, "")
+    assert "the challenger may not take over yet" in result.out
+    shadow = json.loads(written.read_text())["shadow"]
+    assert shadow["decisions"] + shadow["unknown"] >= 1
+    assert shadow["may_take_over"] is False
+
+
+def test_shadow_without_a_challenger_says_how_to_name_one(invoke: Invoke) -> None:
+    invoke("tune", *SIMULATED, *QUICK, "--seconds", 5)
+    assert "name a challenger by `poolpilot tune --challenger FOLDER`" in invoke("why", "--shadow").out

@@ -16,6 +16,7 @@ from poolpilot.env.tuning.target import Target
 from poolpilot.env.tuning.way_back import restoring
 from poolpilot.errors import FeatureError
 from poolpilot.models.latent.shipped import advisor_for, bandit_for
+from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.predictor import Predictor
 from poolpilot.serve.commands.options.remote_options import REMOTE_PANEL
 from poolpilot.serve.commands.options.settings_command import as_command
@@ -25,6 +26,7 @@ from poolpilot.serve.commands.tune.tuner_screen import TunerScreen, summary, sum
 from poolpilot.serve.commands.tune.tuner_view import TunerView
 from poolpilot.serve.remote.outcome_reporter import OutcomeReporter, Reporting
 from poolpilot.serve.remote.remote_predictor import RemotePredictor
+from poolpilot.serve.shadow.challenger import Challenger
 from poolpilot.serve.tuner.decision_log import DecisionLog
 from poolpilot.serve.tuner.known.kept_workloads import KeptWorkloads
 from poolpilot.serve.tuner.machine.decision import Mode
@@ -95,6 +97,7 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
                     screen.add,
                     kept=KeptWorkloads(folder),
                     on_tried=on_tried,
+                    shadow=challenger_for(settings),
                 )
                 first = loop.memory.verified
                 try:
@@ -146,6 +149,17 @@ def predictor_for(settings: TuneSettings) -> Predictor:
         return advisor_for(settings.server_kind, settings.model)
     except FeatureError:  # one's own server, which no network knows
         return bandit_for(settings.server_kind, settings.model)
+
+
+def challenger_for(settings: TuneSettings) -> Challenger | None:
+    """What is asked beside the predictor that acts; None where nobody named it.
+
+    Raises:
+        ArtefactError: Its model or the curves are missing or damaged.
+    """
+    if settings.challenger is None:
+        return None
+    return Challenger(bandit_for(settings.server_kind, settings.challenger), load_curves())
 
 
 def outside_of(settings: TuneSettings, target: Target, folder: Path) -> Outside:

@@ -41,6 +41,9 @@ class TuneSettings(RemoteOptions):
     )
     approve: bool = option(False, "Wait for a person's approval of every step.", flag="--approve")
     model: Path | None = option(None, "What was learned, or a network (`network`: the shipped one).", metavar="FOLDER")
+    challenger: Path | None = option(
+        None, "Also ask this model and log what it would do; it never acts. See `why --shadow`.", metavar="FOLDER"
+    )
     propose: str | None = option(
         None, "Try this configuration instead of asking: size,oversubscribe,stall limit.", metavar="N,N,N"
     )

@@ -15,7 +15,11 @@ from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.tuning.journal import journal_folder
 from poolpilot.errors import StoreError
 from poolpilot.serve.commands.options.settings_command import as_command
+from poolpilot.serve.commands.options.target_options import option
+from poolpilot.serve.commands.tune.account_table import account_table, account_values, score_line
+from poolpilot.serve.shadow.shadow_score import score_of
 from poolpilot.serve.tuner.decision_log import NAME, LoggedDecision, read_log
+from poolpilot.serve.tuner.tuning_account import TuningAccount
 
 HELP = (
     "Say what a tuner decided lately and why, above all why it did nothing.\n\n"
@@ -34,6 +38,8 @@ class WhySettings(ProgramSettings):
         json_schema_extra={"metavar": "[LOG]"},
     )
     last: int = Field(default=20, ge=1, description="How many decisions.")
+    report: bool = option(False, "Also add up what tuning did cost and bring.", flag="--report")
+    shadow: bool = option(False, "Also compare the challenger with what acts.", flag="--shadow")
 
 
 def build() -> Callable[..., None]:
@@ -54,8 +60,17 @@ def why(settings: WhySettings, json_path: Path | None) -> None:
     table = Table("when", "in force", "state", "why", title=f"Decisions in {folder}", title_justify="left")
     for row in rows:
         table.add_row(*(row[name] for name in ("when", "in_force", "state", "why")))
-    terminal().print(table)
-    write_json(json_path, {"folder": str(folder), "decisions": rows})
+    console, values = terminal(), dict[str, Any](folder=str(folder), decisions=rows)
+    console.print(table)
+    if settings.report:
+        account = TuningAccount.of(decisions_in(folder))
+        console.print(account_table(account))
+        values["account"] = account_values(account)
+    if settings.shadow:
+        score = score_of(decisions_in(folder))
+        console.print(score_line(score), soft_wrap=True)
+        values["shadow"] = score.as_dict()
+    write_json(json_path, values)
 
 
 def newest_folder(folder: Path) -> Path:

@@ -110,6 +110,23 @@ class Proposal(BaseModel):
         )
 
 
+class Challenge(BaseModel):
+    """What a challenger would set beside what the champion would.
+
+    Attributes:
+        proposal: What the challenger would set.
+        expected: ln goodput of its tuple minus that of the champion's, by the known curves after what was measured so
+            far; None where they cannot tell.
+        error: Standard error of that.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    proposal: Proposal
+    expected: float | None = Field(default=None, allow_inf_nan=False)
+    error: float | None = Field(default=None, ge=0.0, allow_inf_nan=False)
+
+
 class Look(BaseModel):
     """What the tuner is told when it is to decide.
 
@@ -119,6 +136,7 @@ class Look(BaseModel):
         in_force: The tuple as read from the server; None where it cannot be reached.
         reading: The window since the last decision; None where there is none to judge by.
         proposal: What a predictor would set, where it was asked.
+        challenge: What another one would set, which is only watched; no decision goes by it.
         hindrances: Why nothing may be changed now, as sentences.
         kill: Whether a person has thrown the kill switch.
         approved: The tuple that a person has approved, as text.
@@ -133,6 +151,7 @@ class Look(BaseModel):
     in_force: PoolTuple | None
     reading: Reading | None = None
     proposal: Proposal | None = None
+    challenge: Challenge | None = None
     hindrances: tuple[str, ...] = ()
     kill: bool = False
     approved: str | None = None

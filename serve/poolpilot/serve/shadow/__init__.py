@@ -1,0 +1,1 @@
+"""A challenger that is asked beside the champion and never acts, and how the two compare."""

@@ -1,0 +1,127 @@
+"""When a challenger may take over: by what was measured, by the curves, and with how many decisions."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.shadow.shadow_score import LEAST_QUESTIONS, LEAST_WORKLOADS, ShadowScore, score_of
+from poolpilot.serve.tuner.decision_log import LoggedDecision
+from poolpilot.serve.tuner.machine.decision import Decision, State
+from poolpilot.serve.tuner.machine.look import Challenge, Look, Proposal, Reading
+
+OURS, THEIRS, HOME = PoolTuple(16, 3, 10), PoolTuple(8, 3, 10), PoolTuple(2, 3, 500)
+
+
+def proposed(pool_tuple: PoolTuple) -> Proposal:
+    return Proposal(pool_tuple=pool_tuple, abstained=False, reason="told so")
+
+
+def line(
+    workload: int,
+    in_force: PoolTuple = HOME,
+    rate: float = 1000.0,
+    challenge: Challenge | None = None,
+    champion: PoolTuple = THEIRS,
+    at_s: float = 0.0,
+) -> LoggedDecision:
+    reading = Reading(goodput_per_s=rate, throughput_per_s=rate, seconds=5.0)
+    proposal = None if challenge is None else proposed(champion)
+    look = Look(at_s=at_s, unix_s=0.0, in_force=in_force, reading=reading, proposal=proposal, challenge=challenge)
+    decision = Decision(state=State.HOLD, pool_tuple=in_force, verified=in_force, reason="", workload=workload)
+    return LoggedDecision(look, decision)
+
+
+def challenged(expected: float | None = None, error: float | None = None, ours: PoolTuple = OURS) -> Challenge:
+    return Challenge(proposal=proposed(ours), expected=expected, error=error)
+
+
+def workloads(gain: float, count: int, scatter: float = 0.02, questions: int = 5) -> Iterator[LoggedDecision]:
+    """Both tuples are measured in each workload, ours by a gain that scatters over workloads."""
+    rng = np.random.default_rng(1)
+    for number in range(count):
+        ratio = math.exp(gain + scatter * rng.standard_normal())
+        for _ in range(questions):
+            yield line(number, challenge=challenged())
+            yield line(number, THEIRS, 1000.0)
+            yield line(number, OURS, 1000.0 * ratio)
+
+
+def test_what_was_measured_in_the_same_workload_counts_before_what_was_expected() -> None:
+    lines = [line(0, challenge=challenged(5.0, 0.1)), line(0, THEIRS, 1000.0), line(0, OURS, 1100.0)]
+    (found,) = score_of(lines).questions
+    assert found.measured
+    assert found.difference == pytest.approx(math.log(1.1))
+    (other,) = score_of([lines[0], lines[1], line(1, OURS, 1100.0)]).questions
+    assert not other.measured
+    assert (other.difference, other.error) == (5.0, 0.1)
+
+
+def test_what_neither_was_measured_nor_expected_is_counted_apart() -> None:
+    score = score_of([line(0, challenge=challenged())])
+    assert (score.questions, score.unknown) == ((), 1)
+    assert not score.may_take_over
+
+
+def test_better_challenger_may_take_over_once_there_are_enough_of_both() -> None:
+    score = score_of(workloads(0.05, 8))
+    assert score.may_take_over
+    assert 0.0 < score.low < 0.05 < score.high
+    assert score.verdict() == "the challenger may take over: it was compared in 40 decisions in 8 workloads"
+    few = score_of(workloads(0.05, LEAST_WORKLOADS - 1))
+    assert not few.may_take_over
+    assert "are needed" in few.verdict()
+    assert not score_of(workloads(0.05, 8, questions=1)).may_take_over
+    assert LEAST_QUESTIONS > 8
+
+
+def test_worse_challenger_must_not_take_over() -> None:
+    score = score_of(workloads(-0.1, 8))
+    assert not score.may_take_over
+    assert "must not take over" in score.verdict()
+
+
+def test_what_is_not_shown_says_how_many_decisions_would_be() -> None:
+    score = score_of(workloads(0.04, 8, scatter=0.15))
+    assert not score.may_take_over
+    assert "decisions would, if it went on like this" in score.verdict()
+
+
+def test_expected_by_the_curves_alone_is_never_sure_while_their_error_is_large() -> None:
+    lines = [line(number, challenge=challenged(0.05, 0.25)) for number in range(8) for _ in range(5)]
+    assert not score_of(lines).may_take_over
+
+
+def test_equals_may_take_over_from_one_another() -> None:
+    lines = [line(number, challenge=challenged(0.0, 0.0, THEIRS)) for number in range(6) for _ in range(5)]
+    score = score_of(lines)
+    assert all(each.agreed for each in score.questions)
+    assert (score.mean, score.may_take_over) == (0.0, True)
+
+
+def test_interval_holds_the_mean_of_workloads() -> None:
+    held = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        lines = [
+            line(number, challenge=challenged(difference, 0.0))
+            for number, difference in enumerate(0.05 + 0.1 * rng.standard_normal(8))
+            for _ in range(3)
+        ]
+        score = score_of(lines)
+        held += score.low <= 0.05 <= score.high
+    assert held >= 180
+
+
+def test_tuner_that_begins_anew_counts_its_workloads_anew() -> None:
+    lines = [line(0, challenge=challenged(0.1, 0.0), at_s=50.0), line(0, challenge=challenged(0.3, 0.0), at_s=10.0)]
+    score = score_of(lines)
+    assert score.workloads == 2
+    assert score.mean == pytest.approx(0.2)
+
+
+def test_empty_log_is_no_score() -> None:
+    assert score_of([]) == ShadowScore((), 0, 0.0, -math.inf, math.inf)
+    assert score_of([]).as_dict()["low"] is None

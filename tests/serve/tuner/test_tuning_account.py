@@ -1,0 +1,83 @@
+"""What tuning did cost and bring, added up from decisions, against what a formula knows."""
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from tests.serve.tuner.conftest import HOME, WINDOW_S, Drive, Throughput, falling, flat, rising
+
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.decision_log import LoggedDecision
+from poolpilot.serve.tuner.tuning_account import Tallied, TuningAccount
+
+MakeDrive = Callable[..., Drive]
+FAR = PoolTuple(16, 3, 500)
+
+
+def lines(tuner: Drive) -> Iterator[LoggedDecision]:
+    return (LoggedDecision(look, decision) for look, decision in zip(tuner.looks, tuner.decisions, strict=True))
+
+
+def truth(tuner: Drive, throughput: Throughput, first: int = 0) -> float:
+    """Requests beyond what the first tuple would have completed."""
+    return sum(
+        (rate - throughput(HOME, n * WINDOW_S)) * WINDOW_S for n, (_, rate) in enumerate(tuner.seen) if n >= first
+    )
+
+
+def test_what_is_gained_and_lost_without_noise_is_what_the_formula_says(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR)
+    tuner.run(200)
+    account = TuningAccount.of(lines(tuner))
+    assert (account.tries, account.kept, account.windows) == (3, 3, 200)
+    assert account.lost.requests < 0.0
+    # What a step's own windows bring is told by the try, what further ones bring over the first tuple by the gain.
+    assert account.gained.requests - account.lost.requests == pytest.approx(truth(tuner, rising), rel=0.05)
+
+
+def test_bad_proposals_cost_what_they_cost_and_no_more_than_stated(drive: MakeDrive) -> None:
+    tuner = drive(falling, wanted=FAR)
+    tuner.run(400)
+    account = TuningAccount.of(lines(tuner))
+    assert account.kept == 0
+    assert account.gained == Tallied()
+    assert account.lost.requests == pytest.approx(-truth(tuner, falling))
+    assert 0.0 < account.lost.requests <= account.most_lost
+
+
+def test_interval_holds_the_truth_nineteen_times_in_twenty(drive: MakeDrive) -> None:
+    held = 0
+    for seed in range(100):
+        tuner = drive(falling, wanted=FAR, noise=0.04, seed=seed)
+        tuner.run(60)
+        low, high = TuningAccount.of(lines(tuner)).lost.interval
+        held += low <= -truth(tuner, falling) <= high
+    assert held >= 88
+
+
+def test_nothing_is_claimed_under_another_workload(drive: MakeDrive) -> None:
+    def halved(pool_tuple: PoolTuple, at_s: float) -> float:
+        return rising(pool_tuple, at_s) * (1.0 if at_s < 1500.0 else 0.4)
+
+    tuner = drive(halved, wanted=FAR)
+    tuner.run(600)
+    account = TuningAccount.of(lines(tuner))
+    before = truth(tuner, halved) - truth(tuner, halved, first=300)
+    assert account.gained.requests - account.lost.requests == pytest.approx(before, rel=0.2)
+    assert account.judged < 310 < account.windows == 600
+
+
+def test_untouched_server_has_cost_and_brought_nothing(drive: MakeDrive) -> None:
+    tuner = drive(flat, wanted=HOME)
+    tuner.run(100)
+    account = TuningAccount.of(lines(tuner))
+    assert (account.tries, account.lost, account.gained, account.judged) == (0, Tallied(), Tallied(), 0)
+    assert account.windows == 100
+
+
+def test_errors_add_up_as_independent_ones() -> None:
+    tallied = Tallied().plus(10.0, 3.0).plus(-4.0, 4.0)
+    assert tallied.requests == 6.0
+    assert tallied.interval == pytest.approx((6.0 - 1.96 * 5.0, 6.0 + 1.96 * 5.0))
+    assert math.isclose(float(np.sqrt(tallied.variance)), 5.0)
