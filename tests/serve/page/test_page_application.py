@@ -105,7 +105,7 @@ def test_head_has_no_body(asking: TestClient) -> None:
 
 
 def test_folder_without_logs_is_no_error(asking: TestClient) -> None:
-    assert asking.get("/v1/servers").json() == {"servers": [], "left_out": 0}
+    assert asking.get("/v1/servers").json() == {"servers": [], "left_out": 0, "plays": False}
     assert asking.get("/v1/decisions").status_code == 404
     assert asking.get("/metrics").status_code == 200
 

@@ -3,7 +3,7 @@
 import pytest
 
 from poolpilot.errors import SettingError
-from poolpilot.serve.page.play.recorded_profile import Outcome, RecordedProfile, SimulationErrors
+from poolpilot.serve.page.play.recorded_profile import ProfileOutcome, RecordedProfile, SimulationErrors
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def test_what_the_recorded_server_would_refuse_is_refused(profile: RecordedProfi
 
 
 def test_configurations_under_which_nothing_ended_tell_nothing() -> None:
-    made = {(1, 1, 10): Outcome(0.0, None), (2, 1, 10): Outcome(100.0, 10.0)}
-    real = {(1, 1, 10): Outcome(5.0, 1.0), (2, 1, 10): Outcome(80.0, None)}
+    made = {(1, 1, 10): ProfileOutcome(0.0, None), (2, 1, 10): ProfileOutcome(100.0, 10.0)}
+    real = {(1, 1, 10): ProfileOutcome(5.0, 1.0), (2, 1, 10): ProfileOutcome(80.0, None)}
     errors = SimulationErrors.of(made, real)
     assert (errors.throughput, errors.p99) == ((0.8, 0.8), (1.0, 1.0))

@@ -6,7 +6,7 @@ from typing import Any
 
 from poolpilot.env.measurement.sample_sweeps import sample_families
 from poolpilot.env.measurement.sweep import Core
-from poolpilot.serve.page.play.recorded_profile import Interval, Outcome, RecordedProfile
+from poolpilot.serve.page.play.recorded_profile import Interval, ProfileOutcome, RecordedProfile
 from poolpilot.serve.service.access.token_buckets import TokenBuckets
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
@@ -32,7 +32,7 @@ class Playground:
 
     def __init__(self) -> None:
         self._profiles: dict[str, RecordedProfile] = {}
-        self._outcomes: OrderedDict[tuple[str, Core], Outcome] = OrderedDict()
+        self._outcomes: OrderedDict[tuple[str, Core], ProfileOutcome] = OrderedDict()
         self._buckets = TokenBuckets(RATE_PER_S, BURST)
         self._lock = threading.Lock()
 
@@ -85,7 +85,7 @@ class Playground:
             self._profiles[family] = RecordedProfile(family)
         return self._profiles[family]
 
-    def _simulated(self, profile: RecordedProfile, cores: list[Core]) -> list[Outcome]:
+    def _simulated(self, profile: RecordedProfile, cores: list[Core]) -> list[ProfileOutcome]:
         missing = [core for core in dict.fromkeys(cores) if (profile.family, core) not in self._outcomes]
         for core, outcome in zip(missing, profile.simulated(missing) if missing else [], strict=True):
             self._outcomes[profile.family, core] = outcome
@@ -96,7 +96,7 @@ class Playground:
 
     @staticmethod
     def _row(
-        profile: RecordedProfile, core: Core, simulated: Outcome, intervals: tuple[Interval, Interval]
+        profile: RecordedProfile, core: Core, simulated: ProfileOutcome, intervals: tuple[Interval, Interval]
     ) -> dict[str, Any]:
         measured = profile.measured.get(core)
         return {

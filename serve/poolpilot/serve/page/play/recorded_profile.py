@@ -27,7 +27,7 @@ Interval = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ProfileOutcome:
     """What a configuration gives.
 
     Attributes:
@@ -63,7 +63,7 @@ class RecordedProfile:
         self.connections, self.cpus = workload.connections, workload.cpus
         self._scenario = Scenario(workload, CALIBRATED, max_pool_size=int(sweep.limits.knobs["pool_size"].high))
 
-    def simulated(self, cores: list[Core]) -> list[Outcome]:
+    def simulated(self, cores: list[Core]) -> list[ProfileOutcome]:
         """What each configuration would give.
 
         Raises:
@@ -74,7 +74,9 @@ class RecordedProfile:
             self.limits.check(pool_tuple)
         columns = simulate_batch([self._scenario], tuples, REQUESTS, settings=MEASUREMENT, threads=1)
         p99s_ms = [float(p99_ms) or None for p99_ms in columns["p99_ms"]]
-        return [Outcome(float(rate), p99) for rate, p99 in zip(columns["throughput_per_s"], p99s_ms, strict=True)]
+        return [
+            ProfileOutcome(float(rate), p99) for rate, p99 in zip(columns["throughput_per_s"], p99s_ms, strict=True)
+        ]
 
     @cached_property
     def errors(self) -> "SimulationErrors":
@@ -98,7 +100,7 @@ class SimulationErrors:
     p99: Interval
 
     @classmethod
-    def of(cls, simulated: Mapping[Core, Outcome], measured: Mapping[Core, Outcome]) -> Self:
+    def of(cls, simulated: Mapping[Core, ProfileOutcome], measured: Mapping[Core, ProfileOutcome]) -> Self:
         """Compares configuration by configuration; those under which nothing ended tell nothing."""
         pairs = [(measured[core], outcome) for core, outcome in simulated.items()]
         rates = [real.throughput_per_s / made.throughput_per_s for real, made in pairs if made.throughput_per_s > 0.0]
@@ -111,8 +113,8 @@ def _interval(ratios: list[float]) -> Interval:
     return float(low), float(high)
 
 
-def _mean(entry: SweepEntry) -> Outcome:
+def _mean(entry: SweepEntry) -> ProfileOutcome:
     """Mean over the repeats of a configuration."""
     tails_ms = [window.p99_ms for window in entry.windows if window.p99_ms is not None]
     rate = float(np.mean([window.throughput_per_s for window in entry.windows]))
-    return Outcome(rate, float(np.mean(tails_ms)) if tails_ms else None)
+    return ProfileOutcome(rate, float(np.mean(tails_ms)) if tails_ms else None)
