@@ -1,11 +1,11 @@
 """A server that gives methods the windows that they may see: what a replay of recorded or simulated windows is."""
 
 from collections.abc import Mapping, Sequence
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
+from poolpilot.env.servers.replay_server import ReplayServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 
@@ -25,7 +25,7 @@ class ShownWindows(Protocol):
         """One window of each tuple, the same whoever asks."""
 
 
-class ShownServer:
+class ShownServer(ReplayServer):
     """A server that gives methods the windows that they may see, and no others.
 
     Args:
@@ -33,42 +33,9 @@ class ShownServer:
     """
 
     def __init__(self, windows: ShownWindows) -> None:
+        super().__init__(windows.limits)
         self._windows = windows
-        self._tuple = self.knobs.default_tuple()
-
-    @property
-    def knobs(self) -> KnobSpace:
-        """The knobs of the server."""
-        return self._windows.limits
-
-    def tuple_in_force(self) -> PoolTuple:
-        """The tuple in force."""
-        return self._tuple
-
-    def apply(self, pool_tuple: PoolTuple) -> PoolTuple:
-        """Sets a tuple.
-
-        Raises:
-            SettingError: The tuple is outside the ranges.
-        """
-        self.knobs.check(pool_tuple)
-        self._tuple = pool_tuple
-        return self._tuple
-
-    def run_for(self, seconds: float) -> None:
-        """Nothing happens between windows."""
 
     def observe(self, seconds: float) -> Window:  # noqa: ARG002
         """The window of the tuple in force, whatever its length."""
         return self._windows.shown([self._tuple])[self._tuple]
-
-    def close(self) -> None:
-        """There is nothing to close."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -2,19 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
-from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.sweep import WorkloadSweep
+from poolpilot.env.servers.replay_server import ReplayServer
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import ClassWindow, Window
 
 
-class RecordedServer:
+class RecordedServer(ReplayServer):
     """Gives whole windows, no snapshots: records hold no more.
 
     Between measured sizes the classes' throughputs and latencies are interpolated in the logarithm of the size, and
@@ -36,30 +34,7 @@ class RecordedServer:
     def __init__(self, sweep: WorkloadSweep, *, seed: int = 0, initial: PoolTuple | None = None) -> None:
         self._sweep = sweep
         self._rng = np.random.default_rng(seed)
-        self._tuple = self.knobs.default_tuple() if initial is None else initial
-        self.knobs.check(self._tuple)
-
-    @property
-    def knobs(self) -> KnobSpace:
-        """The knobs of the server that was recorded."""
-        return self._sweep.limits
-
-    def tuple_in_force(self) -> PoolTuple:
-        """The tuple in force."""
-        return self._tuple
-
-    def apply(self, pool_tuple: PoolTuple) -> PoolTuple:
-        """Sets a tuple.
-
-        Raises:
-            SettingError: The tuple is outside the ranges.
-        """
-        self.knobs.check(pool_tuple)
-        self._tuple = pool_tuple
-        return self._tuple
-
-    def run_for(self, seconds: float) -> None:
-        """Does nothing: a replay has no state that could settle."""
+        super().__init__(sweep.limits, initial)
 
     def observe(self, seconds: float) -> Window:
         """A recorded window of the tuple in force, its length replaced by `seconds` and its rates kept."""
@@ -94,14 +69,3 @@ class RecordedServer:
             latency = Histogram.from_sparse([(int(index), int(whole[index])) for index in np.flatnonzero(whole)])
             mixed[name] = ClassWindow(latency.count / seconds, latency)
         return mixed
-
-    def close(self) -> None:
-        """Does nothing: a replay holds neither threads nor sockets."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
