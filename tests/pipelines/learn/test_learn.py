@@ -37,9 +37,10 @@ def test_leaves_a_folder_that_decides(run_learn: Run, uninterrupted: str, small_
     assert report.in_force == report.digest != small_library.digest
     bandit = bandit_for("mariadb", report.out / "current")
     assert isinstance(bandit, LatentBandit)
-    own = [curve for curve in bandit.curves.curves if curve.family.endswith(OWN)]
+    own = [curve for curve in bandit.curves.curves if curve.family.startswith(OWN)]
     assert len(own) == 6
     assert {curve.cpus for curve in own} == {2}
+    assert {curve.family for curve in own} == {f"{OWN}0", f"{OWN}1"}, "five weigh as much as a family that ships"
     assert bandit.curves.curves[: len(small_library.curves)] == small_library.curves
     (row,) = report.rounds
     assert row["own_curves"] == 6

@@ -27,12 +27,13 @@ def test_nothing_is_in_force_before_the_first(shelf: ModelShelf) -> None:
 
 
 def test_link_moves_and_what_was_started_with_it_follows(shelf: ModelShelf, put: Put) -> None:
-    first, second = put("first"), put("second")
+    first = put("first")
+    assert shelf.before(first) is None
+    second = put("second")
     bandit = bandit_for("mariadb", shelf.current)
     assert isinstance(bandit, LatentBandit)
     assert bandit.curves.digest == second == digest_in_force(shelf)
     assert shelf.before(second) == first
-    assert shelf.before(first) is None
     assert not Path(shelf.current.readlink()).is_absolute(), "the folder may be copied elsewhere"
 
 
@@ -55,8 +56,19 @@ def test_roll_back_passes_over_a_barred_model(shelf: ModelShelf, put: Put) -> No
     shelf.roll_back("worse")
     shelf.promote(second)  # by hand, against the bar
     third = put("third")
-    assert shelf.before(third) == second
+    assert shelf.before(third) == first
     assert shelf.roll_back("worse") == first
+
+
+def test_one_that_is_in_force_is_not_promoted_again_and_one_may_come_back(shelf: ModelShelf, put: Put) -> None:
+    first, second = put("first"), put("second")
+    shelf.promote(second)
+    assert [line.digest for line in shelf.ledger()] == [first, second]
+    shelf.promote(first)
+    assert (shelf.before(first), shelf.before(second)) == (second, first)
+    assert shelf.roll_back("worse") == second
+    with pytest.raises(ArtefactError, match="there is no learned model before"):
+        shelf.roll_back("worse too")
 
 
 def test_refused_model_changes_nothing_in_force(shelf: ModelShelf, put: Put) -> None:

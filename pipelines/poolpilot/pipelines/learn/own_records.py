@@ -1,5 +1,6 @@
 """The user's own records: a store for each kind of server, put together by DuckDB over their segments."""
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,12 @@ from poolpilot.pipelines.store.records import StagingStore
 from poolpilot.pipelines.store.views import connect
 from poolpilot.pipelines.train.recorded_curves import curve_of_sweep
 
-OWN = " (own)"
-"""Ends the family of a curve of one's own, so that it weighs as much as the family that ships."""
+OWN = "own "
+"""Begins the family of a curve of one's own."""
+
+OF_A_FAMILY = 5
+"""Curves of one's own that weigh as much as a family that ships, which mostly has 25. In a family of one or two each of
+them would weigh too much: on held-out workloads that has lost as often as it has gained."""
 
 COVERAGE_SQL = f"""
 WITH complete AS (SELECT DISTINCT workload_id FROM records WHERE kind = 'sweep' AND round = {AGAIN_ROUND}),
@@ -71,14 +76,14 @@ class OwnRecords:
 
     def curves(self, grid: MachineGrid) -> list[ResponseCurve]:
         """The response curves of all training workloads, on the grid of a library."""
-        curves = [curve_of_sweep(sweep, grid) for _, sweep in self.sweeps("train")]
-        return [curve.model_copy(update={"family": f"{curve.family}{OWN}"}) for curve in curves]
+        curves = sorted((curve_of_sweep(sweep, grid) for _, sweep in self.sweeps("train")), key=lambda one: one.name)
+        families = max(math.ceil(len(curves) / OF_A_FAMILY), 1)
+        return [curve.model_copy(update={"family": f"{OWN}{place % families}"}) for place, curve in enumerate(curves)]
 
 
 def joined_curves(base: ResponseCurves, own: list[ResponseCurve]) -> ResponseCurves:
     """A library with curves of one's own beside those that it has; the library itself where there are none."""
     if not own:
         return base
-    ordered = tuple(sorted(own, key=lambda curve: curve.name))
-    source = f"{base.source}; own: {len(ordered)} workloads of {len({curve.family for curve in ordered})} families"
-    return ResponseCurves(grid=base.grid, source=source, curves=(*base.curves, *ordered))
+    source = f"{base.source}; own: {len(own)} workloads"
+    return ResponseCurves(grid=base.grid, source=source, curves=(*base.curves, *own))

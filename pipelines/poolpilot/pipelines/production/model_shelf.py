@@ -67,9 +67,14 @@ class ModelShelf:
         return load_learned_model(self.current) if self.current.is_symlink() else None
 
     def before(self, digest: str) -> str | None:
-        """Digest of the model that `digest` took the place of; None for the first one."""
-        promoted = [line for line in self.ledger() if line.action == "promoted" and line.digest == digest]
-        return promoted[-1].before if promoted else None
+        """Digest of the model to go back to from `digest`: the latest other one that was promoted and is not barred.
+
+        Returns:
+            None where there is none, as for the first one.
+        """
+        passed_over = self.barred() | {digest}
+        promoted = [line.digest for line in self.ledger() if line.action == "promoted"]
+        return next((older for older in reversed(promoted) if older not in passed_over), None)
 
     def barred(self) -> frozenset[str]:
         """Digests of models that did badly in production."""
@@ -94,13 +99,15 @@ class ModelShelf:
         return place
 
     def promote(self, digest: str) -> None:
-        """Makes a model of the shelf the one in force.
+        """Makes a model of the shelf the one in force; nothing happens where it is.
 
         Raises:
             ArtefactError: It is missing or damaged, or the link cannot be moved.
         """
         self.model(digest)
         before = self.in_force()
+        if before is not None and before.curves.digest == digest:
+            return
         self._write("promoted", digest, None if before is None else before.curves.digest)
         self._point_to(digest)
 
@@ -119,9 +126,10 @@ class ModelShelf:
             ArtefactError: There is none before the one in force, or it is damaged.
         """
         worse = self.in_force()
-        digest = None if worse is None else self._last_good(worse.curves.digest)
+        digest = None if worse is None else self.before(worse.curves.digest)
         if worse is None or digest is None:
             raise ArtefactError(f"there is no learned model before the one in force in {self.folder} to go back to")
+        self.model(digest)
         self._write("rolled back", digest, worse.curves.digest, (reason,))
         self._point_to(digest)
         return digest
@@ -140,15 +148,6 @@ class ModelShelf:
             return [ShelfMove.model_validate_json(line) for line in lines if line]
         except (OSError, ValidationError) as error:
             raise StoreError(f"cannot read the ledger {path} ({error}): move it away or mend it") from error
-
-    def _last_good(self, digest: str) -> str | None:
-        """The model before, or the one before that, that was not barred and is sound."""
-        barred, older = self.barred(), self.before(digest)
-        while older is not None and older in barred:
-            older = self.before(older)
-        if older is not None:
-            self.model(older)
-        return older
 
     def _place(self, digest: str) -> Path:
         return self.folder / MODELS / digest[:NAME_CHARACTERS]
