@@ -42,6 +42,7 @@ class Drive:
         rules: What is allowed.
         ratios: What the workload looks like under a tuple at a time; nothing is shown if None.
         ratio_noise: Standard deviation of each ratio of a window.
+        latency: Milliseconds under a tuple; not known if None.
         known: What was known at the beginning.
         wanted: What the predictor proposes.
         gain: What it promises; None is nothing.
@@ -57,6 +58,7 @@ class Drive:
     rules: Rules = field(default_factory=rules)
     ratios: Callable[[PoolTuple, float], Sequence[float]] | None = None
     ratio_noise: float = 0.0
+    latency: Callable[[PoolTuple], float] | None = None
     known: KnownWorkloads = field(default_factory=KnownWorkloads)
     wanted: PoolTuple = HOME
     gain: float | None = 0.5
@@ -83,7 +85,14 @@ class Drive:
         noisy = rate * float(np.exp(self.noise * self.rng.standard_normal()))
         shown = () if self.ratios is None else self.ratios(self.in_force, self.at_s - WINDOW_S)
         seen = tuple(each + self.ratio_noise * float(self.rng.standard_normal()) for each in shown)
-        reading = Reading(goodput_per_s=max(noisy, 0.1), throughput_per_s=noisy, seconds=WINDOW_S, ratios=seen)
+        latency_ms = None if self.latency is None else self.latency(self.in_force)
+        reading = Reading(
+            goodput_per_s=max(noisy, 0.1),
+            throughput_per_s=noisy,
+            latency_ms=latency_ms,
+            seconds=WINDOW_S,
+            ratios=seen,
+        )
         keeps = self.wanted == self.in_force
         proposal = Proposal(pool_tuple=self.wanted, abstained=False, gain=0.0 if keeps else self.gain, reason="told so")
         values = {

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from tests.serve.tuner.conftest import HOME, Drive, falling, flat, rising, rules
 
@@ -74,18 +75,32 @@ def test_a_bad_prediction_is_taken_back_within_two_windows(drive: MakeDrive, noi
     assert tuner.in_force == HOME
 
 
-def test_latency_that_rises_takes_a_try_back_though_throughput_holds(drive: MakeDrive) -> None:
-    tuner = drive(flat, wanted=FAR)
-    tuner.until(State.TRY)
-    for _ in range(4):
-        reading = tuner.look().reading
-        assert reading is not None
-        slow = 13.0 if tuner.in_force != HOME else 10.0
-        state = tuner.turn(reading=reading.model_copy(update={"latency_ms": slow})).state
-        if state is State.ROLL_BACK:
-            break
-    # Its first window had no latency beside it, since windows before had none: nothing is said without both.
-    assert state in (State.TRY, State.ROLL_BACK)
+def test_latency_that_rises_takes_a_try_back_though_throughput_rises_too(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR, latency=lambda where: 10.0 if where == HOME else 13.0)
+    tuner.until(State.ROLL_BACK)
+    assert "latency under (4, 3, 500) is 30 % above that under (2, 3, 500)" in tuner.decision.reason
+    assert sum(in_force != HOME for in_force, _ in tuner.seen) == 1
+
+
+def test_latency_does_not_creep_up_step_by_step(drive: MakeDrive) -> None:
+    """Each step raises it by 15 %, of which the second is too much; as it comes down later, nothing forbids that."""
+    tuner = drive(rising, wanted=FAR, latency=lambda where: 10.0 * 1.15 ** float(np.log2(where.pool_size / 2)))
+    tuner.run(300)
+    assert tuner.memory.verified == PoolTuple(4, 3, 500)
+    assert any("32 % above that at first, with the steps before" in each.reason for each in tuner.decisions)
+    falls = drive(rising, wanted=FAR, latency=lambda where: 10.0 * 0.8 ** float(np.log2(where.pool_size / 2)))
+    falls.run(120)
+    assert falls.memory.verified == FAR
+
+
+def test_try_that_does_not_stand_by_its_latency_is_taken_back_after_two_windows(drive: MakeDrive) -> None:
+    slow: list[float] = [10.0]
+    tuner = drive(rising, wanted=FAR, latency=lambda where: 10.0 if where == HOME else slow[-1])
+    tuner.until(State.VERIFY)
+    slow.append(14.0)
+    assert tuner.turn().state is State.VERIFY
+    assert tuner.turn().state is State.ROLL_BACK
+    assert "did not stand: latency 40 % above (2, 3, 500)" in tuner.decision.reason
 
 
 def test_what_was_taken_back_is_not_tried_again_within_the_hour(drive: MakeDrive) -> None:

@@ -65,6 +65,7 @@ class Memory(BaseModel):
         homeward: Whether that try is of an earlier tuple, to see whether it would do better.
         goal: The tuple that steps lead to; None where none was proposed.
         stood: Windows that a try has stood while it is being verified.
+        risen: How far ln latency under what is verified is above that of the first tuple of this workload, by tries.
         worse: Windows in a row of such a try that were worse than those before it.
         other: Windows in a row that look like another workload; negative where goodput fell.
         journey: Steps since the last tuple that was shown better than what it replaced.
@@ -99,6 +100,7 @@ class Memory(BaseModel):
     homeward: bool = False
     goal: PoolTuple | None = None
     stood: tuple[Reading, ...] = ()
+    risen: float = 0.0
     worse: int = 0
     other: int = 0
     journey: Journey | None = None

@@ -44,6 +44,7 @@ class PairedTrial(BaseModel):
         noise: Standard deviation of ln goodput between windows of `before`.
         befores: Windows under `before`, the last one before the try first.
         candidates: Windows under `candidate`.
+        risen: How far ln latency under `before` is above that of the first tuple of the workload, by the tries between.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -53,6 +54,7 @@ class PairedTrial(BaseModel):
     noise: float
     befores: tuple[Reading, ...]
     candidates: tuple[Reading, ...] = ()
+    risen: float = 0.0
 
     @property
     def next(self) -> PoolTuple:
@@ -68,7 +70,8 @@ class PairedTrial(BaseModel):
     def harm(self, guard: GuardSettings) -> str | None:
         """Why the try must end now, as a sentence; None while nothing speaks against it.
 
-        A loss counts where it exceeds what the guard allows and what chance explains.
+        A loss counts where it exceeds what the guard allows and what chance explains. Latency is held against that of
+        the first tuple of the workload, so that it does not creep up step by step.
         """
         tried = len(self.candidates)
         if not tried:
@@ -77,9 +80,28 @@ class PairedTrial(BaseModel):
         lost = -statistics.fmean(self._differences([reading.goodput_per_s for reading in self.candidates], "goodput"))
         if lost > max(-math.log1p(-guard.most_drop), chance):
             return f"{self.candidate} completes {100 * -math.expm1(-lost):.0f} % less than {self.before}"
-        rise = self._latency_rise()
-        if rise is not None and rise > max(math.log1p(guard.most_latency_rise), chance):
+        rise = self.latency_rise()
+        allowed = math.log1p(guard.most_latency_rise)
+        if rise is not None and rise > chance and rise > allowed:
             return f"latency under {self.candidate} is {100 * math.expm1(rise):.0f} % above that under {self.before}"
+        if rise is not None and rise > 0.0 and self.risen + rise > allowed + chance:
+            whole = 100 * math.expm1(self.risen + rise)
+            return f"latency under {self.candidate} would be {whole:.0f} % above that at first, with the steps before"
+        return None
+
+    def stands(self, reading: Reading, guard: GuardSettings) -> str | None:
+        """Why a window of a try that has done well speaks against it; None where it stands."""
+        chance = Z_HARM * self.noise * math.sqrt(1.0 + 1.0 / len(self.befores))
+        before = statistics.fmean(math.log(each.goodput_per_s) for each in self.befores)
+        fall = before - math.log(reading.goodput_per_s)
+        if fall > max(-math.log1p(-guard.most_drop), chance):
+            return f"{100 * -math.expm1(-fall):.0f} % below {self.before}"
+        known = [each.latency_ms for each in self.befores if each.latency_ms is not None]
+        if reading.latency_ms is None or len(known) < len(self.befores):
+            return None
+        rise = math.log(reading.latency_ms) - statistics.fmean(map(math.log, known))
+        if rise > 0.0 and max(self.risen, 0.0) + rise > math.log1p(guard.most_latency_rise) + chance:
+            return f"latency {100 * math.expm1(rise):.0f} % above {self.before}"
         return None
 
     def verdict(self, guard: GuardSettings, pace: PaceSettings) -> Verdict | None:
@@ -122,7 +144,8 @@ class PairedTrial(BaseModel):
             for place, value in enumerate(tried)
         ]
 
-    def _latency_rise(self) -> float | None:
+    def latency_rise(self) -> float | None:
+        """Mean difference of ln latency, candidate over before; None where it is not known on both sides."""
         tried = [reading.latency_ms for reading in self.candidates]
         if any(value is None for value in (*tried, *(reading.latency_ms for reading in self.befores))):
             return None

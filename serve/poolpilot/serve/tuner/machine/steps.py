@@ -34,7 +34,13 @@ def begin_try(
     """
     known = memory.known.numbered(recall)
     noise = max(noise_of(memory.baseline), 0.0 if known is None else known.noise)
-    trial = PairedTrial(before=memory.verified, candidate=candidate, noise=noise, befores=memory.baseline[-1:])
+    trial = PairedTrial(
+        before=memory.verified,
+        candidate=candidate,
+        noise=noise,
+        befores=memory.baseline[-1:],
+        risen=0.0 if homeward else memory.risen,
+    )
     memory = memory.but(
         state=State.TRY,
         trial=trial,

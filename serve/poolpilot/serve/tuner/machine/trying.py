@@ -8,7 +8,7 @@ from poolpilot.serve.tuner.known.known_workloads import hour_of_week, sight_of
 from poolpilot.serve.tuner.machine.decision import State
 from poolpilot.serve.tuner.machine.look import Look, Reading
 from poolpilot.serve.tuner.machine.memory import Journey, Memory, Refusal
-from poolpilot.serve.tuner.machine.paired_trial import Z_HARM, Z_ONE_SIDED_95, PairedTrial
+from poolpilot.serve.tuner.machine.paired_trial import Z_ONE_SIDED_95, PairedTrial
 from poolpilot.serve.tuner.machine.steps import Step, begin_try, further_step
 from poolpilot.serve.tuner.machine.why_not import Rules
 
@@ -38,15 +38,12 @@ def in_verify(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Ste
     """Takes a window of a try that has done well; two bad ones in a row, or one very bad one, take it back."""
     assert memory.trial is not None
     trial = memory.trial
+    bad = trial.stands(reading, rules.guard)
+    memory = memory.but(stood=(*memory.stood, reading), worse=0 if bad is None else memory.worse + 1)
     before = statistics.fmean(math.log(each.goodput_per_s) for each in trial.befores)
-    fall = before - math.log(reading.goodput_per_s)
-    chance = Z_HARM * trial.noise * math.sqrt(1.0 + 1.0 / len(trial.befores))
-    bad = fall > max(-math.log1p(-rules.guard.most_drop), chance)
-    memory = memory.but(stood=(*memory.stood, reading), worse=memory.worse + 1 if bad else 0)
-    if memory.worse >= 2 or fall > HALVED:
-        said = f"{trial.candidate} did not stand: {100 * -math.expm1(-fall):.0f} % below {trial.before}"
-        return _lost_out(said, look, memory, rules, counted=True)
-    if len(memory.stood) < rules.pace.verify_windows or bad:
+    if memory.worse >= 2 or before - math.log(reading.goodput_per_s) > HALVED:
+        return _lost_out(f"{trial.candidate} did not stand: {bad}", look, memory, rules, counted=True)
+    if len(memory.stood) < rules.pace.verify_windows or bad is not None:
         return memory, memory.decision(f"{trial.candidate} has stood {len(memory.stood)} windows")
     return _accepted(look, memory, rules)
 
@@ -107,6 +104,7 @@ def _accepted(look: Look, memory: Memory, rules: Rules) -> Step:
         trial=None,
         homeward=False,
         recall=None,
+        risen=memory.risen + (trial.latency_rise() or 0.0),
         tries_s=memory.tries_s[:-1] if better else memory.tries_s,
         baseline=(*trial.candidates, *memory.stood)[-2 * rules.pace.baseline_windows :],
         stood=(),

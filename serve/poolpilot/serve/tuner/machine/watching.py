@@ -116,6 +116,7 @@ def _with_window(reading: Reading, look: Look, memory: Memory, rules: Rules) -> 
         began_s=look.at_s,
         workload=memory.workload + 1,
         asked_s=None,
+        risen=0.0,
         present=None,
         sights=(),
     )
@@ -142,6 +143,7 @@ def _another_workload(reading: Reading, look: Look, memory: Memory, rules: Rules
         journey=None,
         goal=None,
         refusals=(),
+        risen=0.0,
         check_home=fell and memory.verified != memory.home,
         present=None,
         sights=(),
