@@ -1,21 +1,16 @@
 """A tuner that asks a service: the real one, and one that is broken in every way."""
 
-import datetime
 import json
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from tests.serve.tls_identity import make_identity
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
@@ -222,31 +217,6 @@ def test_answer_that_fits_is_taken(raw: Raw, window: Window) -> None:
     assert found.pool_tuple == window.pool_tuple.with_core((16, *window.pool_tuple.core[1:]))
 
 
-def identity(folder: Path, days: int, name: str = "127.0.0.1") -> tuple[Path, Path]:
-    """A certificate that signs itself and ends so many days from now."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "service")])
-    now = datetime.datetime.now(datetime.UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=9))
-        .not_valid_after(now + datetime.timedelta(days=days))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address(name))]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    files = folder / f"{days}.pem", folder / f"{days}.key"
-    files[0].write_bytes(certificate.public_bytes(pem))
-    no_passphrase = serialization.NoEncryption()
-    files[1].write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, no_passphrase))
-    return files
-
-
 @pytest.mark.parametrize(
     ("days", "name", "trusted", "said"),
     [
@@ -266,7 +236,7 @@ def test_certificate_is_checked(
     trusted: bool,
     said: str | None,
 ) -> None:
-    certificate, key = identity(tmp_path, days, name)
+    certificate, key = make_identity(tmp_path, "service", days=days, address=name)
     service = serving(predictor, tls_certificate=certificate, tls_key=key)
     trust = Trust(authority=certificate if trusted else None)
     if said is None:

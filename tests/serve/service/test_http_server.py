@@ -1,6 +1,5 @@
 """TLS with files that are given, the client's too; SIGHUP; and what is no HTTP."""
 
-import datetime
 import os
 import signal
 import ssl
@@ -9,16 +8,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from tests.serve.tls_identity import Identity, make_identity
 
 from poolpilot.errors import PoolPilotError, ServerError
 from poolpilot.models.predictor import Predictor
@@ -27,37 +22,6 @@ from poolpilot.serve.service.http_server import check_tls, http_server
 from poolpilot.serve.service.service_settings import ServeSettings
 
 Serving = Callable[..., Any]
-
-
-class Identity(NamedTuple):
-    """A certificate that signs itself, and its key."""
-
-    certificate: Path
-    key: Path
-
-
-def make_identity(folder: Path, name: str, passphrase: bytes | None = None) -> Identity:
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    now = datetime.datetime.now(datetime.UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    locked = serialization.BestAvailableEncryption(passphrase) if passphrase else serialization.NoEncryption()
-    pem = serialization.Encoding.PEM
-    files = Identity(folder / f"{name}.pem", folder / f"{name}.key")
-    files.certificate.write_bytes(certificate.public_bytes(pem))
-    files.key.write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, locked))
-    return files
 
 
 @pytest.fixture
