@@ -83,14 +83,22 @@ def test_latency_that_rises_takes_a_try_back_though_throughput_rises_too(drive: 
 
 
 def test_latency_does_not_creep_up_step_by_step(drive: MakeDrive) -> None:
-    """Each step raises it by 15 %, of which the second is too much; as it comes down later, nothing forbids that."""
-    tuner = drive(rising, wanted=FAR, latency=lambda where: 10.0 * 1.15 ** float(np.log2(where.pool_size / 2)))
+    """Each step raises it by 8 %, of which the second is too much to stay, and the third would be too much to try."""
+    tuner = drive(rising, wanted=FAR, latency=lambda where: 10.0 * 1.08 ** float(np.log2(where.pool_size / 2)))
     tuner.run(300)
     assert tuner.memory.verified == PoolTuple(4, 3, 500)
-    assert any("32 % above that at first, with the steps before" in each.reason for each in tuner.decisions)
+    assert any("17 % above that at first: too much to stay" in each.reason for each in tuner.decisions)
     falls = drive(rising, wanted=FAR, latency=lambda where: 10.0 * 0.8 ** float(np.log2(where.pool_size / 2)))
     falls.run(120)
     assert falls.memory.verified == FAR
+
+
+def test_latency_far_above_the_first_ends_a_try_at_once(drive: MakeDrive) -> None:
+    steps = {2: 10.0, 4: 10.8, 8: 12.5}
+    tuner = drive(rising, wanted=PoolTuple(8, 3, 500), latency=lambda where: steps[where.pool_size])
+    tuner.until(State.ROLL_BACK)
+    assert "would be 25 % above that at first, with the steps before" in tuner.decision.reason
+    assert tuner.memory.verified == PoolTuple(4, 3, 500)
 
 
 def test_try_that_does_not_stand_by_its_latency_is_taken_back_after_two_windows(drive: MakeDrive) -> None:

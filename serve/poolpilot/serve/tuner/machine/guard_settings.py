@@ -22,10 +22,12 @@ class GuardSettings(BaseModel):
         description="Most threads that a configuration may ask for; no limit of its own if not given.",
     )
     most_drop: float = Field(
-        default=0.05, gt=0.0, lt=1.0, description="Share of the goodput that a try may lose before it is taken back."
+        default=0.05, gt=0.0, lt=1.0, description="Share of the goodput that a try may lose; half of it what is kept."
     )
     most_latency_rise: float = Field(
-        default=0.2, gt=0.0, description="Share by which a try may raise latency before it is taken back."
+        default=0.2,
+        gt=0.0,
+        description="Share by which a try may raise latency, with the steps before; half of it what is kept.",
     )
     min_gain: float = Field(default=0.05, ge=0.0, description="Gain in goodput, as a share, that a try must promise.")
     tries_per_hour: int = Field(

@@ -30,6 +30,9 @@ Z_HARM = 2.5
 Z_CLEAR = 4.0
 """Standard errors beyond which a gain needs no further windows."""
 
+KEPT_SHARE = 0.5
+"""Part of what a try may lose that what is kept may: its windows scatter on both sides of their mean."""
+
 OF_A_DIFFERENCE, SHARED = 1.5, 4.0 / 3.0
 
 Verdict = Literal["better", "no worse", "worse"]
@@ -104,6 +107,20 @@ class PairedTrial(BaseModel):
             return f"latency {100 * math.expm1(rise):.0f} % above {self.before}"
         return None
 
+    def too_slow(self, stood: Sequence[Reading], guard: GuardSettings) -> str | None:
+        """Why the candidate may not be kept by its latency, with the windows that it has stood; None where it may."""
+        known = [each.latency_ms for each in self.befores if each.latency_ms is not None]
+        tried = [each.latency_ms for each in (*self.candidates, *stood) if each.latency_ms is not None]
+        if len(known) < len(self.befores) or len(tried) < len(self.candidates) + len(stood):
+            return None
+        rise = statistics.fmean(map(math.log, tried)) - statistics.fmean(map(math.log, known))
+        whole = max(self.risen, 0.0) + rise
+        if rise <= 0.0 or whole <= math.log1p(KEPT_SHARE * guard.most_latency_rise):
+            return None
+        return (
+            f"latency under {self.candidate} is {100 * math.expm1(whole):.0f} % above that at first: too much to stay"
+        )
+
     def verdict(self, guard: GuardSettings, pace: PaceSettings) -> Verdict | None:
         """What came of it; None while further windows are needed."""
         pairs = len(self.candidates)
@@ -118,7 +135,7 @@ class PairedTrial(BaseModel):
             return None
         if mean - Z_ONE_SIDED_95 * error > 0.0:
             return "better"
-        beyond = mean + Z_ONE_SIDED_95 * error < 0.0 or mean < math.log1p(-guard.most_drop)
+        beyond = mean + Z_ONE_SIDED_95 * error < 0.0 or mean < math.log1p(-KEPT_SHARE * guard.most_drop)
         return "worse" if beyond else "no worse"
 
     def gain(self) -> tuple[float, float]:

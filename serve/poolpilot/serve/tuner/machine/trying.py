@@ -45,6 +45,8 @@ def in_verify(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Ste
         return _lost_out(f"{trial.candidate} did not stand: {bad}", look, memory, rules, counted=True)
     if len(memory.stood) < rules.pace.verify_windows or bad is not None:
         return memory, memory.decision(f"{trial.candidate} has stood {len(memory.stood)} windows")
+    if (slow := trial.too_slow(memory.stood, rules.guard)) is not None:
+        return _lost_out(slow, look, memory, rules, counted=False)
     return _accepted(look, memory, rules)
 
 
