@@ -40,7 +40,12 @@ from poolpilot.serve.service.service_settings import ServeSettings
 WARM_UP = 500
 """Requests that do not count: curves are placed when a server is seen for the first time."""
 
-UNLIMITED = {"rate_per_s": 1e6, "rate_burst": 1_000_000}
+UNLIMITED = {
+    "rate_per_s": 1e6,
+    "rate_burst": 1_000_000,
+    # On a machine that is kept busy by others the client may not come to ask again within seconds.
+    **dict.fromkeys(("header_timeout_s", "body_timeout_s", "keep_alive_s"), 600),
+}
 
 
 def serve(told: Connection) -> None:
