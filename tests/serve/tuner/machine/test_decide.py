@@ -101,14 +101,21 @@ def test_latency_far_above_the_first_ends_a_try_at_once(drive: MakeDrive) -> Non
     assert tuner.memory.verified == PoolTuple(4, 3, 500)
 
 
-def test_try_that_does_not_stand_by_its_latency_is_taken_back_after_two_windows(drive: MakeDrive) -> None:
+def test_try_that_does_not_stand_by_its_latency_is_taken_back_after_one_window(drive: MakeDrive) -> None:
     slow: list[float] = [10.0]
     tuner = drive(rising, wanted=FAR, latency=lambda where: 10.0 if where == HOME else slow[-1])
     tuner.until(State.VERIFY)
     slow.append(14.0)
-    assert tuner.turn().state is State.VERIFY
     assert tuner.turn().state is State.ROLL_BACK
-    assert "did not stand: latency 40 % above (2, 3, 500)" in tuner.decision.reason
+    assert "latency under (4, 3, 500) is 18 % above that at first: too much to stay" in tuner.decision.reason
+
+
+def test_plain_gain_at_a_higher_latency_is_compared_for_longer_and_not_kept(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR, latency=lambda where: 10.0 if where == HOME else 11.5)
+    tuner.until(State.ROLL_BACK)
+    sizes = [in_force.pool_size for in_force, _ in tuner.seen]
+    assert sizes[-6:] == [4, 2, 4, 2, 4, 2]
+    assert "15 % above that at first: too much to stay" in tuner.decision.reason
 
 
 def test_what_was_taken_back_is_not_tried_again_within_the_hour(drive: MakeDrive) -> None:

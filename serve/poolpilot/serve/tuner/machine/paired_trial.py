@@ -127,12 +127,15 @@ class PairedTrial(BaseModel):
         if self.next == self.before or not pairs:
             return None
         mean, error = self.gain()
-        if mean - Z_CLEAR * error > 0.0:
+        slow = self.too_slow((), guard) is not None
+        if mean - Z_CLEAR * error > 0.0 and not slow:
             return "better"
         if pairs < pace.least_pairs:
             return None
         if pairs < pace.most_pairs and error > pace.wanted_error:
             return None
+        if slow:
+            return "worse"
         if mean - Z_ONE_SIDED_95 * error > 0.0:
             return "better"
         beyond = mean + Z_ONE_SIDED_95 * error < 0.0 or mean < math.log1p(-KEPT_SHARE * guard.most_drop)

@@ -29,7 +29,8 @@ def in_try(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     if verdict is None:
         return memory, memory.decision(f"{len(trial.candidates)} windows of {trial.candidate} beside {trial.before}")
     if verdict == "worse":
-        return _lost_out(f"{trial.candidate} is {shown} against {trial.before}", look, memory, rules, counted=False)
+        said = trial.too_slow((), rules.guard) or f"{trial.candidate} is {shown} against {trial.before}"
+        return _lost_out(said, look, memory, rules, counted=False)
     memory = memory.but(state=State.VERIFY, expected=trial.candidate, stood=(), worse=0)
     return memory, memory.decision(f"{trial.candidate} is {verdict} than {trial.before}: {shown}; it must stand")
 
@@ -43,10 +44,10 @@ def in_verify(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Ste
     before = statistics.fmean(math.log(each.goodput_per_s) for each in trial.befores)
     if memory.worse >= 2 or before - math.log(reading.goodput_per_s) > HALVED:
         return _lost_out(f"{trial.candidate} did not stand: {bad}", look, memory, rules, counted=True)
-    if len(memory.stood) < rules.pace.verify_windows or bad is not None:
-        return memory, memory.decision(f"{trial.candidate} has stood {len(memory.stood)} windows")
     if (slow := trial.too_slow(memory.stood, rules.guard)) is not None:
         return _lost_out(slow, look, memory, rules, counted=False)
+    if len(memory.stood) < rules.pace.verify_windows or bad is not None:
+        return memory, memory.decision(f"{trial.candidate} has stood {len(memory.stood)} windows")
     return _accepted(look, memory, rules)
 
 
