@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from http import HTTPStatus
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -15,11 +15,12 @@ from starlette.routing import Route
 from poolpilot.errors import StoreError
 from poolpilot.serve.page.followed_servers import FollowedServers
 from poolpilot.serve.page.loopback_only import LoopbackOnly, refusal
-from poolpilot.serve.page.play.play_endpoints import play_routes
-from poolpilot.serve.page.play.playground import Playground
 from poolpilot.serve.page.server_history import ServerHistory, named_apart
 from poolpilot.serve.page.tuner_metrics import TunerMetrics
 from poolpilot.serve.tuner.machine.decision import State
+
+if TYPE_CHECKING:
+    from poolpilot.serve.page.play.playground import Playground
 
 SCRIPTS = (
     *("page.js", "charts.js", "decisions.js", "elements.js", "feed.js", "server.js", "words.js"),
@@ -91,7 +92,7 @@ class PageEndpoints:
         return JSONResponse({"status": "ok"})
 
 
-def create_page(servers: FollowedServers, playground: Playground | None = None) -> Starlette:
+def create_page(servers: FollowedServers, playground: "Playground | None" = None) -> Starlette:
     """Builds the page.
 
     Args:
@@ -106,12 +107,18 @@ def create_page(servers: FollowedServers, playground: Playground | None = None) 
         Route("/v1/decisions", endpoints.decisions),
         Route("/metrics", endpoints.metrics),
         Route("/healthz", endpoints.health),
-        *([] if playground is None else play_routes(playground)),
+        *([] if playground is None else _play_routes(playground)),
     ]
     handlers: Any = {HTTPException: _refused, StoreError: _unreadable}
     page = Starlette(routes=routes, middleware=[Middleware(LoopbackOnly)], exception_handlers=handlers)
     page.router.redirect_slashes = False
     return page
+
+
+def _play_routes(playground: "Playground") -> list[Route]:
+    from poolpilot.serve.page.play.play_endpoints import play_routes  # a tuner's page needs no simulator
+
+    return play_routes(playground)
 
 
 def overview_of(name: str, history: ServerHistory) -> dict[str, Any]:

@@ -6,15 +6,18 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import uvicorn
 
 from poolpilot.errors import ServerError
 from poolpilot.serve.page.followed_servers import FollowedServers
 from poolpilot.serve.page.page_application import create_page
-from poolpilot.serve.page.play.playground import Playground
 from poolpilot.serve.service.connection import connection_class
 from poolpilot.serve.service.service_settings import ServeSettings
+
+if TYPE_CHECKING:
+    from poolpilot.serve.page.play.playground import Playground
 
 LOOPBACK = "127.0.0.1"
 
@@ -44,7 +47,7 @@ class PageServer:
         self.url = f"http://{LOOPBACK}:{self._listener.getsockname()[1]}/"
         self._servers = FollowedServers(folder)
         config = uvicorn.Config(
-            create_page(self._servers, Playground() if plays else None),
+            create_page(self._servers, _playground() if plays else None),
             http=connection_class(_limits()),
             ws="none",
             log_config=None,  # uvicorn would close the handlers of whoever embeds it
@@ -75,6 +78,12 @@ class PageServer:
         finally:
             self._server.should_exit = True
             thread.join(ENDS_WITHIN_S)
+
+
+def _playground() -> "Playground":
+    from poolpilot.serve.page.play.playground import Playground  # a tuner's page needs no simulator
+
+    return Playground()
 
 
 def page_socket(port: int, option: str) -> socket.socket:
