@@ -16,8 +16,8 @@ from poolpilot.env.tuning.journal import FOLDER_VARIABLE, journal_folder
 from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
 from poolpilot.errors import ServerError
 from poolpilot.serve.commands.config.held_rights import HeldRights
-from poolpilot.serve.commands.tune.tune_command import rules_for
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
+from poolpilot.serve.commands.tune.tuner_parts import rules_for
 from poolpilot.serve.tuner.machine.decision import Mode
 
 GRANTS = "`poolpilot mariadb grants` prints the statements"

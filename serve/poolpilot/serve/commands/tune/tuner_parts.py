@@ -1,0 +1,87 @@
+"""What a tuner is made of, by its settings: rules, what proposes, and what speaks to it from outside."""
+
+from functools import partial
+from pathlib import Path
+
+from poolpilot.agent.baselines.static import StaticPredictor
+from poolpilot.env.mariadb.diagnosis.hindrances import hindrances
+from poolpilot.env.server import Tunable
+from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.tuning.target import Target
+from poolpilot.errors import FeatureError
+from poolpilot.models.latent.shipped import advisor_for, bandit_for
+from poolpilot.models.latent.shipped_curves import load_curves
+from poolpilot.models.predictor import Predictor
+from poolpilot.serve.commands.tune.tune_settings import TuneSettings
+from poolpilot.serve.remote.remote_predictor import RemotePredictor
+from poolpilot.serve.shadow.challenger import Challenger
+from poolpilot.serve.tuner.machine.decision import Mode
+from poolpilot.serve.tuner.machine.envelope import Envelope
+from poolpilot.serve.tuner.machine.hours import Hours
+from poolpilot.serve.tuner.machine.why_not import Rules
+from poolpilot.serve.tuner.outside import Outside, nothing_hinders
+
+KILL_FILE, APPROVAL_FILE = "stop", "approved"
+"""Files in the folder of the decisions by which people speak to a tuner."""
+
+
+def rules_for(settings: TuneSettings, server: Tunable) -> Rules:
+    """What the settings and the server allow.
+
+    Raises:
+        SettingError: They have nothing in common.
+    """
+    most_threads = None
+    if isinstance(server, MariadbServer):
+        most_threads = int(server.variables["thread_pool_max_threads"].value) - server.watch.spare_threads
+    return Rules(
+        mode=settings.mode,
+        guard=settings.guard,
+        pace=settings.pace,
+        envelope=Envelope.of(settings.guard, server.knobs, most_threads),
+        hours=[Hours.parse(text) for text in settings.hours],
+        approval=settings.approve,
+    )
+
+
+def predictor_for(settings: TuneSettings) -> Predictor:
+    """What proposes tuples: to who applies, one for somebody who measures what follows; else one for a single look.
+
+    Raises:
+        ArtefactError: The model or the curves are missing or damaged.
+        SettingError: The model is a network, and none knows such servers; or the service's address is of no use.
+    """
+    if settings.proposed is not None:
+        return StaticPredictor(settings.proposed)
+    if (link := settings.service_link()) is not None:
+        return RemotePredictor(link, settings.remote_digest)
+    if settings.mode is Mode.APPLY:
+        return bandit_for(settings.server_kind, settings.model)
+    try:
+        return advisor_for(settings.server_kind, settings.model)
+    except FeatureError:  # one's own server, which no network knows
+        return bandit_for(settings.server_kind, settings.model)
+
+
+def challenger_for(settings: TuneSettings) -> Challenger | None:
+    """What is asked beside the predictor that acts; None where nobody named it.
+
+    Raises:
+        ArtefactError: Its model or the curves are missing or damaged.
+    """
+    if settings.challenger is None:
+        return None
+    return Challenger(bandit_for(settings.server_kind, settings.challenger), load_curves())
+
+
+def outside_of(settings: TuneSettings, target: Target, folder: Path) -> Outside:
+    """What speaks to the tuner: files in the folder of its decisions, and what the server is doing."""
+    server = target.server
+    asks = nothing_hinders
+    if isinstance(server, MariadbServer):
+        asks = partial(_hindrances_of, server, settings.most_replica_lag_s)
+    return Outside(folder / KILL_FILE, folder / APPROVAL_FILE if settings.approve else None, asks)
+
+
+def _hindrances_of(server: MariadbServer, most_replica_lag_s: float) -> tuple[str, ...]:
+    return hindrances(server.session, most_replica_lag_s)
