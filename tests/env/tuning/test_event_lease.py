@@ -25,6 +25,9 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 
 FIRST = PoolTuple(4, 4, 400, idle_timeout_s=1.0)
 STEP = FIRST.with_core((8, 3, 300))
+LONG_S = 10
+"""A lease that a busy machine does not lose where nobody is silent."""
+
 WITHIN_S = 60.0
 """A busy machine may be late; a lease that never lapses is what fails."""
 
@@ -69,11 +72,11 @@ def until(lab: Lab, pool_tuple: PoolTuple, *, events_left: int = 0) -> None:
 
 @contextmanager
 def tuner(
-    lab: Lab, journals: Path, account: Account | None = None, actuator: Actuator | None = None
+    lab: Lab, journals: Path, account: Account | None = None, actuator: Actuator | None = None, lease_s: int = LEAST_S
 ) -> Iterator[tuple[MariadbServer, MariadbWayBack]]:
     account = account or Dsn(defaults_file=lab.defaults_file).account()
     with MariadbServer(account, actuator or SetGlobal()) as server:
-        way_back = MariadbWayBack(server, journals, lease=EventLease(server, LEAST_S))
+        way_back = MariadbWayBack(server, journals, lease=EventLease(server, lease_s))
         way_back.begin("tune", lambda _: None)
         yield server, way_back
 
@@ -86,9 +89,9 @@ def test_silent_tuner_loses_its_lease(scheduled: Lab, tmp_path: Path) -> None:
 
 
 def test_lease_is_renewed_by_every_look(scheduled: Lab, tmp_path: Path) -> None:
-    with tuner(scheduled, tmp_path) as (server, way_back):
+    with tuner(scheduled, tmp_path, lease_s=LONG_S) as (server, way_back):
         server.apply(STEP)
-        server.run_for(2.0 * LEAST_S)
+        server.run_for(LONG_S + 3.0)
         assert (server.tuple_in_force(), len(events(scheduled))) == (STEP, 1)
         way_back.bring_back(lambda _: None)
         assert (in_force(scheduled), events(scheduled)) == (FIRST, [])
@@ -110,12 +113,12 @@ def test_what_somebody_else_has_set_is_left_alone(scheduled: Lab, tmp_path: Path
 
 
 def test_lost_connection_keeps_the_lease_once_it_is_open_again(scheduled: Lab, tmp_path: Path) -> None:
-    with tuner(scheduled, tmp_path) as (server, way_back):
+    with tuner(scheduled, tmp_path, lease_s=LONG_S) as (server, way_back):
         server.apply(STEP)
         with suppress(ServerError):
             server.session.execute(f"KILL {server.session.connection_id}")
         assert way_back.reach_again() is False
-        server.run_for(2.0 * LEAST_S)
+        server.run_for(LONG_S + 3.0)
         assert len(events(scheduled)) == 1
         way_back.bring_back(lambda _: None)
     assert (in_force(scheduled), events(scheduled)) == (FIRST, [])
