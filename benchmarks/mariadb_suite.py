@@ -25,6 +25,7 @@ from rich.progress import Progress, TaskID
 
 from poolpilot.env.lab.lab_server import LabPlace
 from poolpilot.env.lab.suite.suite_cells import DRAWS, SUITE, SUITE_SEED, SuiteCell, named_cells, suite_cells
+from poolpilot.env.measurement.other_work import other_work
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.output import warn, write_json
 from poolpilot.env.servers.mariadb import LONG_LOOK
@@ -71,6 +72,7 @@ def main() -> int:
         write_files(given.write, cells)
         return 0
     settings = _settings(given)
+    warn(other_work(), console)
     try:
         done = measured(cells, settings, given.methods, given.runs, console)
     except KeyboardInterrupt:

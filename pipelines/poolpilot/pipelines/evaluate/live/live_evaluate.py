@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import Progress, TaskID
 
 from poolpilot.env.lab.lab_server import LabPlace
+from poolpilot.env.measurement.other_work import other_work
 from poolpilot.env.output import warn
 from poolpilot.errors import ServerError
 from poolpilot.models.artefact import Artefact
@@ -76,6 +77,7 @@ def evaluate_files(folder: Path, model: Path | None, settings: WorkloadFilesSett
     rows = [row for row in read_runs(settings.runs) if row.get("asked") == asked]
     done = {row["workload"]: LiveResult.from_dict(row["result"]) for row in rows}
     failed: dict[str, str] = {}
+    warn(other_work(), console)
     with opened_for_more(settings.runs) as out, new_progress(console) as progress:
         bar = progress.add_task("evaluating", total=len(stages), shown="")
         for stage in stages:

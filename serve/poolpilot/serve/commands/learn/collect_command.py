@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from poolpilot.env.output import terminal, write_json
+from poolpilot.env.measurement.other_work import other_work
+from poolpilot.env.output import terminal, warn, write_json
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.exit_codes import INTERRUPTED
 
@@ -33,6 +34,8 @@ def run(settings: "CollectSettings", json_path: Path | None) -> None:
     from poolpilot.pipelines.collect.staging import mariadb_staging, simulated_staging, versions
     from poolpilot.pipelines.store.data_card import write_data_card
 
+    if settings.server != "simulated":
+        warn(other_work(), terminal())
     if settings.server == "simulated":
         report = collect(settings, *simulated_staging(settings))
     elif settings.server == "mariadb":
