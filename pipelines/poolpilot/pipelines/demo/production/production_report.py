@@ -15,7 +15,7 @@ Arms = Mapping[str, Sequence[PhaseSeen]]
 
 def arms_table(arms: Arms, phases: Sequence[SqlWorkload]) -> Table:
     """Phases below one another, the arms of each beside their figures."""
-    title = "Requests a second (standard error), gain over the default, 99th percentiles; as the clients saw them"
+    title = "Requests a second (standard error) and p99, as the clients saw them"
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, show_edge=False)
     for heading in ("phase", "arm", "requests/s", "gain", "class", "1/s", "p99 ms"):
         table.add_column(heading, justify="left" if heading in ("phase", "arm", "class") else "right")

@@ -129,9 +129,9 @@ class ProductionDemo:
         best, scores = self._chosen(place, default)
         constant, tuned = self._constant_arm(place, best), self._tuned_arm(place)
         settled = [phase.settled for phase in tuned]
-        arms = {"default": untouched, "best constant": constant, "tuner": tuned, "tuner, settled": settled}
+        arms = {"default": untouched, "constant": constant, "tuner": tuned, "settled": settled}
         self.console.print(arms_table(arms, PHASES))
-        self._say(f"Never touched, the default is {default}; the best constant is {best}. Settled: the second halves.")
+        self._say(f"The default, never touched, is {default}, the best constant {best}; settled are the second halves.")
         self._incidents(place)
         return {
             "settings": self.settings.model_dump(mode="json"),
