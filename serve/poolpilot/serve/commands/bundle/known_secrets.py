@@ -19,10 +19,12 @@ LARGEST_FILE = 1 << 20
 """Bytes of a file that are looked at."""
 
 _OPTION = re.compile(
-    r"^\s*[\w-]*(?:pass(?:word|wd)|secret|token)(?![\w-]*file)[\w-]*\s*=\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE
+    r"^[ \t]*[\w-]{0,64}?(?:pass(?:word|wd)|secret|token)(?![\w-]{0,64}file)[\w-]{0,64}"
+    r"[ \t]*=[ \t]*(.+?)[ \t\r]*$",
+    re.IGNORECASE | re.MULTILINE,
 )
 
-_SCOPED_TOKEN = re.compile(r"^\s*[\w,]+\s+(\S+)\s*$", re.MULTILINE)
+_SCOPED_TOKEN = re.compile(r"^[ \t]*[\w,]+[ \t]+(\S+)[ \t\r]*$", re.MULTILINE)
 
 _DSN_PASSWORD = re.compile(r"(?:^|,)(?:p|password|passwd)=([^,]*)")
 

@@ -21,30 +21,36 @@ SECRET_NAME = re.compile(
 LONG_ENOUGH_FOR_PLAIN = 8
 """Characters from which on a known secret is replaced inside of words too."""
 
-_STANDING_BEHIND_A_NAME = (
-    (re.compile(r"-----BEGIN [^-]*-----.*?(?:-----END [^-]*-----|\Z)", re.DOTALL), REMOVED),
-    (re.compile(r"(\b[a-z][\w+.-]*://)[^\s/@]+@", re.IGNORECASE), rf"\1{REMOVED}@"),
-    (re.compile(r"\b(bearer|basic|digest)\s+[\w.~+/=:-]+", re.IGNORECASE), rf"\1 {REMOVED}"),
+_QUOTED = r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`"
+
+_NAME = r"(?:pass(?:word|wd|phrase)|pwd|secret|token|credential|authorization|cookie|api[_-]?key)[\w-]{0,32}"
+
+_GAP = r"\s{0,8}"
+
+_BEHIND = (
+    (r"-----BEGIN [^-]{0,64}-----.*?(?:-----END [^-]{0,64}-----|\Z)", ""),
+    (r"(\b[a-z][\w+.-]{0,20}://)[^\s/@]{1,512}(?=@)", r"\1"),
+    (r"\b((?:bearer|basic|digest)\s{1,8})[\w.~+/=:-]+", r"\1"),
     (
-        re.compile(
-            r"(identified\s+(?:by|(?:via|with)\s+\w+\s+(?:using|as|by))\s+(?:password\s*\(?\s*)?)"
-            r"(?:'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.)*\"|\S+)",
-            re.IGNORECASE,
-        ),
-        rf"\1{REMOVED}",
+        rf"(identified\s{{1,8}}(?:by|(?:via|with)\s{{1,8}}\w{{1,64}}\s{{1,8}}(?:using|as|by))\s{{1,8}}"
+        rf"(?:password{_GAP}\(?{_GAP})?)(?:{_QUOTED}|\S+)",
+        r"\1",
     ),
-    (
-        re.compile(
-            r"([\w-]*(?:pass(?:word|wd|phrase)|pwd|secret|token|credential|authorization|cookie|api[_-]?key)[\w-]*"
-            r"[\"']?\s*[=:]\s*)(?:\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[^\s,;&]+)",
-            re.IGNORECASE,
-        ),
-        rf"\1{REMOVED}",
-    ),
-    (re.compile(r"(?<![\w=])(p=)[^\s,]+"), rf"\1{REMOVED}"),
-    (re.compile(r"(?<!\S)(-p)(?=\S)(?!ort\b)\S+"), rf"\1{REMOVED}"),
+    (r"(set\s{1,8}password[^=\n]{0,128}=)[^;\n]+", r"\1"),
+    (rf"({_NAME}[\"']?{_GAP}[=:]{_GAP})(?:{_QUOTED}|\[[^\]]*\]|[^\s,;&]+)", r"\1"),
+    (rf"(\bpassword{_GAP}\({_GAP})(?:{_QUOTED})", r"\1"),
+    (rf"(--{_NAME}\s{{1,8}})(?!-)\S+", r"\1"),
+    (r"(?<![\w=])((?-i:p)=)[^\s,]+", r"\1"),
+    (r"(?<!\S)((?-i:-p))(?=\S)(?!ort\b)\S+", r"\1"),
 )
-"""Secrets that what stands before them betrays: keys, addresses, headers, statements, settings, DSNs, flags."""
+
+_STANDING_BEHIND_A_NAME = tuple(
+    (re.compile(pattern, re.IGNORECASE | re.DOTALL), f"{kept}{REMOVED}") for pattern, kept in _BEHIND
+)
+"""Secrets that what stands before them betrays: keys, addresses, headers, statements, settings, DSNs, flags.
+
+Repeats are bounded wherever a match may begin at many places: a line of a megabyte takes no longer than it must.
+"""
 
 _LOOKING_LIKE_ONE = (
     re.compile(r"(?<![\w+=-])(?!\d+-MariaDB)(?=[\w+=-]*\d)(?=[\w+=-]*[a-z])(?=[\w+=-]*[A-Z])[\w+=-]{20,}"),
