@@ -9,7 +9,7 @@ are fitted without four families at once, since fitting is dear. What is seen an
 (`recorded_cases.py`). Where the reference does not repeat, the workload is censored and counted. Networks are too dear
 to be trained once a family: with `--networks` and `--mariadb-networks` those of `live_networks.py`, which have learned
 from training families, are held against methods that know the curves of these, on validation and test families only.
-Goes on where it was stopped, with `--runs`. Ten minutes on a quiet machine; `python benchmarks/evaluation_page.py`
+Goes on where it was stopped, with `--runs`. A few minutes on a quiet machine; `python benchmarks/evaluation_page.py`
 writes the tables.
 """
 
@@ -190,10 +190,10 @@ def noise_floors(cases: Sequence[RecordedCase]) -> dict[str, Any]:
 
 
 def parts_of(cases: Sequence[RecordedCase]) -> list[RecordedCase]:
-    """The workloads once more, each of the kinds that are parts of its own: numbers of processors, the sealed split."""
+    """The workloads once more, each of the kinds that are parts of its own: numbers of processors, splits."""
     within = [case for case in cases if HELD_OUT not in case.kind]
     by_cpus = [case.of_kind(f"{case.kind}, {case.limits.cpus} cpus") for case in within if case.kind == "native"]
-    return by_cpus + [case.of_kind(f"{case.kind}, test") for case in within if case.split == "test"]
+    return by_cpus + [case.of_kind(f"{case.kind}, {case.split}") for case in within if case.split != "validation"]
 
 
 if __name__ == "__main__":

@@ -27,7 +27,9 @@ SETS = {"native": "Embedded pool", "mariadb": "MariaDB"}
 PARTS = {
     "native, 1 cpus": "embedded, one processor",
     "native, 2 cpus": "embedded, two",
+    "native, train": "embedded, training families",
     "native, test": "embedded, sealed families",
+    "mariadb, train": "MariaDB, training families",
     "mariadb, test": "MariaDB, test families",
 }
 
