@@ -12,13 +12,13 @@ from rich.text import Text
 from poolpilot.errors import SettingError
 
 
-def terminal() -> Console:
+def terminal(*, stderr: bool = False, quiet: bool = False) -> Console:
     """The console that every command prints on.
 
     What is printed are sentences and data of servers, files and users: `[mariadb]` in them is no markup, `:key:` no
     picture. What is to stand out is a `rich.text.Text`.
     """
-    return Console(markup=False, emoji=False)
+    return Console(markup=False, emoji=False, stderr=stderr, quiet=quiet)
 
 
 def warn(warnings: Sequence[str], console: Console) -> None:
@@ -55,6 +55,11 @@ def write_json(path: Path | None, values: Mapping[str, Any] | Sequence[Any]) -> 
         path.write_text(f"{_laid_out(_finite(values))}\n", encoding="utf-8")
     except OSError as error:
         raise SettingError(f"cannot write {path}: {error.strerror}") from error
+
+
+def json_text(values: Any, indent: int | None = None) -> str:
+    """JSON as text, names in order: what is not finite becomes null, what JSON does not know a text."""
+    return json.dumps(_finite(values), indent=indent, sort_keys=indent is not None, default=str, allow_nan=False)
 
 
 def _finite(value: Any) -> Any:

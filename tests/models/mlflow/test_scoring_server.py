@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import mlflow
 import pytest
+import uvicorn
 from starlette.testclient import TestClient
 
 from poolpilot.env.knobs import KnobSpace
@@ -83,7 +84,8 @@ def test_the_command_serves_the_registered_version(
     command = [sys.executable, "-m", "mlflow", "models", "serve", "--model-uri", version, "--env-manager", "local"]
     command += ["--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
     environment = {**os.environ, "MLFLOW_TRACKING_URI": mlflow.get_tracking_uri()}
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    programs = Path(uvicorn.__file__).parents[4] / "bin"  # of the environment that holds the libraries
+    environment["PATH"] = f"{programs}{os.pathsep}{environment['PATH']}"
     log = tmp_path / "serve.log"
     with log.open("wb") as output:
         process = subprocess.Popen(

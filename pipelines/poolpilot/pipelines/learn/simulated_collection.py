@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from poolpilot.env.action_grid import LARGE_GRID
+from poolpilot.env.output import terminal
 from poolpilot.pipelines.collect.collect import Staging, collect
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
 from poolpilot.pipelines.collect.staging import SimulatedStaging
@@ -96,7 +97,7 @@ class SimulatedCollection:
         )
         staged = SimulatedStaging({scenario.workload.name: scenario for _, scenario in missing})
         staging = Staging(staged.open, grid=LARGE_GRID, settings_for=staged.settings_for, workers=TOGETHER)
-        report = collect(settings, [planned for planned, _ in missing], staging, Console(quiet=True))
+        report = collect(settings, [planned for planned, _ in missing], staging, terminal(quiet=True))
         if report.stopped is not None:
             self._clear()
             raise KeyboardInterrupt(report.stopped)

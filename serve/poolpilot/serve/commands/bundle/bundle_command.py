@@ -111,7 +111,7 @@ def _diagnosis(settings: BundleSettings) -> dict[str, Any] | None:
         return None
     from poolpilot.serve.commands.look.diagnose_command import DiagnoseSettings, found_of
 
-    console = Console(stderr=True, markup=False, emoji=False)  # what is shown with --show stands alone
+    console = terminal(stderr=True)  # what is shown with --show stands alone
     where, diagnosis = found_of(DiagnoseSettings(dsn=settings.dsn, defaults_file=settings.defaults_file), console)
     return {"where": where, **diagnosis.as_dict()}
 

@@ -1,8 +1,9 @@
 """A file of a bundle."""
 
-import json
 from dataclasses import dataclass
 from typing import Any, Self
+
+from poolpilot.env.output import json_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class BundlePart:
     @classmethod
     def of_values(cls, name: str, holds: str, values: Any) -> Self:
         """A part in JSON, laid out to be read."""
-        return cls(name, holds, json.dumps(values, indent=1, sort_keys=True, default=str) + "\n")
+        return cls(name, holds, json_text(values, indent=1) + "\n")
 
     @property
     def size(self) -> int:

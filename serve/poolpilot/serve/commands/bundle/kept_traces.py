@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from poolpilot.env.output import json_text
 from poolpilot.serve.commands.bundle.bundle_part import BundlePart
 from poolpilot.serve.commands.bundle.redaction import Redaction
 from poolpilot.serve.tuner.decision_log import NAME
@@ -56,7 +57,7 @@ def journals(folder: Path, redaction: Redaction) -> Iterator[BundlePart]:
 
 
 def _part(name: str, holds: str, lines: list[Any], redaction: Redaction) -> BundlePart:
-    text = "".join(f"{json.dumps(redaction.value(line))}\n" for line in lines)
+    text = "".join(f"{json_text(redaction.value(line))}\n" for line in lines)
     return BundlePart(name, holds, text)
 
 
