@@ -68,8 +68,21 @@ class RawServer:
                 connection, _ = self._listener.accept()
                 with connection:
                     connection.settimeout(10.0)
-                    connection.recv(1 << 20)
+                    self._hear(connection)
                     self._speak(connection)
+
+    @staticmethod
+    def _hear(connection: socket.socket) -> None:
+        """Reads the whole request: a connection that is closed before is reset, and with it what was answered."""
+        head, _, body = connection.recv(1 << 20).partition(b"\r\n\r\n")
+        lengths = [
+            int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")
+        ]
+        while len(body) < sum(lengths):
+            further = connection.recv(1 << 20)
+            if not further:
+                return
+            body += further
 
     def _speak(self, connection: socket.socket) -> None:
         if self._drip_s is None:
