@@ -3,12 +3,8 @@
 import time
 from pathlib import Path
 
-from poolpilot.env.measurement.steal import STAT
+from poolpilot.env.measurement.steal import IDLE_FIELDS, STAT, ticks_so_far
 
-IDLE_FIELDS = (3, 4)
-"""Positions of idle and iowait among user, nice, system, idle, iowait, irq, softirq, steal."""
-
-FIELDS = 8
 BUSY = 0.15
 """Share from which on what is measured is of the other work too."""
 
@@ -22,13 +18,14 @@ def busy_share(seconds: float = LOOK_S, stat: Path = STAT) -> float | None:
         seconds: How long to look.
         stat: File to read, in the format of /proc/stat.
     """
-    before = _read(stat)
+    before = ticks_so_far(stat)
     time.sleep(seconds)
-    after = _read(stat)
+    after = ticks_so_far(stat)
     if before is None or after is None:
         return None
-    idle, total = (late - early for early, late in zip(before, after, strict=True))
-    return 1.0 - idle / total if total > 0 else 0.0
+    passed = [late - early for early, late in zip(before, after, strict=True)]
+    idle = sum(passed[place] for place in IDLE_FIELDS)
+    return 1.0 - idle / sum(passed) if sum(passed) > 0 else 0.0
 
 
 def other_work(seconds: float = LOOK_S, stat: Path = STAT) -> list[str]:
@@ -46,12 +43,3 @@ def other_work(seconds: float = LOOK_S, stat: Path = STAT) -> list[str]:
         "them, or wait (their nice values do not help where kernel.sched_autogroup_enabled is 1: they count within one "
         "login only)"
     ]
-
-
-def _read(stat: Path) -> tuple[int, int] | None:
-    try:
-        with stat.open() as lines:
-            ticks = [int(field) for field in lines.readline().split()[1 : FIELDS + 1]]
-        return sum(ticks[place] for place in IDLE_FIELDS), sum(ticks)
-    except (OSError, IndexError):
-        return None

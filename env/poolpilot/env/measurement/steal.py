@@ -5,8 +5,18 @@ from pathlib import Path
 STAT = Path("/proc/stat")
 """The kernel's counters; the first line sums all processors in ticks."""
 
-STEAL_FIELD = 7
-"""Position of steal among user, nice, system, idle, iowait, irq, softirq, steal."""
+IDLE_FIELDS, STEAL_FIELD = (3, 4), 7
+"""Positions of idle, iowait and steal among user, nice, system, idle, iowait, irq, softirq, steal."""
+
+
+def ticks_so_far(stat: Path = STAT) -> list[int] | None:
+    """Ticks of all processors by use, up to steal; None where the kernel does not tell."""
+    try:
+        with stat.open() as lines:
+            ticks = [int(field) for field in lines.readline().split()[1 : STEAL_FIELD + 2]]
+    except OSError:
+        return None
+    return ticks if len(ticks) > STEAL_FIELD else None
 
 
 class StealMeter:
@@ -18,20 +28,12 @@ class StealMeter:
 
     def __init__(self, stat: Path = STAT) -> None:
         self._stat = stat
-        self._before = self._read()
+        self._before = ticks_so_far(stat)
 
     def share(self) -> float | None:
         """Share of all processors' time stolen since construction, 0..1; 0 if no tick passed, None if unknown."""
-        after = self._read()
+        after = ticks_so_far(self._stat)
         if self._before is None or after is None:
             return None
-        steal, total = (late - early for early, late in zip(self._before, after, strict=True))
-        return steal / total if total > 0 else 0.0
-
-    def _read(self) -> tuple[int, int] | None:
-        try:
-            with self._stat.open() as lines:
-                ticks = [int(field) for field in lines.readline().split()[1 : STEAL_FIELD + 2]]
-            return ticks[STEAL_FIELD], sum(ticks)
-        except (OSError, IndexError):
-            return None
+        passed = [late - early for early, late in zip(self._before, after, strict=True)]
+        return passed[STEAL_FIELD] / sum(passed) if sum(passed) > 0 else 0.0
