@@ -1,5 +1,6 @@
 """A tuner that asks a service: the real one, and one that is broken in every way."""
 
+import gc
 import json
 import socket
 import threading
@@ -54,8 +55,8 @@ def good_answer(window: Window) -> dict[str, Any]:
 class RawServer:
     """Answers every connection with the bytes it was told to, after reading what was sent."""
 
-    def __init__(self, answer: bytes, drip_s: float | None = None) -> None:
-        self._answer, self._drip_s = answer, drip_s
+    def __init__(self, answer: bytes, drip_s: float | None = None, at_once: int = 0) -> None:
+        self._answer, self._drip_s, self._at_once = answer, drip_s, at_once
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._ending = threading.Event()
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
@@ -88,7 +89,8 @@ class RawServer:
         if self._drip_s is None:
             connection.sendall(self._answer)
             return
-        for place in range(len(self._answer)):
+        connection.sendall(self._answer[: self._at_once])
+        for place in range(self._at_once, len(self._answer)):
             if self._ending.wait(self._drip_s):
                 return
             connection.sendall(self._answer[place : place + 1])
@@ -108,8 +110,8 @@ Raw = Callable[..., RawServer]
 def raw() -> Iterator[Raw]:
     made: list[RawServer] = []
 
-    def make(answer: bytes, drip_s: float | None = None) -> RawServer:
-        made.append(RawServer(answer, drip_s))
+    def make(*arguments: Any) -> RawServer:
+        made.append(RawServer(*arguments))
         return made[-1]
 
     yield make
@@ -166,13 +168,26 @@ def test_nobody_there_is_told(window: Window) -> None:
         asked(f"http://127.0.0.1:{port}", window)
 
 
-@pytest.mark.parametrize("drip_s", [None, 0.2])
-def test_deadline_holds_for_silence_and_for_an_answer_in_drips(raw: Raw, window: Window, drip_s: float | None) -> None:
-    server = raw(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" + b"x" * 1000, 60.0 if drip_s is None else drip_s)
+@pytest.mark.parametrize("closing", [b"", b"Connection: close\r\n"])
+@pytest.mark.parametrize(("drip_s", "at_once"), [(60.0, 0), (0.2, 0), (0.2, 100)])
+def test_deadline_holds_for_silence_and_for_an_answer_in_drips(
+    raw: Raw, window: Window, drip_s: float, at_once: int, closing: bytes
+) -> None:
+    head = b"HTTP/1.1 200 OK\r\n" + closing + b"Content-Length: 1000\r\n\r\n"
+    server = raw(head + b"x" * 1000, drip_s, at_once)
     began_s = time.monotonic()
     with pytest.raises(RemoteError, match=r"did not answer within 0.5 s"):
         asked(server.url, window, deadline_s=0.5)
     assert time.monotonic() - began_s < 20.0
+    assert _service_links() == [], "an exchange goes on after its deadline"
+
+
+def _service_links() -> list[threading.Thread]:
+    """Threads of exchanges that are still alive some seconds later."""
+    found = [thread for thread in threading.enumerate() if thread.name == "service-link"]
+    for thread in found:
+        thread.join(10.0)
+    return [thread for thread in found if thread.is_alive()]
 
 
 @pytest.mark.parametrize(
@@ -199,6 +214,7 @@ def test_whatever_is_no_answer_is_one_sentence(raw: Raw, window: Window, answer:
     assert said in str(caught.value)
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 500
+    gc.collect()  # a socket that was left open is told now, and fails the test
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,13 @@
 import http.client
 import ipaddress
 import json
+import socket
 import ssl
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlsplit
 
 from poolpilot.errors import PoolPilotError, RemoteError, SettingError
@@ -22,8 +22,6 @@ LONGEST_TOKEN_FILE = 4096
 LONGEST_DETAIL = 200
 
 JSON_TYPE = "application/json"
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -74,16 +72,13 @@ class ServiceLink:
         Raises:
             RemoteError: There is no answer within the deadline, it is a refusal, or no JSON.
         """
-        payload = json.dumps(body, allow_nan=False).encode()
-        connection = self._connection()
+        exchange = _Exchange(self._connection(), path, json.dumps(body, allow_nan=False).encode(), self._headers())
         try:
-            status, kind, raw = _within(self._deadline_s, lambda: self._exchange(connection, path, payload))
+            status, kind, raw = exchange.within(self._deadline_s)
         except TimeoutError as error:
             raise RemoteError(f"{self.url} did not answer within {self._deadline_s:g} s") from error
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise RemoteError(f"{self.url} could not be asked: {_said(error)}") from error
-        finally:
-            connection.close()
         if status not in allowed:
             raise RemoteError(f"{self.url} refuses with {status}: {_detail(raw)}")
         if kind.partition(";")[0].strip().lower() != JSON_TYPE:
@@ -94,16 +89,6 @@ class ServiceLink:
         if self._context is None:
             return http.client.HTTPConnection(self._host, self._port, timeout=self._deadline_s)
         return http.client.HTTPSConnection(self._host, self._port, timeout=self._deadline_s, context=self._context)
-
-    def _exchange(self, connection: http.client.HTTPConnection, path: str, payload: bytes) -> tuple[int, str, bytes]:
-        connection.request("POST", path, payload, self._headers())
-        answer = connection.getresponse()
-        raw = answer.read(LARGEST_ANSWER + 1)
-        if len(raw) > LARGEST_ANSWER:
-            raise ValueError(f"the answer exceeds {LARGEST_ANSWER} bytes")
-        if answer.length:
-            raise ValueError(f"the answer ends {answer.length} bytes early")
-        return answer.status, answer.headers.get("Content-Type", ""), raw
 
     def _headers(self) -> dict[str, str]:
         """The headers of a request; the token is read each time, so that it may be replaced."""
@@ -116,28 +101,60 @@ class ServiceLink:
         return headers
 
 
-def _within(seconds: float, call: Callable[[], T]) -> T:
-    """What a call returns or raises; one that takes longer is left to itself: its socket is closed by who waited.
+class _Exchange:
+    """One request and its answer, in a thread of its own: a deadline of the socket would hold for each read alone.
 
-    Raises:
-        TimeoutError: It takes longer.
+    The thread opens and closes the connection; who waited too long shuts its socket down, which ends the thread's read.
     """
-    came: list[T | Exception] = []
 
-    def run() -> None:
+    def __init__(
+        self, connection: http.client.HTTPConnection, path: str, payload: bytes, headers: dict[str, str]
+    ) -> None:
+        self._connection, self._path, self._payload, self._headers = connection, path, payload, headers
+        self._socket: socket.socket | None = None
+        self._answer: tuple[int, str, bytes] | None = None
+        self._error: Exception | None = None
+
+    def within(self, seconds: float) -> tuple[int, str, bytes]:
+        """Status, type and body of the answer.
+
+        Raises:
+            TimeoutError: It takes longer.
+            OSError: The connection fails, or ends early.
+            HTTPException: What answers is no HTTP.
+            ValueError: The answer is too large, or shorter than it says.
+        """
+        thread = threading.Thread(target=self._run, daemon=True, name="service-link")
+        thread.start()
+        thread.join(seconds)
+        error, self._error = self._error, None  # an error that is held by what its traceback holds is never freed
+        if error is not None:
+            raise error
+        if self._answer is None:
+            if self._socket is not None:
+                with suppress(OSError):
+                    socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+            raise TimeoutError
+        return self._answer
+
+    def _run(self) -> None:
         try:
-            came.append(call())
+            with closing(self._connection):
+                self._answer = self._ask()
         except Exception as error:
-            came.append(error)
+            self._error = error
 
-    thread = threading.Thread(target=run, daemon=True, name="service-link")
-    thread.start()
-    thread.join(seconds)
-    if not came:
-        raise TimeoutError
-    if isinstance(came[0], Exception):
-        raise came[0]
-    return came[0]
+    def _ask(self) -> tuple[int, str, bytes]:
+        self._connection.connect()
+        self._socket = self._connection.sock
+        self._connection.request("POST", self._path, self._payload, self._headers)
+        with closing(self._connection.getresponse()) as answer:
+            raw = answer.read(LARGEST_ANSWER + 1)
+            if len(raw) > LARGEST_ANSWER:
+                raise ValueError(f"the answer exceeds {LARGEST_ANSWER} bytes")
+            if answer.length:
+                raise ValueError(f"the answer ends {answer.length} bytes early")
+            return answer.status, answer.headers.get("Content-Type", ""), raw
 
 
 def _address(url: str) -> tuple[str, int, bool]:
