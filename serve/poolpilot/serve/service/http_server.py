@@ -77,6 +77,7 @@ def http_server(application: FastAPI, settings: ServeSettings) -> ServiceServer:
     config = uvicorn.Config(
         application,
         http=connection_class(settings),
+        loop="asyncio",  # also where Ray Serve has brought another: limits and time-outs are tested on this one
         ws="none",
         log_config=None,  # uvicorn would close the handlers of whoever embeds it
         log_level="warning",
