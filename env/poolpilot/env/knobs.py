@@ -63,11 +63,14 @@ class Knob:
         Raises:
             SettingError: The value is out of range, not finite, or a fraction where whole numbers are wanted.
         """
-        allowed = f"{self.low:g}..{self.high:g} ({self.unit})"
         if not self.low <= value <= self.high:
-            raise SettingError(f"{self.name} is {value}, outside the allowed range {allowed}")
+            raise SettingError(f"{self.name} is {value}, outside the allowed range {self._allowed}")
         if self.name in WHOLE_KNOBS and int(value) != value:
-            raise SettingError(f"{self.name} is {value}, but must be a whole number in {allowed}")
+            raise SettingError(f"{self.name} is {value}, but must be a whole number in {self._allowed}")
+
+    @property
+    def _allowed(self) -> str:
+        return f"{self.low:g}..{self.high:g} ({self.unit})"
 
     @classmethod
     def from_dict(cls, values: Any) -> Self:

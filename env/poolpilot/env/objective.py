@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from poolpilot.featurizer.histogram import LOWER_BOUNDS, Histogram
+from poolpilot.featurizer.histogram import MIDDLES, Histogram
 from poolpilot.featurizer.window import ClassWindow, Window
 
 if TYPE_CHECKING:
@@ -20,9 +20,6 @@ LARGEST = 1e9
 Positive = Annotated[float, Field(gt=0.0, le=LARGEST, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0.0, le=LARGEST, allow_inf_nan=False)]
 
-
-MIDDLES = (LOWER_BOUNDS[:-1] + LOWER_BOUNDS[1:]) / 2.0
-"""Latency that stands for each bucket of a histogram, in microseconds."""
 
 SHORTEST_S = 1e-6
 """Times in the system below this count as this."""

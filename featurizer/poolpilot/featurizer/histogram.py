@@ -31,6 +31,11 @@ def bucket_lower_bounds() -> NDArray[np.float64]:
 
 LOWER_BOUNDS = bucket_lower_bounds()
 
+MIDDLES = (LOWER_BOUNDS[:-1] + LOWER_BOUNDS[1:]) / 2.0
+"""Value that stands for each bucket. Shape (BUCKETS,)."""
+
+MIDDLE_SQUARES = MIDDLES**2
+
 
 def bucket_of(value: float) -> int:
     """Index of the bucket that holds a non-negative value."""
@@ -86,13 +91,13 @@ class Histogram:
         before = float(cumulative[index] - self.counts[index])
         within = (rank - before) / float(self.counts[index]) if self.counts[index] else 0.0
         low, high = LOWER_BOUNDS[index], LOWER_BOUNDS[index + 1]
-        return float(low + np.clip(within, 0.0, 1.0) * (high - low))
+        return float(low + min(max(within, 0.0), 1.0) * (high - low))
 
     def count_below(self, limit: float) -> float:
         """Number of observations at or below `limit`, linear within its bucket."""
         index = bucket_of(limit)
         low, high = LOWER_BOUNDS[index], LOWER_BOUNDS[index + 1]
-        within = np.clip((limit - low) / (high - low), 0.0, 1.0)
+        within = min(max((limit - low) / (high - low), 0.0), 1.0)
         return float(self.counts[:index].sum() + within * self.counts[index])
 
     def add(self, *values: float) -> Self:
@@ -163,7 +168,6 @@ class Histogram:
         counts = np.zeros(BUCKETS, dtype=np.int64)
         for index, count in pairs:
             counts[index] = count
-        middles = (LOWER_BOUNDS[:-1] + LOWER_BOUNDS[1:]) / 2.0
-        first = float(counts @ middles) if total is None else total
-        second = float(counts @ middles**2) if total_squares is None else total_squares
+        first = float(counts @ MIDDLES) if total is None else total
+        second = float(counts @ MIDDLE_SQUARES) if total_squares is None else total_squares
         return cls(counts, first, second)

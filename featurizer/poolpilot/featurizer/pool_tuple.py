@@ -1,6 +1,6 @@
 """The pool tuple: one setting of all knobs that can change while a server serves."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 from poolpilot.errors import SettingError
@@ -43,8 +43,7 @@ class PoolTuple:
 
     def with_core(self, core: tuple[int, int, int]) -> Self:
         """Returns this tuple with another core."""
-        pool_size, oversubscribe, timer_interval_ms = core
-        return replace(self, pool_size=pool_size, oversubscribe=oversubscribe, timer_interval_ms=timer_interval_ms)
+        return type(self)(*core, self.create_thread_on_wait, self.idle_timeout_s)
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the fields by name, fit for JSON."""

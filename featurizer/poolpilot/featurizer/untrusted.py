@@ -2,7 +2,6 @@
 
 import reprlib
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from poolpilot.errors import FeatureError
@@ -86,6 +85,8 @@ def named(field: str, value: object, names: Collection[str], optional: Collectio
         FeatureError: It is no object, or a name is missing or unknown.
     """
     value = mapping(field, value)
+    if len(value) == len(names) and all(map(value.__contains__, names)):
+        return value
     needed = {*names}
     if needed <= value.keys() <= needed.union(optional):
         return value
@@ -110,7 +111,7 @@ def latency(field: str, value: object) -> Histogram:
         raise FeatureError(field, text)
     pairs: list[tuple[int, int]] = []
     for pair in value:
-        if not isinstance(pair, list) or len(pair) != 2:
+        if type(pair) is not list or len(pair) != 2:
             raise FeatureError(field, f"{field} holds {shown(pair)}; allowed are [bucket, count] pairs")
         least = pairs[-1][0] + 1 if pairs else 0
         bucket, count = pair
@@ -132,11 +133,11 @@ def pool_tuple(value: object) -> PoolTuple:
     """
     given = named("pool_tuple", value, tuple(CORE_RANGES), OPTIONAL_FIELDS)
     core = {name: integer(f"pool_tuple.{name}", given[name], *CORE_RANGES[name]) for name in CORE_RANGES}
-    default = PoolTuple.from_dict(core)
+    default = PoolTuple(**core)
     flag = given.get("create_thread_on_wait", default.create_thread_on_wait)
     if not isinstance(flag, bool):
         field = "pool_tuple.create_thread_on_wait"
         raise FeatureError(field, f"{field} is {shown(flag)}; allowed is true or false")
     idle = given.get("idle_timeout_s", default.idle_timeout_s)
     idle_timeout_s = number("pool_tuple.idle_timeout_s", idle, *IDLE_TIMEOUT_RANGE_S, "s")
-    return replace(default, create_thread_on_wait=flag, idle_timeout_s=idle_timeout_s)
+    return PoolTuple(*default.core, create_thread_on_wait=flag, idle_timeout_s=idle_timeout_s)

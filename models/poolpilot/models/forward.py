@@ -69,10 +69,12 @@ def member_gains(weights: Weights, observation: Mapping[str, Array]) -> MemberGa
 def _gains(weights: Weights, observation: Mapping[str, Array], code: Array) -> MemberGains:
     tuples, context = observation["tuples"], observation["context"]
     latest = observation["present"].sum(axis=1).astype(np.int64) - 1
-    batch = np.arange(len(tuples))
-    measured = np.stack([tuples[:, 0], tuples[batch, latest]], axis=1)
-    grid = np.broadcast_to(weights["candidates"], (len(tuples), *weights["candidates"].shape))
-    scores = _score(weights, code, np.concatenate([grid, measured], axis=1), context)
+    candidates = weights["candidates"]
+    coordinates = np.empty((len(tuples), len(candidates) + 2, candidates.shape[1]), np.float32)
+    coordinates[:, :-2] = candidates
+    coordinates[:, -2] = tuples[:, 0]
+    coordinates[:, -1] = tuples[np.arange(len(tuples)), latest]
+    scores = _score(weights, code, coordinates, context)
     gains = scores - scores[..., -2:-1]
     return MemberGains(gains[..., :-2], gains[..., -1])
 
@@ -90,8 +92,12 @@ def _encode(weights: Weights, observation: Mapping[str, Array]) -> Array:
     count = present.sum(axis=1, keepdims=True)
     mean = code.sum(axis=2) / np.maximum(count, np.float32(1.0))
     server = np.concatenate([observation["context"], count / np.float32(present.shape[1])], axis=-1)
-    server = np.broadcast_to(server, (len(code), *server.shape))
-    return _relu(_layer(weights, "pooled", np.concatenate([mean, code.max(axis=2), server], axis=-1)))
+    width = mean.shape[-1]
+    pooled = np.empty((*mean.shape[:-1], 2 * width + server.shape[-1]), np.float32)
+    pooled[..., :width] = mean
+    pooled[..., width : 2 * width] = code.max(axis=2)
+    pooled[..., 2 * width :] = server  # the same for every member
+    return _relu(_layer(weights, "pooled", pooled))
 
 
 def _score(weights: Weights, code: Array, coordinates: Array, context: Array) -> Array:

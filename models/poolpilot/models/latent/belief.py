@@ -71,6 +71,10 @@ class Belief:
     @cached_property
     def weights(self) -> NDArray[np.float64]:
         """The posterior, (S,)."""
+        prior = np.maximum(self.prior, np.finfo(np.float64).tiny)
+        if len(self.answers) == 1:  # it is the best one, so no curve promises a difference to it
+            only: NDArray[np.float64] = prior / prior.sum()
+            return only
         shown = np.array([answer.value for answer in self.answers])
         errors = np.array([answer.error for answer in self.answers])
         best = int(np.argmax(shown))
@@ -78,9 +82,7 @@ class Belief:
         surprise = _floored(shown) - _floored(shown)[best] - (promised - promised[:, [best]])
         variance = self.model_error**2 + np.square(errors) + errors[best] ** 2
         terms = np.log1p(np.square(surprise) / (FREEDOM * variance))
-        log_weights = np.log(np.maximum(self.prior, np.finfo(np.float64).tiny)) - 0.5 * (FREEDOM + 1.0) * terms.sum(
-            axis=1
-        )
+        log_weights = np.log(prior) - 0.5 * (FREEDOM + 1.0) * terms.sum(axis=1)
         weights = np.exp(log_weights - log_weights.max())
         posterior: NDArray[np.float64] = weights / weights.sum()
         return posterior
@@ -133,8 +135,9 @@ class Belief:
         order = np.argsort(gains)
         below = np.cumsum(self.weights[order])
         tail = (1.0 - interval) / 2.0
-        low, high = (min(int(np.searchsorted(below, share)), len(order) - 1) for share in (tail, 1.0 - tail))
-        return float(self.weights @ gains), float(gains[order][low]), float(gains[order][high])
+        ends = np.minimum(np.searchsorted(below, (tail, 1.0 - tail)), len(order) - 1)
+        low, high = gains[order[ends]]
+        return float(self.weights @ gains), float(low), float(high)
 
 
 def regrets_of_values(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -107,8 +107,8 @@ class LatentAdvisor:
         prior = prior_by_distance(self.curves, distances, self.settings.likeness)
         belief = Belief(placed.values, prior, placed.answers(windows), MODEL_ERROR)
         in_force = placed.nearest(windows[-1].pool_tuple)
-        expected = np.where(placed.useful(windows[-1]), belief.weights @ placed.regrets, np.inf)
-        best = int(np.argmin(expected))
+        expected = belief.weights @ placed.regrets
+        best = int(np.argmin(np.where(placed.useful(windows[-1]), expected, np.inf)))
         gain, low, high = belief.gain(best, self.settings.interval, in_force)
         return Weighed(
             windows[-1].pool_tuple.with_core(placed.tuples[best].core),
@@ -116,7 +116,7 @@ class LatentAdvisor:
             low,
             high,
             float(expected[best]),
-            float(belief.weights @ placed.regrets[:, in_force]),
+            float(expected[in_force]),
             belief.gain(best, self.settings.interval) if len(windows) > 1 else (gain, low, high),
             belief.gain(in_force, self.settings.interval),
         )

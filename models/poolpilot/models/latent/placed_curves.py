@@ -1,5 +1,6 @@
 """The known curves on one server: what each of them would be worth there, and what its windows say of them."""
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -108,9 +109,9 @@ class PlacedCurves:
         return [self._answer(place, found) for place, found in grouped.items()]
 
     def _answer(self, place: int, windows: Sequence[Window]) -> Answer:
-        value = np.mean([self.objective.value(window) for window in windows])
-        error = np.sqrt(np.sum([self.objective.error(window) ** 2 for window in windows])) / len(windows)
-        return Answer(place, float(value), float(error))
+        value = sum(self.objective.value(window) for window in windows) / len(windows)
+        error = math.sqrt(sum(self.objective.error(window) ** 2 for window in windows)) / len(windows)
+        return Answer(place, value, error)
 
 
 @lru_cache(KEPT_SERVERS)
@@ -122,7 +123,9 @@ def _columns(
     sizes = np.array([pool_tuple.pool_size for pool_tuple in placed.tuples])
     values = curves.log_worth @ placed.shares.T - price_of_thread * np.log(sizes)
     logs = log_core(np.array([pool_tuple.core for pool_tuple in placed.tuples]))
-    columns = Columns(placed.tuples, logs, sizes, values, regrets_of_values(values))
+    # A belief asks for columns, which lie together so.
+    by_column = np.asfortranarray(values), np.asfortranarray(regrets_of_values(values))
+    columns = Columns(placed.tuples, logs, sizes, *by_column)
     for array in columns[1:]:
         array.setflags(write=False)
     return columns
