@@ -40,6 +40,8 @@ class Prediction:
         gain_low: Lower end of the gain's interval.
         gain_high: Upper end of the gain's interval.
         expires_s: Seconds after which the advice is stale.
+        improvement: Regret that trying `pool_tuple` is expected to take off what is kept, as a share of the goodput: a
+            try may be worth its while though that tuple alone promises little. None where it is not estimated.
     """
 
     pool_tuple: PoolTuple
@@ -51,6 +53,7 @@ class Prediction:
     gain_low: float | None = None
     gain_high: float | None = None
     expires_s: float = 300.0
+    improvement: float | None = None
 
     @property
     def keeps(self) -> bool:

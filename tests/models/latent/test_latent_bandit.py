@@ -98,3 +98,16 @@ def test_without_the_processors_it_abstains(curves: ResponseCurves) -> None:
     with server_with_peak(32.0) as server:
         prediction = LatentBandit(curves).predict([window_of(server)], KnobSpace(None, server.knobs.knobs), Objective())
     assert (prediction.verdict, prediction.reasons) == ("no advice", (UNKNOWN_CPUS,))
+
+
+def test_a_trial_says_what_it_is_expected_to_take_off_and_the_end_does_not(curves: ResponseCurves) -> None:
+    with server_with_peak(32.0) as server:
+        windows = [window_of(server)]
+        bandit = LatentBandit(curves)
+        trial = bandit.predict(windows, server.knobs, Objective())
+        assert trial.improvement is not None
+        assert bandit.settings.min_improvement <= trial.improvement <= 1.0
+        while (end := bandit.predict(windows, server.knobs, Objective())).improvement is not None:
+            server.apply(end.pool_tuple)
+            windows.append(window_of(server))
+    assert end.reasons[0].startswith(f"{end.pool_tuple} is the best of {len(windows)} measured")

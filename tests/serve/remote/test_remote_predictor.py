@@ -228,6 +228,7 @@ def test_whatever_is_no_answer_is_one_sentence(raw: Raw, window: Window, answer:
         ({"pool_tuple": None}, "answers garbage: pool_tuple"),
         ({"in_force": {"pool_size": 99, "oversubscribe": 3, "timer_interval_ms": 10}}, "answers about (99, 3, 10)"),
         ({"expected_gain": 1e300}, "expected_gain"),
+        ({"improvement": 1.5}, "improvement"),
         ({"expected_gain": "much"}, "expected_gain"),
         ({"abstained": "no"}, "abstained"),
         ({"reasons": "none"}, "reasons"),
@@ -240,10 +241,13 @@ def test_answer_that_cannot_be_trusted_is_refused(raw: Raw, window: Window, chan
     assert said in str(caught.value)
 
 
-def test_answer_that_fits_is_taken(raw: Raw, window: Window) -> None:
-    body = json.dumps(good_answer(window)).encode()
+@pytest.mark.parametrize("told", [{}, {"improvement": None}, {"improvement": 0.1}])
+def test_answer_that_fits_is_taken(raw: Raw, window: Window, told: dict[str, Any]) -> None:
+    """Also of a service that does not tell what a trial is expected to take off."""
+    body = json.dumps({**good_answer(window), **told}).encode()
     found = asked(raw(http_answer(body)).url, window, digest="abab")
     assert found.pool_tuple == window.pool_tuple.with_core((16, *window.pool_tuple.core[1:]))
+    assert found.improvement == told.get("improvement")
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,7 @@ class Drive:
         known: What was known at the beginning.
         wanted: What the predictor proposes.
         gain: What it promises; None is nothing.
+        improvement: What trying it is expected to take off the regret; None is not estimated.
         noise: Standard deviation of ln throughput of a window.
         in_force: The tuple in force.
         at_s: The time.
@@ -62,6 +63,7 @@ class Drive:
     known: KnownWorkloads = field(default_factory=KnownWorkloads)
     wanted: PoolTuple = HOME
     gain: float | None = 0.5
+    improvement: float | None = None
     noise: float = 0.0
     seed: int = 0
     in_force: PoolTuple = HOME
@@ -94,7 +96,13 @@ class Drive:
             ratios=seen,
         )
         keeps = self.wanted == self.in_force
-        proposal = Proposal(pool_tuple=self.wanted, abstained=False, gain=0.0 if keeps else self.gain, reason="told so")
+        proposal = Proposal(
+            pool_tuple=self.wanted,
+            abstained=False,
+            gain=0.0 if keeps else self.gain,
+            improvement=self.improvement,
+            reason="told so",
+        )
         values = {
             "at_s": self.at_s,
             "unix_s": 1_700_000_000.0 + self.at_s,

@@ -81,3 +81,21 @@ def test_errors_add_up_as_independent_ones() -> None:
     assert tallied.requests == 6.0
     assert tallied.interval == pytest.approx((6.0 - 1.96 * 5.0, 6.0 + 1.96 * 5.0))
     assert math.isclose(float(np.sqrt(tallied.variance)), 5.0)
+
+
+def test_goodput_by_time_brings_no_requests(drive: MakeDrive) -> None:
+    """Where requests spend far less time than more of them are completed, only these are claimed."""
+    tuner = drive(rising, wanted=FAR)
+    tuner.run(200)
+    plain = TuningAccount.of(lines(tuner))
+
+    def timed(line: LoggedDecision) -> LoggedDecision:
+        assert line.look.reading is not None
+        reading = line.look.reading.model_copy(
+            update={"by_time": True, "goodput_per_s": line.look.reading.goodput_per_s**2}
+        )
+        return LoggedDecision(line.look.model_copy(update={"reading": reading}), line.decision)
+
+    account = TuningAccount.of(map(timed, lines(tuner)))
+    assert (account.gained, account.lost, account.judged) == (plain.gained, plain.lost, plain.judged)
+    assert account.gained.requests > 0.0

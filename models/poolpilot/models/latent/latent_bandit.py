@@ -32,7 +32,7 @@ class LatentBanditSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     likeness: LikenessSettings = Field(
-        default=LikenessSettings(bandwidth=0.3, doubt=0.1), description="How far looks count beside answers."
+        default=LikenessSettings(bandwidth=0.15, doubt=0.7), description="How far looks count beside answers."
     )
     model_error: float = Field(
         default=MODEL_ERROR,
@@ -95,6 +95,7 @@ class LatentBandit:
             expected_gain=mean,
             gain_low=low,
             gain_high=high,
+            improvement=max(float(belief.improvement()[place]), 0.0),
         )
 
     def _best_measured(self, windows: Sequence[Window], belief: Belief, objective: Objective) -> Prediction:

@@ -46,6 +46,7 @@ class _Answer(BaseModel):
     expected_gain: _Gain | None
     gain_low: _Gain | None
     gain_high: _Gain | None
+    improvement: Annotated[float, Field(ge=0.0, le=1.0)] | None = None  # older services do not tell it
     expires_s: Annotated[float, Field(gt=0.0, le=86_400.0)]
     pool_tuple: _Configuration
     in_force: _Configuration
@@ -100,6 +101,7 @@ class RemotePredictor:
             gain_low=answer.gain_low,
             gain_high=answer.gain_high,
             expires_s=answer.expires_s,
+            improvement=answer.improvement,
         )
 
     def _check_fits(self, answer: _Answer, in_force: PoolTuple) -> None:

@@ -2,7 +2,8 @@
 
 A try is judged beside the windows around it, as it was while it ran. What a verified tuple brings is told by the steps
 that led there: of the requests completed under it, the share 1 - exp(-G), where G is the sum of their gains in ln
-goodput. That holds for as long as the workload lasts under which they were measured; afterwards nothing is claimed.
+goodput, or in ln throughput where goodput is told by the time that requests spend. That holds for as long as the
+workload lasts under which they were measured; afterwards nothing is claimed.
 """
 
 import math
@@ -80,9 +81,10 @@ class TuningAccount:
     def add(self, line: LoggedDecision) -> None:
         """Takes a decision and the window before it."""
         look, decision, last = line.look, line.decision, self._last
-        if look.reading is not None:
+        reading = None if look.reading is None else look.reading.by_completions()
+        if reading is not None:
             self.windows += 1
-            self._take(look.reading, look.in_force, last)
+            self._take(reading, look.in_force, last)
         moved = last is not None and decision.verified != last.verified
         ended = self._trial is not None and (
             decision.most_lost > 0.0 or decision.state not in (State.TRY, State.VERIFY)
@@ -93,8 +95,8 @@ class TuningAccount:
             self._forget()
         if last is not None and decision.workload != last.workload:
             self._forget()
-        if decision.most_lost > 0.0 and decision.pool_tuple is not None and look.reading is not None:
-            self._begin_try(decision.pool_tuple, decision, look.reading)
+        if decision.most_lost > 0.0 and decision.pool_tuple is not None and reading is not None:
+            self._begin_try(decision.pool_tuple, decision, reading)
         self._last = decision
 
     def close(self) -> None:

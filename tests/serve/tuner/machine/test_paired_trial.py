@@ -108,3 +108,53 @@ def test_noise_is_told_by_steps_and_has_a_floor() -> None:
     readings = [reading(1000.0 * math.exp(0.1 * rng.standard_normal() + 0.01 * n)) for n in range(2000)]
     assert noise_of(readings) == pytest.approx(0.1, rel=0.1)
     assert noise_of([reading(1000.0)] * 5) == noise_of([reading(1000.0)]) == LEAST_NOISE
+
+
+def timed(time_goodput: float, completed: float) -> Reading:
+    """A window whose goodput is told by the time that requests spend in the pool."""
+    return Reading(goodput_per_s=time_goodput, throughput_per_s=completed, seconds=5.0, by_time=True)
+
+
+def timed_trial(*windows: tuple[float, float]) -> PairedTrial:
+    """A comparison of such windows, whose time scatters by half and whose completions by a fiftieth."""
+    first, *others = (timed(*each) for each in windows)
+    trial = PairedTrial(before=BEFORE, candidate=CANDIDATE, noise=0.5, befores=(first,), throughput_noise=0.02)
+    for each in others:
+        trial = trial.with_reading(each)
+    return trial
+
+
+def test_fewer_requests_end_a_try_though_each_spends_less_time() -> None:
+    trial = timed_trial((3000.0, 70_000.0), (90_000.0, 60_000.0))
+    assert trial.harm(GUARD) == "(4, 3, 500) completes 14 % fewer requests than (2, 3, 500)"
+    assert trial.verdict(GUARD, PACE) is None
+    assert timed_trial((3000.0, 70_000.0), (90_000.0, 69_000.0)).harm(GUARD) is None
+
+
+def test_a_few_requests_fewer_are_too_few_to_stay() -> None:
+    pairs = [(90_000.0, 67_000.0), (3000.0, 70_000.0)] * 6
+    trial = timed_trial((3000.0, 70_000.0), *pairs)
+    assert trial.harm(GUARD) is None
+    assert trial.verdict(GUARD, PACE) == "worse"
+    assert "completes 4 % fewer requests than (2, 3, 500): too few to stay" in str(trial.too_slow((), GUARD))
+    as_many = timed_trial((3000.0, 70_000.0), *[(90_000.0, 70_500.0), (3000.0, 70_000.0)] * 3)
+    assert as_many.verdict(GUARD, PACE) == "better"
+
+
+def test_what_has_done_well_must_stand_by_its_completions_too() -> None:
+    trial = timed_trial((3000.0, 70_000.0), (90_000.0, 70_500.0), (3000.0, 70_000.0))
+    assert trial.stands(timed(90_000.0, 70_000.0), GUARD) is None
+    assert trial.stands(timed(90_000.0, 60_000.0), GUARD) == "14 % below (2, 3, 500)"
+
+
+def test_what_a_try_leaves_behind_is_told_by_the_windows_before_it() -> None:
+    before = [reading(rate) for rate in (1000.0, 1010.0, 990.0, 1000.0)]
+    fallen, same = (
+        begun(0.01).model_copy(update={"befores": (before[-1], *(reading(rate) for rate in rates))})
+        for rates in ((900.0, 905.0), (995.0, 1000.0))
+    )
+    assert fallen.left_behind(before, GUARD) == pytest.approx(0.1026, abs=0.001)
+    assert same.left_behind(before, GUARD) == 0.0
+    assert begun(0.01).left_behind(before, GUARD) == 0.0
+    slower = timed_trial((3000.0, 70_000.0), (90_000.0, 70_000.0), (3000.0, 60_000.0))
+    assert slower.left_behind([timed(3000.0, 70_000.0)] * 4, GUARD) == pytest.approx(math.log(7 / 6))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.serve.tuner.conftest import HOME, Drive, rules
+from tests.serve.tuner.conftest import HOME, Drive, falling, rising, rules
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.machine.decide import decide
@@ -136,3 +136,40 @@ def test_nothing_is_known_where_nothing_is_shown(drive: MakeDrive) -> None:
     blind = drive(turns, noise=0.02)
     alternate(blind, 4)
     assert not any("was here before" in decision.reason for decision in blind.decisions)
+
+
+def restarted(tuner: Drive, in_force: PoolTuple) -> int:
+    """Restarts the server of a tuner that has come to rest; the number of windows seen so far."""
+    tuner.run(120)
+    assert tuner.memory.verified == DAY
+    tuner.turn(in_force=in_force, reading=None, restarted=True)
+    return len(tuner.seen)
+
+
+def test_after_a_restart_what_was_verified_is_tried_again_at_once(drive: MakeDrive) -> None:
+    """Though the workload was not seen again under what the file says, or shows nothing that it could be told by."""
+    tuner = drive(rising, wanted=DAY)
+    before = restarted(tuner, HOME)
+    assert tuner.memory.verified == HOME
+    tuner.run(3)
+    assert [in_force for in_force, _ in tuner.seen[before:]] == [HOME, DAY, HOME]
+    assert tuner.decisions[-3].reason.startswith("the server was restarted: (16, 3, 500), verified then, is tried")
+    tuner.run(6)
+    assert tuner.memory.verified == DAY
+
+
+def test_after_a_restart_under_another_file_its_tuple_is_a_persons_wish(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=DAY)
+    before = restarted(tuner, PoolTuple(3, 3, 500))
+    tuner.run(10)
+    assert tuner.memory.home == PoolTuple(3, 3, 500)
+    assert max(in_force.pool_size for in_force, _ in tuner.seen[before:]) <= 6
+
+
+def test_what_does_no_longer_well_after_a_restart_is_taken_back_after_one_window(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=DAY)
+    before = restarted(tuner, HOME)
+    tuner.throughput, tuner.wanted = falling, HOME
+    tuner.run(100)
+    assert sum(in_force == DAY for in_force, _ in tuner.seen[before:]) == 1
+    assert tuner.memory.verified == HOME

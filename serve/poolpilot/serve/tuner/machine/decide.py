@@ -54,7 +54,7 @@ def _decided(memory: Memory, look: Look, rules: Rules) -> Step:
         memory = abandon(memory)
         return memory, memory.decision("the server cannot be reached").model_copy(update={"pool_tuple": None})
     if look.restarted:
-        return _begun_anew(look.in_force, look, memory, f"the server was restarted: {look.in_force} is in force")
+        return _restarted(look.in_force, look, memory)
     if not memory.has_set(look.in_force):
         return _stood_down(look.in_force, look, memory, rules)
     if look.kill:
@@ -75,6 +75,15 @@ def _as_expected(look: Look, memory: Memory, rules: Rules) -> Step:
     if look.reading is None or look.reading.throughput_per_s <= 0.0:
         return _hindered("there is no window to judge by: nobody sends anything, or it was disturbed", memory)
     return HANDLERS[memory.state](look.reading, look, memory, rules)
+
+
+def _restarted(in_force: PoolTuple, look: Look, memory: Memory) -> Step:
+    """What the file says is in force; where nobody has changed the file, what was verified gets its chance at once."""
+    known = memory.known.numbered(memory.present)
+    may = known is not None and known.best.core == memory.verified.core and in_force.core == memory.home.core
+    returning = memory.present if may else None
+    anew, decision = _begun_anew(in_force, look, memory, f"the server was restarted: {in_force} is in force")
+    return anew.but(returning=returning), decision
 
 
 def _begun_anew(in_force: PoolTuple, look: Look, memory: Memory, reason: str) -> Step:

@@ -57,6 +57,11 @@ class Envelope:
         stepped = verified.with_core((size, oversubscribe, timer_interval_ms))
         return stepped if self._has_threads_for(stepped) else verified
 
+    def steps_between(self, verified: PoolTuple, wanted: PoolTuple) -> int:
+        """How many steps lead from a verified tuple to `wanted`, whether they may be taken or not; at least one."""
+        ratios = (abs(math.log(max(goal, 1) / now)) for now, goal in zip(verified.core, wanted.core, strict=True))
+        return max(math.ceil(max(ratios) / math.log(self.factor) - 1e-9), 1)
+
     def check(self, verified: PoolTuple, candidate: PoolTuple) -> None:
         """Refuses a tuple that may not be set from a verified one; going back to that one is always allowed.
 

@@ -30,6 +30,13 @@ class GuardSettings(BaseModel):
         description="Share by which a try may raise latency, with the steps before; half of it what is kept.",
     )
     min_gain: float = Field(default=0.05, ge=0.0, description="Gain in goodput, as a share, that a try must promise.")
+    explorations: int = Field(
+        default=4,
+        ge=0,
+        le=32,
+        description="Tries that promise less, made to learn from, that may fail in a row; each doubles what the next "
+        "must be worth.",
+    )
     tries_per_hour: int = Field(
         default=12,
         ge=1,

@@ -32,6 +32,7 @@ class Reading(BaseModel):
         latency_ms: Geometric mean over the classes of their 95th percentiles; the mean time in the system where nobody
             reports classes; None where neither is known.
         seconds: Length of the window.
+        by_time: Whether goodput is told by the time that requests spend in the pool, so that completions are held too.
         ratios: What the workload looks like, in the order of `models/latent/ratios.py`; None where it is not shown.
     """
 
@@ -41,6 +42,7 @@ class Reading(BaseModel):
     throughput_per_s: float = Field(ge=0.0, le=MOST)
     latency_ms: _Measured | None = None
     seconds: _Measured
+    by_time: bool = False
     ratios: tuple[Annotated[float, Field(allow_inf_nan=False)] | None, ...] = ()
 
     @classmethod
@@ -52,8 +54,13 @@ class Reading(BaseModel):
             throughput_per_s=min(max(window.throughput_per_s, 0.0), MOST),
             latency_ms=None if latency_ms is None else _measured(latency_ms),
             seconds=_measured(window.duration_s),
+            by_time=objective.signal == "time_in_system" and not window.classes and window.time_in_system_s is not None,
             ratios=_ratios(window),
         )
+
+    def by_completions(self) -> Self:
+        """The same with what it has completed for its goodput where that is told by the time that requests spend."""
+        return self.model_copy(update={"goodput_per_s": _measured(self.throughput_per_s)}) if self.by_time else self
 
 
 def _measured(value: float) -> float:
@@ -79,6 +86,7 @@ class Proposal(BaseModel):
         pool_tuple: The tuple; the one in force where it abstains or would keep it.
         abstained: Whether it has no advice.
         gain: ln of the goodput expected over that of the tuple in force; None where it is not estimated.
+        improvement: Regret that trying it is expected to take off what is kept, as a share; None where not estimated.
         reason: Why, in a sentence.
         model_digest: What answered.
     """
@@ -88,6 +96,7 @@ class Proposal(BaseModel):
     pool_tuple: PoolTuple
     abstained: bool
     gain: Annotated[float, Field(ge=-MOST_GAIN, le=MOST_GAIN)] | None = None
+    improvement: Annotated[float, Field(ge=0.0, le=1.0)] | None = None
     reason: str
     model_digest: str = ""
 
@@ -105,9 +114,15 @@ class Proposal(BaseModel):
             pool_tuple=prediction.pool_tuple,
             abstained=prediction.abstained or not credible,
             gain=gain if credible else None,
+            improvement=_share(prediction.improvement),
             reason=prediction.reasons[0] if prediction.reasons else "the predictor gives no reason",
             model_digest=prediction.model_digest,
         )
+
+
+def _share(improvement: float | None) -> float | None:
+    """A share as it may be counted on; None where nothing can be."""
+    return None if improvement is None or not math.isfinite(improvement) else min(max(improvement, 0.0), 1.0)
 
 
 class Challenge(BaseModel):

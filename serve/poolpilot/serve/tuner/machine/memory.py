@@ -80,6 +80,10 @@ class Memory(BaseModel):
         wait_until_s: When cooling down, standing down or an open circuit ends; None is never.
         asked_s: When the predictor was last asked.
         workload: Number of the workload.
+        exploring: Whether the try in progress, or the way that it is part of, is only to learn from.
+        explored: Such ways in a row that have failed, the one in progress included.
+        returning: Number of the known workload that was in force when the server was restarted; None once its tuple
+            was tried again, or where there was none.
         lost_requests: Requests that tries have cost so far; negative where they gained.
         known: Workloads that were here before.
         present: Number of the workload in force among them; None where it is not known, or not yet.
@@ -115,6 +119,9 @@ class Memory(BaseModel):
     wait_until_s: float | None = None
     asked_s: float | None = None
     workload: int = 0
+    exploring: bool = False
+    explored: int = 0
+    returning: int | None = None
     lost_requests: float = 0.0
     known: KnownWorkloads = KnownWorkloads()
     present: int | None = None
@@ -129,6 +136,11 @@ class Memory(BaseModel):
     def sight(self) -> WorkloadLook:
         """What the workload in force looks like under the tuple that is verified."""
         return sight_of(self.verified, (each.ratios for each in self.baseline))
+
+    @property
+    def failed_explorations(self) -> int:
+        """Ways in a row that were only to learn from and have failed."""
+        return self.explored - self.exploring
 
     def forgotten(self, at_s: float) -> "Memory":
         """Without what is over by now."""

@@ -23,6 +23,9 @@ KNOWN = 4
 LEAST_NOISE = 0.01
 """Windows never repeat themselves better than this, however few of them seem to."""
 
+UNSEEN_NOISE = 0.03
+"""How well completions repeat themselves where too few windows were seen to tell."""
+
 Z_ONE_SIDED_95 = 1.645
 Z_HARM = 2.5
 """Standard errors beyond which a loss is no chance: one in 160 tries that change nothing ends early."""
@@ -47,6 +50,8 @@ class PairedTrial(BaseModel):
         noise: Standard deviation of ln goodput between windows of `before`.
         befores: Windows under `before`, the last one before the try first.
         candidates: Windows under `candidate`.
+        throughput_noise: The same of ln throughput, where goodput is told by the time that requests spend in the pool;
+            None where it is told by completions.
         risen: How far ln latency under `before` is above that of the first tuple of the workload, by the tries between.
     """
 
@@ -57,6 +62,7 @@ class PairedTrial(BaseModel):
     noise: float
     befores: tuple[Reading, ...]
     candidates: tuple[Reading, ...] = ()
+    throughput_noise: float | None = None
     risen: float = 0.0
 
     @property
@@ -76,13 +82,13 @@ class PairedTrial(BaseModel):
         A loss counts where it exceeds what the guard allows and what chance explains. Latency is held against that of
         the first tuple of the workload, so that it does not creep up step by step.
         """
-        tried = len(self.candidates)
-        if not tried:
+        if not self.candidates:
             return None
-        chance = Z_HARM * self.noise * math.sqrt(SHARED * OF_A_DIFFERENCE / tried)
-        lost = -statistics.fmean(self._differences([reading.goodput_per_s for reading in self.candidates], "goodput"))
-        if lost > max(-math.log1p(-guard.most_drop), chance):
-            return f"{self.candidate} completes {100 * -math.expm1(-lost):.0f} % less than {self.before}"
+        for trial in self._judged():
+            if (lost := trial.lost(guard.most_drop, Z_HARM)) > 0.0:
+                less = "less" if trial is self else "fewer requests"
+                return f"{self.candidate} completes {100 * -math.expm1(-lost):.0f} % {less} than {self.before}"
+        chance = self._chance(Z_HARM)
         rise = self.latency_rise()
         allowed = math.log1p(guard.most_latency_rise)
         if rise is not None and rise > chance and rise > allowed:
@@ -94,11 +100,13 @@ class PairedTrial(BaseModel):
 
     def stands(self, reading: Reading, guard: GuardSettings) -> str | None:
         """Why a window of a try that has done well speaks against it; None where it stands."""
-        chance = Z_HARM * self.noise * math.sqrt(1.0 + 1.0 / len(self.befores))
-        before = statistics.fmean(math.log(each.goodput_per_s) for each in self.befores)
-        fall = before - math.log(reading.goodput_per_s)
-        if fall > max(-math.log1p(-guard.most_drop), chance):
-            return f"{100 * -math.expm1(-fall):.0f} % below {self.before}"
+        scatter = Z_HARM * math.sqrt(1.0 + 1.0 / len(self.befores))
+        for trial, window in zip(self._judged(), (reading, reading.by_completions()), strict=False):
+            before = statistics.fmean(math.log(each.goodput_per_s) for each in trial.befores)
+            fall = before - math.log(window.goodput_per_s)
+            if fall > max(-math.log1p(-guard.most_drop), scatter * trial.noise):
+                return f"{100 * -math.expm1(-fall):.0f} % below {self.before}"
+        chance = scatter * self.noise
         known = [each.latency_ms for each in self.befores if each.latency_ms is not None]
         if reading.latency_ms is None or len(known) < len(self.befores):
             return None
@@ -108,7 +116,14 @@ class PairedTrial(BaseModel):
         return None
 
     def too_slow(self, stood: Sequence[Reading], guard: GuardSettings) -> str | None:
-        """Why the candidate may not be kept by its latency, with the windows that it has stood; None where it may."""
+        """Why the candidate may not be kept, with the windows that it has stood, by its latency or by its completions.
+
+        None where it may.
+        """
+        counted = self._judged()[-1]
+        if counted is not self and (lost := counted.lost(KEPT_SHARE * guard.most_drop, Z_ONE_SIDED_95)) > 0.0:
+            fewer = 100 * -math.expm1(-lost)
+            return f"{self.candidate} completes {fewer:.0f} % fewer requests than {self.before}: too few to stay"
         known = [each.latency_ms for each in self.befores if each.latency_ms is not None]
         tried = [each.latency_ms for each in (*self.candidates, *stood) if each.latency_ms is not None]
         if len(known) < len(self.befores) or len(tried) < len(self.candidates) + len(stood):
@@ -148,6 +163,52 @@ class PairedTrial(BaseModel):
         seen = sum((each - statistics.fmean(found)) ** 2 for each in found)
         variance = (seen + KNOWN * OF_A_DIFFERENCE * self.noise**2) / (pairs - 1 + KNOWN)
         return statistics.fmean(found), math.sqrt(SHARED * variance / pairs)
+
+    def by_completions(self) -> "PairedTrial":
+        """The same trial judged by what its windows have completed.
+
+        The time that requests spend in the pool is sampled a few times a second. Where clients take their time it may
+        shrink to nothing while no more is completed, and scatter so much that a tenth less passes for chance.
+        """
+        counted = {
+            "befores": tuple(each.by_completions() for each in self.befores),
+            "candidates": tuple(each.by_completions() for each in self.candidates),
+            "noise": self.noise if self.throughput_noise is None else self.throughput_noise,
+            "throughput_noise": None,
+        }
+        return self.model_copy(update=counted)
+
+    def _judged(self) -> tuple["PairedTrial", ...]:
+        """The trial and, where its goodput is no count of requests, the same by completions: both must do."""
+        return (self,) if self.throughput_noise is None else (self, self.by_completions())
+
+    def left_behind(self, baseline: Sequence[Reading], guard: GuardSettings) -> float:
+        """How far ln goodput of `before` is below its windows before the try, where that is no chance; 0 where it is.
+
+        A pool may have more than one state, and a try may leave it in a poorer one.
+        """
+        if self.throughput_noise is not None:
+            return self.by_completions().left_behind([each.by_completions() for each in baseline], guard)
+        since = self.befores[1:]
+        if not since or not baseline:
+            return 0.0
+        usual = statistics.fmean(math.log(each.goodput_per_s) for each in baseline)
+        fall = usual - statistics.fmean(math.log(each.goodput_per_s) for each in since)
+        chance = Z_HARM * self.noise * math.sqrt(1.0 / len(since) + 1.0 / len(baseline))
+        return fall if fall > max(-math.log1p(-KEPT_SHARE * guard.most_drop), chance) else 0.0
+
+    def lost(self, share: float, deviations: float) -> float:
+        """How far ln goodput under the candidate is below that before; 0 where that is little, or chance.
+
+        Args:
+            share: Share that may be lost.
+            deviations: Standard errors within which a loss is chance.
+        """
+        lost = -statistics.fmean(self._differences([each.goodput_per_s for each in self.candidates], "goodput"))
+        return lost if lost > max(-math.log1p(-share), self._chance(deviations)) else 0.0
+
+    def _chance(self, deviations: float) -> float:
+        return deviations * self.noise * math.sqrt(SHARED * OF_A_DIFFERENCE / len(self.candidates))
 
     def lost_requests(self) -> float:
         """Requests that the windows of the candidate completed less than those around them; negative for a gain."""

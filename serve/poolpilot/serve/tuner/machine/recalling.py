@@ -23,7 +23,7 @@ def recall(look: Look, memory: Memory, rules: Rules) -> Step | None:
     That tuple needs no steps, as it was verified, but must lie within the ranges of today; it is compared and taken
     back as every other.
     """
-    found = _match(look, memory, rules)
+    found = _match(look, memory, rules) or _before_restart(memory, rules)
     if found is None:
         return None
     candidate = memory.verified.with_core(found.best.core)
@@ -32,7 +32,8 @@ def recall(look: Look, memory: Memory, rules: Rules) -> Step | None:
     if (no := why_not(candidate, look, memory, rules)) is not None:
         memory = memory.but(state=State.HOLD, pending=candidate, recall=found.number)
         return memory, memory.decision(no)
-    said = f"this workload was here before: {candidate}, verified then, is tried beside {memory.verified}"
+    here = "the server was restarted" if found.number == memory.returning else "this workload was here before"
+    said = f"{here}: {candidate}, verified then, is tried beside {memory.verified}"
     return begin_try(candidate, look, memory, rules, said, homeward=False, recall=found.number)
 
 
@@ -44,6 +45,13 @@ def file_verified(look: Look, memory: Memory, rules: Rules) -> Memory:
     noise, hour = noise_of(memory.baseline), hour_of_week(look.unix_s)
     known, number = memory.known.filed(memory.present, sights, memory.verified, noise, hour)
     return memory.but(known=known, present=number, sights=())
+
+
+def _before_restart(memory: Memory, rules: Rules) -> KnownWorkload | None:
+    """The workload that was in force when the server was restarted: as a rule it still is."""
+    if rules.mode is not Mode.APPLY or memory.present is not None or not memory.baseline:
+        return None
+    return memory.known.numbered(memory.returning)
 
 
 def _match(look: Look, memory: Memory, rules: Rules) -> KnownWorkload | None:

@@ -4,8 +4,8 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.machine.decision import Decision, State
 from poolpilot.serve.tuner.machine.look import Look, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
-from poolpilot.serve.tuner.machine.paired_trial import PairedTrial, noise_of
-from poolpilot.serve.tuner.machine.why_not import Rules, why_not
+from poolpilot.serve.tuner.machine.paired_trial import UNSEEN_NOISE, PairedTrial, noise_of
+from poolpilot.serve.tuner.machine.why_not import Rules, most_lost_windows, why_not
 
 Step = tuple[Memory, Decision]
 """What is remembered after a look, and what is decided."""
@@ -39,6 +39,7 @@ def begin_try(
         candidate=candidate,
         noise=noise,
         befores=memory.baseline[-1:],
+        throughput_noise=_throughput_noise(memory, rules),
         risen=0.0 if homeward else memory.risen,
     )
     memory = memory.but(
@@ -50,9 +51,18 @@ def begin_try(
         pending=None,
         check_home=False,
         recall=recall,
+        returning=None,
         sights=(*memory.sights, memory.sight()),
     )
     return memory, memory.decision(reason, most_lost=_most_lost(trial.befores[-1], rules))
+
+
+def _throughput_noise(memory: Memory, rules: Rules) -> float | None:
+    """See `PairedTrial`."""
+    if not memory.baseline[-1].by_time:
+        return None
+    found = noise_of([each.by_completions() for each in memory.baseline])
+    return found if len(memory.baseline) >= rules.pace.baseline_windows else max(found, UNSEEN_NOISE)
 
 
 def further_step(look: Look, memory: Memory, rules: Rules) -> PoolTuple | None:
@@ -66,6 +76,4 @@ def further_step(look: Look, memory: Memory, rules: Rules) -> PoolTuple | None:
 
 
 def _most_lost(before: Reading, rules: Rules) -> float:
-    """All of the first window, and of each later one what is allowed: more would have ended the try."""
-    further = (rules.pace.most_pairs - 1 + rules.pace.verify_windows) * rules.guard.most_drop
-    return before.throughput_per_s * before.seconds * (1.0 + further)
+    return before.throughput_per_s * before.seconds * most_lost_windows(rules)

@@ -24,8 +24,7 @@ def in_try(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     if (harm := trial.harm(rules.guard)) is not None:
         return _lost_out(harm, look, memory, rules, counted=True)
     verdict = trial.verdict(rules.guard, rules.pace)
-    gain, error = trial.gain() if trial.candidates else (0.0, math.inf)
-    shown = f"{100 * math.expm1(gain):+.1f} % (standard error {100 * error:.1f} %)"
+    shown = _shown(trial)
     if verdict is None:
         return memory, memory.decision(f"{len(trial.candidates)} windows of {trial.candidate} beside {trial.before}")
     if verdict == "worse":
@@ -33,6 +32,18 @@ def in_try(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
         return _lost_out(said, look, memory, rules, counted=False)
     memory = memory.but(state=State.VERIFY, expected=trial.candidate, stood=(), worse=0)
     return memory, memory.decision(f"{trial.candidate} is {verdict} than {trial.before}: {shown}; it must stand")
+
+
+def _shown(trial: PairedTrial) -> str:
+    """What the windows so far say, of goodput and, where that is no count of them, of completed requests."""
+    if not trial.candidates:
+        return "nothing yet"
+    gain, error = trial.gain()
+    said = f"{100 * math.expm1(gain):+.1f} % (standard error {100 * error:.1f} %)"
+    if trial.throughput_noise is None:
+        return said
+    done = trial.by_completions().gain()[0]
+    return f"{said} by the time that requests spend, {100 * math.expm1(done):+.1f} % by how many are completed"
 
 
 def in_verify(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
@@ -67,6 +78,7 @@ def taken_back(reason: str, bad: PoolTuple, look: Look, memory: Memory, rules: R
         homeward=False,
         recall=None,
         goal=None,
+        exploring=False,
         expected=memory.verified,
         pending=None,
         exposed=_exposed(memory, rules),
@@ -97,7 +109,7 @@ def _accepted(look: Look, memory: Memory, rules: Rules) -> Step:
     trial = memory.trial
     gain, error = trial.gain()
     better = gain - Z_ONE_SIDED_95 * error > 0.0
-    memory = _filed(trial, look, _with_way(trial, memory))
+    memory = _filed(trial, look, _with_way(trial, memory, better=better))
     memory = memory.but(
         state=State.WATCH,
         verified=trial.candidate,
@@ -122,15 +134,17 @@ def _accepted(look: Look, memory: Memory, rules: Rules) -> Step:
     return begin_try(further, look, memory, rules, said, homeward=False)
 
 
-def _with_way(trial: PairedTrial, memory: Memory) -> Memory:
+def _with_way(trial: PairedTrial, memory: Memory, *, better: bool) -> Memory:
     """With the steps since the last tuple that was shown better; what was verified on another day is no step."""
     if memory.homeward:
         steps = () if memory.journey is None else memory.journey.steps
         passed = (Refusal(pool_tuple=each) for each in dict.fromkeys((*steps, trial.before)))
-        return memory.but(journey=None, refusals=(*memory.refusals, *passed), goal=None)
+        return memory.but(journey=None, refusals=(*memory.refusals, *passed), goal=None, exploring=False)
     if memory.recall is not None:
         return memory.but(journey=None)
     journey = (memory.journey or Journey(origin=trial.before)).with_step(trial.candidate, *trial.gain())
+    if better or journey.shown_better:
+        memory = memory.but(exploring=False, explored=0)
     return memory.but(journey=None if journey.shown_better else journey)
 
 
@@ -155,6 +169,10 @@ def _lost_out(reason: str, look: Look, memory: Memory, rules: Rules, *, counted:
     assert memory.trial is not None
     trial = memory.trial
     memory = memory.but(lost_requests=memory.lost_requests + trial.lost_requests())
+    if memory.exploring and (fall := trial.left_behind(memory.baseline, rules.guard)):
+        worse = f"{trial.before} completes {100 * -math.expm1(-fall):.0f} % less than before the try"
+        reason = f"{reason}; {worse}, so nothing more is tried to learn from under this workload"
+        memory = memory.but(explored=max(memory.explored, rules.guard.explorations))
     if memory.recall is not None:
         memory = memory.but(known=memory.known.missed(memory.recall))
     if not memory.homeward:
@@ -164,6 +182,7 @@ def _lost_out(reason: str, look: Look, memory: Memory, rules: Rules, *, counted:
         trial=None,
         homeward=False,
         journey=None,
+        exploring=False,
         expected=trial.before,
         baseline=trial.befores,
         refusals=(*memory.refusals, Refusal(pool_tuple=trial.candidate, until_s=look.at_s + rules.guard.retry_after_s)),

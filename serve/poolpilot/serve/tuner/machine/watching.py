@@ -10,7 +10,7 @@ from poolpilot.serve.tuner.machine.paired_trial import noise_of
 from poolpilot.serve.tuner.machine.recalling import file_verified, recall, recognised
 from poolpilot.serve.tuner.machine.steps import Step, begin_try
 from poolpilot.serve.tuner.machine.trying import taken_back
-from poolpilot.serve.tuner.machine.why_not import Rules, candidate_of, why_not
+from poolpilot.serve.tuner.machine.why_not import Rules, candidate_of, promised, promises, why_not
 
 NOISES = 3.0
 """A change is another workload only beyond so many standard deviations of a window."""
@@ -73,18 +73,19 @@ def _asking(look: Look, memory: Memory, rules: Rules) -> Step:
 
 def _weighed(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -> Step:
     memory = memory.but(asked_s=look.at_s, pending=None, recall=None, goal=proposal.pool_tuple)
-    candidate = candidate_of(proposal, memory, rules)
+    candidate = candidate_of(proposal, look, memory, rules)
     if isinstance(candidate, str) and proposal.abstained:
         memory = memory.but(state=State.HOLD, other=0)
         return memory, memory.decision(candidate)
     if isinstance(candidate, str):
         return _arrived(candidate, look, file_verified(look, memory, rules), rules)
+    if rules.mode is Mode.APPLY and not promises(proposal, rules) and not memory.exploring:
+        memory = memory.but(exploring=True, explored=memory.explored + 1)
     if (no := why_not(candidate, look, memory, rules)) is not None:
         memory = memory.but(state=State.HOLD, pending=candidate)
         return memory, memory.decision(no)
-    promised = "" if proposal.gain is None else f", which promises {100 * math.expm1(proposal.gain):+.0f} %"
     said = (
-        f"{candidate} is tried beside {memory.verified}, towards {proposal.pool_tuple}{promised}; "
+        f"{candidate} is tried beside {memory.verified}, towards {proposal.pool_tuple}{promised(proposal, rules)}; "
         f"{candidate.active_threads} threads at worst"
     )
     return begin_try(candidate, look, memory, rules, said, homeward=False)
@@ -103,7 +104,7 @@ def _arrived(reason: str, look: Look, memory: Memory, rules: Rules) -> Step:
     ):
         said = f"{reason}; the way here is not shown to gain, so {journey.origin} is tried beside {memory.verified}"
         return begin_try(journey.origin, look, memory, rules, said, homeward=True)
-    memory = memory.but(state=State.HOLD, other=0, journey=journey if unshown else None)
+    memory = memory.but(state=State.HOLD, other=0, journey=journey if unshown else None, exploring=False)
     return memory, memory.decision(reason)
 
 
@@ -119,6 +120,8 @@ def _with_window(reading: Reading, look: Look, memory: Memory, rules: Rules) -> 
         risen=0.0,
         present=None,
         sights=(),
+        exploring=False,
+        explored=_spared(memory, rules),
     )
 
 
@@ -148,11 +151,19 @@ def _another_workload(reading: Reading, look: Look, memory: Memory, rules: Rules
         present=None,
         sights=(),
         recall=None,
+        exploring=False,
+        explored=_spared(memory, rules),
+        returning=None,
     )
     memory = recognised(look, memory, rules)
     if (step := recall(look, memory, rules)) is not None:
         return step
     return memory, memory.decision("the workload is another one: watching begins anew")
+
+
+def _spared(memory: Memory, rules: Rules) -> int:
+    """Failed ways of learning that count under another workload: it gets one, at the price of the last."""
+    return min(memory.explored, max(rules.guard.explorations - 1, 0))
 
 
 def _latest(memory: Memory, reading: Reading, rules: Rules) -> tuple[Reading, ...]:

@@ -35,17 +35,17 @@ class Rules:
     approval: bool = False
 
 
-def candidate_of(proposal: Proposal, memory: Memory, rules: Rules) -> PoolTuple | str:
+def candidate_of(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -> PoolTuple | str:
     """The next step towards what is proposed, or why there is none."""
     verified = memory.verified
     if proposal.abstained:
         return f"no advice: {proposal.reason}"
     if proposal.pool_tuple.core == verified.core:
         return f"{verified} stays: {proposal.reason}"
-    if proposal.gain is not None and proposal.gain < math.log1p(rules.guard.min_gain):
+    if not promises(proposal, rules) and not pays(proposal, look, memory, rules):
         return (
-            f"{proposal.pool_tuple} promises {100 * math.expm1(proposal.gain):.1f} %, less than the "
-            f"{100 * rules.guard.min_gain:g} % that a try must"
+            f"{proposal.pool_tuple} promises {100 * math.expm1(proposal.gain or 0.0):.1f} %, less than the "
+            f"{100 * rules.guard.min_gain:g} % that a try must{_learning(proposal, memory, rules)}"
         )
     candidate = rules.envelope.step(verified, proposal.pool_tuple)
     if candidate == verified:
@@ -53,6 +53,48 @@ def candidate_of(proposal: Proposal, memory: Memory, rules: Rules) -> PoolTuple 
     if memory.refuses(candidate):
         return f"{candidate}, the step towards {proposal.pool_tuple}, was taken back not long ago"
     return candidate
+
+
+def promises(proposal: Proposal, rules: Rules) -> bool:
+    """Whether what is proposed is itself expected to gain enough."""
+    return proposal.gain is None or proposal.gain >= math.log1p(rules.guard.min_gain)
+
+
+def pays(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -> bool:
+    """Whether trying what is proposed is expected to bring in more than it can cost, though it promises little itself.
+
+    A workload is expected to last as long again as it has lasted. What it brings in over that time is set against the
+    most that the steps there can lose, twice as much after every such try that has failed since one did well.
+    """
+    if proposal.improvement is None or not memory.baseline or memory.failed_explorations >= rules.guard.explorations:
+        return False
+    steps = rules.envelope.steps_between(memory.verified, proposal.pool_tuple)
+    price_s = steps * most_lost_windows(rules) * memory.baseline[-1].seconds * 2.0**memory.failed_explorations
+    return proposal.improvement * (look.at_s - memory.began_s) >= price_s
+
+
+def promised(proposal: Proposal, rules: Rules) -> str:
+    """What a try is for, to follow on what it is towards."""
+    if proposal.improvement is not None and not promises(proposal, rules):
+        return f", to learn from: that is expected to take {100 * proposal.improvement:.1f} % off what is lost"
+    return "" if proposal.gain is None else f", which promises {100 * math.expm1(proposal.gain):+.0f} %"
+
+
+def most_lost_windows(rules: Rules) -> float:
+    """Windows' worth that a try can lose: all of the first, and of each later one what is allowed.
+
+    More would have ended the try.
+    """
+    return 1.0 + (rules.pace.most_pairs - 1 + rules.pace.verify_windows) * rules.guard.most_drop
+
+
+def _learning(proposal: Proposal, memory: Memory, rules: Rules) -> str:
+    """What speaks against trying it only to learn from, to follow on a sentence."""
+    if not proposal.improvement or not rules.guard.explorations:
+        return ""
+    if memory.failed_explorations >= rules.guard.explorations:
+        return f", and {memory.failed_explorations} tries to learn from have failed in a row"
+    return f", and what is learned by it ({100 * proposal.improvement:.1f} %) does not pay for it yet"
 
 
 def why_not(candidate: PoolTuple, look: Look, memory: Memory, rules: Rules) -> str | None:
