@@ -31,6 +31,16 @@ def test_mask_drops_sizes_the_server_does_not_allow() -> None:
     assert [pool_tuple.pool_size <= 8 for pool_tuple in DEFAULT_GRID.tuples] == mask.tolist()
 
 
+def test_mask_is_of_the_ranges_alone() -> None:
+    stock = KnobSpace.stock(2, max_pool_size=8)
+    renamed = {name: replace(knob, default=knob.high, unit="another") for name, knob in stock.knobs.items()}
+    other = KnobSpace(4, renamed)
+    assert other.ranges == stock.ranges == KnobSpace.of_ranges(None, stock.ranges).ranges
+    assert DEFAULT_GRID.mask(other).tolist() == DEFAULT_GRID.mask(stock).tolist()
+    wider = KnobSpace.stock(2, max_pool_size=16)
+    assert DEFAULT_GRID.mask(wider).sum() > DEFAULT_GRID.mask(stock).sum()
+
+
 def test_limits_that_allow_nothing_are_refused() -> None:
     with pytest.raises(SettingError, match="no tuple of the grid"):
         ActionGrid((64,), (3,), (500,)).mask(KnobSpace.stock(2, max_pool_size=8))

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from poolpilot.models.body import REQUEST, Request, as_body
-from poolpilot.models.prediction_request import RequestError, parse
+from poolpilot.models.prediction_request import RequestError, finite_json, parse
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
@@ -101,6 +101,13 @@ def test_a_change_anywhere_is_read_or_refused_by_location(request_values: dict[s
 def test_bytes_that_are_no_request_are_refused(raw: bytes) -> None:
     with pytest.raises(RequestError, match=r"^body"):
         parse(raw)
+
+
+@settings(deadline=None)
+@given(value=JSON, encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32-be"]))
+def test_json_is_read_as_json_loads_reads_it(value: Any, encoding: str) -> None:
+    raw = json.dumps(value).encode(encoding)
+    assert finite_json(raw) == json.loads(raw)
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from poolpilot.env.knobs import Knob, KnobSpace
+from poolpilot.env.knobs import KnobSpace, Ranges
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
@@ -67,7 +67,7 @@ class ActionGrid:
         Raises:
             SettingError: It allows none.
         """
-        allowed = _allowed(self, tuple(limits.knobs.values()))
+        allowed = _allowed(self, limits.ranges)
         if not allowed.any():
             raise SettingError("no tuple of the grid is inside the limits of this server; widen the limits")
         return allowed.copy()
@@ -109,9 +109,9 @@ class ActionGrid:
 
 
 @lru_cache(KEPT_LIMITS)
-def _allowed(grid: ActionGrid, knobs: tuple[Knob, ...]) -> NDArray[np.bool_]:
+def _allowed(grid: ActionGrid, ranges: Ranges) -> NDArray[np.bool_]:
     """Which tuples of a grid lie within some ranges; a service is asked about the same few again and again."""
-    limits = KnobSpace(None, {knob.name: knob for knob in knobs})
+    limits = KnobSpace.of_ranges(None, ranges)
     return np.array([limits.allows(pool_tuple) for pool_tuple in grid.tuples])
 
 

@@ -16,6 +16,9 @@ STOCK_MAX_POOL_SIZE = 128
 CORE_KNOBS = ("pool_size", "oversubscribe", "timer_interval_ms")
 """Knobs that every server has, else it has no pool to tune."""
 
+Ranges = tuple[tuple[str, float, float], ...]
+"""Knobs by name with their smallest and largest values."""
+
 MOST_CPUS = 4096
 """Largest number of processors that a server is taken to have."""
 
@@ -30,6 +33,8 @@ KNOWN_KNOBS = frozenset(field.name for field in fields(PoolTuple))
 
 WHOLE_KNOBS = (*CORE_KNOBS, "create_thread_on_wait")
 """Knobs whose values are whole numbers."""
+
+NUMBERS = (int, float)
 
 NOT_VARIED: Mapping[str, int] = MappingProxyType({"oversubscribe": 3, "timer_interval_ms": 10})
 """Values of core knobs that a server lacks; the timer is short, so that no window is made to span its ticks."""
@@ -86,9 +91,9 @@ class Knob:
             knob = cls(**values)
         except TypeError as error:
             raise SettingError(f"knob {name} has a missing or unknown field: {error}") from error
-        for end in ("low", "high", "default"):
-            value = getattr(knob, end)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        ends: tuple[tuple[str, object], ...] = (("low", knob.low), ("high", knob.high), ("default", knob.default))
+        for end, value in ends:
+            if isinstance(value, bool) or not isinstance(value, NUMBERS) or not math.isfinite(value):
                 raise SettingError(f"{end} of knob {knob.name} is {value!r}, but must be a finite number")
         knob.check(knob.default)
         return knob
@@ -111,6 +116,16 @@ class KnobSpace:
 
     processors: int | None
     knobs: Mapping[str, Knob]
+
+    @classmethod
+    def of_ranges(cls, processors: int | None, ranges: Ranges) -> Self:
+        """Knobs of which nothing but the ranges is known; the smallest value stands for the default."""
+        return cls(processors, {name: Knob(name, low, high, low, "") for name, low, high in ranges})
+
+    @property
+    def ranges(self) -> Ranges:
+        """All that decides which tuples are allowed: what is kept for a server is kept under it."""
+        return tuple((knob.name, knob.low, knob.high) for knob in self.knobs.values())
 
     @property
     def cpus(self) -> int:

@@ -38,6 +38,8 @@ def number(field: str, value: object, low: float, high: float, unit: str = "") -
     Raises:
         FeatureError: It is no number, not finite or outside low..high.
     """
+    if type(value) is float and low <= value <= high:
+        return value
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
         suffix = f" {unit}" if unit else ""
         raise FeatureError(field, f"{field} is {shown(value)}; allowed is a number from {low:g} to {high:g}{suffix}")
@@ -110,16 +112,17 @@ def latency(field: str, value: object) -> Histogram:
         text = f"{field} is {shown(value)}; allowed is a list of at most {BUCKETS} [bucket, count] pairs"
         raise FeatureError(field, text)
     pairs: list[tuple[int, int]] = []
+    least = 0
     for pair in value:
         if type(pair) is not list or len(pair) != 2:
             raise FeatureError(field, f"{field} holds {shown(pair)}; allowed are [bucket, count] pairs")
-        least = pairs[-1][0] + 1 if pairs else 0
         bucket, count = pair
         if type(bucket) is not int or not least <= bucket < BUCKETS:
             bucket = integer(f"{field}.bucket", bucket, least, BUCKETS - 1)
         if type(count) is not int or not 1 <= count <= MOST_IN_BUCKET:
             count = integer(f"{field}.count", count, 1, MOST_IN_BUCKET)
         pairs.append((bucket, count))
+        least = bucket + 1
     return Histogram.from_sparse(pairs)
 
 
@@ -132,8 +135,8 @@ def pool_tuple(value: object) -> PoolTuple:
         FeatureError: A field is missing, unknown, of another type or out of its range.
     """
     given = named("pool_tuple", value, tuple(CORE_RANGES), OPTIONAL_FIELDS)
-    core = {name: integer(f"pool_tuple.{name}", given[name], *CORE_RANGES[name]) for name in CORE_RANGES}
-    default = PoolTuple(**core)
+    size, threads, timer = (integer(f"pool_tuple.{name}", given[name], *CORE_RANGES[name]) for name in CORE_RANGES)
+    default = PoolTuple(size, threads, timer)
     flag = given.get("create_thread_on_wait", default.create_thread_on_wait)
     if not isinstance(flag, bool):
         field = "pool_tuple.create_thread_on_wait"

@@ -119,7 +119,7 @@ def finite_json(raw: bytes) -> object:
         RequestError: It is no such JSON; where a name is to blame, the location ends with it.
     """
     try:
-        return json.loads(raw, parse_constant=_finite, parse_float=_finite, object_pairs_hook=_unambiguous)
+        return _DECODER.decode(raw.decode(json.detect_encoding(raw), "surrogatepass"))
     except (ValueError, RecursionError) as error:
         raise RequestError(("body",), f"not JSON with finite numbers: {error}") from error
 
@@ -146,3 +146,7 @@ def _unambiguous(pairs: list[tuple[str, object]]) -> dict[str, object]:
             raise RequestError(("body", name), f"the field {name!r} is there twice; give it once")
         found[name] = value
     return found
+
+
+_DECODER = json.JSONDecoder(parse_constant=_finite, parse_float=_finite, object_pairs_hook=_unambiguous)
+"""Made once: `json.loads` makes one for every text."""

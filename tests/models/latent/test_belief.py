@@ -20,6 +20,16 @@ def test_first_answer_alone_leaves_the_prior() -> None:
     np.testing.assert_allclose(belief(prior=np.array([0.8, 0.2])).weights, [0.8, 0.2])
 
 
+def test_only_answer_is_weighed_as_one_of_two_that_say_the_same() -> None:
+    generator = np.random.default_rng(3)
+    values, prior = generator.normal(size=(50, 4)), generator.random(50)
+    prior[0] = 0.0
+    only = Belief(values, prior, [Answer(1, 2.0, 0.3)], 0.25)
+    np.testing.assert_allclose(only.weights, prior / prior.sum(), atol=1e-300)
+    twice = Belief(values, prior, [Answer(1, 2.0, 0.3), Answer(1, 2.0, 0.3)], 0.25)
+    np.testing.assert_allclose(only.weights, twice.weights, rtol=1e-12, atol=1e-300)
+
+
 def test_weights_are_bayes_rule_with_students_t() -> None:
     def likelihood(shortfall: float) -> float:
         return float((1.0 + shortfall**2 / (FREEDOM * 0.25**2)) ** (-(FREEDOM + 1.0) / 2.0))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from poolpilot.env.action_grid import log_core, squared_log_distances
-from poolpilot.env.knobs import Knob, KnobSpace
+from poolpilot.env.knobs import KnobSpace
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
@@ -68,16 +68,18 @@ class MachineGrid(BaseModel):
 
     def nearest_reference(self, limits: KnobSpace, pool_tuple: PoolTuple) -> int:
         """Which of the reference columns names the tuple nearest in logarithms on a server, 0 for the first of them."""
-        logs = _reference_logs(self, limits.cpus, limits.knobs["pool_size"])
+        size = limits.knobs["pool_size"]
+        logs = _reference_logs(self, limits.cpus, size.low, size.high)
         return int(np.argmin(squared_log_distances(logs, pool_tuple.core)))
 
     def columns_on(self, limits: KnobSpace) -> list[PoolTuple]:
         """The tuple of every column on a server, its size cut to the largest and smallest that the server allows."""
-        return self._columns(limits.cpus, limits.knobs["pool_size"])
+        size = limits.knobs["pool_size"]
+        return self._columns(limits.cpus, size.low, size.high)
 
-    def _columns(self, cpus: int, knob: Knob) -> list[PoolTuple]:
+    def _columns(self, cpus: int, low: float, high: float) -> list[PoolTuple]:
         wanted = [float(size) for size in self.sizes] + [multiple * cpus for multiple in self.multiples]
-        sizes = [int(min(max(round(size), knob.low, 1), knob.high)) for size in wanted]
+        sizes = [int(min(max(round(size), low, 1), high)) for size in wanted]
         return [PoolTuple(*core) for core in product(sizes, self.oversubscribes, self.timer_intervals_ms)]
 
     def on(self, limits: KnobSpace) -> Placed:
@@ -94,9 +96,9 @@ class MachineGrid(BaseModel):
 
 
 @lru_cache(KEPT_SERVERS)
-def _reference_logs(grid: MachineGrid, cpus: int, pool_size: Knob) -> NDArray[np.float64]:
+def _reference_logs(grid: MachineGrid, cpus: int, low: float, high: float) -> NDArray[np.float64]:
     """Logarithms of the cores of the reference columns; kept, as a service is asked about the same few servers."""
-    columns = grid._columns(cpus, pool_size)
+    columns = grid._columns(cpus, low, high)
     return log_core(np.array([columns[place].core for place in grid.reference_columns]))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolpilot.env.action_grid import log_core, squared_log_distances
-from poolpilot.env.knobs import Knob, KnobSpace
+from poolpilot.env.knobs import KnobSpace, Ranges
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
@@ -59,8 +59,7 @@ class PlacedCurves:
         Raises:
             SettingError: The server allows no configuration of the grid, or its processors are not known.
         """
-        knobs = tuple(limits.knobs.values())
-        return cls(_columns(curves, limits.processors, knobs, objective.price_of_thread), objective)
+        return cls(_columns(curves, limits.processors, limits.ranges, objective.price_of_thread), objective)
 
     @property
     def tuples(self) -> tuple[PoolTuple, ...]:
@@ -115,11 +114,9 @@ class PlacedCurves:
 
 
 @lru_cache(KEPT_SERVERS)
-def _columns(
-    curves: ResponseCurves, processors: int | None, knobs: tuple[Knob, ...], price_of_thread: float
-) -> Columns:
+def _columns(curves: ResponseCurves, processors: int | None, ranges: Ranges, price_of_thread: float) -> Columns:
     """Places curves; kept, because a service is asked about the same few servers again and again."""
-    placed = curves.grid.on(KnobSpace(processors, {knob.name: knob for knob in knobs}))
+    placed = curves.grid.on(KnobSpace.of_ranges(processors, ranges))
     sizes = np.array([pool_tuple.pool_size for pool_tuple in placed.tuples])
     values = curves.log_worth @ placed.shares.T - price_of_thread * np.log(sizes)
     logs = log_core(np.array([pool_tuple.core for pool_tuple in placed.tuples]))

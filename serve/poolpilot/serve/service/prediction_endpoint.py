@@ -18,6 +18,8 @@ from poolpilot.serve.service.watch.service_metrics import ServiceMetrics
 
 _LOG = structlog.get_logger(__name__)
 
+_ENCODER = json.JSONEncoder(allow_nan=False)
+
 
 class PredictionEndpoint:
     """Predicts in one thread of its own, or at once where that takes no longer than to hand it over and back.
@@ -63,7 +65,7 @@ class PredictionEndpoint:
             raise Problem("bad_field", str(error), "body.limits") from error
         if not prediction.keeps:
             asked.limits.check(prediction.pool_tuple)
-        content = json.dumps(prediction.as_dict() | {"schema_version": SCHEMA_VERSION}, allow_nan=False).encode()
+        content = _ENCODER.encode(prediction.as_dict() | {"schema_version": SCHEMA_VERSION}).encode()
         self._metrics.predicted(asked.windows[-1].server_kind, prediction.verdict)
         _LOG.debug("predicted", pool_tuple=str(prediction.pool_tuple), verdict=prediction.verdict)
         return content

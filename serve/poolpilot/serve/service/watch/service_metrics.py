@@ -41,14 +41,20 @@ class ServiceMetrics:
         self._model = Gauge(
             "poolpilot_model_info", "1 for what answers now.", ("kind", "part", "digest"), registry=self.registry
         )
+        self._of_answers: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
         self._begin_at_zero()
         ProcessCollector(registry=self.registry)
 
     def answered(self, path: str, status: int, seconds: float) -> None:
         """Counts an answer."""
         known = path if path in PATHS else OTHER_PATHS
-        self._requests.labels(known, str(status)).inc()
-        self._seconds.labels(known).observe(seconds)
+        labelled = self._of_answers.get((known, status))
+        if labelled is None:
+            labelled = self._requests.labels(known, str(status)), self._seconds.labels(known)
+            self._of_answers[known, status] = labelled
+        requests, times = labelled
+        requests.inc()
+        times.observe(seconds)
 
     def refused(self, reason: Reason) -> None:
         """Counts a refusal."""
