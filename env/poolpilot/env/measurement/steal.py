@@ -14,7 +14,7 @@ def ticks_so_far(stat: Path = STAT) -> list[int] | None:
     try:
         with stat.open() as lines:
             ticks = [int(field) for field in lines.readline().split()[1 : STEAL_FIELD + 2]]
-    except OSError:
+    except (OSError, ValueError):
         return None
     return ticks if len(ticks) > STEAL_FIELD else None
 

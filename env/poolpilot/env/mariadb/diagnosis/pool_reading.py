@@ -8,6 +8,7 @@ from pathlib import Path
 
 from poolpilot.env.mariadb.process import ServerProcess
 from poolpilot.env.mariadb.session import Session
+from poolpilot.env.measurement.steal import IDLE_FIELDS, STAT, ticks_so_far
 
 GROUPS_QUERY = (
     "SELECT g.GROUP_ID, g.CONNECTIONS, g.THREADS, g.ACTIVE_THREADS, g.STANDBY_THREADS, g.QUEUE_LENGTH, g.HAS_LISTENER, "
@@ -18,10 +19,6 @@ QUEUE_QUERY = (
     "SELECT GROUP_ID, CONNECTION_ID, QUEUEING_TIME_MICROSECONDS / 1000000 FROM information_schema.THREAD_POOL_QUEUES"
 )
 COUNTS_QUERY = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Questions', 'Innodb_row_lock_current_waits')"
-
-STAT = Path("/proc/stat")
-IDLE_FIELDS = (4, 5)
-"""Places of idle and iowait in the first line of /proc/stat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +133,5 @@ def _group(number: int, connections: int, threads: int, active: int, standby: in
 
 def idle_us(stat: Path = STAT) -> float | None:
     """Idle time of all processors of this machine since its start, in microseconds; None where it cannot be read."""
-    try:
-        with stat.open() as lines:
-            fields = lines.readline().split()
-        return sum(int(fields[place]) for place in IDLE_FIELDS) / os.sysconf("SC_CLK_TCK") * 1e6
-    except (OSError, ValueError, IndexError):
-        return None
+    ticks = ticks_so_far(stat)
+    return None if ticks is None else sum(ticks[place] for place in IDLE_FIELDS) / os.sysconf("SC_CLK_TCK") * 1e6
