@@ -18,6 +18,8 @@ from pydantic import BaseModel
 EXPERIMENT = "poolpilot"
 """Name of the experiment that holds all runs."""
 
+RESULT_FILE = "result.json"
+"""The file of a run that holds all that came of it."""
 
 TALKATIVE = ("alembic", "mlflow.store.db.utils", "mlflow.pyfunc", "mlflow.utils.requirements_utils")
 """Loggers that print migrations, checks that passed, and the lack of a version in a namespace package."""
@@ -100,6 +102,18 @@ def _log_data(data: TrackedData) -> None:
         )
     mlflow.log_input(dataset, context=data.context)
     mlflow.set_tag("dataset_digest", data.digest)
+
+
+def log_result(result: Mapping[str, Any], numbers: Mapping[str, Any] | None = None) -> None:
+    """Logs what came of the active run: the whole as a file, its numbers as metrics.
+
+    Args:
+        result: The whole, fit for JSON.
+        numbers: What the metrics are taken from, where that is not the whole.
+    """
+    flat = flattened(result if numbers is None else numbers)
+    mlflow.log_metrics({name: float(value) for name, value in flat.items() if isinstance(value, int | float)})
+    mlflow.log_dict(dict(result), RESULT_FILE)
 
 
 def flattened(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -85,6 +85,7 @@ class CalibrateSettings(ProgramSettings):
     evaluations: int = Field(default=250, ge=1, description="Machines tried at most.")
     step: float = Field(default=0.35, gt=0.0, le=5.0, description="First step of the search, in natural logarithms.")
     seed: int = Field(default=0, ge=0, description="Seed of the choice of workloads.")
+    tracking: Path | None = Field(default=None, description="Folder of a local MLflow store to log the run to.")
 
     @field_validator("fitted")
     @classmethod

@@ -100,6 +100,7 @@ class CollectSettings(ProgramSettings):
     segment_every_s: float = Field(
         default=60.0, ge=0.0, description="Seconds of measuring that a kill may cost at most."
     )
+    tracking: Path | None = Field(default=None, description="Folder of a local MLflow store to log the run to.")
 
     @model_validator(mode="after")
     def _servers_apart(self) -> Self:

@@ -13,7 +13,6 @@ from poolpilot.pipelines.learn.learning_journal import LearningJournal
 Log = Callable[[Mapping[str, Any]], None]
 """Logs what came of a stage: numbers as metrics, the whole as a file."""
 
-RESULT_FILE = "result.json"
 LOCAL_STORE = "mlflow.db"
 """The local store within its folder."""
 
@@ -70,10 +69,12 @@ class RunTree:
             return
         import mlflow
 
+        from poolpilot.pipelines.tracking import log_result
+
         with mlflow.start_run(run_name=name, nested=True, log_system_metrics=False):
             mlflow.log_params(dict(parameters))
             try:
-                yield _log
+                yield log_result
             except KeyboardInterrupt:
                 mlflow.end_run("KILLED")
                 raise
@@ -90,16 +91,6 @@ class RunTree:
             return str(MlflowClient().get_run(run_id).info.run_id)
         except MlflowException:
             return None
-
-
-def _log(result: Mapping[str, Any]) -> None:
-    import mlflow
-
-    from poolpilot.pipelines.tracking import flattened
-
-    numbers = {name: float(value) for name, value in flattened(result).items() if isinstance(value, int | float)}
-    mlflow.log_metrics(numbers)
-    mlflow.log_dict(dict(result), RESULT_FILE)
 
 
 def log_learned(tree: RunTree, folder: Path, digest: str) -> None:

@@ -58,6 +58,21 @@ def test_prints_screen_outcome_and_what_is_in_force_and_writes_everything(
     assert len(written["settings"]) == len(SpectralSettings.fields())
 
 
+@pytest.mark.filterwarnings("ignore:The ``noload``")  # of SQLAlchemy, by what MLflow stores with
+def test_a_climb_is_an_mlflow_run_where_a_store_is_named(
+    invoke: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mlflow = pytest.importorskip("mlflow")
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    path = tmp_path / "climb.json"
+    result = invoke(*CURVE, "--json", path, "--tracking", tmp_path / "store")
+    assert (result.code, result.err) == (0, "")
+    run = mlflow.last_active_run()
+    assert (run.info.run_name, run.info.status) == ("climb", "FINISHED")
+    assert (run.data.params["seconds"], run.data.params["backend"]) == ("10.0", "curve")
+    assert run.data.metrics["after.goodput_per_s"] == pytest.approx(read(path)["outcome"][1]["goodput_per_s"])
+
+
 def test_decisions_are_the_log_of_the_climber_as_plain_json(invoke: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "climb.json"
     invoke(*CURVE, "--json", path)

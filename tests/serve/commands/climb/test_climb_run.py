@@ -19,6 +19,7 @@ from poolpilot.env.tuning.target import Target
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction, ProbingPredictor
+from poolpilot.pipelines.logged_run import LoggedRun
 from poolpilot.serve.commands.climb.climb_command import report
 from poolpilot.serve.commands.climb.climb_run import ClimbRun, climb_run
 from poolpilot.serve.commands.climb.climb_run_settings import ClimbRunSettings
@@ -111,7 +112,7 @@ def test_climb_cut_short_within_its_trials_ends_on_the_best_of_them(sizes: tuple
     assert written["outcome"][1]["goodput_per_s"] == pytest.approx(run.objective.goodput_per_s(shown))
     assert written["request"]["windows"][-1]["pool_tuple"] == ended_on.as_dict()
     out = Console(file=io.StringIO(), width=200)
-    report(run, out, None)
+    report(run, out, None, LoggedRun())
     assert isinstance(out.file, io.StringIO)
     assert f"The climb ended on {ended_on}." in out.file.getvalue()
 

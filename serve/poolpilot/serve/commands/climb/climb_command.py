@@ -14,6 +14,7 @@ from poolpilot.env.tuning.backends import Backend
 from poolpilot.errors import FeatureError, SettingError
 from poolpilot.models.latent.shipped import bandit_for
 from poolpilot.models.predictor import Predictor
+from poolpilot.pipelines.logged_run import LoggedRun, logged_run
 from poolpilot.serve.commands.climb.climb_knobs import check_curve, dry_run
 from poolpilot.serve.commands.climb.climb_run import ClimbRun, climb_run
 from poolpilot.serve.commands.climb.climb_run_settings import PANELS, ClimbRunSettings, command_defaults
@@ -55,18 +56,19 @@ def climb(settings: ClimbRunSettings, json_path: Path | None) -> None:
         check_curve(settings.knobs)
     predictor = verified_predictor(settings) if settings.warm else None
     check_folder(json_path)
-    conduct(
-        settings,
-        "climb",
-        lambda target: dry_run(target.server, settings.knobs, settings.seconds),
-        lambda target: climb_run(settings, target, predictor, console),
-        partial(report, console=console, json_path=json_path),
-        console,
-    )
+    with logged_run("climb", settings, settings.tracking) as logged:
+        conduct(
+            settings,
+            "climb",
+            lambda target: dry_run(target.server, settings.knobs, settings.seconds),
+            lambda target: climb_run(settings, target, predictor, console),
+            partial(report, console=console, json_path=json_path, logged=logged),
+            console,
+        )
 
 
-def report(run: ClimbRun, console: Console, json_path: Path | None) -> None:
-    """Prints and writes what was measured.
+def report(run: ClimbRun, console: Console, json_path: Path | None, logged: LoggedRun) -> None:
+    """Prints and writes what was measured, and keeps it to be logged.
 
     Raises:
         SettingError: The file cannot be written.
@@ -82,7 +84,9 @@ def report(run: ClimbRun, console: Console, json_path: Path | None) -> None:
         console.print(f"The climb ended on {run.ended_on}.")
     lines = _lines(run)
     lines.print(console)
-    write_json(json_path, {**run.as_dict(), **lines.as_dict()})
+    logged.result = {**run.as_dict(), **lines.as_dict()}
+    logged.numbers = {row["when"]: row for row in run.outcome()}
+    write_json(json_path, logged.result)
 
 
 def trials_table(run: ClimbRun) -> Table:

@@ -86,7 +86,7 @@ PANELS = {
     **TUNING_PANELS,
     "The climb": ("seconds", "knob", "warm", "model", "period"),
     "Settings of the climber": ("set", "config", "list_settings"),
-    "At the end": ("keep", "json_path"),
+    "At the end": ("keep", "json_path", "tracking"),
 }
 """The groups of the help; the other flags are in the documentation."""
 

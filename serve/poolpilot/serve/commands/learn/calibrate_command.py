@@ -15,24 +15,35 @@ if TYPE_CHECKING:
 
 HELP = "Fit the simulator's machine to records, and say how well it does on records it was not fitted to."
 
+PANELS = {
+    "Records": ("store", "judged_store", "judged_share", "splits", "most_steal"),
+    "The machine": ("start", "fitted", "machine_cpus", "output"),
+    "The search": ("workloads", "windows", "evaluations", "step", "seed"),
+    "Files": ("tracking", "config", "json_path"),
+}
+"""The groups of the help."""
+
 
 def build() -> Callable[..., None]:
     """The command `poolpilot calibrate`."""
     from poolpilot.pipelines.calibrate.calibrate import CalibrateSettings
 
-    return as_command(CalibrateSettings, run, HELP)
+    return as_command(CalibrateSettings, run, HELP, panels=PANELS)
 
 
 def run(settings: "CalibrateSettings", json_path: Path | None) -> None:
     """Calibrates, writes the machine and shows how well it does; the exit code is 130 when interrupted."""
     from poolpilot.pipelines.calibrate.calibrate import calibrate
     from poolpilot.pipelines.calibrate.machine_file import write_machine
+    from poolpilot.pipelines.logged_run import logged_run
 
     console = terminal()
-    calibration = calibrate(settings, console)
+    with logged_run("calibrate", settings, settings.tracking) as logged:
+        calibration = calibrate(settings, console)
+        logged.result, logged.stopped = calibration.as_dict(), calibration.stopped
     write_machine(settings.output, calibration.machine)
     console.print(calibration.table())
     console.print(f"the machine is in {settings.output}", soft_wrap=True)
-    write_json(json_path, calibration.as_dict())
+    write_json(json_path, logged.result)
     if calibration.stopped:
         raise typer.Exit(INTERRUPTED)

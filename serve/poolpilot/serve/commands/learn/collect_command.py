@@ -32,20 +32,24 @@ def run(settings: "CollectSettings", json_path: Path | None) -> None:
     """Collects; the exit code is 1 when a workload failed and 130 when interrupted."""
     from poolpilot.pipelines.collect.collect import collect
     from poolpilot.pipelines.collect.staging import mariadb_staging, simulated_staging, versions
+    from poolpilot.pipelines.logged_run import logged_run
     from poolpilot.pipelines.store.data_card import write_data_card
 
     if settings.server != "simulated":
         warn(other_work(), terminal())
-    if settings.server == "simulated":
-        report = collect(settings, *simulated_staging(settings))
-    elif settings.server == "mariadb":
-        report = collect(settings, *mariadb_staging(settings))
-    else:
-        report = collect(settings)
+    with logged_run("collect", settings, settings.tracking) as logged:
+        if settings.server == "simulated":
+            report = collect(settings, *simulated_staging(settings))
+        elif settings.server == "mariadb":
+            report = collect(settings, *mariadb_staging(settings))
+        else:
+            report = collect(settings)
+        logged.result = {**asdict(report), "store": str(report.store)}
+        logged.stopped = report.stopped is not None
     if report.complete and settings.server != "simulated":
         write_data_card(settings.store, versions() if settings.server == "mariadb" else {})
     terminal().print(report.table())
-    write_json(json_path, {**asdict(report), "store": str(report.store)})
+    write_json(json_path, logged.result)
     if report.stopped == "interrupted":
         raise typer.Exit(INTERRUPTED)
     if report.failed:

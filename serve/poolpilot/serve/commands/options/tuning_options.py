@@ -1,5 +1,7 @@
 """What `climb` and `search` tune, whether they may, and what becomes of it."""
 
+from pathlib import Path
+
 from poolpilot.serve.commands.options.target_options import TargetOptions, option
 
 PERIOD_S = 0.25
@@ -16,6 +18,7 @@ class TuningOptions(TargetOptions):
     execute: bool = option(False, "Do it; else a MariaDB server is left alone.", flag="--execute")
     period: float | None = option(None, "Seconds of a window: 0.25, MariaDB 0.5.", low=0.01, metavar="X")
     keep: bool = option(False, "Leave what was reached, after Ctrl-C too.", flag="--keep")
+    tracking: Path | None = option(None, "Folder of an MLflow store to log to.", metavar="FOLDER")
 
     @property
     def default_period_s(self) -> float:

@@ -9,6 +9,7 @@ from rich.console import Console
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.output import check_folder, write_json
 from poolpilot.env.tuning.target import Target
+from poolpilot.pipelines.logged_run import LoggedRun, logged_run
 from poolpilot.serve.commands.presentation.setting_lines import SettingLines, lines_to_keep
 from poolpilot.serve.commands.search.plan import SearchPlan, plan_of
 from poolpilot.serve.commands.search.search_outcome import (
@@ -37,14 +38,15 @@ def search(settings: SearchRunSettings, console: Console, json_path: Path | None
     check_folder(json_path)
     if settings.dsn is None or settings.execute:
         import_what_runs(settings)
-    conduct(
-        settings,
-        "search",
-        lambda target: _plan(settings, target, console).dry_run(target),
-        lambda target: search_run(settings, target, console),
-        partial(report, console=console, json_path=json_path),
-        console,
-    )
+    with logged_run("search", settings, settings.tracking) as logged:
+        conduct(
+            settings,
+            "search",
+            lambda target: _plan(settings, target, console).dry_run(target),
+            lambda target: search_run(settings, target, console),
+            partial(report, console=console, json_path=json_path, logged=logged),
+            console,
+        )
 
 
 def import_what_runs(settings: SearchRunSettings) -> None:
@@ -86,8 +88,8 @@ def _plan(settings: SearchRunSettings, target: Target, console: Console) -> Sear
     return plan
 
 
-def report(run: SearchRun, console: Console, json_path: Path | None) -> None:
-    """Prints and writes what was measured.
+def report(run: SearchRun, console: Console, json_path: Path | None, logged: LoggedRun) -> None:
+    """Prints and writes what was measured, and keeps it to be logged.
 
     Raises:
         SettingError: The file cannot be written.
@@ -99,7 +101,9 @@ def report(run: SearchRun, console: Console, json_path: Path | None) -> None:
     console.print(verdict(run), soft_wrap=True)
     lines = _lines(run)
     lines.print(console)
-    write_json(json_path, {**as_dict(run, ranking), **lines.as_dict()})
+    logged.result = {**as_dict(run, ranking), **lines.as_dict()}
+    logged.numbers = {row["when"]: row for row in run.outcome()}
+    write_json(json_path, logged.result)
 
 
 def _lines(run: SearchRun) -> SettingLines:

@@ -84,6 +84,6 @@ PANELS = {
         *("samples_per_round", "settle_windows", "period"),
     ),
     "The Gaussian process": ("random_rounds", "deviations", "candidates", "threads"),
-    "At the end": ("keep",),
+    "At the end": ("keep", "tracking"),
 }
 """The groups of the help."""
