@@ -82,10 +82,11 @@ bench: $(FULL)/.ready ## measure for docs/results.md and rewrite it (an hour; wa
 	@mkdir -p benchmarks/reports
 	$(FULL)/bin/python benchmarks/instruments.py --json benchmarks/reports/instruments.json
 	$(FULL)/bin/python benchmarks/hold.py --json benchmarks/reports/hold.json
-	$(FULL)/bin/python benchmarks/service.py --json benchmarks/reports/service.json
+	$(FULL)/bin/python benchmarks/service_rate.py --json benchmarks/reports/service_rate.json
 	$(FULL)/bin/poolpilot evaluate --json benchmarks/reports/evaluation.json
 	$(FULL)/bin/python benchmarks/demo_seeds.py
 	$(FULL)/bin/python benchmarks/results_page.py
+	$(FULL)/bin/python benchmarks/operations_page.py
 
 bench-climbers: $(FULL)/.ready ## compare the climber with its baselines and rewrite docs/climbing.md (40 minutes; resumes)
 	@mkdir -p benchmarks/reports build/bench

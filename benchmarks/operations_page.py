@@ -1,4 +1,7 @@
-"""Rewrites the measured parts of docs/operations.md: the base installation, and services that are killed."""
+"""Rewrites what is measured of a production host, in docs/operations.md and docs/service.md.
+
+That is the base installation, services that are killed, and how many predictions a second one processor answers.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,14 +12,17 @@ from pages import read_report, replaced
 
 INSTALLATION = Path("benchmarks/reports/base_install.json")
 KILLS = Path("benchmarks/reports/killed_service.json")
+RATE = Path("benchmarks/reports/service_rate.json")
 PAGE = Path("docs/operations.md")
+SERVICE_PAGE = Path("docs/service.md")
 WIDTH = 118
 
 
 def main() -> None:
-    """Writes both parts."""
+    """Writes all parts."""
     page = replaced(PAGE.read_text(), "base-install", installation(read_report(INSTALLATION)))
     PAGE.write_text(replaced(page, "kills", kills(read_report(KILLS))))
+    SERVICE_PAGE.write_text(replaced(SERVICE_PAGE.read_text(), "rate", rate(read_report(RATE))))
 
 
 def installation(report: Mapping[str, Any]) -> str:
@@ -40,6 +46,21 @@ def kills(report: Mapping[str, Any]) -> str:
         f"`python benchmarks/killed_service.py` ended the service with SIGKILL at {report['kills']} random moments, "
         f"with {report['acknowledged']} outcomes acknowledged: {report['lost']} lost, {report['written_twice']} "
         f"written twice; torn ends that nobody had been told of: {report['torn_ends']}."
+    )
+    return fill(text, WIDTH) + "\n"
+
+
+def rate(report: Mapping[str, Any]) -> str:
+    """What one processor answers, and what is held before and after."""
+    before, after = report["before"], report["after"]
+    text = (
+        f"`python benchmarks/service_rate.py --requests {report['requests']}` on one of two processors of a shared "
+        f"virtual machine, of which other programs used {report['others_processors']:.2f} meanwhile: "
+        f"{report['predictions_per_s']:.0f} predictions a second over {report['connections']} kept connections, half "
+        f"of them within {report['p50_ms']:.1f} ms and 99 % within {report['p99_ms']:.1f} ms; "
+        f"{report['cpu_ms_per_request']:.2f} ms of the processor each. The service held {before['resident_mb']:.0f} MB "
+        f"and {before['descriptors']} descriptors before and {after['resident_mb']:.0f} MB and {after['descriptors']} "
+        "after."
     )
     return fill(text, WIDTH) + "\n"
 

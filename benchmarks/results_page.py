@@ -1,9 +1,9 @@
 """Writes the tables of docs/results.md, and the sample and figures of README.md, from what other benchmarks leave.
 
 How to run: `python benchmarks/results_page.py [--reports benchmarks/reports] [--page docs/results.md]
-[--readme README.md]` after `poolpilot evaluate --json benchmarks/reports/evaluation.json`, `instruments.py`, `hold.py`,
-`service.py` (`--json` likewise), `poolpilot demo --json benchmarks/reports/sample.json` and `demo_seeds.py`. Results to
-expect: the parts of the pages between their markers are written anew; a part without a file stays as it is.
+[--readme README.md]` after `poolpilot evaluate --json benchmarks/reports/evaluation.json`, `instruments.py`, `hold.py`
+(`--json` likewise), `poolpilot demo --json benchmarks/reports/sample.json` and `demo_seeds.py`. Results to expect: the
+parts of the pages between their markers are written anew; a part without a file stays as it is.
 """
 
 import argparse
@@ -171,19 +171,6 @@ def instruments_section(result: dict[str, Any]) -> str:
     )
 
 
-def service_section(result: dict[str, Any]) -> str:
-    """What the service answers over one kept connection."""
-    lines = "| TCP_NODELAY | requests a second | p50 ms | p99 ms | processor ms a request |\n|---|---|---|---|---|\n"
-    for name in ("without", "with"):
-        one = result[name]
-        lines += (
-            f"| {name} | {one['requests_per_s']:.0f} | {one['p50_ms']:.1f} | {one['p99_ms']:.1f} | "
-            f"{one['cpu_ms_per_request']:.1f} |\n"
-        )
-    ratio = result["ratio"]
-    return f"{lines}\n{ratio['pairs']} pairs: {ratio['median']:.1f} times as many, {ratio['least']:.1f} at least.\n"
-
-
 def hold_section(result: dict[str, Any]) -> str:
     """The minute of 1,024 connections."""
     rows = "".join(f"| {name.replace('_', ' ')} | {value} |\n" for name, value in result.items())
@@ -295,7 +282,6 @@ def main() -> None:
         "evaluation": (arguments.page, evaluation_section),
         "instruments": (arguments.page, instruments_section),
         "hold": (arguments.page, hold_section),
-        "service": (arguments.page, service_section),
         "theory": (arguments.simulator, theory_section),
         "speed": (arguments.simulator, speed_section),
         "twin": (arguments.simulator, twin_section),

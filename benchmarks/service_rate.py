@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolpilot.env.measurement.sample_sweeps import sample_families, sample_sweeps
+from poolpilot.env.measurement.steal import IDLE_FIELDS, ticks_so_far
 from poolpilot.env.output import write_json
 from poolpilot.models.body import as_body
 from poolpilot.serve.service.application import create_app
@@ -186,16 +187,25 @@ class Load:
         return times_s
 
 
+def others_s(running: ServiceProcess) -> float:
+    """Processor time that neither client nor service has taken so far, what the host took included."""
+    ticks = ticks_so_far() or sys.exit("the kernel does not tell what its processors do: there is no /proc/stat")
+    used = sum(ticks) - sum(ticks[place] for place in IDLE_FIELDS)
+    return used / os.sysconf("SC_CLK_TCK") - time.process_time() - running.cpu_s()
+
+
 def measured(running: ServiceProcess, count: int, connections: int) -> dict[str, Any]:
     """What a run of requests took, and what the service held before and after it."""
     load = Load(running.port, recorded_requests())
     load.run(WARM_UP, connections)
     load.statuses.clear()
     before = {"resident_mb": running.resident_mb(), "descriptors": running.descriptors()}
-    began_s, began_cpu_s = time.perf_counter(), running.cpu_s()
+    began_s, began_cpu_s, began_others_s = time.perf_counter(), running.cpu_s(), others_s(running)
     times_s = load.run(count, connections)
     took_s = time.perf_counter() - began_s
     return {
+        "processors": os.cpu_count(),
+        "others_processors": (others_s(running) - began_others_s) / took_s,
         "requests": count,
         "connections": connections,
         "bodies": len(load.requests),
