@@ -329,3 +329,34 @@ def test_same_looks_make_the_same_decisions(drive: MakeDrive) -> None:
     one, other = (drive(rising, wanted=FAR, noise=0.1, seed=3) for _ in range(2))
     assert one.run(300) == other.run(300)
     assert one.memory == other.memory
+
+
+def test_pool_that_is_poorer_once_it_is_back_stays_where_it_does_as_well(drive: MakeDrive) -> None:
+    """What a try leaves behind: threads that stay at work under the tuple of before, and are quick at little."""
+    visited: set[int] = set()
+
+    def remembers(pool_tuple: PoolTuple, _at_s: float) -> float:
+        visited.add(pool_tuple.pool_size)
+        return 900.0 if pool_tuple == HOME and len(visited) > 1 else 1000.0
+
+    def latency(pool_tuple: PoolTuple) -> float:
+        return 8.0 if pool_tuple == HOME and len(visited) > 1 else 10.0
+
+    tuner = drive(remembers, latency=latency, wanted=PoolTuple(4, 3, 500), noise=0.005)
+    tuner.run(60)
+    assert tuner.memory.verified == PoolTuple(4, 3, 500)
+    assert any("before the try, which has become poorer" in each.reason for each in tuner.decisions)
+
+
+@pytest.mark.parametrize(("flat_to", "asked"), [(2, 1), (4, 1), (8, 2)])
+def test_direction_is_kept_over_one_flat_step(drive: MakeDrive, flat_to: int, asked: int) -> None:
+    """Steps to 4 and 8 that gain nothing: the first is followed at once, after the second the predictor is asked."""
+
+    def edge(pool_tuple: PoolTuple, at_s: float) -> float:
+        return rising(PoolTuple(max(pool_tuple.pool_size, flat_to), 3, 500), at_s)
+
+    tuner = drive(edge, wanted=FAR)
+    while tuner.in_force != FAR:
+        tuner.turn()
+        assert len(tuner.decisions) < 200
+    assert [decision.ask for decision in tuner.decisions].count(True) == asked

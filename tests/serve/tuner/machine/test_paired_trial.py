@@ -158,3 +158,18 @@ def test_what_a_try_leaves_behind_is_told_by_the_windows_before_it() -> None:
     assert begun(0.01).left_behind(before, GUARD) == 0.0
     slower = timed_trial((3000.0, 70_000.0), (90_000.0, 70_000.0), (3000.0, 60_000.0))
     assert slower.left_behind([timed(3000.0, 70_000.0)] * 4, GUARD) == pytest.approx(math.log(7 / 6))
+
+
+def test_where_going_back_is_what_loses_the_windows_before_the_try_count() -> None:
+    before = [reading(rate, 10.0) for rate in (1000.0, 1010.0, 990.0, 1000.0)]
+    trial = begun(0.01, 10.0).model_copy(update={"befores": (before[-1], *[reading(900.0, 8.0)] * 3)})
+    as_good, as_poor = (
+        trial.model_copy(update={"candidates": (reading(rate, latency_ms),) * 3})
+        for rate, latency_ms in ((1005.0, 9.9), (930.0, 8.4))
+    )
+    assert "too much to stay" in str(as_good.too_slow((), GUARD))
+    held = as_good.held_to(before, GUARD)
+    assert held.befores == tuple(before)
+    assert (held.harm(GUARD), held.too_slow((), GUARD), held.verdict(GUARD, PACE)) == (None, None, "no worse")
+    assert as_poor.held_to(before, GUARD) is as_poor  # both have lost: that is the load
+    assert begun(0.01).with_reading(reading(1000.0)).held_to(before, GUARD).befores == begun(0.01).befores

@@ -197,6 +197,19 @@ class PairedTrial(BaseModel):
         chance = Z_HARM * self.noise * math.sqrt(1.0 / len(since) + 1.0 / len(baseline))
         return fall if fall > max(-math.log1p(-KEPT_SHARE * guard.most_drop), chance) else 0.0
 
+    def held_to(self, baseline: Sequence[Reading], guard: GuardSettings) -> "PairedTrial":
+        """The trial against the windows before it, where going back is what loses; itself elsewhere.
+
+        That is so where the tuple of before no longer does as well as it did, and the candidate does: a load that falls
+        strikes both.
+        """
+        if not self.left_behind(baseline, guard):
+            return self
+        befores = tuple(itertools.islice(itertools.cycle(baseline), len(self.befores)))
+        held = self.model_copy(update={"befores": befores})
+        does = all(trial.lost(KEPT_SHARE * guard.most_drop, 0.0) == 0.0 for trial in held._judged())
+        return held if does else self
+
     def lost(self, share: float, deviations: float) -> float:
         """How far ln goodput under the candidate is below that before; 0 where that is little, or chance.
 

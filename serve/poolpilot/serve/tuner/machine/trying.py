@@ -12,6 +12,9 @@ from poolpilot.serve.tuner.machine.paired_trial import Z_ONE_SIDED_95, PairedTri
 from poolpilot.serve.tuner.machine.steps import Step, begin_try, further_step
 from poolpilot.serve.tuner.machine.why_not import Rules
 
+FLAT_STEPS = 1
+"""Steps in a row that gain nothing and are followed by the next at once; after more the predictor is asked first."""
+
 HALVED = math.log(2.0)
 """A fall of ln goodput that needs no second window to be believed."""
 
@@ -21,17 +24,19 @@ def in_try(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     assert memory.trial is not None
     trial = memory.trial.with_reading(reading)
     memory = memory.but(trial=trial, expected=trial.next)
-    if (harm := trial.harm(rules.guard)) is not None:
+    judged = trial.held_to(memory.baseline, rules.guard)
+    if (harm := judged.harm(rules.guard)) is not None:
         return _lost_out(harm, look, memory, rules, counted=True)
-    verdict = trial.verdict(rules.guard, rules.pace)
-    shown = _shown(trial)
+    verdict = judged.verdict(rules.guard, rules.pace)
+    shown = _shown(judged)
     if verdict is None:
         return memory, memory.decision(f"{len(trial.candidates)} windows of {trial.candidate} beside {trial.before}")
     if verdict == "worse":
-        said = trial.too_slow((), rules.guard) or f"{trial.candidate} is {shown} against {trial.before}"
+        said = judged.too_slow((), rules.guard) or f"{trial.candidate} is {shown} against {trial.before}"
         return _lost_out(said, look, memory, rules, counted=False)
-    memory = memory.but(state=State.VERIFY, expected=trial.candidate, stood=(), worse=0)
-    return memory, memory.decision(f"{trial.candidate} is {verdict} than {trial.before}: {shown}; it must stand")
+    memory = memory.but(state=State.VERIFY, trial=judged, expected=trial.candidate, stood=(), worse=0)
+    than = trial.before if judged is trial else f"{trial.before} before the try, which has become poorer"
+    return memory, memory.decision(f"{trial.candidate} is {verdict} than {than}: {shown}; it must stand")
 
 
 def _shown(trial: PairedTrial) -> str:
@@ -104,7 +109,7 @@ def rolled_back(look: Look, memory: Memory, rules: Rules) -> Step:
 
 
 def _accepted(look: Look, memory: Memory, rules: Rules) -> Step:
-    """The candidate is what is verified from now on; where it was shown better, the next step follows at once."""
+    """The candidate is what is verified from now on; the next step may follow at once, also over a flat one."""
     assert memory.trial is not None
     trial = memory.trial
     gain, error = trial.gain()
@@ -127,7 +132,8 @@ def _accepted(look: Look, memory: Memory, rules: Rules) -> Step:
         lost_requests=memory.lost_requests + trial.lost_requests(),
     )
     said = f"{trial.candidate} is verified; it replaces {trial.before}"
-    further = further_step(look, memory, rules) if better else None
+    flat = 0 if memory.journey is None else len(memory.journey.steps)
+    further = further_step(look, memory, rules) if better or 0 < flat <= FLAT_STEPS else None
     if further is None:
         return memory.but(goal=None), memory.decision(said)
     said = f"{said}; {further} is tried next, towards {memory.goal}"
