@@ -1,7 +1,7 @@
 """Whether tuning pays on a real MariaDB: a tuner in apply mode for so long, beside the default and a constant.
 
     python benchmarks/tuner_pays.py --runs build/tuner_pays.jsonl --json benchmarks/reports/tuner_pays.json
-    python benchmarks/tuner_pays.py --minutes 4 --demo-pace --names points_beside_scans hot_rows   # a first look
+    python benchmarks/tuner_pays.py --minutes 4 --demo-pace --names points_beside_scans sleeps_and_locks   # a first look
 
 Every workload of the MariaDB suite gets a freshly started private server. `poolpilot tune --mode apply` runs beside it
 for `--minutes` (an hour is what is asked for) as a process of its own, which sees what an account without rights to the
@@ -20,6 +20,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +163,8 @@ def _tuned(server: LabServer, seconds: float, tuner_flags: Sequence[str], consol
     assert isinstance(server.clients, SqlLoad)
     with tempfile.TemporaryDirectory() as kept:
         options = ["--mode", "apply", "--log", f"{kept}/log", *tuner_flags]
-        with TunerChild(server.lab.defaults_file, Path(kept) / "journals", options, console.print) as child:
+        say = partial(console.print, soft_wrap=True)
+        with TunerChild(server.lab.defaults_file, Path(kept) / "journals", options, say) as child:
             seen = watched(server.clients, seconds, WINDOW_S)
             if not child.alive:
                 raise ServerError("the tuner has ended before its time: what it said is above")
