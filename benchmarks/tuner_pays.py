@@ -1,7 +1,7 @@
 """Whether tuning pays on a real MariaDB: a tuner in apply mode for so long, beside the default and a constant.
 
     python benchmarks/tuner_pays.py --runs build/tuner_pays.jsonl --json benchmarks/reports/tuner_pays.json
-    python benchmarks/tuner_pays.py --minutes 4 --demo-pace --names points_beside_scans sleeps_and_locks   # a first look
+    python benchmarks/tuner_pays.py --minutes 4 --demo-pace --names sleeps_and_locks shifting  # a first look
 
 Every workload of the MariaDB suite gets a freshly started private server. `poolpilot tune --mode apply` runs beside it
 for `--minutes` (an hour is what is asked for) as a process of its own, which sees what an account without rights to the
