@@ -13,6 +13,7 @@ from pages import read_report, replaced
 INSTALLATION = Path("benchmarks/reports/base_install.json")
 KILLS = Path("benchmarks/reports/killed_service.json")
 RATE = Path("benchmarks/reports/service_rate.json")
+SOAK = Path("benchmarks/reports/service_soak.json")
 PAGE = Path("docs/operations.md")
 SERVICE_PAGE = Path("docs/service.md")
 WIDTH = 118
@@ -22,7 +23,9 @@ def main() -> None:
     """Writes all parts."""
     page = replaced(PAGE.read_text(), "base-install", installation(read_report(INSTALLATION)))
     PAGE.write_text(replaced(page, "kills", kills(read_report(KILLS))))
-    SERVICE_PAGE.write_text(replaced(SERVICE_PAGE.read_text(), "rate", rate(read_report(RATE))))
+    soaked = read_report(SOAK)
+    answered = rate(read_report(RATE)) + ("" if soaked is None else f"\n{soak(soaked)}")
+    SERVICE_PAGE.write_text(replaced(SERVICE_PAGE.read_text(), "rate", answered))
 
 
 def installation(report: Mapping[str, Any]) -> str:
@@ -61,6 +64,18 @@ def rate(report: Mapping[str, Any]) -> str:
         f"{report['cpu_ms_per_request']:.2f} ms of the processor each. The service held {before['resident_mb']:.0f} MB "
         f"and {before['descriptors']} descriptors before and {after['resident_mb']:.0f} MB and {after['descriptors']} "
         "after."
+    )
+    return fill(text, WIDTH) + "\n"
+
+
+def soak(report: Mapping[str, Any]) -> str:
+    """What a long run leaves behind; how fast it was is not its business."""
+    before, after = report["before"], report["after"]
+    others = {status: count for status, count in report["statuses"].items() if status != "200"}
+    text = (
+        f"A soak, `--requests {report['requests']}`: {report['statuses']['200']} answers of status 200, "
+        f"{sum(others.values())} others; {before['resident_mb']:.1f} MB and {before['descriptors']} descriptors "
+        f"before, {after['resident_mb']:.1f} MB and {after['descriptors']} after."
     )
     return fill(text, WIDTH) + "\n"
 
