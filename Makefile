@@ -1,5 +1,5 @@
 # Everything sets itself up: as root, system packages that are missing are installed; else the apt line is printed.
-# Two environments: .venv/base is what a production host gets, .venv/full adds [train] and [dev]. The Python tests run on the
+# Two environments: .venv/base is what a production host gets, .venv/full adds [train], [ray], [dev]. The Python tests run on the
 # wheel, installed in build/installed beside what .venv/full holds; a single test runs on the sources with .venv/full.
 
 SHELL := /bin/bash
@@ -240,9 +240,9 @@ $(INSTALLED)/.ready: $(WHEEL)/.ready $(FULL)/.ready
 # Editable with the build tools inside, so that a changed C++ file is compiled alone and Python files not at all.
 $(FULL)/.ready: $(PROJECT) $(NATIVE) | system-full
 	@$(call new_environment,$(FULL))
-	echo "== installing poolpilot[train,dev] into $(FULL) (several minutes the first time)"
+	echo "== installing poolpilot[train,ray,dev] into $(FULL) (several minutes the first time)"
 	$(FULL)/bin/$(PIP_INSTALL) $(BUILD_TOOLS)
-	PATH="$(CURDIR)/$(FULL)/bin:$$PATH" $(FULL)/bin/$(PIP_INSTALL) --no-build-isolation --editable '.[train,dev]'
+	PATH="$(CURDIR)/$(FULL)/bin:$$PATH" $(FULL)/bin/$(PIP_INSTALL) --no-build-isolation --editable '.[train,ray,dev]'
 	touch $@
 
 define new_environment

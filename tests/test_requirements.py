@@ -56,8 +56,9 @@ def distributions_of(modules: Iterable[str]) -> set[str]:
     return {name_of(name) for module in modules for name in known.get(module, ())}
 
 
-RUNTIME = {name_of(one) for one in (*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["train"])}
-DEVELOPMENT = {name_of(one) for one in PROJECT["optional-dependencies"]["dev"]}
+EXTRAS = PROJECT["optional-dependencies"]
+RUNTIME = {name_of(one) for one in (*PROJECT["dependencies"], *EXTRAS["train"], *EXTRAS["ray"])}
+DEVELOPMENT = {name_of(one) for one in EXTRAS["dev"]}
 
 
 def test_packages_import_every_requirement() -> None:
@@ -92,11 +93,11 @@ def test_lines_that_install_are_of_a_clone_and_name_extras_that_there_are() -> N
         assert not re.match(r"['\"]?poolpilot", line), f"{path.name}: poolpilot is on no index: {line}"
         found = re.search(r"'\.\[(\w+)\]'", line)
         assert found or re.search(r"(^|\s)\.($|\s|[;,.\"'])", line), f"{path.name}: {line}"
-        assert found is None or found[1] in PROJECT["optional-dependencies"]
+        assert found is None or found[1] in EXTRAS
 
 
-@pytest.mark.parametrize("group", ["dependencies", "train", "dev"])
+@pytest.mark.parametrize("group", ["dependencies", "train", "ray", "dev"])
 def test_every_requirement_is_pinned(group: str) -> None:
     pinned = {name_of(line) for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()}
-    wanted = PROJECT["dependencies"] if group == "dependencies" else PROJECT["optional-dependencies"][group]
+    wanted = PROJECT["dependencies"] if group == "dependencies" else EXTRAS[group]
     assert {name_of(one) for one in wanted} - pinned == set()

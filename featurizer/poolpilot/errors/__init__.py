@@ -12,6 +12,7 @@ __all__ = [
     "ServerError",
     "SettingError",
     "StoreError",
+    "TakenFolderError",
     "TupleChangedError",
 ]
 
@@ -60,6 +61,10 @@ class JournalError(PoolPilotError):
 
 class StoreError(PoolPilotError):
     """Stored records are missing, torn or of another schema."""
+
+
+class TakenFolderError(StoreError):
+    """Another process writes to a folder that only one may write to."""
 
 
 class RemoteError(PoolPilotError):

@@ -145,8 +145,7 @@ def _start(settings: RaySettings, joined: str | None) -> None:
     except (OSError, ValueError) as error:
         named, remedy = ("the address of Ray", "give local") if settings.address else (ADDRESS, "unset the variable")
         raise SettingError(
-            f"{named} is {joined}, but no Ray can be joined there ({error}); "
-            f"start it, or {remedy} to train with a local one"
+            f"{named} is {joined}, but no Ray can be joined there ({error}); start it, or {remedy} to start a local one"
         ) from error
 
 

@@ -9,7 +9,7 @@ from typing import Self
 
 import structlog
 
-from poolpilot.errors import StoreError
+from poolpilot.errors import StoreError, TakenFolderError
 from poolpilot.serve.service.outcomes.open_segment import OpenSegment, cut_torn_end
 from poolpilot.serve.service.outcomes.outcome_segments import (
     identifier_of,
@@ -33,7 +33,8 @@ class OutcomeLog:
         segment_bytes: Length above which a segment gets no further line.
 
     Raises:
-        StoreError: The folder cannot be written, or another process writes to it.
+        TakenFolderError: Another process writes to the folder.
+        StoreError: It cannot be written.
     """
 
     def __init__(self, folder: Path, segment_bytes: int) -> None:
@@ -108,7 +109,8 @@ def _locked(folder: Path) -> int:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         os.close(descriptor)
-        raise StoreError(f"another process keeps outcomes in {folder}: end it or choose another folder") from error
+        taken = f"another process keeps outcomes in {folder}: end it or choose another folder"
+        raise TakenFolderError(taken) from error
     return descriptor
 
 

@@ -11,19 +11,23 @@ from poolpilot.serve.service.outcomes.reported_outcome import ReportedOutcome
 
 SEGMENT = re.compile(r"outcomes-(\d{8})\.jsonl")
 
+WRITER = re.compile(r"replica-\d{3,}")
+"""The folder of one of several writers, in that of all."""
+
 _IDENTIFIER = re.compile(rb'\{"id": "([A-Za-z0-9._:-]+)"')
 
 
 def read_outcomes(folder: Path) -> Iterator[ReportedOutcome]:
     """Gives the outcomes of a folder in the order in which they were reported; it may be written to meanwhile.
 
-    One whose identifier came before is left out: what could not be taken back may have been reported again.
+    After its own come those of the folders of several writers in it, one writer after another. One whose identifier
+    came before is left out: what could not be taken back, or was kept by another writer, may have been reported again.
 
     Raises:
         StoreError: The folder or a segment cannot be read, or a whole line is no outcome.
     """
     given: set[str] = set()
-    for segment in segments(folder):
+    for segment in _segments_of_all(folder):
         for number, line in enumerate(whole_lines(segment), 1):
             outcome = _outcome(f"line {number} of {segment}", line)
             if outcome.id not in given:
@@ -48,6 +52,17 @@ def segments(folder: Path) -> list[Path]:
         return sorted(path for path in folder.iterdir() if SEGMENT.fullmatch(path.name))
     except OSError as error:
         raise StoreError(f"cannot read the outcomes in {folder}: {error.strerror}") from error
+
+
+def writer_folder(folder: Path, number: int) -> Path:
+    """The folder of one of several writers, from 1 on."""
+    return folder / f"replica-{number:03d}"
+
+
+def _segments_of_all(folder: Path) -> list[Path]:
+    own = segments(folder)
+    writers = sorted(path for path in folder.iterdir() if WRITER.fullmatch(path.name) and path.is_dir())
+    return [*own, *(segment for writer in writers for segment in segments(writer))]
 
 
 def segment_path(folder: Path, number: int) -> Path:
