@@ -42,12 +42,19 @@ class Journey(BaseModel):
 
 
 class Refusal(BaseModel):
-    """A tuple that was taken back, and until when it is not tried again; for as long as the workload lasts if None."""
+    """A tuple that was taken back, and until when it is not tried again; for as long as the workload lasts if None.
+
+    Attributes:
+        pool_tuple: The tuple.
+        until_s: When it may be tried again.
+        completed_more: Whether more requests were completed under it, so that latency alone spoke against it.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     pool_tuple: PoolTuple
     until_s: float | None = None
+    completed_more: bool = False
 
 
 class Memory(BaseModel):
@@ -160,6 +167,10 @@ class Memory(BaseModel):
     def refuses(self, pool_tuple: PoolTuple) -> bool:
         """Whether a tuple is not to be tried for now."""
         return any(each.pool_tuple == pool_tuple for each in self.refusals)
+
+    def only_slowed(self, pool_tuple: PoolTuple) -> bool:
+        """Whether a tuple is not to be tried for its latency alone."""
+        return any(each.pool_tuple == pool_tuple and each.completed_more for each in self.refusals)
 
     def but(self, **changes: object) -> "Memory":
         """The same with some fields changed."""

@@ -76,7 +76,9 @@ def abandon(memory: Memory) -> Memory:
 
 def taken_back(reason: str, bad: PoolTuple, look: Look, memory: Memory, rules: Rules, *, counted: bool) -> Step:
     """Brings back what is verified, and does not try the bad tuple again for a while."""
-    refusal = Refusal(pool_tuple=bad, until_s=look.at_s + rules.guard.retry_after_s)
+    until_s, trial = look.at_s + rules.guard.retry_after_s, memory.trial
+    more = trial is not None and bool(trial.candidates) and trial.by_completions().gain()[0] > 0.0
+    refusal = Refusal(pool_tuple=bad, until_s=until_s, completed_more=more)
     memory = memory.but(
         state=State.ROLL_BACK,
         trial=None,

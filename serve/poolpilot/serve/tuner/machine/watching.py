@@ -79,6 +79,8 @@ def _weighed(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -> St
         return memory, memory.decision(candidate)
     if isinstance(candidate, str):
         return _arrived(candidate, look, file_verified(look, memory, rules), rules)
+    if candidate != rules.envelope.step(memory.verified, proposal.pool_tuple):
+        memory = memory.but(goal=proposal.pool_tuple.with_core((*proposal.pool_tuple.core[:2], candidate.core[2])))
     if rules.mode is Mode.APPLY and not promises(proposal, rules) and not memory.exploring:
         memory = memory.but(exploring=True, explored=memory.explored + 1)
     if (no := why_not(candidate, look, memory, rules)) is not None:

@@ -50,9 +50,25 @@ def candidate_of(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -
     candidate = rules.envelope.step(verified, proposal.pool_tuple)
     if candidate == verified:
         return f"no step from {verified} towards {proposal.pool_tuple} is within what is allowed"
-    if memory.refuses(candidate):
-        return f"{candidate}, the step towards {proposal.pool_tuple}, was taken back not long ago"
-    return candidate
+    if not memory.refuses(candidate):
+        return candidate
+    quicker = _quicker_step(candidate, memory, rules)
+    return quicker or f"{candidate}, the step towards {proposal.pool_tuple}, was taken back not long ago"
+
+
+def _quicker_step(refused: PoolTuple, memory: Memory, rules: Rules) -> PoolTuple | None:
+    """A step to more threads again, with a shorter stall limit; None where its latency alone did not speak against it.
+
+    More groups complete more, and let those requests wait longer that stand behind one that has stalled: with half the
+    stall limit its group goes on after half the time.
+    """
+    verified, (size, oversubscribe, stall_limit_ms) = memory.verified, refused.core
+    more_threads = refused.active_threads > verified.active_threads
+    if not (more_threads and memory.only_slowed(refused)) or stall_limit_ms < verified.core[2]:
+        return None
+    shortest_ms = rules.envelope.ranges[2][0]
+    candidate = rules.envelope.step(verified, refused.with_core((size, oversubscribe, shortest_ms)))
+    return None if candidate in (verified, refused) or memory.refuses(candidate) else candidate
 
 
 def promises(proposal: Proposal, rules: Rules) -> bool:
