@@ -22,8 +22,8 @@ MACHINES = (3, 6, 12, 24, 48, 96)
 SHOWN, CHECKED, JUDGED, AGAIN = range(4)
 """What windows are for: what methods see; what the reference is found by besides; what choices are judged by; again."""
 
-SEED = 20_000
-"""Seed of the workloads; the curves' is 0."""
+SEED = 30_000
+"""Seed of the workloads. That of the curves is 0; on workloads of 20,000 the settings of the bandit were chosen."""
 
 
 @dataclass(frozen=True)
@@ -48,32 +48,33 @@ class RivalScenario:
         return composition(self.scenario.workload.classes)
 
 
-def scenarios_of(compositions: int, machines: int) -> list[RivalScenario]:
+def scenarios_of(compositions: int, machines: int, seed: int = SEED) -> list[RivalScenario]:
     """All scenarios.
 
     Args:
         compositions: Workloads with compositions of their own on each size of machine.
         machines: Sizes of machine for each simulated family, evenly through `MACHINES`; 0 leaves families out.
+        seed: Seed of the workloads.
     """
-    found = [_composed(number) for number in range(compositions * len(MACHINES))]
+    found = [_composed(number, seed) for number in range(compositions * len(MACHINES))]
     for place, name in enumerate(SIMULATED_FAMILIES):
         sizes = [MACHINES[(place + step * len(MACHINES) // machines) % len(MACHINES)] for step in range(machines)]
-        found += [_of_family(name, number, cpus) for number, cpus in enumerate(sizes)]
+        found += [_of_family(name, number, cpus, seed) for number, cpus in enumerate(sizes)]
     return found
 
 
-def _composed(number: int) -> RivalScenario:
+def _composed(number: int, seed: int) -> RivalScenario:
     cpus = MACHINES[number % len(MACHINES)]
-    values = drawn(np.random.default_rng([SEED, number]), cpus, number)
+    values = drawn(np.random.default_rng([seed, number]), cpus, number)
     name = f"composed-{number}-{cpus}cpus"
     workload = Workload.from_dict({"name": name, "family": name, **values})
     return RivalScenario(name, "compositions", composition(workload.classes), Scenario(workload, CALIBRATED))
 
 
-def _of_family(name: str, number: int, cpus: int) -> RivalScenario:
+def _of_family(name: str, number: int, cpus: int, seed: int) -> RivalScenario:
     family = SIMULATED_FAMILIES[name]
     placed = replace(family, populate=lambda rng: replace(family.populate(rng), cpus=cpus))
-    scenario = draw_scenario(placed, SEED, number)
+    scenario = draw_scenario(placed, seed, number)
     return RivalScenario(f"{name}-{number}-{cpus}cpus", "families", name, scenario)
 
 

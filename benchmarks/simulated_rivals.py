@@ -33,7 +33,7 @@ from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 from poolpilot.pipelines.progress_bars import progress_bars
 from rival_knowledge import Knowledge, Known
 from rival_methods import Tried, defaults, looked, portfolios, refined, searched, that_know
-from rival_scenarios import AGAIN, CHECKED, JUDGED, SHOWN, RivalScenario, ScenarioWindows, scenarios_of
+from rival_scenarios import AGAIN, CHECKED, JUDGED, SEED, SHOWN, RivalScenario, ScenarioWindows, scenarios_of
 from rival_statistics import UNSAFE, Row, censored, mean, rows_of
 
 FINALISTS = 8
@@ -52,10 +52,11 @@ def main() -> None:
     parser.add_argument("--compositions", type=int, default=5, help="drawn compositions on each size of machine")
     parser.add_argument("--machines", type=int, default=2, help="sizes of machine for each simulated family; 0: none")
     parser.add_argument("--requests", type=int, default=2000, help="requests of a window")
+    parser.add_argument("--seed", type=int, default=SEED, help="seed of the workloads")
     arguments = parser.parse_args()
     curves = load_curves(arguments.curves)
-    scenarios = scenarios_of(arguments.compositions, arguments.machines)
-    asked = {"curves": curves.digest, "requests": arguments.requests}
+    scenarios = scenarios_of(arguments.compositions, arguments.machines, arguments.seed)
+    asked = {"curves": curves.digest, "requests": arguments.requests, "seed": arguments.seed}
     done = {row["name"]: row["found"] for row in read_runs(arguments.runs) if row["asked"] == asked}
     knowledge = Knowledge(curves, scenarios, together=("compositions",))
     with opened_for_more(arguments.runs) as out, progress_bars(terminal()) as bars:
