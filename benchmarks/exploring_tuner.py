@@ -32,7 +32,6 @@ from poolpilot.env.tuning.target import Target
 from poolpilot.env.workloads.families import FAMILIES, draw_workload
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.latent.latent_bandit import LatentBandit
-from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
@@ -43,6 +42,7 @@ from poolpilot.serve.tuner.machine.guard_settings import GuardSettings, PaceSett
 from poolpilot.serve.tuner.machine.look import Look
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.tuner_loop import TunerLoop
+from tuner_day import best_per_s
 from workload_files import drawn
 
 CPUS = (1, 2, 4)
@@ -51,7 +51,6 @@ ARMS: Mapping[str, GuardSettings] = {"without": GuardSettings(explorations=0), "
 MOST_PER_S = 6000.0
 FLAT = 1.03
 RESAMPLES = 10_000
-REFERENCE_S = 20.0
 
 
 def workload_of(source: str, seed: int) -> Workload:
@@ -106,18 +105,8 @@ def row_of(found: Sequence[tuple[Look, Decision]], usual: Sequence[unsafe_window
 
 @cache
 def best_of(source: str, seed: int) -> float:
-    """Greatest throughput over the machine grid, each tuple on a pool of its own."""
-    workload = workload_of(source, seed)
-    with SimulatedServer(workload) as first:
-        tuples = MachineGrid().on(first.knobs).tuples
-    rates = []
-    for each in tuples:
-        with SimulatedServer(workload, initial=each) as server:
-            server.run_for(2.0)
-            before = server.snapshot().counters["completed"]
-            server.run_for(REFERENCE_S)
-            rates.append((server.snapshot().counters["completed"] - before) / REFERENCE_S)
-    return float(max(rates))
+    """Greatest throughput of a workload, found once for both starts."""
+    return best_per_s(workload_of(source, seed))
 
 
 def run_of(source: str, seed: int, start: str, seconds: float) -> dict[str, Any]:

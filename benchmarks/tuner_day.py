@@ -36,6 +36,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.latent.shipped_curves import load_curves
+from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 from poolpilot.pipelines.progress_bars import progress_bars
 from poolpilot.serve.tuner.machine.decision import Mode, State
@@ -172,21 +173,18 @@ METHODS: Mapping[str, Callable[[Day], DayResult]] = {
 }
 
 
-def references(day: Day) -> list[float]:
-    """Best throughput of each workload over the machine grid, each on a pool of its own."""
-    found = []
-    for workload in day.workloads:
-        rates = []
-        with SimulatedServer(workload) as first:
-            tuples = MachineGrid().on(first.knobs).tuples
-        for each in tuples:
-            with SimulatedServer(workload, initial=each) as server:
-                server.run_for(2.0)
-                before = server.snapshot().counters["completed"]
-                server.run_for(REFERENCE_S)
-                rates.append((server.snapshot().counters["completed"] - before) / REFERENCE_S)
-        found.append(max(rates))
-    return found
+def best_per_s(workload: Workload) -> float:
+    """Greatest throughput of a workload over the machine grid, each tuple on a pool of its own."""
+    rates = []
+    with SimulatedServer(workload) as first:
+        tuples = MachineGrid().on(first.knobs).tuples
+    for each in tuples:
+        with SimulatedServer(workload, initial=each) as server:
+            server.run_for(2.0)
+            before = server.snapshot().counters["completed"]
+            server.run_for(REFERENCE_S)
+            rates.append((server.snapshot().counters["completed"] - before) / REFERENCE_S)
+    return max(rates)
 
 
 def row_of(day: Day, best: Sequence[float], of_default: DayResult, result: DayResult) -> dict[str, float]:
@@ -232,7 +230,7 @@ def main() -> None:
     with opened_for_more(given.runs) as out, progress_bars(console) as bars:
         for seed in bars.each("days", range(given.seeds), str):
             day = Day.draw(seed, given.hours, disturbed=disturbed)
-            best = references(day)
+            best = [best_per_s(workload) for workload in day.workloads]
             results = {}
             for name in ("default", *rows):
                 key = (seed, given.hours, name)

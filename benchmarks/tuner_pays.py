@@ -39,7 +39,7 @@ from poolpilot.errors import PoolPilotError, ServerError
 from poolpilot.featurizer.window import Window
 from poolpilot.pipelines.demo.production.phase_seen import PhaseSeen, watched
 from poolpilot.pipelines.evaluate.lab_stage import lab_stage
-from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings, paired_windows
+from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings, error_of_difference, paired_windows
 from poolpilot.pipelines.evaluate.regret_statistics import clustered_interval
 from poolpilot.pipelines.evaluate.suite.suite_objectives import OBJECTIVES, judged
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
@@ -69,8 +69,8 @@ class Comparison:
 
     def gain(self, windows: Sequence[Window], over: Sequence[Window]) -> tuple[float, float]:
         """Mean difference of ln throughput, and its standard error by rounds."""
-        differences = _rounds(windows) - _rounds(over)
-        return float(differences.mean()), float(differences.std(ddof=1) / math.sqrt(len(differences)))
+        logs, others = _rounds(windows), _rounds(over)
+        return float((logs - others).mean()), error_of_difference(logs, others)
 
     def as_dict(self) -> dict[str, Any]:
         """What it comes to, fit for JSON; gains are of ln throughput, each with its standard error."""
