@@ -57,7 +57,7 @@ def test_noisy_answer_counts_for_less() -> None:
 
 
 def test_trial_is_worth_what_it_saves_in_expectation() -> None:
-    improvement = belief().improvement()
+    improvement = belief().improvement
     assert improvement[0] == pytest.approx(0.0)
     assert improvement[2] == pytest.approx(0.5 * (1.0 - np.exp(-1.0)))
     assert belief().most_promising(0.0, ALL) == 2

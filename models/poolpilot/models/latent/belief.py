@@ -100,6 +100,7 @@ class Belief:
         least: NDArray[np.float64] = self.regrets[:, kept].min(axis=1)
         return least
 
+    @cached_property
     def improvement(self) -> NDArray[np.float64]:
         """Regret that trying each tuple once is expected to take off what is kept, (U,); at least 0."""
         after = self.weights @ np.minimum(self.regrets, self._least[:, None])
@@ -113,7 +114,7 @@ class Belief:
             trial_price: Weight of the regret during the trial beside that of what is kept.
             usable: Which tuples may be tried, (U,); those that were measured never are.
         """
-        worth = self.improvement() - trial_price * (self.weights @ self.regrets)
+        worth = self.improvement - trial_price * (self.weights @ self.regrets)
         open_ = usable.copy()
         open_[[answer.place for answer in self.answers]] = False
         if not open_.any():

@@ -77,7 +77,7 @@ class LatentBandit:
         belief = Belief(placed.values, prior, placed.answers(windows), self.settings.model_error, not_kept)
         usable = placed.useful(windows[-1]) & within_floors(placed.tuples, windows, objective)
         trial = belief.most_promising(self.settings.trial_price, usable)
-        if trial is None or belief.improvement()[trial] < self.settings.min_improvement:
+        if trial is None or belief.improvement[trial] < self.settings.min_improvement:
             return self._best_measured(windows, belief, objective)
         return self._tried(windows, belief, placed.tuples[trial], trial)
 
@@ -95,13 +95,13 @@ class LatentBandit:
             expected_gain=mean,
             gain_low=low,
             gain_high=high,
-            improvement=max(float(belief.improvement()[place]), 0.0),
+            improvement=max(float(belief.improvement[place]), 0.0),
         )
 
     def _best_measured(self, windows: Sequence[Window], belief: Belief, objective: Objective) -> Prediction:
         best, forbidden = objective.best(windows), forbidden_by_floors(windows, objective)
         gain = objective.value(best) - objective.value(windows[0])
-        left = float(belief.improvement().max())
+        left = float(belief.improvement.max())
         return Prediction(
             pool_tuple=best.pool_tuple,
             in_force=windows[-1].pool_tuple,
