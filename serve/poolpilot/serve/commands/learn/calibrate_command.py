@@ -41,9 +41,9 @@ def run(settings: "CalibrateSettings", json_path: Path | None) -> None:
     with logged_run("calibrate", settings, settings.tracking) as logged:
         calibration = calibrate(settings, console)
         logged.result, logged.stopped = calibration.as_dict(), calibration.stopped
-    write_machine(settings.output, calibration.machine)
-    console.print(calibration.table())
-    console.print(f"the machine is in {settings.output}", soft_wrap=True)
-    write_json(json_path, logged.result)
+        write_machine(settings.output, calibration.machine)
+        console.print(calibration.table())
+        console.print(f"the machine is in {settings.output}", soft_wrap=True)
+        write_json(json_path, logged.result)
     if calibration.stopped:
         raise typer.Exit(INTERRUPTED)

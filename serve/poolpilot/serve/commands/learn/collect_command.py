@@ -46,10 +46,10 @@ def run(settings: "CollectSettings", json_path: Path | None) -> None:
             report = collect(settings)
         logged.result = {**asdict(report), "store": str(report.store)}
         logged.stopped = report.stopped is not None
-    if report.complete and settings.server != "simulated":
-        write_data_card(settings.store, versions() if settings.server == "mariadb" else {})
-    terminal().print(report.table())
-    write_json(json_path, logged.result)
+        if report.complete and settings.server != "simulated":
+            write_data_card(settings.store, versions() if settings.server == "mariadb" else {})
+        terminal().print(report.table())
+        write_json(json_path, logged.result)
     if report.stopped == "interrupted":
         raise typer.Exit(INTERRUPTED)
     if report.failed:
