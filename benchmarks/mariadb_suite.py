@@ -23,17 +23,23 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress, TaskID
 
+from poolpilot.env.action_grid import DEFAULT_GRID
+from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.lab.lab_server import LabPlace
 from poolpilot.env.lab.suite.suite_cells import DRAWS, SUITE, SUITE_SEED, SuiteCell, named_cells, suite_cells
 from poolpilot.env.measurement.other_work import other_work
-from poolpilot.env.measurement.protocol import MeasurementSettings
+from poolpilot.env.measurement.protocol import Measured, MeasurementSettings
+from poolpilot.env.objective import Objective
 from poolpilot.env.output import warn, write_json
 from poolpilot.env.servers.mariadb import LONG_LOOK
+from poolpilot.env.workloads.families import PlannedWorkload
 from poolpilot.env.workloads.family import Split
 from poolpilot.errors import PoolPilotError, ServerError
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.latent.shipped import advisor_for
 from poolpilot.models.latent.shipped_curves import load_curves
+from poolpilot.pipelines.collect.collect_settings import CollectSettings
+from poolpilot.pipelines.collect.workload_record import keep_sweep, shared_context, workload_row
 from poolpilot.pipelines.evaluate.live.live_evaluate import networks
 from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod, methods_on
 from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings
@@ -44,6 +50,7 @@ from poolpilot.pipelines.evaluate.suite.suite_report import SuiteReport
 from poolpilot.pipelines.evaluate.suite.suite_run import CellResult, SuiteRunSettings, run_suite_cell
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 from poolpilot.pipelines.progress_bars import new_progress
+from poolpilot.pipelines.store.records import StagingStore
 
 QUICK = MeasurementSettings(
     settle_s=0.1,
@@ -74,7 +81,7 @@ def main() -> int:
     settings = _settings(given)
     warn(other_work(), console)
     try:
-        done = measured(cells, settings, given.methods, given.runs, console)
+        done = measured(cells, settings, given, console)
     except KeyboardInterrupt:
         kept = f"what is finished is in {given.runs}" if given.runs else "nothing was kept: name a file with --runs"
         console.print(f"Stopped; {kept}.")
@@ -91,9 +98,10 @@ def main() -> int:
 
 
 def measured(
-    cells: Sequence[SuiteCell], settings: SuiteRunSettings, names: Sequence[str], runs: Path | None, console: Console
+    cells: Sequence[SuiteCell], settings: SuiteRunSettings, given: argparse.Namespace, console: Console
 ) -> dict[str, CellResult]:
     """The results of all cells that could be measured, those of an earlier run among them."""
+    names, runs = given.methods, given.runs
     adviser, further = advisor_for("mariadb"), _further(names, settings)
     asked = json.dumps([settings.model_dump(mode="json"), list(names)], sort_keys=True)
     rows = [row for row in read_runs(runs) if _question(row["asked"]) == _question(asked)]
@@ -104,7 +112,9 @@ def measured(
             name = cell.workload.name
             if name not in done:
                 try:
-                    result = run_suite_cell(cell, adviser, further, settings, partial(_show, progress, bar, name))
+                    on_swept = partial(_keep_sweep, given.records, cell, OBJECTIVES[settings.objective](cell.workload))
+                    show = partial(_show, progress, bar, name)
+                    result = run_suite_cell(cell, adviser, further, settings, show, on_swept)
                 except ServerError as error:
                     warn([f"{name} is left out: {error}"], console)
                 else:
@@ -112,6 +122,19 @@ def measured(
                     done[name] = result
             progress.advance(bar)
     return done
+
+
+def _keep_sweep(
+    records: Path | None, cell: SuiteCell, objective: Objective, limits: KnobSpace, swept: Sequence[Measured]
+) -> None:
+    """Keeps the windows of a sweep as records, so that methods can be replayed on them."""
+    if records is None:
+        return
+    workload, settings = cell.workload, CollectSettings(server="mariadb")
+    planned = PlannedWorkload(SUITE[workload.family].split, workload)
+    row = workload_row(planned, limits, objective, DEFAULT_GRID)
+    context = shared_context(planned, settings.machine, settings.server, f"suite-{workload.name}")
+    keep_sweep(StagingStore(records), row, context, objective, swept)
 
 
 def _question(asked: str) -> object:
@@ -156,7 +179,7 @@ def _settings(given: argparse.Namespace) -> SuiteRunSettings:
     paired = PairedSettings(measurement=QUICK, least_rounds=2, most_rounds=2)
     grid = MachineGrid(sizes=(1, 16), multiples=(), oversubscribes=(3,))
     live = LiveRunSettings(grid=grid, sweep=QUICK, warm_up_s=0.2, budget_s=1.0, period_s=0.2, paired=paired)
-    return SuiteRunSettings(**common, look_s=0.5, live=live, paired=paired)
+    return SuiteRunSettings(**common, look_s=0.5, live=live)
 
 
 def _further(names: Sequence[str], settings: SuiteRunSettings) -> Mapping[str, OpenMethod]:
@@ -179,6 +202,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=SUITE_SEED, help="seed of the draws")
     parser.add_argument("--folder", type=Path, default=Path("lab"), help="where the test servers lie")
     parser.add_argument("--runs", type=Path, help="file of finished workloads, so that a stopped run goes on")
+    parser.add_argument("--records", type=Path, help="record store for the sweeps, so that rivals can be replayed")
     parser.add_argument(
         "--json", type=Path, help="where the report goes, such as benchmarks/reports/mariadb_suite.json"
     )

@@ -193,6 +193,16 @@ INDICATORS: tuple[Feature, ...] = (
     *(_per_request(f"reported_{reason}_per_request", Measure(f"reported_{reason}")) for reason in WAIT_REASONS),
     _per_request("threads_scheduled_per_request", Measure("threads_scheduled")),
     _us_per_request("threads_run_delay_us_per_request", Measure("threads_run_delay_us"), "run-queue delay of threads"),
+    Feature(
+        "machine_idle_share",
+        "1",
+        Measure("machine_idle_us"),
+        Product(DURATION, Measure("cpus")),
+        1e-6,
+        0.0,
+        1.0,
+        derivation="time that the processors idled over what they offered",
+    ),
     *(
         _us_per_request(f"events_{kind}_us_per_request", Measure(f"events_{kind}_us"), f"wait events: {kind}")
         for kind in WAIT_EVENTS

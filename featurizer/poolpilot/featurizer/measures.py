@@ -72,6 +72,7 @@ STATUS_COUNTERS = (
     *(f"reported_{reason}" for reason in WAIT_REASONS),
     "threads_scheduled",
     "threads_run_delay_us",
+    "machine_idle_us",
     *(name for kind in WAIT_EVENTS for name in (f"events_{kind}", f"events_{kind}_us")),
 )
 """What a MariaDB server shows beside its pool, some of it with a privilege or on this host only. No feature is made of

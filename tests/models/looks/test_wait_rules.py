@@ -26,7 +26,7 @@ HOT_ROWS = {
     "completed_per_s": 15_000.0,
     "waits_row_lock_per_request": 0.2,
 }
-LITTLE_DELAY = {"threads_run_delay_us_per_request": 20.0}
+IDLE = {"machine_idle_share": 0.6}
 
 WindowOf = Callable[..., Window]
 
@@ -43,23 +43,22 @@ def ruled(
 
 
 def test_threads_that_wait_untold_while_requests_queue_call_for_more(window_of: WindowOf, limits: KnobSpace) -> None:
-    found = ruled(window_of, SLOW_FLUSHES, limits, LITTLE_DELAY)
+    found = ruled(window_of, SLOW_FLUSHES, limits, IDLE)
     assert found is not None
-    # 1.9 active threads keep 0.78 of 2 processors busy, so 4.9 would keep both: the next power of two.
+    # 1.9 active threads keep at most 0.8 of 2 processors busy, so 4.8 would keep both: the next power of two.
     assert found.pool_tuple.core == (8, 3, 10)
-    assert "40 requests queue while the server uses 30 % of its processors" in found.reason
-    assert "of 1.9 active threads 1.1 wait for what the pool is not told of" in found.reason
+    assert "40 requests queue while 60 % of the processors idle" in found.reason
+    assert "of 1.9 active threads at least 1.1 wait for what the pool is not told of" in found.reason
 
 
 @pytest.mark.parametrize(
     ("changed", "indicators"),
     [
-        ({}, {}),  # nobody knows whether the threads wait for a processor
-        ({}, {"threads_run_delay_us_per_request": 130.0}),  # they do: other programs have the processors
-        ({"queue_length_mean": 5.0}, LITTLE_DELAY),
-        ({"utilisation": 0.7}, LITTLE_DELAY),
-        ({"active_threads_mean": 0.9}, LITTLE_DELAY),  # all of them are on the processors
-        ({"waits_row_lock_per_request": 0.1}, LITTLE_DELAY),  # rows explain it
+        ({}, {}),  # nobody knows whether the processors idle
+        ({}, {"machine_idle_share": 0.1}),
+        ({"active_threads_mean": 1.0}, IDLE),  # nearly all of them are on the processors
+        ({"queue_length_mean": 5.0}, IDLE),
+        ({"waits_row_lock_per_request": 0.1}, IDLE),  # rows explain it
     ],
 )
 def test_elsewhere_more_threads_are_not_called_for(
@@ -69,16 +68,16 @@ def test_elsewhere_more_threads_are_not_called_for(
 
 
 def test_a_pool_that_is_large_enough_is_left(window_of: WindowOf, limits: KnobSpace) -> None:
-    assert ruled(window_of, SLOW_FLUSHES, limits, LITTLE_DELAY, PoolTuple(16, 3, 10)) is None
+    assert ruled(window_of, SLOW_FLUSHES, limits, IDLE, PoolTuple(16, 3, 10)) is None
 
 
 def test_no_more_groups_than_connections_or_than_the_server_takes(window_of: WindowOf, limits: KnobSpace) -> None:
-    remote = {**SLOW_FLUSHES, "utilisation": 0.005, "completed_per_s": 100.0, "connections": 48.0}
-    found = ruled(window_of, remote, limits, LITTLE_DELAY)
+    remote, idle = {**SLOW_FLUSHES, "connections": 48.0}, {"machine_idle_share": 0.99}
+    found = ruled(window_of, remote, limits, idle)
     assert found is not None
     assert found.pool_tuple.core == (64, 3, 10)
     few = KnobSpace.stock(2, max_pool_size=16)
-    found = ruled(window_of, remote, few, LITTLE_DELAY)
+    found = ruled(window_of, remote, few, idle)
     assert found is not None
     assert found.pool_tuple.pool_size == 16
 

@@ -1,5 +1,6 @@
-"""CPU steal: the share of processor time that a hypervisor gave to others."""
+"""Processor time that nobody used, and steal: the share of it that a hypervisor gave to others."""
 
+import os
 from pathlib import Path
 
 STAT = Path("/proc/stat")
@@ -17,6 +18,12 @@ def ticks_so_far(stat: Path = STAT) -> list[int] | None:
     except (OSError, ValueError):
         return None
     return ticks if len(ticks) > STEAL_FIELD else None
+
+
+def idle_us_so_far(stat: Path = STAT) -> float | None:
+    """Time that all processors of this machine have idled so far, in microseconds; None where nobody can tell."""
+    ticks = ticks_so_far(stat)
+    return None if ticks is None else sum(ticks[place] for place in IDLE_FIELDS) * 1e6 / os.sysconf("SC_CLK_TCK")
 
 
 class StealMeter:

@@ -1,6 +1,7 @@
 """A MariaDB server as a pool server: its own counters and, where clients report, their latencies."""
 
 import math
+import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -21,6 +22,7 @@ from poolpilot.env.mariadb.session import Control, Session, open_control
 from poolpilot.env.mariadb.thread_schedule import ThreadSchedule
 from poolpilot.env.mariadb.variables import PoolVariable, knob_space, read_variables, tuple_of
 from poolpilot.env.mariadb.wait_events import read_wait_events, sees_wait_events
+from poolpilot.env.measurement.steal import idle_us_so_far
 from poolpilot.errors import LostServerError, ServerError, SettingError, TupleChangedError
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -309,6 +311,8 @@ class MariadbServer:
         counters: dict[str, float] = {}
         if self.process is not None and (cpu_us := self.process.cpu_us()) is not None:
             counters["process_cpu_us"] = cpu_us
+            if (idle_us := idle_us_so_far()) is not None and self._knobs.processors == os.cpu_count():
+                counters["machine_idle_us"] = idle_us
         if self.schedule is not None and (scheduled := self.schedule.read()) is not None:
             counters["threads_run_delay_us"], counters["threads_scheduled"] = scheduled
         if self._sees_wait_events:

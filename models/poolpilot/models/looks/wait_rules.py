@@ -2,10 +2,10 @@
 
 Two rules, each of physics, for who looks once:
 
-* **Untold waits.** A thread that counts as active and has neither a processor nor a place in the run queue waits for
-  something the pool is not told of: a flush, a disk, a remote call. Its group stands meanwhile. Where requests queue
-  and the processors idle, more threads are what is missing, N(1 + W/S) of them: as many as keep the processors busy at
-  the share that those of today use.
+* **Untold waits.** No more active threads can be on the processors than the machine uses of them, clients and other
+  programs included. What is left of the active threads waits for something the pool is not told of: a flush, a disk, a
+  remote call. Their groups stand meanwhile. Where requests queue and the processors idle, more threads are what is
+  missing, N(1 + W/S) of them: as many as keep the processors busy at the share that those of today use.
 * **Row locks.** Where many statements of transactions wait for rows that others hold and the processors are used up,
   the waiting costs them: fewer groups let fewer transactions begin, and those inside end sooner. Single updates of hot
   rows are another matter: there fewer groups lost a third (`hot_counter` in pipelines/mariadb).
@@ -33,9 +33,7 @@ class WaitRuleSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    most_used: float = Field(
-        default=0.75, gt=0.0, description="Share of the processors, run queue included, up to which they idle."
-    )
+    least_idle: float = Field(default=0.25, gt=0.0, description="Share of the processors that idle.")
     least_untold: float = Field(default=0.25, gt=0.0, description="Share of the active threads that wait untold.")
     least_queued: float = Field(default=0.1, gt=0.0, description="Share of the connections whose requests queue.")
     few_row_waits: float = Field(default=0.05, ge=0.0, description="Waits for locks a statement that explain nothing.")
@@ -86,46 +84,39 @@ class WaitRules:
         features = {name: value for name, value in window.profile.features.items() if value is not None}
         if limits.processors is None or any(name not in features for name in NEEDED):
             return None
-        run_delay_us = window.indicators.get("threads_run_delay_us_per_request")
-        delayed = None if run_delay_us is None else run_delay_us * features.get("completed_per_s", 0.0) / 1e6
-        found = self._more(window, limits, features, delayed) or self._fewer(window, limits, features, delayed)
+        found = self._more(window, limits, features) or self._fewer(window, limits, features)
         return found if found is not None and limits.allows(found.pool_tuple) else None
 
-    def _more(
-        self, window: Window, limits: KnobSpace, features: Mapping[str, float], delayed: float | None
-    ) -> Ruled | None:
-        """More threads where those that there are wait untold; how long they waited for a processor must be known."""
+    def _more(self, window: Window, limits: KnobSpace, features: Mapping[str, float]) -> Ruled | None:
+        """More threads where those that there are wait untold beside processors that idle; that must be seen."""
         active, queued = features["active_threads_mean"], features["queue_length_mean"]
-        if delayed is None or active <= 0.0:
-            return None
-        busy = features["utilisation"] * limits.cpus + delayed
-        untold = active - busy
-        told_locks = features.get("waits_row_lock_per_request", 0.0)
+        idle = window.indicators.get("machine_idle_share", 0.0)
+        used = (1.0 - idle) * limits.cpus
         if (
-            busy > self.settings.most_used * limits.cpus
-            or untold < self.settings.least_untold * active
+            idle < self.settings.least_idle
+            or active - used < self.settings.least_untold * active
             or queued < self.settings.least_queued * features["connections"]
-            or told_locks > self.settings.few_row_waits
+            or features.get("waits_row_lock_per_request", 0.0) > self.settings.few_row_waits
         ):
             return None
         in_force = window.pool_tuple
-        size = _enough(active * limits.cpus / max(busy, 1e-3), features["connections"], limits)
+        size = _enough(active * limits.cpus / max(used, 1e-3), features["connections"], limits)
         if size <= in_force.pool_size:
             return None
         stall_ms = min(self.settings.stall_limit_ms, int(in_force.timer_interval_ms))
         return Ruled(
             in_force.with_core((size, in_force.oversubscribe, stall_ms)),
-            f"{queued:.0f} requests queue while the server uses {100.0 * features['utilisation']:.0f} % of its "
-            f"processors: of {active:.1f} active threads {untold:.1f} wait for what the pool is not told of, such as a "
-            "flush, a disk or a remote call, and hold their groups meanwhile; more groups let others run",
+            f"{queued:.0f} requests queue while {100.0 * idle:.0f} % of the processors idle: of {active:.1f} active "
+            f"threads at least {active - used:.1f} wait for what the pool is not told of, such as a flush, a disk or "
+            "a remote call, and hold their groups meanwhile; more groups let others run",
         )
 
-    def _fewer(
-        self, window: Window, limits: KnobSpace, features: Mapping[str, float], delayed: float | None
-    ) -> Ruled | None:
+    def _fewer(self, window: Window, limits: KnobSpace, features: Mapping[str, float]) -> Ruled | None:
         """Fewer groups where statements wait for rows and the processors are used up."""
         waits = window.indicators.get("row_lock_waits_per_request", features.get("waits_row_lock_per_request", 0.0))
-        used = features["utilisation"] + (delayed or 0.0) / limits.cpus
+        run_delay_us = window.indicators.get("threads_run_delay_us_per_request", 0.0)
+        delayed = run_delay_us * features.get("completed_per_s", 0.0) / 1e6
+        used = features["utilisation"] + delayed / limits.cpus
         connections, in_force = features["connections"], window.pool_tuple
         size = max(limits.cpus // 2, 1)
         if (

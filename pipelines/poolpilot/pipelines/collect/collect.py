@@ -1,6 +1,5 @@
 """Collection: sweeps, random tuples and climbs over planned workloads, resumable, into the record store."""
 
-import json
 import secrets
 import time
 from collections import defaultdict
@@ -20,11 +19,12 @@ from poolpilot.env.output import terminal
 from poolpilot.env.server import PoolServer
 from poolpilot.env.workloads.families import PlannedWorkload, W
 from poolpilot.errors import ServerError, StoreError
-from poolpilot.featurizer.record import TIMER, RecordContext
+from poolpilot.featurizer.record import TIMER
 from poolpilot.pipelines.collect.collect_report import CollectReport, outcome_line, progress_bar
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
 from poolpilot.pipelines.collect.servers import new_spectral_climber, open_native
 from poolpilot.pipelines.collect.stopping import Stopped, StopRequest
+from poolpilot.pipelines.collect.workload_record import shared_context, workload_row
 from poolpilot.pipelines.collect.workload_run import MeasuredAlready, NewClimber, RecordSink, WorkloadRun
 from poolpilot.pipelines.store.records import StagingStore
 
@@ -178,7 +178,7 @@ class _Collection(Generic[W]):
             sink = RecordSink(
                 self.store.windows,
                 objective,
-                self._context(planned),
+                shared_context(planned, self.settings.machine, self.settings.server, self.run_id),
                 self._after_each,
                 self.settings.segment_every_s,
             )
@@ -197,16 +197,7 @@ class _Collection(Generic[W]):
 
     def _define(self, planned: PlannedWorkload[W], limits: KnobSpace, objective: Objective) -> None:
         name = planned.workload.name
-        row = {
-            "workload_id": name,
-            "family": planned.workload.family,
-            "split": planned.split,
-            "workload": _as_json(planned.workload.as_dict()),
-            "limits": _as_json(limits.as_dict()),
-            # What stands for the clients' reports is of no concern where there are some.
-            "objective": _as_json(objective.model_dump(exclude={"signal"})),
-            "ladder": _as_json(self.staging.grid.as_dict()),
-        }
+        row = workload_row(planned, limits, objective, self.staging.grid)
         if name not in self.definitions:
             self.store.workloads.append([row], self.run_id)
             self.definitions[name] = row
@@ -217,28 +208,7 @@ class _Collection(Generic[W]):
                 "collect into a new directory"
             )
 
-    def _context(self, planned: PlannedWorkload[W]) -> RecordContext:
-        return RecordContext(
-            workload_id=planned.workload.name,
-            family=planned.workload.family,
-            split=planned.split,
-            machine=self.settings.machine,
-            server=self.settings.server,
-            workload_seed=planned.workload.seed,
-            run_id=self.run_id,
-            kind="sweep",
-            round=0,
-            propensity=1.0,
-            time_unix_s=0.0,
-            steal_share=None,
-            settle_s=0.0,
-        )
-
     def _after_each(self) -> None:
         self.report.windows += 1
         self.progress.update(self.task, advance=1, refresh=True)
         self.stop.check()
-
-
-def _as_json(value: object) -> str:
-    return json.dumps(value, sort_keys=True)

@@ -36,7 +36,6 @@ SETTINGS = SuiteRunSettings(
         period_s=1.0,
         paired=PAIRED,
     ),
-    paired=PAIRED,
 )
 MORE = Expectation("change", "l", "w", "s", pool_size="up", timer_interval_ms="down")
 FEWER = Expectation("change", "l", "w", "s", pool_size="down")
@@ -111,7 +110,6 @@ def test_windows_hold_whole_cycles_of_a_load_that_repeats_itself() -> None:
     settings = whole_cycles(SuiteRunSettings(), shifting.cycle_s)
     for seconds in (
         settings.look_s,
-        settings.paired.measurement.window_s,
         settings.live.sweep.window_s,
         settings.live.paired.measurement.window_s,
         settings.live.period_s,
@@ -119,4 +117,4 @@ def test_windows_hold_whole_cycles_of_a_load_that_repeats_itself() -> None:
         assert seconds == pytest.approx(shifting.cycle_s)
     assert settings.live.budget_s >= settings.look_s
     assert whole_cycles(SuiteRunSettings(), 0.0) == SuiteRunSettings()
-    assert whole_cycles(SuiteRunSettings(), 0.4).paired.measurement.window_s == pytest.approx(1.2)
+    assert whole_cycles(SuiteRunSettings(), 0.4).live.paired.measurement.window_s == pytest.approx(1.2)

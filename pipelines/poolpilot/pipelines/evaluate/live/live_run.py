@@ -1,14 +1,15 @@
 """One workload, live: a sweep finds the reference, methods choose on servers, all choices are compared."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from poolpilot.env.measurement.protocol import MeasurementSettings, sweep
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.measurement.protocol import Measured, MeasurementSettings, sweep
 from poolpilot.env.measurement.sweep import Core, WorkloadSweep
 from poolpilot.env.objective import Objective
-from poolpilot.env.server import PoolServer
 from poolpilot.env.tuning.loop import TuningTrace, tune
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.machine_grid import MachineGrid
@@ -38,10 +39,27 @@ class LiveRunSettings(BaseModel):
     seed: int = Field(default=0, ge=0, description="Seed of the orders.")
 
 
+OnSwept = Callable[[KnobSpace, Sequence[Measured]], None]
+"""Takes a finished sweep: the server's knobs and every window."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What was chosen under one workload.
+
+    Attributes:
+        cores: Tuple that each method left in force; the sweep's best, the default and the default again among them.
+        traces: Way of each method that had a server.
+    """
+
+    cores: Mapping[str, Core]
+    traces: Mapping[str, TuningTrace]
+
+
 def run_workload(
     stage: Stage, methods: Mapping[str, OpenMethod], settings: LiveRunSettings, on_step: Callable[[str], None]
 ) -> LiveResult:
-    """Lets every method choose under one workload and compares what they chose.
+    """Lets every method choose under one workload and compares what they chose with the sweep's best.
 
     Args:
         stage: The workload with its server.
@@ -52,45 +70,74 @@ def run_workload(
     Raises:
         ServerError: The server or its load failed.
     """
+    choices = choose(stage, methods, settings, on_step)
+    on_step("comparison")
+    rng = np.random.default_rng([settings.seed, stage.seed])
+    windows = windows_of_choices(stage, choices.cores, stage.objective, settings.paired, rng)
+    return compared(stage, choices.cores, choices.traces, windows)
+
+
+def choose(
+    stage: Stage,
+    methods: Mapping[str, OpenMethod],
+    settings: LiveRunSettings,
+    on_step: Callable[[str], None],
+    on_swept: OnSwept = lambda _, __: None,
+) -> Choices:
+    """Sweeps for the reference, then lets every method choose on a fresh server of its own.
+
+    Raises:
+        ServerError: A server or its load failed.
+    """
     on_step("sweep")
-    chosen: dict[str, Core] = {REFERENCE: _best(stage, settings)}
-    traces: dict[str, TuningTrace] = {}
+    best, default = _swept(stage, settings, on_swept)
+    cores, traces = {REFERENCE: best}, {}
     for name, open_method in methods.items():
         on_step(name)
         with stage.open_server() as server:
             server.run_for(settings.warm_up_s)
             controller = open_method(server.knobs, stage.objective)
             trace = tune(server, controller, stage.objective, period_s=settings.period_s, horizon_s=settings.budget_s)
-            traces[name], chosen[name] = trace, server.tuple_in_force().core
-    on_step("comparison")
-    with stage.open_server() as server:
-        chosen[DEFAULT] = chosen[AGAIN] = server.tuple_in_force().core
-        rng = np.random.default_rng([settings.seed, stage.seed])
-        windows = _windows_of(server, chosen, stage.objective, settings.paired, rng)
-    return compared(stage, chosen, traces, windows)
+            traces[name], cores[name] = trace, server.tuple_in_force().core
+    return Choices({**cores, DEFAULT: default, AGAIN: default}, traces)
 
 
-def _windows_of(
-    server: PoolServer,
-    chosen: Mapping[str, Core],
+def windows_of_choices(
+    stage: Stage,
+    cores: Mapping[str, Core],
     objective: Objective,
     settings: PairedSettings,
     rng: np.random.Generator,
 ) -> dict[str, list[Window]]:
-    """Windows of every choice; who chose the same share them, but for the default that is scored again."""
-    names = {core: name for name, core in reversed(list(chosen.items())) if name != AGAIN}
-    scored = {**{name: core for name, core in chosen.items() if names.get(core) == name}, AGAIN: chosen[AGAIN]}
-    found = dict(zip(scored, paired_windows(server, list(scored.values()), objective, settings, rng), strict=True))
-    return {name: found[name if name == AGAIN else names[core]] for name, core in chosen.items()}
+    """Windows of every choice on one more server; who chose the same share them, but for the default scored again.
+
+    Args:
+        stage: The workload with its server.
+        cores: The choices; that of the first is what the others are compared with.
+        objective: What tells when it is enough.
+        settings: When it is.
+        rng: Source of the order.
+
+    Raises:
+        ServerError: The server or its load failed.
+    """
+    names = {core: name for name, core in reversed(list(cores.items())) if name != AGAIN}
+    scored = {name: core for name, core in cores.items() if name == AGAIN or names[core] == name}
+    with stage.open_server() as server:
+        each = paired_windows(server, list(scored.values()), objective, settings, rng)
+    found = dict(zip(scored, each, strict=True))
+    return {name: found[name if name == AGAIN else names[core]] for name, core in cores.items()}
 
 
-def _best(stage: Stage, settings: LiveRunSettings) -> Core:
+def _swept(stage: Stage, settings: LiveRunSettings, on_swept: OnSwept) -> tuple[Core, Core]:
+    """The best of a sweep, and the default."""
     with stage.open_server() as server:
         tuples = settings.grid.on(server.knobs).tuples
         default = server.tuple_in_force()
         wanted = [default, *(default.with_core(one.core) for one in tuples if one.core != default.core)]
         rng = np.random.default_rng([settings.seed, stage.seed, 1])
         measured = sweep(server, wanted, stage.objective, settings.sweep, rng)
+        on_swept(server.knobs, measured)
         found = WorkloadSweep.build(
             [(one.round, one.window) for one in measured],
             workload_id=stage.name,
@@ -99,4 +146,4 @@ def _best(stage: Stage, settings: LiveRunSettings) -> Core:
             limits=server.knobs,
             objective=stage.objective,
         )
-    return found.oracle_tuple.core
+    return found.oracle_tuple.core, default.core

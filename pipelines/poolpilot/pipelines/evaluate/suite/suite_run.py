@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from poolpilot.agent.baselines.static import StaticPredictor
 from poolpilot.agent.controllers.predictor_controller import PredictorController
 from poolpilot.env.controller import Controller
 from poolpilot.env.knobs import KnobSpace
@@ -22,10 +21,11 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.predictor import Predictor
 from poolpilot.pipelines.evaluate.lab_stage import lab_stage
+from poolpilot.pipelines.evaluate.live.comparison import compared
 from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod
-from poolpilot.pipelines.evaluate.live.live_result import DEFAULT, LiveResult
-from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings, run_workload
-from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings, paired_windows, round_means
+from poolpilot.pipelines.evaluate.live.live_result import DEFAULT, REFERENCE, LiveResult
+from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings, OnSwept, choose, windows_of_choices
+from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings, round_means
 from poolpilot.pipelines.evaluate.stage import Stage
 from poolpilot.pipelines.evaluate.suite.server_view import ServerView
 from poolpilot.pipelines.evaluate.suite.suite_objectives import OBJECTIVES, ObjectiveName, judged
@@ -49,13 +49,9 @@ class SuiteRunSettings(BaseModel):
         default=LiveRunSettings(
             grid=MachineGrid(sizes=(1, 2, 4, 8, 16, 32, 64), multiples=()),
             budget_s=8.0,
-            paired=PairedSettings(most_rounds=2),
+            paired=PairedSettings(least_rounds=4, most_rounds=8, wanted_error=0.015),
         ),
-        description="How the reference is found, and how long each method has.",
-    )
-    paired: PairedSettings = Field(
-        default=PairedSettings(least_rounds=4, most_rounds=8, wanted_error=0.015),
-        description="How the choices are compared with the default.",
+        description="How the reference is found, how long each method has, and how the choices are compared.",
     )
 
 
@@ -69,7 +65,7 @@ class CellResult:
         default: The default tuple.
         chosen: Tuple that each method left in force; the sweep's best is `reference`.
         abstained: Methods that had no advice.
-        values: J of every method's tuple in each round of the comparison with the default, prices of threads left out.
+        values: J of every method's tuple in each round of the comparison, prices of threads left out.
         class_share: Completions of each class over those under the default, by method.
         live: The choices against the reference.
     """
@@ -113,6 +109,7 @@ def run_suite_cell(
     further: Mapping[str, OpenMethod],
     settings: SuiteRunSettings,
     on_step: Callable[[str], None],
+    on_swept: OnSwept = lambda _, __: None,
 ) -> CellResult:
     """Measures one workload.
 
@@ -122,6 +119,7 @@ def run_suite_cell(
         further: Further methods, by name.
         settings: How.
         on_step: Called with what is being done.
+        on_swept: Takes the sweep.
 
     Raises:
         ServerError: The server or its load failed.
@@ -131,37 +129,32 @@ def run_suite_cell(
     objective = OBJECTIVES[settings.objective](cell.workload)
     stage = Stage(plain.name, plain.family, plain.seed, objective, plain.open_server)
     asked = _Asked(whole.look_s)
-    methods: dict[str, OpenMethod] = {ADVICE: asked.opened(ADVICE, ServerView(adviser))}
-    methods |= {name: asked.opened(name, StaticPredictor(constant)) for name, constant in CONSTANTS.items()}
-    live = run_workload(stage, {**methods, **further}, whole.live, on_step)
-    chosen = {run.method: run.chosen for run in live.runs}
-    on_step("against the default")
-    windows = _against_default(stage, chosen, whole)
-    return _result(stage, chosen, asked.abstained(), windows, live)
+    methods = {ADVICE: asked.opened(ADVICE, ServerView(adviser)), **further}
+    choices = choose(stage, methods, whole.live, on_step, on_swept)
+    on_step("comparison")
+    constants = {name: constant.core for name, constant in CONSTANTS.items()}
+    # First comes what the others are compared with.
+    cores = {DEFAULT: choices.cores[DEFAULT], **choices.cores, **constants}
+    rng = np.random.default_rng([whole.live.seed, stage.seed])
+    windows = windows_of_choices(stage, cores, judged(objective), whole.live.paired, rng)
+    first = {REFERENCE: windows[REFERENCE]}
+    live = compared(stage, choices.cores, choices.traces, {**first, **windows})
+    return _result(stage, cores, asked.abstained(), windows, live)
 
 
 def whole_cycles(settings: SuiteRunSettings, cycle_s: float) -> SuiteRunSettings:
     """The settings with windows of whole cycles of a load that repeats itself; as they are for an even load."""
     if cycle_s <= 0.0:
         return settings
-    live, paired = settings.live, settings.paired
-    look_s = _rounded_up(settings.look_s, cycle_s)
-    return settings.model_copy(
-        update={
-            "look_s": look_s,
-            "paired": paired.model_copy(update={"measurement": _of_cycles(paired.measurement, cycle_s)}),
-            "live": live.model_copy(
-                update={
-                    "sweep": _of_cycles(live.sweep, cycle_s),
-                    "paired": live.paired.model_copy(
-                        update={"measurement": _of_cycles(live.paired.measurement, cycle_s)}
-                    ),
-                    "period_s": _rounded_up(live.period_s, cycle_s),
-                    "budget_s": max(live.budget_s, look_s + cycle_s),
-                }
-            ),
-        }
-    )
+    live, look_s = settings.live, _rounded_up(settings.look_s, cycle_s)
+    paired = live.paired.model_copy(update={"measurement": _of_cycles(live.paired.measurement, cycle_s)})
+    updates = {
+        "paired": paired,
+        "sweep": _of_cycles(live.sweep, cycle_s),
+        "period_s": _rounded_up(live.period_s, cycle_s),
+        "budget_s": max(live.budget_s, look_s + cycle_s),
+    }
+    return settings.model_copy(update={"look_s": look_s, "live": live.model_copy(update=updates)})
 
 
 def _of_cycles(measurement: MeasurementSettings, cycle_s: float) -> MeasurementSettings:
@@ -193,31 +186,22 @@ class _Asked:
         return tuple(name for name, prediction in said.items() if prediction is not None and prediction.abstained)
 
 
-def _against_default(stage: Stage, chosen: Mapping[str, Core], settings: SuiteRunSettings) -> dict[Core, list[Window]]:
-    cores = list(dict.fromkeys([chosen[DEFAULT], *chosen.values()]))
-    rng = np.random.default_rng([settings.live.seed, stage.seed, 2])
-    with stage.open_server() as server:
-        found = paired_windows(server, cores, judged(stage.objective), settings.paired, rng)
-    return dict(zip(cores, found, strict=True))
-
-
 def _result(
     stage: Stage,
-    chosen: Mapping[str, Core],
+    cores: Mapping[str, Core],
     abstained: tuple[str, ...],
-    windows: Mapping[Core, list[Window]],
+    windows: Mapping[str, list[Window]],
     live: LiveResult,
 ) -> CellResult:
-    objective, default = judged(stage.objective), _completed(windows[chosen[DEFAULT]])
-    shares = {core: _over(_completed(each), default) for core, each in windows.items()}
+    objective, default = judged(stage.objective), _completed(windows[DEFAULT])
     return CellResult(
         workload=stage.name,
         family=stage.family,
-        default=chosen[DEFAULT],
-        chosen=dict(chosen),
+        default=cores[DEFAULT],
+        chosen=dict(cores),
         abstained=abstained,
-        values={name: tuple(map(float, round_means(windows[core], objective))) for name, core in chosen.items()},
-        class_share={name: shares[core] for name, core in chosen.items()},
+        values={name: tuple(map(float, round_means(each, objective))) for name, each in windows.items()},
+        class_share={name: _over(_completed(each), default) for name, each in windows.items()},
         live=live,
     )
 
