@@ -4,7 +4,8 @@
 
 Sets are the embedded pool under today's timer (`pipelines/native`, one and two processors) and MariaDB
 (`pipelines/mariadb`). For each family its curves are taken out of what methods know, and those of every other family
-of the same composition (of MariaDB: of the same scripts); all other live families and the simulated ones stay. Trees
+of the same composition (of MariaDB: of the same scripts); all other live families and the simulated ones stay. A third
+set is the MariaDB suite (`benchmarks/records/suite`), of which nothing is ever known. Trees
 are fitted without four families at once, since fitting is dear. What is seen and what judges is kept apart
 (`recorded_cases.py`). Where the reference does not repeat, the workload is censored and counted. Networks are too dear
 to be trained once a family: with `--networks` and `--mariadb-networks` those of `live_networks.py`, which have learned
@@ -45,6 +46,9 @@ from rival_networks import RIVALS, RivalNetworks
 from rival_statistics import LEAST_FAMILIES, UNSAFE, Row, mean, rows_of
 
 STORES = {"native": Path("pipelines/native"), "mariadb": Path("pipelines/mariadb")}
+SUITE_KIND, SUITE_STORE = "suite", Path("benchmarks/records/suite")
+"""The sweeps that `mariadb_suite.py --records` has kept; methods are judged by them and learn nothing from them."""
+
 HELD_OUT = "held out"
 """Suffix of the kind of workloads that networks are judged on."""
 
@@ -67,6 +71,7 @@ def main() -> None:
     cases = [case for kind, store in STORES.items() for case in recorded_cases(kind, store, *arguments.splits)]
     curves = library(cases)
     cases += held_out(cases, networks)
+    cases += recorded_cases(SUITE_KIND, SUITE_STORE, *arguments.splits)
     done = played(cases, curves, networks, arguments.runs)
     reasons = censored_cases(cases)
     left = [case for case in cases if (case.kind, case.name) not in reasons]

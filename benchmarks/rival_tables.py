@@ -22,7 +22,7 @@ RIVAL_HEADS = (
     "against the portfolio",
 )
 
-SETS = {"native": "Embedded pool", "mariadb": "MariaDB"}
+SETS = {"native": "Embedded pool", "mariadb": "MariaDB", "suite": "The MariaDB suite, of which nothing is known"}
 
 PARTS = {
     "native, 1 cpus": "embedded, one processor",
@@ -31,6 +31,7 @@ PARTS = {
     "native, test": "embedded, sealed families",
     "mariadb, train": "MariaDB, training families",
     "mariadb, test": "MariaDB, test families",
+    "suite, test": "suite, sealed families",
 }
 
 HELD_OUT = {"native, held out": "Embedded pool", "mariadb, held out": "MariaDB"}
@@ -70,7 +71,8 @@ def live_tables(report: Mapping[str, Any]) -> str:
     """A table for each set, with what was censored and how the default differs from itself, and one of parts."""
     parts = [f"What methods know: {report['knows']['curves']} curves, less those that are left out.\n"]
     for kind, title in SETS.items():
-        rows = of_kind(report, kind)
+        if not (rows := of_kind(report, kind)):
+            continue
         censored = [one for one in report["censored"] if one["kind"] == kind]
         parts.append(
             f"{title}, {rows[0]['workloads']} workloads of {rows[0]['families']} families; censored: {len(censored)}; "

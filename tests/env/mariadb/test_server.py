@@ -1,5 +1,6 @@
 """A real MariaDB as a pool server: what is set is read back, what is counted is what was sent."""
 
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -122,6 +123,15 @@ def test_the_mix_of_statements_is_that_of_others_alone(server: MariadbServer) ->
 
 def test_threads_that_serve_are_seen_to_be_scheduled(server: MariadbServer) -> None:
     assert rises(server, *["DO SLEEP(0.001)"] * 20)["threads_scheduled"] >= 20.0
+
+
+def test_idle_time_of_the_machine_is_that_of_a_server_that_may_use_all_of_it(server: MariadbServer, lab: Lab) -> None:
+    measured = observe(server, 0.5)
+    assert measured.measures["machine_idle_us"] is not None
+    assert 0.0 <= measured.window.indicators["machine_idle_share"] <= 1.0
+    account = Dsn(defaults_file=lab.defaults_file).account()
+    with MariadbServer(account, cpus=(os.cpu_count() or 1) + 1) as other:
+        assert "machine_idle_us" not in other.snapshot().counters
 
 
 def test_wait_for_a_row_is_timed(server: MariadbServer, lab: Lab) -> None:

@@ -26,6 +26,11 @@ class PairedSettings(BaseModel):
     wanted_error: float = Field(
         default=0.025, gt=0.0, description="Standard error of a difference in ln J under which no more is measured."
     )
+    wanted_share: float = Field(
+        default=0.0,
+        ge=0.0,
+        description="Share of a difference that its standard error may be too: a large gain needs less precision.",
+    )
     least_rounds: int = Field(default=2, ge=2, description="Rounds there and back at least.")
     most_rounds: int = Field(default=6, ge=2, description="Rounds there and back at most.")
 
@@ -61,9 +66,19 @@ def paired_windows(
         for place in (*order, *order[::-1]):
             wanted = server.tuple_in_force().with_core(cores[place])
             windows[place].append(measure(server, wanted, settings.measurement).window)
-        if done >= settings.least_rounds and max(errors_of(windows, objective)) <= settings.wanted_error:
+        if done >= settings.least_rounds and _known_well(windows, objective, settings):
             break
     return windows
+
+
+def _known_well(windows: Sequence[Sequence[Window]], objective: Objective, settings: PairedSettings) -> bool:
+    """Whether every difference to the first configuration is known as well as is wanted."""
+    reference = round_means(windows[0], objective)
+    differences = [abs(float(np.mean(round_means(each, objective) - reference))) for each in windows]
+    return all(
+        error <= max(settings.wanted_error, settings.wanted_share * difference)
+        for error, difference in zip(errors_of(windows, objective), differences, strict=True)
+    )
 
 
 def errors_of(windows: Sequence[Sequence[Window]], objective: Objective) -> list[float]:

@@ -49,7 +49,7 @@ class SuiteRunSettings(BaseModel):
         default=LiveRunSettings(
             grid=MachineGrid(sizes=(1, 2, 4, 8, 16, 32, 64), multiples=()),
             budget_s=8.0,
-            paired=PairedSettings(least_rounds=4, most_rounds=8, wanted_error=0.015),
+            paired=PairedSettings(least_rounds=4, most_rounds=8, wanted_error=0.015, wanted_share=0.1),
         ),
         description="How the reference is found, how long each method has, and how the choices are compared.",
     )
