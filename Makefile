@@ -25,7 +25,7 @@ NATIVE := $(shell find native_pool -type f -not -path 'native_pool/python/*' -no
 PACKAGED := $(shell find $(ROOTS) -type f -path '*/poolpilot/*' -not -name '*.pyc' -not -name '*.so')
 CPP := $(shell find native_pool -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help setup demo demo-mariadb demo-production test lint docs bench bench-climbers bench-mariadb bench-pool bench-networks soak sanitize
+.PHONY: help setup demo demo-mariadb demo-production test lint docs bench bench-climbers bench-mariadb bench-pool bench-networks soak faults sanitize
 .PHONY: screenshots style types tidy fuzz format man audit clean
 
 help: ## show this list
@@ -137,6 +137,12 @@ bench-networks: $(FULL)/.ready ## queueing networks beside QGym and Cimba for do
 	@for part in networks queueing_seed; do $(FULL)/bin/python benchmarks/$$part.py --json benchmarks/reports/$$part.json; done
 	$(FULL)/bin/python benchmarks/mm1.py $(if $(CIMBA),--cimba $(CIMBA)) --json benchmarks/reports/mm1.json
 	$(FULL)/bin/python benchmarks/networks_page.py
+
+faults: $(FULL)/.ready system-lab ## plant every fault of tuner and service twenty times, for docs/operations.md (an hour; resumes)
+	@mkdir -p benchmarks/reports build/bench
+	$(FULL)/bin/python benchmarks/faults.py --runs build/bench/faults.jsonl --json benchmarks/reports/faults.json
+	$(call keep_runs,faults)
+	$(FULL)/bin/python benchmarks/operations_page.py
 
 sanitize: $(FULL)/.ready ## C++ tests under ThreadSanitizer; they and the extension under AddressSanitizer and UBSan
 	@$(call native_tests,build/thread,thread)

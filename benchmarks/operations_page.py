@@ -1,6 +1,7 @@
 """Rewrites what is measured of a production host, in docs/operations.md and docs/service.md.
 
-That is the base installation, services that are killed, and how many predictions a second one processor answers.
+That is the base installation, faults that were planted, services that are killed, and how many predictions a second one
+processor answers.
 """
 
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from pages import read_report, replaced
 
 INSTALLATION = Path("benchmarks/reports/base_install.json")
 KILLS = Path("benchmarks/reports/killed_service.json")
+FAULTS = Path("benchmarks/reports/faults.json")
 RATE = Path("benchmarks/reports/service_rate.json")
 SOAK = Path("benchmarks/reports/service_soak.json")
 PAGE = Path("docs/operations.md")
@@ -22,6 +24,8 @@ WIDTH = 118
 def main() -> None:
     """Writes all parts."""
     page = replaced(PAGE.read_text(), "base-install", installation(read_report(INSTALLATION)))
+    planted = read_report(FAULTS)
+    page = page if planted is None else replaced(page, "faults", faults(planted))
     PAGE.write_text(replaced(page, "kills", kills(read_report(KILLS))))
     soaked = read_report(SOAK)
     answered = rate(read_report(RATE)) + ("" if soaked is None else f"\n{soak(soaked)}")
@@ -51,6 +55,13 @@ def kills(report: Mapping[str, Any]) -> str:
         f"written twice; torn ends that nobody had been told of: {report['torn_ends']}."
     )
     return fill(text, WIDTH) + "\n"
+
+
+def faults(report: Mapping[str, Any]) -> str:
+    """What became of every fault."""
+    lines = ["| fault | planted | held |", "|---|---|---|"]
+    lines += [f"| {row['fault']} | {row['planted']} | {row['held']} |" for row in report["faults"]]
+    return "\n".join(lines) + "\n"
 
 
 def rate(report: Mapping[str, Any]) -> str:

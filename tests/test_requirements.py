@@ -25,7 +25,12 @@ COME_ALONG = {
 }
 """Distributions that are imported and come with one that is required."""
 
-NAMED = {"pytest-timeout": "timeout = ", "pytest-xdist": "--numprocesses", "mkdocstrings": "mkdocstrings:"}
+NAMED = {
+    "pytest-repeat": "fault: plants a fault",
+    "pytest-timeout": "timeout = ",
+    "pytest-xdist": "--numprocesses",
+    "mkdocstrings": "mkdocstrings:",
+}
 """Plugins, with what names them in the files that set programs up."""
 
 FOUND_BY_THEMSELVES = {"pandas-stubs"}

@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.serve.raw_server import Raw, RawServer
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
@@ -144,3 +145,17 @@ def serving() -> Iterator[Callable[..., Service]]:
     """Starts services that end with the test."""
     with ExitStack() as running:
         yield lambda predictor, **given: running.enter_context(running_service(predictor, **given))
+
+
+@pytest.fixture
+def raw() -> Iterator[Raw]:
+    """Starts services that answer with bytes."""
+    made: list[RawServer] = []
+
+    def make(*arguments: Any) -> RawServer:
+        made.append(RawServer(*arguments))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()

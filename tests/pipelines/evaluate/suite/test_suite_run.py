@@ -92,6 +92,16 @@ def test_direction_that_does_not_come_true_is_a_finding(monkeypatch: pytest.Monk
     assert report.judgement(cell, result, ADVICE).difference.loss < 0.0
 
 
+def test_reference_that_a_constant_beats_is_censored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sweep has not seen what is best: sizes 1 to 4 alone."""
+    cell = planted(monkeypatch, RISING, MORE)
+    live = SETTINGS.live.model_copy(update={"grid": SETTINGS.live.grid.model_copy(update={"sizes": (1, 2, 4)})})
+    settings = SETTINGS.model_copy(update={"live": live})
+    result = run_suite_cell(cell, DefaultPredictor(), {}, settings, lambda _: None)
+    assert result.live.censored is not None
+    assert "against (16, 3, 10)" in result.live.censored
+
+
 def test_flat_is_flat_and_what_loses_there_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = planted(monkeypatch, EVEN, FLAT)
     result, report = measured(cell, StaticPredictor(PoolTuple(4, 3, 500)))

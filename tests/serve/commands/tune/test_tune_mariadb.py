@@ -81,6 +81,7 @@ def test_step_is_verified_and_stays(stage: Stage) -> None:
     assert not list(stage.journals.glob("*.jsonl"))
 
 
+@pytest.mark.fault
 @pytest.mark.parametrize("by", ["keeper", "next start"])
 def test_killed_tuner_leaves_what_was_verified(stage: Stage, by: str) -> None:
     with stage.applying(*ENDLESS) as process:
@@ -110,6 +111,7 @@ def test_keeper_leaves_a_living_tuner_alone(stage: Stage) -> None:
     assert stage.in_force() == FIRST
 
 
+@pytest.mark.fault
 def test_person_who_sets_the_pool_is_left_alone(stage: Stage) -> None:
     theirs = FIRST.with_core((13, 4, 400))
     with stage.applying(*ENDLESS) as process:
@@ -122,6 +124,7 @@ def test_person_who_sets_the_pool_is_left_alone(stage: Stage) -> None:
     assert stage.in_force() == theirs
 
 
+@pytest.mark.fault
 def test_lost_connection_takes_the_try_back_and_goes_on(stage: Stage) -> None:
     with stage.applying(*ENDLESS) as process:
         stage.until(STEP, process)
@@ -133,6 +136,7 @@ def test_lost_connection_takes_the_try_back_and_goes_on(stage: Stage) -> None:
     assert stage.in_force() == FIRST
 
 
+@pytest.mark.fault
 def test_restarted_server_begins_anew(stage: Stage) -> None:
     with stage.applying(*ENDLESS) as process:
         stage.until(STEP, process)
@@ -144,6 +148,7 @@ def test_restarted_server_begins_anew(stage: Stage) -> None:
     assert stage.in_force() == of_file
 
 
+@pytest.mark.fault
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_ended_tuner_brings_back_what_was_verified(stage: Stage, number: signal.Signals) -> None:
     with stage.applying(*ENDLESS) as process:
@@ -152,6 +157,7 @@ def test_ended_tuner_brings_back_what_was_verified(stage: Stage, number: signal.
     assert stage.in_force() == FIRST
 
 
+@pytest.mark.fault
 def test_second_tuner_is_told_of_the_first(stage: Stage) -> None:
     with stage.applying(*ENDLESS) as first:
         stage.until(STEP, first)
@@ -163,6 +169,7 @@ def test_second_tuner_is_told_of_the_first(stage: Stage) -> None:
     assert stage.in_force() == FIRST
 
 
+@pytest.mark.fault
 def test_switchover_takes_a_try_back(stage: Stage) -> None:
     with stage.applying(*ENDLESS) as process, Session(stage.lab.root) as session:
         stage.until(STEP, process)

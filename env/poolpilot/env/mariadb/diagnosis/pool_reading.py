@@ -1,14 +1,12 @@
 """What a pool shows of itself at one moment: its groups, its queue, and what it and its machine have done so far."""
 
-import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from poolpilot.env.mariadb.process import ServerProcess
 from poolpilot.env.mariadb.session import Session
-from poolpilot.env.measurement.steal import IDLE_FIELDS, STAT, ticks_so_far
+from poolpilot.env.measurement.steal import idle_us_so_far
 
 GROUPS_QUERY = (
     "SELECT g.GROUP_ID, g.CONNECTIONS, g.THREADS, g.ACTIVE_THREADS, g.STANDBY_THREADS, g.QUEUE_LENGTH, g.HAS_LISTENER, "
@@ -122,16 +120,10 @@ def read_pool(session: Session, process: ServerProcess | None) -> PoolReading:
         statements=counts["questions"] - session.statements,
         row_waits=counts.get("innodb_row_lock_current_waits", 0),
         cpu_us=process.cpu_us() if process else None,
-        idle_us=idle_us() if process else None,
+        idle_us=idle_us_so_far() if process else None,
     )
 
 
 def _group(number: int, connections: int, threads: int, active: int, standby: int, *further: int) -> ThreadGroup:
     queued, has_listener, dequeued, throttles = further
     return ThreadGroup(number, connections, threads, active, standby, queued, bool(has_listener), dequeued, throttles)
-
-
-def idle_us(stat: Path = STAT) -> float | None:
-    """Idle time of all processors of this machine since its start, in microseconds; None where it cannot be read."""
-    ticks = ticks_so_far(stat)
-    return None if ticks is None else sum(ticks[place] for place in IDLE_FIELDS) / os.sysconf("SC_CLK_TCK") * 1e6

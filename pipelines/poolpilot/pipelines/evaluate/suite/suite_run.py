@@ -138,7 +138,7 @@ def run_suite_cell(
     rng = np.random.default_rng([whole.live.seed, stage.seed])
     windows = windows_of_choices(stage, cores, judged(objective), whole.live.paired, rng)
     first = {REFERENCE: windows[REFERENCE]}
-    live = compared(stage, choices.cores, choices.traces, {**first, **windows})
+    live = compared(stage, cores, choices.traces, {**first, **windows})
     return _result(stage, cores, asked.abstained(), windows, live)
 
 
