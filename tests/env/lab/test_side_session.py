@@ -53,3 +53,29 @@ def test_what_ended_it_is_said(loaded_lab: Lab) -> None:
             until_done(side, 10**9)
     finally:
         side.stop()
+
+
+@pytest.mark.parametrize(("number", "goes_on"), [(1205, True), (1213, True), (1064, False)])
+def test_lock_that_cannot_be_had_costs_a_cycle_alone(
+    loaded_lab: Lab, monkeypatch: pytest.MonkeyPatch, number: int, goes_on: bool
+) -> None:
+    execute = Session.execute
+    refused: list[str] = []
+
+    def refuse_once(self: Session, statement: str) -> None:
+        if statement.startswith("LOCK TABLES") and not refused:
+            refused.append(statement)
+            raise ServerError(f"db refuses a statement: no lock (error {number})")
+        execute(self, statement)
+
+    monkeypatch.setattr(Session, "execute", refuse_once)
+    side = SideSession(SideJob("table_lock", rest_s=0.1), loaded_lab.root)
+    try:
+        if goes_on:
+            until_done(side, 1)
+            assert refused
+        else:
+            with pytest.raises(ServerError, match="the side job table_lock has stopped"):
+                until_done(side, 10**9)
+    finally:
+        side.stop()

@@ -11,6 +11,9 @@ from poolpilot.errors import LostServerError, ServerError
 WAIT_FOR_LOCKS_S = 5
 """Seconds that a statement waits for a lock; what is given up is tried again in the next cycle."""
 
+GIVEN_UP = (1205, 1213)
+"""Errors of a lock that could not be had: it was waited for too long, or the wait closed a circle (deadlock)."""
+
 STOP_WITHIN_S = 15.0
 """More than one statement takes: a session gives up an answer after ten seconds."""
 
@@ -80,7 +83,7 @@ class SideSession:
         except LostServerError:
             raise
         except ServerError as error:
-            if "timeout" not in str(error).lower():
+            if not any(f"(error {number})" in str(error) for number in GIVEN_UP):
                 raise
         finally:
             for statement in statements.end:

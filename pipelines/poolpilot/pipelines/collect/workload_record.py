@@ -52,7 +52,7 @@ def shared_context(planned: PlannedWorkload[Any], machine: str, server: str, run
 def keep_sweep(
     store: StagingStore, row: dict[str, Any], context: RecordContext, objective: Objective, swept: Sequence[Measured]
 ) -> None:
-    """Writes a finished sweep, its workload first; nothing where the store holds the workload already.
+    """Writes a finished sweep, its workload last; nothing where the store holds the workload already.
 
     Args:
         store: Where to.

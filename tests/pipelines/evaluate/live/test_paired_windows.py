@@ -49,7 +49,7 @@ def test_it_ends_when_the_differences_are_known_well_enough() -> None:
 def test_large_differences_need_less_precision_where_that_is_said() -> None:
     counts = {}
     for share in (0.0, 0.5):
-        server = CurveServer(CURVE, noise=0.1, seed=1)
+        server = CurveServer(CURVE, noise=0.2, seed=1)
         wanted = settings(most_rounds=5, wanted_share=share)
         windows = paired_windows(server, CORES, Objective(), wanted, np.random.default_rng(0))
         counts[share] = len(windows[0]) // 2

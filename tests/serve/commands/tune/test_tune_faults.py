@@ -1,6 +1,6 @@
 """What befalls a tuner on a real MariaDB: what was verified is in force, nothing is lost, nobody sees a traceback.
 
-With those of `test_tune_mariadb.py` and `test_lease.py` these are the faults that `make faults` plants twenty times each.
+With those of `test_tune_mariadb.py` and `test_lease.py` these are the faults that `make faults` plants twenty times.
 """
 
 import os
@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from poolpilot.env.mariadb.counters import read_population
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.errors import ServerError
 from poolpilot.serve.tuner.decision_log import NAME, read_log
 
 pytestmark = pytest.mark.fault
@@ -31,7 +33,7 @@ pytestmark = pytest.mark.fault
 ASKING = (*QUICK, "--pace.ask-every-s", "0")
 DAY_S = 86_400.0
 MOST_THREADS, SURPLUS = 60, 20
-"""Threads of a pool that sleepers are to fill: what a tuple may ask for, and some to spare; and sleepers beyond them."""
+"""Threads of a pool that sleepers fill: what a tuple may ask for, and some to spare; and how many sleepers are left."""
 
 
 @pytest.fixture
@@ -86,11 +88,19 @@ def test_a_database_that_is_killed_comes_back_with_its_file(stage: Stage) -> Non
     with stage.applying(*ENDLESS) as process:
         stage.until(STEP, process)
         os.kill(running.pid, signal.SIGKILL)
-        stage.lab.up()
+        until(lambda: is_up(stage.lab))
         of_file = stage.in_force()
         said_until(process, "the server was restarted")
         assert f"In force now: {of_file}." in ended(process)
     assert stage.in_force() == of_file
+
+
+def is_up(lab: Lab) -> bool:
+    """Whether a server that was killed runs again; its ports are in use until it is gone."""
+    with suppress(ServerError):
+        lab.up()
+        return True
+    return False
 
 
 def test_a_load_that_is_killed_in_a_try_takes_it_back(stage: Stage, load: SqlLoad) -> None:
@@ -169,15 +179,20 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", folder], check=True)
 
 
+def fill(folder: Path) -> None:
+    """Leaves no space on a disk."""
+    with suppress(OSError):
+        while True:
+            with (folder / "filler").open("ab") as filler:
+                filler.write(bytes(4096))
+
+
 def test_a_full_disk_under_the_journal_ends_it_where_it_began(stage: Stage, small_disk: Path, tmp_path: Path) -> None:
     stage.journals = small_disk
     # It is verified in the end, and that a further step is must be noted first.
     with stage.applying(*UNTIRING, "--pace.verify-windows", "20", "--log", str(tmp_path / "log")) as process:
         stage.until(STEP, process)
-        with (small_disk / "filler").open("wb") as filler, pytest.raises(OSError, match="No space"):
-            while True:
-                filler.write(bytes(4096))
-                filler.flush()
+        fill(small_disk)
         said = said_until(process, "nothing more is set")
         process.wait()
     assert "Traceback" not in said
@@ -202,8 +217,7 @@ def test_a_clock_that_jumps_changes_no_decision(stage: Stage, tmp_path: Path, mo
     assert at_s == sorted(at_s)
 
 
-def test_a_pool_so_full_that_logins_hang_takes_a_try_back(stage: Stage, load: SqlLoad) -> None:
-    load.stop()
+def test_a_pool_so_full_that_logins_hang_takes_a_try_back(stage: Stage) -> None:
     with Clients(stage.lab) as clients:
         sleepers = [clients.session() for _ in range(MOST_THREADS + SURPLUS)]
         account = Dsn(defaults_file=stage.lab.defaults_file).account()
@@ -213,8 +227,8 @@ def test_a_pool_so_full_that_logins_hang_takes_a_try_back(stage: Stage, load: Sq
             try:
                 for each in sleepers:
                     clients.send(each, "SELECT SLEEP(300)")
+                until(lambda: read_population(seen.session).queued > 0)
                 until(lambda: seen.tuple_in_force() == FIRST)
-                assert read_population(seen.session).queued > 0
                 assert f"In force now: {FIRST}." in ended(process)
             finally:
                 clients.seen_by.execute("SET GLOBAL thread_pool_max_threads = 65536")

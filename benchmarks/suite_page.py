@@ -1,0 +1,102 @@
+"""Rewrites the measured parts of docs/mariadb-suite.md: the count by method, the workloads one by one, two days."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mariadb_suite import KINDS
+from pages import read_report, replaced
+from poolpilot.env.lab.suite.expectation import Expectation
+from poolpilot.env.lab.suite.suite_cells import SUITE
+
+REPORT = Path("benchmarks/reports/mariadb_suite.json")
+DAYS = Path("benchmarks/reports/two_days.json")
+PAGE = Path("docs/mariadb-suite.md")
+
+SHOWN = {
+    "advice": "advice",
+    "warm_start": "warm start",
+    "portfolio_3": "three constants",
+    "constant_16_3_10": "(16, 3, 10)",
+    "constant_4_3_10": "(4, 3, 10)",
+}
+"""How the page calls the methods, in the order of its columns."""
+
+TIMES = 2.0
+"""Gains from so many times on are told as such, not in per cent."""
+
+
+def main() -> None:
+    """Writes all parts."""
+    report, days = read_report(REPORT), read_report(DAYS)
+    page = replaced(PAGE.read_text(), "suite-methods", methods_table(report["methods"]))
+    page = replaced(page, "suite-cells", cells_table(report["cells"]))
+    PAGE.write_text(page if days is None else replaced(page, "two-days", on_two_days(days)))
+
+
+def methods_table(methods: Mapping[str, Mapping[str, Any]]) -> str:
+    """How often each method is right."""
+    heads = ("method", "not flat: right", "flat: right", "not shown", "wrong", "floors broken", "largest loss")
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for name, title in SHOWN.items():
+        if (found := methods.get(name)) is not None:
+            cells = (
+                f"{found['right']} of {found['not_flat']}",
+                f"{found['flat_right']} of {found['flat']}",
+                *(str(found[key]) for key in ("flat_not_shown", "flat_wrong", "floors_broken")),
+                f"{100 * max(found['largest_loss'], 0.0):.0f} %",
+            )
+            lines.append(f"| {title} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def cells_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """One line for each workload."""
+    shown = {name: title for name, title in SHOWN.items() if all(name in row["methods"] for row in rows)}
+    heads = ("workload", "direction", "came true", *shown.values(), "best of the sweep")
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for row in rows:
+        choices = [choice(row["methods"][name]) for name in shown]
+        kind = KINDS[SUITE[row["family"]].split]
+        cells = [f"`{row['workload']}` ({kind})", Expectation(**row["expected"]).in_words, row["came_true"]]
+        lines.append(f"| {' | '.join([*cells, *choices, choice(row['reference'])])} |")
+    return "\n".join(lines) + "\n"
+
+
+def choice(found: Mapping[str, Any]) -> str:
+    """What was chosen and what it brings over the default, with its bounds."""
+    if found["abstained"]:
+        return "no advice"
+    difference = found["difference"]
+    if difference["loss"] == difference["low"] == difference["high"] == 0.0:
+        return "stays"
+    broken = ", breaks a floor" if found["floors_broken"] else ""
+    core = f"({', '.join(map(str, found['chosen']))})"
+    return f"{core} {gain(difference)}{broken}"
+
+
+def gain(difference: Mapping[str, float]) -> str:
+    """A gain with the interval between its two one-sided bounds of 95 %."""
+    mean, low, high = (1.0 - difference[name] for name in ("loss", "high", "low"))
+    if mean >= TIMES:
+        return f"x{mean:.1f} ({low:.1f}..{high:.1f})"
+    return f"{100 * (mean - 1):+.0f} % ({100 * (low - 1):+.0f}..{100 * (high - 1):+.0f})"
+
+
+def on_two_days(report: Mapping[str, Any]) -> str:
+    """How many gains agree, and those that do not."""
+    lines = [
+        f"{report['agree']} of {report['of']} gains agree within two standard errors. Those that do not:\n",
+        "| workload | configuration | first day | second day | apart, in errors |",
+        "|---|---|---|---|---|",
+    ]
+    for pair in report["pairs"]:
+        if abs(pair["apart"]) > 2.0:
+            core = f"({', '.join(map(str, pair['core']))})"
+            days = [f"{pair[day]['mean']:+.2f} ± {pair[day]['error']:.2f}" for day in ("first", "second")]
+            lines.append(f"| `{pair['workload']}` | {core} | {' | '.join(days)} | {pair['apart']:+.1f} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    main()
