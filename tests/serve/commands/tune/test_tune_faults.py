@@ -227,7 +227,7 @@ def test_a_pool_so_full_that_logins_hang_takes_a_try_back(stage: Stage) -> None:
             try:
                 for each in sleepers:
                     clients.send(each, "SELECT SLEEP(300)")
-                until(lambda: read_population(seen.session).queued > 0)
+                until(lambda: read_population(seen.session).threads >= MOST_THREADS)
                 until(lambda: seen.tuple_in_force() == FIRST)
                 assert f"In force now: {FIRST}." in ended(process)
             finally:
