@@ -1,5 +1,6 @@
 """Rewrites the measured parts of docs/evaluation.md: replayed trials, rivals live and simulated, ratios."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ PAGE = Path("docs/evaluation.md")
 
 def main() -> None:
     """Writes the tables of all reports."""
-    page = replaced(PAGE.read_text(), "replays", table(read_report(REPORT)["rows"]))
+    page = replaced(PAGE.read_text(), "replays", replays(read_report(REPORT)))
     report = read_report(RIVALS)
     page = page if report is None else replaced(page, "rivals", rivals(report))
     live = read_report(LIVE)
@@ -24,6 +25,14 @@ def main() -> None:
         page = replaced(page, "live-rivals", live_tables(live))
         page = replaced(page, "live-networks", network_tables(live))
     PAGE.write_text(replaced(page, "ratios", ratios(read_report(RATIOS)["rows"])))
+
+
+def replays(report: Mapping[str, Any]) -> str:
+    """How many workloads are censored, and the table."""
+    numbers = Counter(one["records"] for one in report["censored"])
+    kinds = dict.fromkeys(row["records"] for row in report["rows"])
+    censored = ", ".join(f"{numbers[kind]} of {kind}" for kind in kinds)
+    return f"\nCensored: {censored}.\n\n{table(report['rows'])}\n"
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:

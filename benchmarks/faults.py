@@ -9,11 +9,13 @@ hang. Each is run so many times, on a private MariaDB where it needs one. An hou
 """
 
 import argparse
+import re
 import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +41,11 @@ def main() -> None:
         raise ServerError("no fault is called so")
     done = {row["fault"]: row for row in read_runs(given.runs) if row["count"] == given.count}
     with opened_for_more(given.runs) as out, progress_bars(terminal()) as bars:
-        for fault in bars.each("planting", faults, in_words):
-            if fault not in done:
-                done[fault] = planted(fault, given.count)
-                keep_run(done[fault], out)
+        for test, wanted in bars.each("planting", list(by_test(faults).items()), lambda one: in_words(one[0])):
+            if any(fault not in done for fault in wanted):
+                for row in planted(test, wanted, given.count):
+                    done[row["fault"]] = row
+                    keep_run(row, out)
     rows = [{**done[fault], "fault": in_words(fault)} for fault in faults]
     for row in rows:
         print(f"{row['held']:3d} of {row['planted']} held: {row['fault']}")
@@ -57,18 +60,39 @@ def collected() -> list[str]:
     return [line for line in said.splitlines() if "::" in line]
 
 
-def planted(fault: str, count: int) -> Mapping[str, Any]:
-    """Runs one test so many times."""
+def by_test(faults: Sequence[str]) -> dict[str, list[str]]:
+    """The faults by the test that plants them: several are one test with several parameters."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for fault in faults:
+        found[fault.partition("[")[0]].append(fault)
+    return dict(found)
+
+
+def planted(test: str, faults: Sequence[str], count: int) -> list[Mapping[str, Any]]:
+    """Runs a test so many times, with each of its parameters: a row for each fault."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
         run = subprocess.run(
-            [*PYTEST, "--count", str(count), f"--junit-xml={report}", fault], capture_output=True, text=True
+            [*PYTEST, "--count", str(count), f"--junit-xml={report}", test], capture_output=True, text=True
         )
         cases = list(ET.parse(report).iter("testcase")) if report.is_file() else []
     if not cases:
-        raise ServerError(f"{fault} could not be run: {run.stdout[-2000:]}{run.stderr[-2000:]}")
+        raise ServerError(f"{test} could not be run: {run.stdout[-2000:]}{run.stderr[-2000:]}")
+    return [row_of(fault, [case for case in cases if is_of(case, fault, count)], count) for fault in faults]
+
+
+def row_of(fault: str, cases: list[ET.Element], count: int) -> Mapping[str, Any]:
+    """How often a fault was planted, and how often everything held."""
     held = [case for case in cases if not any(case.find(kind) is not None for kind in ("failure", "error", "skipped"))]
     return {"fault": fault, "count": count, "planted": len(cases), "held": len(held), "said": told(cases)}
+
+
+def is_of(case: ET.Element, fault: str, count: int) -> bool:
+    """Whether a run is of a fault: behind the parameter its name has the number of the run and how many there are."""
+    name, _, inside = str(case.get("name")).partition("[")
+    wanted, _, parameter = fault.rpartition("::")[2].partition("[")
+    without = re.sub(rf"-?\d+-{count}$", "", inside.removesuffix("]"))
+    return name == wanted and (count == 1 or without == parameter.removesuffix("]"))
 
 
 def told(cases: list[ET.Element]) -> list[str]:

@@ -22,15 +22,16 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
+from code_digest import made_with
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.output import terminal, write_json
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.predictor import Prediction
 from poolpilot.pipelines.progress_bars import progress_bars
+from poolpilot.serve.tuner.guard.envelope import Envelope
+from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.machine.decide import decide
 from poolpilot.serve.tuner.machine.decision import Decision, Mode
-from poolpilot.serve.tuner.machine.envelope import Envelope
-from poolpilot.serve.tuner.machine.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.machine.look import LEAST, MOST, Look, Proposal, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.why_not import Rules
@@ -257,7 +258,7 @@ def main() -> None:
     for name in ("looks", "predictions", "tuples_set", "recalled", "violations"):
         table.add_row(name.replace("_", " "), str(report[name]))
     console.print(table)
-    write_json(given.json, {"seed": given.seed, **report})
+    write_json(given.json, {"made_with": made_with(), "seed": given.seed, **report})
     if tally.violations:
         raise SystemExit("; ".join(tally.violations[:10]))
 

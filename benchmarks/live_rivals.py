@@ -34,7 +34,7 @@ from poolpilot.models.latent.latent_advisor import LatentAdvisor
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.predictor import Predictor
-from poolpilot.pipelines.evaluate.regret_statistics import clustered_interval
+from poolpilot.pipelines.evaluate.statistics.regret_statistics import clustered_interval
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 from poolpilot.pipelines.progress_bars import progress_bars
 from poolpilot.pipelines.train.recorded_curves import curve_of_sweep

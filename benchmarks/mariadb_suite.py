@@ -31,7 +31,7 @@ from poolpilot.env.measurement.other_work import other_work
 from poolpilot.env.measurement.protocol import Measured, MeasurementSettings
 from poolpilot.env.objective import Objective
 from poolpilot.env.output import warn, write_json
-from poolpilot.env.servers.mariadb import LONG_LOOK
+from poolpilot.env.servers.watch_settings import LONG_LOOK
 from poolpilot.env.workloads.families import PlannedWorkload
 from poolpilot.env.workloads.family import Split
 from poolpilot.errors import PoolPilotError, ServerError
@@ -51,6 +51,7 @@ from poolpilot.pipelines.evaluate.suite.suite_run import CellResult, SuiteRunSet
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 from poolpilot.pipelines.progress_bars import new_progress
 from poolpilot.pipelines.store.records import StagingStore
+from suite_knowledge import Row, knowledge_of, known_by
 
 QUICK = MeasurementSettings(
     settle_s=0.1,
@@ -93,7 +94,8 @@ def main() -> int:
     )
     for table in report.tables():
         console.print(table)
-    write_json(given.json, report.as_dict())
+    rows = [row for row in asked_rows(given.runs, _asked(settings, given.methods)) if row["workload"] in done]
+    write_json(given.json, report.as_dict() | {"known_by": knowledge_of(rows)})
     return 0
 
 
@@ -103,9 +105,8 @@ def measured(
     """The results of all cells that could be measured, those of an earlier run among them."""
     names, runs = given.methods, given.runs
     adviser, further = advisor_for("mariadb"), _further(names, settings)
-    asked = json.dumps([settings.model_dump(mode="json"), list(names)], sort_keys=True)
-    rows = [row for row in read_runs(runs) if _question(row["asked"]) == _question(asked)]
-    done = {row["workload"]: CellResult.from_dict(row["result"]) for row in rows}
+    asked, known = _asked(settings, names), known_by()
+    done = {row["workload"]: CellResult.from_dict(row["result"]) for row in asked_rows(runs, asked)}
     with opened_for_more(runs) as out, new_progress(console) as progress:
         bar = progress.add_task("measuring", total=len(cells), shown="")
         for cell in cells:
@@ -118,10 +119,19 @@ def measured(
                 except ServerError as error:
                     warn([f"{name} is left out: {error}"], console)
                 else:
-                    keep_run({"workload": name, "asked": asked, "result": result.as_dict()}, out)
+                    keep_run({"workload": name, "asked": asked, "known_by": known, "result": result.as_dict()}, out)
                     done[name] = result
             progress.advance(bar)
     return done
+
+
+def asked_rows(runs: Path | None, asked: str) -> list[Row]:
+    """The finished workloads of a file that were asked the same, whatever the methods knew."""
+    return [row for row in read_runs(runs) if _question(row["asked"]) == _question(asked)]
+
+
+def _asked(settings: SuiteRunSettings, names: Sequence[str]) -> str:
+    return json.dumps([settings.model_dump(mode="json"), list(names)], sort_keys=True)
 
 
 def _keep_sweep(

@@ -2,14 +2,16 @@
 
     python benchmarks/replayed_trials.py [--json benchmarks/reports/replayed_trials.json]
 
-Every record of a validation or test family is replayed once from its default. A method sees one window of each tuple it
-tries; what it ends on is valued by the *other* windows of that tuple, where the record has some, and against the oracle
-as it was measured afresh. The bandit knows simulated response curves only; portfolios and network have learned from the
-training families of the same records. A minute; `python benchmarks/evaluation_page.py` writes the table.
+Every record of a validation or test family is replayed five times from its default, each time with other windows kept
+back. A method sees one window of each tuple it tries; what it ends on is valued by the *other* windows of that tuple,
+where the record has some, and the oracle itself by the windows in which it was measured afresh, against which all is
+held: those by which it was chosen flatter it. Where the reference does not repeat, the workload is censored and counted
+(`rival_censoring.py`). The bandit knows the curves that ship; portfolios and network have learned from the training
+families of the same records. A minute; `python benchmarks/evaluation_page.py` writes the table.
 """
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ import numpy as np
 from poolpilot.agent.baselines.portfolio import Portfolio, PortfolioSettings
 from poolpilot.agent.controllers.refiner import Refiner, RefinerSettings
 from poolpilot.env.measurement.protocol import MeasurementSettings
-from poolpilot.env.measurement.sweep import Core, WorkloadSweep
+from poolpilot.env.measurement.sweep import Core
 from poolpilot.env.objective import regret
 from poolpilot.env.output import write_json
 from poolpilot.env.servers.recorded import RecordedServer
@@ -27,6 +29,8 @@ from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.predictor import Predictor, ScorePredictor
 from poolpilot.pipelines.store.dataset import SweepDataset, read_dataset
+from recorded_cases import RecordedCase, mean_value, recorded_cases
+from rival_censoring import censored_cases
 
 STORES = {"native": Path("pipelines/records"), "mariadb": Path("pipelines/mariadb")}
 TRIES = (1, 2, 3)
@@ -40,19 +44,29 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, default=Path("benchmarks/reports/replayed_trials.json"))
     path = parser.parse_args().json
-    rows = [row for kind, store in STORES.items() for row in rows_of(kind, store)]
-    write_json(path, {"rows": rows})
+    cases = {kind: recorded_cases(kind, store, "validation", "test") for kind, store in STORES.items()}
+    reasons = {kind: censored_cases(each) for kind, each in cases.items()}
+    censored = [
+        {"records": kind, "name": name, "reason": reason}
+        for each in reasons.values()
+        for (kind, name), reason in each.items()
+    ]
+    rows = [
+        row
+        for kind, store in STORES.items()
+        for row in rows_of(kind, store, [case for case in cases[kind] if (kind, case.name) not in reasons[kind]])
+    ]
+    write_json(path, {"censored": censored, "rows": rows})
 
 
-def rows_of(kind: str, store: Path) -> list[dict[str, Any]]:
+def rows_of(kind: str, store: Path, cases: Sequence[RecordedCase]) -> list[dict[str, Any]]:
     """One row for every method and number of trials."""
-    dataset = read_dataset(store, "train", "validation", "test")
-    held_out = [sweep for sweep in dataset.sweeps if sweep.split != "train"]
+    training = read_dataset(store, "train")
     rows = []
     for tries in TRIES:
-        for name, predictor in predictors(kind, dataset, tries).items():
-            found = [played(sweep, predictor, tries, seed) for sweep in held_out for seed in range(SEEDS)]
-            rows.append({"records": kind, "method": name, "tries": tries, **summary(found, held_out)})
+        for name, predictor in predictors(kind, training, tries).items():
+            found = [played(case, predictor, tries, seed) for case in cases for seed in range(SEEDS)]
+            rows.append({"records": kind, "method": name, "tries": tries, **summary(found, cases)})
             print(rows[-1])
     return rows
 
@@ -65,25 +79,28 @@ def predictors(kind: str, dataset: SweepDataset, tries: int) -> Mapping[str, Pre
     return {"portfolio": portfolio, "latent_bandit": bandit, "refiner": network}
 
 
-def played(sweep: WorkloadSweep, predictor: Predictor, tries: int, seed: int) -> tuple[float, float]:
+def played(case: RecordedCase, predictor: Predictor, tries: int, seed: int) -> tuple[float, float]:
     """Regret of what the method ended on, and the mean regret of what it tried."""
-    shown, values = sweep.kept_apart(np.random.default_rng([seed, *sweep.workload_id.encode()]))
+    sweep, oracle = case.sweep, mean_value(case.objective, case.again)
+    shown, others = sweep.kept_apart(np.random.default_rng([seed, *sweep.workload_id.encode()]))
     refiner = Refiner(predictor, RefinerSettings(decisions=tries, measurement=MeasurementSettings(window_s=WINDOW_S)))
     with RecordedServer(shown, seed=seed) as server:
         refinement = refiner.refine(server, sweep.objective)
-    assert sweep.oracle_again is not None
-    lost: Callable[[Core], float] = lambda core: regret(values(core), sweep.oracle_again or 0.0)  # noqa: E731
+
+    def lost(core: Core) -> float:
+        return regret(oracle if core == case.reference else others(core), oracle)
+
     tried = [lost(window.pool_tuple.core) for window in refinement.windows[1:]]
     return lost(refinement.pool_tuple.core), float(np.mean(tried)) if tried else 0.0
 
 
-def summary(found: Sequence[tuple[float, float]], sweeps: Sequence[WorkloadSweep]) -> dict[str, Any]:
+def summary(found: Sequence[tuple[float, float]], cases: Sequence[RecordedCase]) -> dict[str, Any]:
     """Statistics of one method; its mean with the standard error over families."""
     regrets = np.array([one for one, _ in found])
-    families = np.repeat([sweep.family for sweep in sweeps], SEEDS)
+    families = np.repeat([case.family for case in cases], SEEDS)
     means = [regrets[families == family].mean() for family in sorted(set(families))]
     return {
-        "workloads": len(sweeps),
+        "workloads": len(cases),
         "regret_mean": float(regrets.mean()),
         "regret_mean_error": float(np.std(means, ddof=1) / np.sqrt(len(means))),
         "regret_median": float(np.median(regrets)),

@@ -21,7 +21,7 @@ from rich.console import Console
 from pages import read_report, replaced
 from poolpilot.pipelines.demo.demo_report import story_of, workload_table
 from poolpilot.pipelines.demo.demo_settings import DemoSettings
-from poolpilot.pipelines.evaluate.regret_statistics import METHOD_NAMES
+from poolpilot.pipelines.evaluate.statistics.regret_statistics import METHOD_NAMES
 
 MATTERS = 0.2
 LITTLE = 0.1
@@ -148,8 +148,9 @@ def within(workload: dict[str, Any]) -> bool:
 
 
 def evaluation_section(evaluation: dict[str, Any]) -> str:
-    """The methods on the sealed test workloads, least median regret first."""
-    rows = "| method | median | p90 | within 5 % | difference to SBS (95 % interval) |\n|---|---|---|---|---|\n"
+    """The methods on held-out workloads, least median regret first, and which workloads nothing is judged on."""
+    rows = "| method | median | p90 | within 5 % | seen | difference to SBS (95 % interval) |\n"
+    rows += "|---|---|---|---|---|---|\n"
     methods = evaluation["methods"]
     for name in sorted(methods, key=lambda one: methods[one]["regret_median"]):
         one, paired = methods[name], evaluation["paired_vs_sbs"].get(name)
@@ -157,10 +158,11 @@ def evaluation_section(evaluation: dict[str, Any]) -> str:
         if paired is not None:
             low, high = paired["low"], paired["high"]
             difference = f"{100 * paired['mean_difference']:+.1f} ({100 * low:+.1f} .. {100 * high:+.1f})"
-        shares = [f"{100 * one[key]:.1f} %" for key in ("regret_median", "regret_p90")]
-        cells = [METHOD_NAMES.get(name, name), *shares, f"{100 * one['within_5pct']:.0f} %", difference]
-        rows += f"| {' | '.join(cells)} |\n"
-    return rows
+        regrets = [f"{100 * one[key]:.1f} %" for key in ("regret_median", "regret_p90")]
+        shares = [f"{100 * one[key]:.0f} %" for key in ("within_5pct", "judged_by_seen")]
+        rows += f"| {' | '.join([METHOD_NAMES.get(name, name), *regrets, *shares, difference])} |\n"
+    censored = "; ".join(f"`{name}`: {reason}" for name, reason in evaluation["censored"].items()) or "none"
+    return f"{rows}\n{evaluation['workloads']} workloads. Left out: {censored}.\n"
 
 
 def instruments_section(result: dict[str, Any]) -> str:
@@ -225,10 +227,10 @@ def twin_section(result: dict[str, Any]) -> str:
 
 LEARNED_FROM = {
     "simulated": "evaluation_simulated.json",
-    "live": "evaluation.json",
+    "live": "evaluation_live.json",
     "both": "evaluation_both.json",
 }
-"""Evaluations on the sealed live workloads, by what the model learned from."""
+"""Evaluations on held-out live workloads, by what the model learned from; `docs/simulator.md` says how old they are."""
 
 
 def training_section(evaluations: dict[str, dict[str, Any]]) -> str:

@@ -6,7 +6,9 @@ from typing import NamedTuple, Protocol
 
 from poolpilot.agent.baselines.ratio_trees import RatioTrees
 from poolpilot.agent.baselines.trees import TreesSettings
-from poolpilot.models.latent.response_curves import ResponseCurves
+from poolpilot.env.workloads.composition import composition
+from poolpilot.env.workloads.families import FAMILIES, draw_workload
+from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
 
 TREES = TreesSettings(iterations=100)
 
@@ -111,3 +113,20 @@ class Knowledge:
 def batched(keys: Sequence[Key], size: int) -> list[tuple[Key, ...]]:
     """Keys in their order, so many at a time."""
     return [tuple(keys[start : start + size]) for start in range(0, len(keys), size)]
+
+
+def with_compositions(curves: ResponseCurves) -> ResponseCurves:
+    """Curves that all say what they are composed of: those of recorded workloads do not, but these can be drawn again.
+
+    What no family of the embedded pool has drawn, such as a workload of MariaDB, is composed of nothing known here.
+    """
+    named = tuple(curve if curve.composition else _named(curve) for curve in curves.curves)
+    return curves.model_copy(update={"curves": named})
+
+
+def _named(curve: ResponseCurve) -> ResponseCurve:
+    family = FAMILIES.get(curve.family)
+    if family is None:
+        return curve
+    seed, number = map(int, curve.name.removeprefix(f"{family.name}-").split("-"))
+    return curve.model_copy(update={"composition": composition(draw_workload(family, seed, number).classes)})

@@ -71,14 +71,14 @@ def that_know(known: Known) -> dict[str, Predictor]:
 
 def refined(windows: ShownWindows, predictors: Mapping[str, Predictor]) -> dict[str, Tried]:
     """What predictors end on after each number of trials."""
-    return {f"{name}_{tries}": _refined(windows, one, tries) for name, one in predictors.items() for tries in TRIES}
+    return {f"{name}_{tries}": refined_on(windows, one, tries) for name, one in predictors.items() for tries in TRIES}
 
 
 def portfolios(windows: ShownWindows, known: Known) -> dict[str, Tried]:
     """What portfolios of each number of constants end on."""
     limits, objective = windows.limits, windows.objective
     return {
-        f"portfolio_{tries}": _refined(windows, portfolio_on(known.curves, limits, objective, tries), tries)
+        f"portfolio_{tries}": refined_on(windows, portfolio_on(known.curves, limits, objective, tries), tries)
         for tries in TRIES
     }
 
@@ -92,7 +92,7 @@ def searched(windows: ShownWindows, choices: Choices, seed: int) -> dict[str, Tr
     }
 
 
-def _refined(windows: ShownWindows, predictor: Predictor, tries: int) -> Tried:
+def refined_on(windows: ShownWindows, predictor: Predictor, tries: int) -> Tried:
     """Tries what a predictor names and ends on the best measured."""
     refiner = Refiner(predictor, RefinerSettings(decisions=tries, measurement=AT_ONCE))
     refinement = refiner.refine(ShownServer(windows), windows.objective)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from poolpilot.pipelines.evaluate.regret_statistics import clustered_interval
+from poolpilot.pipelines.evaluate.statistics.regret_statistics import clustered_interval
 from rival_knowledge import HeldOut
 
 Row = Mapping[str, Any]
@@ -20,20 +20,18 @@ LEAST_FAMILIES = 3
 
 KINDS = ("families", "compositions")
 
-CLEARLY_WORSE = 0.1
-"""A reference that another choice beats by this share when both are judged does not repeat; so does no comparison."""
 
-
-def censored(found: Sequence[tuple[HeldOut, Sequence[Row]]]) -> dict[str, str]:
-    """Scenarios whose reference does not repeat, by name, and what beat it."""
-    reasons = {}
-    for scenario, rows in found:
-        best = min(rows, key=lambda row: float(row["regret"]))
-        if best["regret"] < -CLEARLY_WORSE:
-            reasons[scenario.name] = (
-                f"{best['method']} is better than the reference by {-best['regret']:.0%} when judged"
-            )
-    return reasons
+def mean_row(rows: Sequence[Row]) -> Row:
+    """One method that draws, with several seeds on one workload: means, and the regret of each draw beside them."""
+    averaged = ("regret", "goodput", "trying", "unsafe", "threads")
+    ratios = [np.log(row["p99"]) for row in rows if row["p99"]]
+    return {
+        "method": rows[0]["method"],
+        "chosen": [row["chosen"] for row in rows],
+        "regrets": [row["regret"] for row in rows],
+        **{name: mean([row[name] for row in rows]) for name in averaged},
+        "p99": float(np.exp(np.mean(ratios))) if ratios else None,
+    }
 
 
 def rows_of(
@@ -59,7 +57,8 @@ def rows_of(
 def summary(listed: Sequence[tuple[str, Mapping[str, Row]]], method: str, rivals: Mapping[str, str]) -> dict[str, Any]:
     """Statistics of one method; intervals are over families, or over compositions."""
     rows = [by_method[method] for _, by_method in listed]
-    regrets = np.array([row["regret"] for row in rows])
+    # All workloads have as many draws of a method, so that each counts alike; the mean is that of the rows, too.
+    regrets = np.concatenate([row.get("regrets", [row["regret"]]) for row in rows])
     low, high = interval(listed, lambda by_method: by_method[method]["regret"])
     name, _, tries = method.rpartition("_")
     against = f"portfolio_{tries}" if tries.isdigit() else "constant_best"
@@ -112,7 +111,7 @@ def interval(
     by_family: dict[str, list[float]] = defaultdict(list)
     for family, by_method in listed:
         by_family[family].append(of(by_method))
-    return clustered_interval(by_family, 5000, 0) if len(by_family) >= LEAST_FAMILIES else (None, None)
+    return clustered_interval(by_family, 5000, 0)
 
 
 def mean(values: Sequence[float | None]) -> float | None:

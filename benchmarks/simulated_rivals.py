@@ -5,14 +5,17 @@
 Two kinds of workloads: of every simulated family, with that family and everything of the same composition taken out of
 what the methods know; and compositions drawn by `workload_files.py`, with all of these taken out. Methods see one
 window of each tuple they try, from a fresh pool. The reference is the best of the machine grid by two windows, and
-reference and choices are judged by a third, so that a regret may be negative; where the reference does not repeat, the
-workload is censored and counted. Goes on where it was stopped, with `--runs`. Some fifteen minutes on a quiet machine;
+reference and choices are judged by a third, so that a regret may be negative; where the reference does not repeat
+(`simulated_reference.py`), the workload is censored and counted. Searches draw, so each runs with several seeds, which
+differ from workload to workload. Goes on where it was stopped, with `--runs`. Some twenty minutes on a quiet machine;
 `python benchmarks/evaluation_page.py` writes the tables.
 """
 
 import argparse
+import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from poolpilot.agent.baselines.formulas import WaitRatioFormula
 from poolpilot.agent.baselines.portfolio import constant_on
@@ -25,19 +28,16 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.champion import load_champion
 from poolpilot.models.latent.latent_advisor import LatentAdvisor
-from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.predictor import Predictor, ScorePredictor
 from poolpilot.pipelines.evaluate.baselines import Unguarded
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 from poolpilot.pipelines.progress_bars import progress_bars
-from rival_knowledge import Knowledge, Known
+from rival_knowledge import Knowledge, Known, with_compositions
 from rival_methods import Tried, defaults, looked, portfolios, refined, searched, that_know
-from rival_scenarios import AGAIN, CHECKED, JUDGED, SEED, SHOWN, RivalScenario, ScenarioWindows, scenarios_of
-from rival_statistics import UNSAFE, Row, censored, mean, rows_of
-
-FINALISTS = 8
-"""Tuples that are measured a second time to find the reference."""
+from rival_scenarios import AGAIN, JUDGED, SEED, SHOWN, ScenarioWindows, scenarios_of
+from rival_statistics import UNSAFE, Row, mean, mean_row, rows_of
+from simulated_reference import reference_of
 
 SEARCHED: Mapping[str, Sequence[float]] = {"oversubscribe": (1, 3), "timer_interval_ms": (10, 500)}
 """What searches choose among; sizes are searched in their range."""
@@ -45,42 +45,45 @@ SEARCHED: Mapping[str, Sequence[float]] = {"oversubscribe": (1, 3), "timer_inter
 
 def main() -> None:
     """Runs every method on every scenario and writes the report."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", type=Path, default=Path("benchmarks/reports/simulated_rivals.json"))
-    parser.add_argument("--runs", type=Path, default=None, help="file of finished scenarios, to go on after a stop")
-    parser.add_argument("--curves", type=Path, default=None, help="response curves; those of the package if not given")
-    parser.add_argument("--compositions", type=int, default=5, help="drawn compositions on each size of machine")
-    parser.add_argument("--machines", type=int, default=2, help="sizes of machine for each simulated family; 0: none")
-    parser.add_argument("--requests", type=int, default=2000, help="requests of a window")
-    parser.add_argument("--seed", type=int, default=SEED, help="seed of the workloads")
-    arguments = parser.parse_args()
-    curves = load_curves(arguments.curves)
-    scenarios = scenarios_of(arguments.compositions, arguments.machines, arguments.seed)
-    asked = {"curves": curves.digest, "requests": arguments.requests, "seed": arguments.seed}
-    done = {row["name"]: row["found"] for row in read_runs(arguments.runs) if row["asked"] == asked}
-    knowledge = Knowledge(curves, scenarios, together=("compositions",))
-    with opened_for_more(arguments.runs) as out, progress_bars(terminal()) as bars:
+    given = _arguments()
+    curves = load_curves(given.curves)
+    scenarios = scenarios_of(given.compositions, given.machines, given.seed)
+    asked = {name: vars(given)[name] for name in ("requests", "seed", "searches")} | {"curves": curves.digest}
+    done = {row["name"]: row for row in read_runs(given.runs) if row["asked"] == asked}
+    knowledge = Knowledge(with_compositions(curves), scenarios, together=("compositions",))
+    with opened_for_more(given.runs) as out, progress_bars(terminal()) as bars:
         for scenario in bars.each("simulating", scenarios, lambda one: one.name):
             if scenario.name not in done:
-                done[scenario.name] = played(scenario, knowledge, arguments.requests)
-                keep_run({"name": scenario.name, "asked": asked, "found": done[scenario.name]}, out)
-    found = [(scenario, done[scenario.name]) for scenario in scenarios]
-    reasons = censored(found)
-    rows = rows_of([one for one in found if one[0].name not in reasons])
+                windows = ScenarioWindows(scenario.scenario, SimulatedMeasurement(requests=given.requests))
+                found = played(windows, knowledge.of(scenario), search_seeds(scenario.name, given.searches))
+                done[scenario.name] = {"name": scenario.name, "asked": asked, **found}
+                keep_run(done[scenario.name], out)
+    reasons = {one.name: done[one.name]["reason"] for one in scenarios if done[one.name]["reason"] is not None}
+    rows = rows_of([(one, done[one.name]["rows"]) for one in scenarios if one.name not in reasons])
     head = {"source": curves.source, "digest": curves.digest, "curves": len(curves.curves)}
-    write_json(arguments.json, {"knows": head, "censored": reasons, "rows": rows})
+    write_json(given.json, {"knows": head, "searches": given.searches, "censored": reasons, "rows": rows})
 
 
-def played(scenario: RivalScenario, knowledge: Knowledge, requests: int) -> list[Row]:
-    """What every method ends on and has tried, judged: one row each."""
-    windows = ScenarioWindows(scenario.scenario, SimulatedMeasurement(requests=requests))
-    known = knowledge.of(scenario)
-    found = choices(windows, known)
-    default, oracle = windows.limits.default_tuple(), reference(windows, known.curves)
-    judged = windows.of(JUDGED, [oracle, default, *(choice for choice, _ in found.values())])
+def search_seeds(name: str, number: int) -> list[int]:
+    """Seeds of the searches on a workload, which are others on every workload."""
+    return [int.from_bytes(hashlib.sha256(f"{name} {place}".encode()).digest()[:4]) for place in range(number)]
+
+
+def played(windows: ScenarioWindows, known: Known, seeds: Sequence[int]) -> dict[str, Any]:
+    """What every method ends on and has tried, judged, one row each; and why nothing can be judged by the reference."""
+    best, reason = reference_of(windows, known.curves)
+    rows = judged_rows(windows, best, choices(windows, known))
+    searches = [judged_rows(windows, best, searched(windows, SEARCHED, seed)) for seed in seeds]
+    return {"reason": reason, "rows": [*rows, *(mean_row(each) for each in zip(*searches, strict=True))]}
+
+
+def judged_rows(windows: ScenarioWindows, best: PoolTuple, found: Mapping[str, Tried]) -> list[Row]:
+    """One row for each method, all judged by the same windows."""
+    default = windows.limits.default_tuple()
+    judged = windows.of(JUDGED, [best, default, *(choice for choice, _ in found.values())])
     again = windows.of(AGAIN, [default])[default]
     return [
-        row_of(name, windows, again if name == "default_again" else judged[choice], judged[oracle], tried)
+        row_of(name, windows, again if name == "default_again" else judged[choice], judged[best], tried)
         for name, (choice, tried) in found.items()
     ]
 
@@ -102,18 +105,8 @@ def row_of(name: str, windows: ScenarioWindows, judged: Window, best: Window, tr
     }
 
 
-def reference(windows: ScenarioWindows, curves: ResponseCurves) -> PoolTuple:
-    """The best of the grid: by a window of each, and for the best few by one more."""
-    tuples = [*curves.grid.on(windows.limits).tuples, windows.limits.default_tuple()]
-    value = windows.objective.value
-    shown = windows.of(SHOWN, tuples)
-    finalists = sorted(shown, key=lambda one: value(shown[one]), reverse=True)[:FINALISTS]
-    checked = windows.of(CHECKED, finalists)
-    return max(finalists, key=lambda one: value(shown[one]) + value(checked[one]))
-
-
 def choices(windows: ScenarioWindows, known: Known) -> dict[str, Tried]:
-    """What every method ends on, by its name; the number behind it is that of its trials."""
+    """What every method ends on that draws nothing, by its name; the number behind it is that of its trials."""
     network = load_champion()
     once: dict[str, Predictor] = {
         "constant_best": StaticPredictor(constant_on(known.curves, windows.limits, windows.objective)),
@@ -128,8 +121,20 @@ def choices(windows: ScenarioWindows, known: Known) -> dict[str, Tried]:
         **looked(windows, once),
         **portfolios(windows, known),
         **refined(windows, tried),
-        **searched(windows, SEARCHED, seed=0),
     }
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path, default=Path("benchmarks/reports/simulated_rivals.json"))
+    parser.add_argument("--runs", type=Path, default=None, help="file of finished scenarios, to go on after a stop")
+    parser.add_argument("--curves", type=Path, default=None, help="response curves; those of the package if not given")
+    parser.add_argument("--compositions", type=int, default=5, help="drawn compositions on each size of machine")
+    parser.add_argument("--machines", type=int, default=2, help="sizes of machine for each simulated family; 0: none")
+    parser.add_argument("--requests", type=int, default=2000, help="requests of a window")
+    parser.add_argument("--seed", type=int, default=SEED, help="seed of the workloads")
+    parser.add_argument("--searches", type=int, default=5, help="seeds of every search on each workload")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -8,8 +8,10 @@ from mariadb_suite import KINDS
 from pages import read_report, replaced
 from poolpilot.env.lab.suite.expectation import Expectation
 from poolpilot.env.lab.suite.suite_cells import SUITE
+from poolpilot.pipelines.evaluate.suite.suite_report import KINDS as KINDS_OF_RIGHT
 
 REPORT = Path("benchmarks/reports/mariadb_suite.json")
+SECOND = Path("benchmarks/reports/mariadb_suite_second.json")
 DAYS = Path("benchmarks/reports/two_days.json")
 PAGE = Path("docs/mariadb-suite.md")
 
@@ -30,21 +32,26 @@ def main() -> None:
     """Writes all parts."""
     report, days = read_report(REPORT), read_report(DAYS)
     page = replaced(PAGE.read_text(), "suite-methods", methods_table(report["methods"]))
+    page = replaced(page, "suite-methods-sealed", methods_table(report["methods_sealed"]))
     page = replaced(page, "suite-cells", cells_table(report["cells"]))
+    if (second := read_report(SECOND)) is not None:
+        page = replaced(page, "suite-second-methods", methods_table(second["methods"]))
+        page = replaced(page, "suite-second-cells", cells_table(second["cells"]))
     PAGE.write_text(page if days is None else replaced(page, "two-days", on_two_days(days)))
 
 
 def methods_table(methods: Mapping[str, Mapping[str, Any]]) -> str:
-    """How often each method is right."""
-    heads = ("method", "not flat: right", "flat: right", "not shown", "wrong", "floors broken", "largest loss")
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    """How often each method is right, by what was written down."""
+    heads = ("method", "to change: right", "to stay: right", "flat: right", "not shown", "wrong")
+    last = ("floors broken", "largest loss", "mean gain")
+    lines = [f"| {' | '.join((*heads, *last))} |", "|---" * (len(heads) + len(last)) + "|"]
     for name, title in SHOWN.items():
         if (found := methods.get(name)) is not None:
             cells = (
-                f"{found['right']} of {found['not_flat']}",
-                f"{found['flat_right']} of {found['flat']}",
+                *(f"{found[f'{kind}_right']} of {found[kind]}" for kind in KINDS_OF_RIGHT),
                 *(str(found[key]) for key in ("flat_not_shown", "flat_wrong", "floors_broken")),
                 f"{100 * max(found['largest_loss'], 0.0):.0f} %",
+                f"x{found['gain']:.2f}",
             )
             lines.append(f"| {title} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"

@@ -36,7 +36,13 @@ suit the workload. Asked to, it tries them out in staging and puts the old value
 The three values together are a configuration, written (pool size, oversubscribe, timer interval in ms).
 .PP
 Commands of the group Look change nothing. Those of the group Act change a MariaDB server only with
-.BR \\-\\-execute .
+.BR \\-\\-execute ;
+.B tune
+with
+.BR "\\-\\-mode apply" ,
+and
+.B "tune \\-\\-keeper"
+to take back what a dead tuner was trying.
 Those of the group Learn, and a few others, need the training extra and say so without it.
 """
 
@@ -57,7 +63,7 @@ Folders of networks that are asked instead of the known response curves.
 File of response curves, in place of those of the package.
 .TP
 .B MLFLOW_TRACKING_URI
-Where runs go; a local SQLite file if not set.
+Where runs go; mlflow.db in the folder of \\-\\-tracking if not set.
 .TP
 .B RAY_ADDRESS
 A Ray to train with; a local one if not set.

@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,18 @@ template <typename Call>
 auto without_gil(Call call) {
   const py::gil_scoped_release release;
   return call();
+}
+
+// Changes some knobs and returns all. Two threads that look and change at once would undo one
+// another's; so one does at a time, and the others wait without the GIL, whatever pool is theirs.
+py::dict set_live_knobs(LivePool& pool, const py::kwargs& keywords) {
+  static std::mutex one_at_a_time;
+  const auto turn = without_gil([] { return std::unique_lock(one_at_a_time); });
+  py::dict values(keywords);
+  PoolKnobs knobs = without_gil([&] { return pool.knobs(); });
+  take_weights(values, knobs);
+  knobs = settings_with(knobs, values);
+  return to_dict(without_gil([&] { return pool.set_knobs(knobs); }));
 }
 
 }  // namespace
@@ -57,9 +70,10 @@ void bind_live(py::module_& module) {
           },
           "Puts a tuple in force and returns it.")
       .def_property_readonly(
-          "knobs", [](const LivePool& pool) { return to_dict(pool.knobs()); },
+          "knobs",
+          [](const LivePool& pool) { return to_dict(without_gil([&] { return pool.knobs(); })); },
           "The knobs in force besides the tuple, by name.")
-      .def("set_knobs", &set_knobs<LivePool>,
+      .def("set_knobs", &set_live_knobs,
            "Changes the knobs that are named and returns all that are in force.")
       .def(
           "snapshot",

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bindings/bind_queues.hpp"
+#include "bindings/guarded.hpp"
 #include "sim/network.hpp"
 
 namespace poolpilot {
@@ -45,8 +46,19 @@ NetworkCount run_network(Network& network, std::optional<std::int64_t> services,
   if (!services && !events) throw py::type_error("run needs services or events");
   if (services) check_range("services", *services, 1, kMostEvents);
   if (events) check_range("events", *events, 1, kMostEvents);
-  const py::gil_scoped_release release;
-  return network.run(services.value_or(Network::kNoLimit), events.value_or(Network::kNoLimit));
+  bool stopped = false;
+  const auto signalled = [&stopped] {
+    const py::gil_scoped_acquire acquire;
+    return stopped = PyErr_CheckSignals() != 0;
+  };
+  NetworkCount count;
+  {
+    const py::gil_scoped_release release;
+    count = network.run(services.value_or(Network::kNoLimit), events.value_or(Network::kNoLimit),
+                        signalled);
+  }
+  if (stopped) throw py::error_already_set();
+  return count;
 }
 
 void bind_station(py::module_& module) {
@@ -70,27 +82,28 @@ void bind_station(py::module_& module) {
 }
 
 void bind_one_network(py::module_& module) {
-  py::class_<Network>(module, "SimulatedNetwork", "A queueing network on the simulator's engine.")
+  py::class_<Guarded<Network>>(module, "SimulatedNetwork",
+                               "A queueing network on the simulator's engine.")
       .def(py::init([](const std::vector<StationSpec>& stations,
                        const std::vector<double>& rate_per_s, const std::vector<int>& population,
                        std::uint64_t seed, const std::vector<int>& places,
                        const std::vector<std::vector<double>>& becomes) {
-             return std::make_unique<Network>(
+             return std::make_unique<Guarded<Network>>(
+                 "a network",
                  NetworkSpec{stations, rate_per_s, population, seed, {places, becomes}});
            }),
            py::kw_only(), py::arg("stations"), py::arg("rate_per_s") = std::vector<double>{},
            py::arg("population") = std::vector<int>{}, py::arg("seed") = 0,
            py::arg("places") = std::vector<int>{},
            py::arg("becomes") = std::vector<std::vector<double>>{})
-      .def(
-          "run",
-          [](Network& network, std::optional<std::int64_t> services,
-             std::optional<std::int64_t> events) {
-            return to_dict(run_network(network, services, events));
-          },
-          py::arg("services") = py::none(), py::kw_only(), py::arg("events") = py::none(),
-          "Runs until so many services have ended, or so many arrivals and ends of services have "
-          "happened, counting from nothing.");
+      .def("run",
+           guarded(+[](Network& network, std::optional<std::int64_t> services,
+                       std::optional<std::int64_t> events) {
+             return to_dict(run_network(network, services, events));
+           }),
+           py::arg("services") = py::none(), py::kw_only(), py::arg("events") = py::none(),
+           "Runs until so many services have ended, or so many arrivals and ends of services have "
+           "happened, counting from nothing.");
 }
 
 }  // namespace

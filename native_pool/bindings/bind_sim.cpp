@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <set>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "bindings/bind_queues.hpp"
+#include "bindings/guarded.hpp"
 #include "bindings/to_dict.hpp"
 #include "sim/parallel.hpp"
 #include "sim/pool.hpp"
@@ -25,6 +27,7 @@ using sim::PoolRun;
 using sim::RunLimits;
 using sim::SimulatedPool;
 using sim::SimulationSettings;
+using GuardedPool = Guarded<SimulatedPool>;
 
 constexpr std::chrono::milliseconds kBetweenSignals{50};
 constexpr std::int64_t kSliceEvents = 500'000;  // some tens of milliseconds
@@ -63,12 +66,12 @@ void bind_load_of_simulation(py::module_& module) {
            py::arg("changes") = load.changes);
 }
 
-std::unique_ptr<SimulatedPool> make_pool(const Machine& machine, const Load& load,
-                                         const py::kwargs& values) {
+std::unique_ptr<GuardedPool> make_pool(const Machine& machine, const Load& load,
+                                       const py::kwargs& values) {
   auto settings = pool_settings_with<SimulationSettings>(values);
   settings.machine = machine;
   settings.load = load;
-  return std::make_unique<SimulatedPool>(settings);
+  return std::make_unique<GuardedPool>("a pool", settings);
 }
 
 RunLimits limits_of(const SimulatedPool& pool, double seconds, std::optional<std::int64_t> requests,
@@ -99,21 +102,26 @@ void run(SimulatedPool& pool, double seconds, std::optional<std::int64_t> reques
   }
 }
 
-std::vector<PoolRun> runs_of(const std::vector<SimulatedPool*>& pools,
-                             const std::vector<double>& seconds,
-                             std::optional<std::int64_t> requests,
-                             const std::vector<double>& least_s) {
+void check_each_has_its_own(const std::vector<GuardedPool*>& pools,
+                            const std::vector<double>& seconds,
+                            const std::vector<double>& least_s) {
   if (seconds.size() != pools.size() || least_s.size() != pools.size()) {
     throw std::invalid_argument("seconds and least_s must hold one value for each pool");
   }
   if (std::set(pools.begin(), pools.end()).size() != pools.size()) {
     throw std::invalid_argument("a pool is listed twice, but it is run by one thread");
   }
+}
+
+std::vector<PoolRun> runs_of(const std::vector<GuardedPool*>& pools,
+                             const std::vector<double>& seconds,
+                             std::optional<std::int64_t> requests,
+                             const std::vector<double>& least_s) {
   std::vector<PoolRun> runs;
   for (std::size_t i = 0; i < pools.size(); ++i) {
     PoolRun run;
-    run.pool = pools[i];
-    run.limits = limits_of(*pools[i], seconds[i], requests, least_s[i]);
+    run.pool = &pools[i]->simulation;
+    run.limits = limits_of(*run.pool, seconds[i], requests, least_s[i]);
     runs.push_back(run);
   }
   return runs;
@@ -130,10 +138,13 @@ std::optional<std::string> deadlock_of(const PoolRun& run) {
 }
 
 // Python's list holds the pools while the threads run them.
-std::vector<std::optional<std::string>> run_all(const std::vector<SimulatedPool*>& pools,
+std::vector<std::optional<std::string>> run_all(const std::vector<GuardedPool*>& pools,
                                                 const std::vector<double>& seconds,
                                                 std::optional<std::int64_t> requests,
                                                 const std::vector<double>& least_s, int threads) {
+  check_each_has_its_own(pools, seconds, least_s);
+  std::deque<Use> uses;  // given back when the threads have ended
+  for (GuardedPool* const pool : pools) uses.emplace_back(*pool);
   ParallelRuns parallel(runs_of(pools, seconds, requests, least_s), threads);
   while (true) {
     bool ended = false;
@@ -158,50 +169,46 @@ std::vector<std::optional<std::string>> run_all(const std::vector<SimulatedPool*
 
 void bind_pool(py::module_& module) {
   py::register_exception<sim::Deadlock>(module, "SimulatedDeadlock", PyExc_RuntimeError);
-  py::class_<SimulatedPool>(module, "SimulatedPool",
-                            "The pool in virtual time; `fields` tells the other keywords.")
+  py::class_<GuardedPool>(module, "SimulatedPool",
+                          "The pool in virtual time; `fields` tells the other keywords.")
       .def(py::init(&make_pool), py::kw_only(), py::arg("machine"), py::arg("load"))
       .def_static("fields", &setting_table<SimulationSettings>, kFieldsText)
       .def(
-          "run", &run, py::arg("seconds"), py::arg("requests") = py::none(),
+          "run", guarded(&run), py::arg("seconds"), py::arg("requests") = py::none(),
           py::arg("least_s") = 0.0,
           "Runs for a virtual time, or until so many more requests are answered and `least_s` have "
           "passed.")
       .def_property_readonly(
-          "pool_tuple", [](const SimulatedPool& pool) { return to_dict(pool.tuple()); },
+          "pool_tuple", guarded(+[](const SimulatedPool& pool) { return to_dict(pool.tuple()); }),
           "The tuple in force, by field.")
-      .def(
-          "set_tuple",
-          [](SimulatedPool& pool, const py::kwargs& values) {
-            return to_dict(pool.set_tuple(tuple_of(values)));
-          },
-          "Puts a tuple in force and returns it.")
+      .def("set_tuple", guarded(+[](SimulatedPool& pool, const py::kwargs& values) {
+             return to_dict(pool.set_tuple(tuple_of(values)));
+           }),
+           "Puts a tuple in force and returns it.")
       .def_property_readonly(
-          "knobs", [](const SimulatedPool& pool) { return to_dict(pool.knobs()); },
+          "knobs", guarded(+[](const SimulatedPool& pool) { return to_dict(pool.knobs()); }),
           "The knobs in force besides the tuple, by name.")
-      .def("set_knobs", &set_knobs<SimulatedPool>,
+      .def("set_knobs", guarded(&set_knobs<SimulatedPool>),
            "Changes the knobs that are named and returns all that are in force.")
-      .def(
-          "snapshot", [](const SimulatedPool& pool) { return to_dict(pool.snapshot()); },
-          "Everything counted since the start.")
-      .def_property_readonly("now_s", &SimulatedPool::now_s, "Virtual time.")
-      .def_property_readonly("events", &SimulatedPool::events, "Events that have happened.")
-      .def_property_readonly("sent", &SimulatedPool::sent, "Requests sent.")
-      .def_property_readonly("thread_changes", &SimulatedPool::thread_changes,
+      .def("snapshot", guarded(+[](const SimulatedPool& pool) { return to_dict(pool.snapshot()); }),
+           "Everything counted since the start.")
+      .def_property_readonly("now_s", guarded(&SimulatedPool::now_s), "Virtual time.")
+      .def_property_readonly("events", guarded(&SimulatedPool::events),
+                             "Events that have happened.")
+      .def_property_readonly("sent", guarded(&SimulatedPool::sent), "Requests sent.")
+      .def_property_readonly("thread_changes", guarded(&SimulatedPool::thread_changes),
                              "Threads created and woken because of a stall.")
-      .def_property_readonly("answered", &SimulatedPool::answered, "Requests answered.")
-      .def(
-          "replayed_events",
-          [](const SimulatedPool& pool) {
-            std::size_t entries = 0;
-            std::size_t same = 0;
-            for (const EventLog& log : pool.event_logs()) {
-              entries += log.entries.size();
-              same += replay(log);
-            }
-            return py::make_tuple(entries, same);
-          },
-          "(recorded events, events a fresh machine answers alike).");
+      .def_property_readonly("answered", guarded(&SimulatedPool::answered), "Requests answered.")
+      .def("replayed_events", guarded(+[](const SimulatedPool& pool) {
+             std::size_t entries = 0;
+             std::size_t same = 0;
+             for (const EventLog& log : pool.event_logs()) {
+               entries += log.entries.size();
+               same += replay(log);
+             }
+             return py::make_tuple(entries, same);
+           }),
+           "(recorded events, events a fresh machine answers alike).");
   module.def("run_all", &run_all, py::arg("pools"), py::kw_only(), py::arg("seconds"),
              py::arg("requests") = py::none(), py::arg("least_s"), py::arg("threads") = 1,
              "Runs different pools at once, as run; returns the deadlock of each, None where there "

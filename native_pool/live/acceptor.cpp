@@ -53,9 +53,13 @@ void Acceptor::run(const std::function<void(int)>& welcome) {
   }
 }
 
-void Acceptor::empty_backlog(const std::function<void(int)>& turn_away) const {
+void Acceptor::empty_backlog(const std::function<void(int)>& turn_away) {
+  stop_event_ = Descriptor();
   int socket = -1;
-  while (listening_.accept(socket) == ListeningSocket::Accepted::kClient) turn_away(socket);
+  for (int left = listening_.end_backlog(); left > 0; --left) {
+    if (listening_.accept(socket) != ListeningSocket::Accepted::kClient) return;
+    turn_away(socket);
+  }
 }
 
 void Acceptor::add_counts(PoolSnapshot& snapshot) const {

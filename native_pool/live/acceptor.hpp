@@ -28,9 +28,10 @@ class Acceptor {
   void start(const std::vector<int>& cpus, std::function<void(int)> welcome);
   // Once `stopping` is set; returns when the thread has ended. Safe before a start.
   void stop();
-  // After the stop: hands over the sockets of those clients that have connected and were not yet
-  // accepted.
-  void empty_backlog(const std::function<void(int)>& turn_away) const;
+  // After the stop, once: hands over the sockets of those clients that have connected by now and
+  // were not yet accepted, and of nobody who connects meanwhile. At the limit of descriptors it has
+  // one left, and needs no second where each socket is closed before the next.
+  void empty_backlog(const std::function<void(int)>& turn_away);
 
   // The address clients connect to.
   const std::string& address() const { return listening_.address(); }
@@ -42,7 +43,7 @@ class Acceptor {
 
   const std::atomic<bool>& stopping_;
   const ListeningSocket listening_;
-  const Descriptor stop_event_;
+  Descriptor stop_event_;  // until the thread has ended, and then room for another descriptor
   // Times that the system had no descriptor or memory for the next client, which then waited.
   // Relaxed, it orders nothing.
   std::atomic<std::int64_t> shortages_{0};

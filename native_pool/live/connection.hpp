@@ -35,6 +35,7 @@ struct Connection : AdmissionTicket {
   int last_class = kAnyClass;
   SessionPriority priority = SessionPriority::kAuto;
   std::optional<int> queued_as;  // class it was queued as, where a rule asked for the class
+  std::size_t queue = 0;         // that its turn counts for; every group has the same
   std::bitset<kLatches> held_latches;
   std::int64_t parked_ns = 0;  // when its request had to wait for admission; 0: it did not
   std::int64_t enqueued_ns = 0;

@@ -68,7 +68,7 @@ void Group::remove(Connection& connection) {
 void Group::requeue(Connection& connection) {
   const Lock lock(mutex_);
   if (connection.home != this) perform(apply(EventKind::kConnectionAdded).spawn);
-  queues_.put_urgent(&connection, queue_clock_us(now_ns()));
+  queues_.put_again(&connection, connection.queue, queue_clock_us(now_ns()));
   perform(apply(EventKind::kArrived).spawn);
 }
 
@@ -111,7 +111,9 @@ void Group::serve(const Queues::Taken& taken, Lock& lock, WorkerStats& stats) {
 
 Group::Queues::Taken Group::take() {
   if (queues_.ages_between_ticks()) queues_.age(now_ns() / 1'000);
-  return queues_.take();
+  const Queues::Taken taken = queues_.take();
+  taken.item->queue = taken.queue;
+  return taken;
 }
 
 Group::Queues::Taken Group::next(Lock& lock) {
@@ -291,7 +293,7 @@ void Group::configure(const GroupSettings& settings) {
 void Group::configure_queues(double kick_up_ms, std::span<const double> weights) {
   const Lock lock(mutex_);
   queues_.set_kick_up_ms(kick_up_ms);
-  if (!weights.empty()) queues_.set_weights(weights);
+  queues_.set_weights(weights);
 }
 
 void Group::stop() {

@@ -96,7 +96,7 @@ class Group final : public ConnectionHome {
   // connections go by.
   void tick(std::int64_t now_us);
   void configure(const GroupSettings& settings);
-  // As for RequestQueues; empty weights stay as they are.
+  // As for RequestQueues.
   void configure_queues(double kick_up_ms, std::span<const double> weights);
   // Ends the group's threads; safe to call twice.
   void stop();

@@ -88,6 +88,17 @@ ListeningSocket::Accepted ListeningSocket::accept(int& client) const {
   return Accepted::kClient;
 }
 
+int ListeningSocket::end_backlog() const {
+  if (!unix_path_.empty()) {
+    shutdown(socket_.get(), SHUT_RD);
+    return kBacklog;
+  }
+  tcp_info info{};
+  socklen_t length = sizeof(info);
+  if (getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return kBacklog;
+  return static_cast<int>(info.tcpi_unacked);  // of a socket that listens: its backlog
+}
+
 void ListeningSocket::bind_tcp(const std::string& port) {
   std::uint16_t number = 0;
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);

@@ -26,6 +26,11 @@ class ListeningSocket {
   // Takes the next client of the backlog; `client` is its socket, ready to use, where there is one.
   Accepted accept(int& client) const;
 
+  // How many accept() hands over from now on at most: those who have connected by now. Over a Unix
+  // socket nobody can connect any more. TCP has no such call that would spare those who wait:
+  // whoever comes later is reset once the socket is closed.
+  int end_backlog() const;
+
   int fd() const { return socket_.get(); }
   // The address with the port really taken.
   const std::string& address() const { return address_; }

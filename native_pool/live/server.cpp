@@ -84,12 +84,13 @@ void LivePool::tear_down() {
   gate_.stop();
   handler_->stop();
   registry_.join_all();
-  if (acceptor_) acceptor_->empty_backlog([this](int socket) { turn_away(socket); });
   for (auto& [id, connection] : connections_) {
     requests_.cancel(*connection);
     ::close(connection->fd);
   }
   connections_.clear();
+  // Now that there are descriptors again for those who wait there.
+  if (acceptor_) acceptor_->empty_backlog([this](int socket) { turn_away(socket); });
   if (phase_ == Phase::kServing) last_snapshot_ = count();
   handler_.reset();
   acceptor_.reset();

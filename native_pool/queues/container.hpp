@@ -12,12 +12,15 @@
 
 namespace poolpilot {
 
+inline constexpr std::size_t kNoQueue = SIZE_MAX;
+
 template <typename Item>
 struct QueuedRequest {
   Item item;
   std::int64_t arrived_us;  // in the group
   std::int64_t since_us;    // in this queue
   std::int64_t due_us;      // arrival and urgency
+  std::size_t taken_from;   // once before, or kNoQueue
 };
 
 template <typename Item>

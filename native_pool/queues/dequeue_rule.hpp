@@ -35,12 +35,18 @@ class DequeueRule {
     (void)queues, (void)queue, (void)expected_us;
   }
 
+  // One that has been taken from the queue before is taken once more, from wherever it was kept: it
+  // counts already, but not the time that is expected of it now.
+  virtual void take_again(QueueViews queues, std::size_t queue, double expected_us) {
+    (void)queues, (void)queue, (void)expected_us;
+  }
+
   // It has been served and has taken longer by so much.
   virtual void correct(QueueViews queues, std::size_t queue, double longer_us) {
     (void)queues, (void)queue, (void)longer_us;
   }
 
-  // Whether the two above are of use: the clock need not be read otherwise.
+  // Whether correct() is of use: the clock need not be read otherwise.
   virtual bool counts_time() const { return false; }
 };
 

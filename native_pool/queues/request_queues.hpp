@@ -44,9 +44,7 @@ class RequestQueues {
     const std::size_t count = merged() ? 1 : settings_.queues.size();
     containers_.resize(count, empty_container());
     views_.resize(count);
-    std::vector<double> weights;
-    for (const QueueSpec& spec : settings_.queues) weights.push_back(spec.weight);
-    if (uses_weights(settings_)) set_weights(weights);
+    set_weights({});
     has_deadlines_ = std::ranges::any_of(
         settings_.queues, [](const QueueSpec& spec) { return spec.deadline_ms != 0.0; });
   }
@@ -57,15 +55,18 @@ class RequestQueues {
 
   // For what is no request: a login, or a connection that is to end.
   void put_urgent(Item item, std::int64_t now_us) { put(urgent_queue_, std::move(item), now_us); }
+  // For a request that was taken from `queue` and has waited elsewhere since: it is as urgent, but
+  // what it takes is that queue's, or those of others would pay for it.
+  void put_again(Item item, std::size_t queue, std::int64_t now_us) {
+    put(urgent_queue_, std::move(item), now_us, queue);
+  }
 
-  // Undefined while they are empty.
+  // Undefined while they are empty. The queue is the one that the request counts for.
   Taken take() {
     assert(!empty());
     std::size_t queue = rule_->choose(views_);
     if (views_[queue].length == 0) queue = next_queue_(views_);
-    const QueueView& view = views_[queue];
-    rule_->take(views_, queue, view.mean_us);
-    Taken taken{front(queue).item, queue, view.mean_us};
+    const Taken taken = count(front(queue), queue);
     pop(queue);
     --size_;
     return taken;
@@ -104,12 +105,15 @@ class RequestQueues {
   // prio_kickup_ms: the deadline of queues that leave theirs to it.
   void set_kick_up_ms(double kick_up_ms) { kick_up_ms_ = kick_up_ms; }
 
-  // As many as there are queues, checked by check_weights().
+  // As many as there are queues, checked by check_weights(); none: those of the settings.
   void set_weights(std::span<const double> weights) {
-    for (std::size_t i = 0; i < views_.size(); ++i) views_[i].weight = weights[i];
+    if (!uses_weights(settings_)) return;
+    for (std::size_t i = 0; i < views_.size(); ++i) {
+      views_[i].weight = weights.empty() ? settings_.queues[i].weight : weights[i];
+    }
     urgent_queue_ = 0;
     for (std::size_t i = 1; i < views_.size(); ++i) {
-      if (weights[i] > weights[urgent_queue_]) urgent_queue_ = i;
+      if (views_[i].weight > views_[urgent_queue_].weight) urgent_queue_ = i;
     }
   }
 
@@ -138,10 +142,22 @@ class RequestQueues {
     }
   }
 
-  void put(std::size_t queue, Item item, std::int64_t now_us) {
+  void put(std::size_t queue, Item item, std::int64_t now_us, std::size_t taken_from = kNoQueue) {
     const auto urgency_us = static_cast<std::int64_t>(settings_.queues[queue].urgency_ms * 1e3);
-    push(merged() ? 0 : queue, {std::move(item), now_us, now_us, now_us + urgency_us});
+    push(merged() ? 0 : queue, {std::move(item), now_us, now_us, now_us + urgency_us, taken_from});
     ++size_;
+  }
+
+  Taken count(const QueuedRequest<Item>& request, std::size_t queue) {
+    const bool again = request.taken_from != kNoQueue;
+    const std::size_t of = again ? request.taken_from : queue;
+    const double expected_us = views_[of].mean_us;
+    if (again) {
+      rule_->take_again(views_, of, expected_us);
+    } else {
+      rule_->take(views_, of, expected_us);
+    }
+    return {request.item, of, expected_us};
   }
 
   const QueuedRequest<Item>& front(std::size_t queue) const {

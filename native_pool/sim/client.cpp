@@ -105,6 +105,15 @@ void Client::refused(std::uint32_t number, TimeNs now_ns, EventHeap& events,
   events.push(now_ns + pause_ns, event_of(EventIs::kLeave, number));
 }
 
+void Client::paused(std::uint32_t number, TimeNs now_ns, EventHeap& events,
+                    std::vector<Connection>& connections) {
+  if (number >= sending_) {
+    silent_[number] = true;
+    return;
+  }
+  leave(number, now_ns, events, connections);
+}
+
 // The generator is one thread: what it sends leaves at the pace it can manage.
 void Client::leave(std::uint32_t number, TimeNs now_ns, EventHeap& events,
                    std::vector<Connection>& connections) {

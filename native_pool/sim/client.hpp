@@ -36,9 +36,9 @@ class Client {
   void refused(std::uint32_t number, TimeNs now_ns, EventHeap& events,
                std::vector<Connection>& connections);
 
-  // The pause of a connection is over: its request takes its turn at the generator.
-  void leave(std::uint32_t number, TimeNs now_ns, EventHeap& events,
-             std::vector<Connection>& connections);
+  // The pause of a connection is over: it sends, unless it is to be silent by now.
+  void paused(std::uint32_t number, TimeNs now_ns, EventHeap& events,
+              std::vector<Connection>& connections);
 
   // A request leaves now; what an open loop sends counts from the time that was scheduled.
   void sends_now(std::uint32_t number, TimeNs now_ns, std::vector<Connection>& connections) const {
@@ -57,6 +57,9 @@ class Client {
   std::size_t backlog() const { return backlog_.size(); }
 
  private:
+  // A request takes its turn at the generator.
+  void leave(std::uint32_t number, TimeNs now_ns, EventHeap& events,
+             std::vector<Connection>& connections);
   void take(std::uint32_t number, const Arrival& arrival, TimeNs now_ns, EventHeap& events,
             std::vector<Connection>& connections);
   void next_arrival(TimeNs now_ns, EventHeap& events);

@@ -65,6 +65,7 @@ Admittance Executor::admit(std::uint32_t number) {
 // The thread has only looked at the request, and is free for the next.
 void Executor::park(std::uint32_t number) {
   Thread& thread = engine_.thread(number);
+  handler_.parked(thread.connection);
   connections_[thread.connection].thread = kNobody;
   thread.connection = kNobody;
   engine_.burst(number, 0.0, Phase::kParking);

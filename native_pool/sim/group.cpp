@@ -26,7 +26,7 @@ void Group::requeue(std::uint32_t number) {
   if (connections_[number].group != number_) {
     perform(apply(EventKind::kConnectionAdded).spawn);
   }
-  queues_.put_urgent(number, queue_clock_us());
+  queues_.put_again(number, connections_[number].queue, queue_clock_us());
   perform(apply(EventKind::kArrived).spawn);
 }
 
@@ -127,7 +127,7 @@ std::int64_t Group::queue_clock_us() const {
 
 void Group::configure_queues(double kick_up_ms, std::span<const double> weights) {
   queues_.set_kick_up_ms(kick_up_ms);
-  if (!weights.empty()) queues_.set_weights(weights);
+  queues_.set_weights(weights);
 }
 
 void Group::fall_asleep(std::uint32_t number) {

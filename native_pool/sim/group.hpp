@@ -46,7 +46,7 @@ class Group {
   std::uint32_t awake(std::uint32_t thread);
   std::uint32_t listen(std::uint32_t thread);
 
-  // The turn of a connection that it gave out is over.
+  // The turn of a connection that it gave out is over, or has ended with its being parked.
   void served(std::uint32_t connection);
 
   void wait_begin() { perform(apply(EventKind::kWaitBegin).spawn); }
@@ -55,7 +55,7 @@ class Group {
   void expire_sleepers();
   void tick();
   void configure(const GroupSettings& settings) { machine_.configure(settings); }
-  // As for RequestQueues; empty weights stay as they are.
+  // As for RequestQueues.
   void configure_queues(double kick_up_ms, std::span<const double> weights);
   // Records every event from now on into `log`, which must outlive the group.
   void record(EventLog* log) { log_ = log; }

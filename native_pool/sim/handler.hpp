@@ -38,8 +38,10 @@ class Handler {
     std::visit([&](auto& one) { one.rearm(connection, thread); }, one_);
   }
 
-  // A connection that was parked in its last turn, see ThreadGroups. Nobody is parked under the
-  // other handlers: only a pool of thread groups has an admission (check_pool()).
+  // The turn of a connection ends with its being parked, and one that was is to be served again,
+  // see ThreadGroups. Nobody is parked under the other handlers: only a pool of thread groups has
+  // an admission (check_pool()).
+  void parked(std::uint32_t connection) { std::get<ThreadGroups>(one_).parked(connection); }
   void requeue(std::uint32_t connection, std::uint32_t thread) {
     std::get<ThreadGroups>(one_).requeue(connection, thread);
   }

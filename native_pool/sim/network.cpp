@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 namespace poolpilot::sim {
 namespace {
@@ -9,6 +10,12 @@ namespace {
 constexpr double kNsPerS = 1e9;
 constexpr std::uint32_t kArrivalBit = 1U << 31;
 constexpr std::uint64_t kStream = 3;
+constexpr std::int64_t kEventsBetweenStops = std::int64_t{1} << 20;
+
+// The last moment at which something may happen, and the longest time that may then be added: both
+// together, and an hour of rounding, are still before kNever.
+constexpr TimeNs kLastNs = TimeNs{1} << 62;
+constexpr double kLongestNs = 4e18;
 
 NetworkSpec checked(NetworkSpec spec) {
   check(spec);
@@ -17,7 +24,8 @@ NetworkSpec checked(NetworkSpec spec) {
 
 // As std::llround does for what is not negative, without a call into the library.
 TimeNs rounded_ns(double ns) {
-  return static_cast<TimeNs>(ns + 0.5);  // NOLINT(bugprone-incorrect-roundings): it is at least 0
+  // NOLINTNEXTLINE(bugprone-incorrect-roundings): it is at least 0
+  return static_cast<TimeNs>(std::min(ns, kLongestNs) + 0.5);
 }
 
 bool keeps_own_time(Service service) {
@@ -40,11 +48,15 @@ Network::Network(const NetworkSpec& spec) : spec_(checked(spec)), random_(spec.s
   }
 }
 
-NetworkCount Network::run(std::int64_t services, std::int64_t events) {
+NetworkCount Network::run(std::int64_t services, std::int64_t events,
+                          const std::function<bool()>& stop) {
   begin_counting();
   NetworkCount result;
   const std::int64_t until = services < kNoLimit - services_ ? services_ + services : kNoLimit;
-  while (services_ < until && result.events < events && step()) ++result.events;
+  while (services_ < until && result.events < events && step()) {
+    ++result.events;
+    if (stop && result.events % kEventsBetweenStops == 0 && stop()) break;
+  }
   result.seconds = static_cast<double>(now_ns_ - begun_ns_) / kNsPerS;
   for (StationState& state : stations_) result.stations.push_back(counted(state));
   return result;
@@ -53,10 +65,11 @@ NetworkCount Network::run(std::int64_t services, std::int64_t events) {
 void Network::begin_counting() {
   begun_ns_ = now_ns_;
   for (StationState& state : stations_) {
-    state.served_ns = 0.0;
+    state.serving.begin_counting(now_ns_);
     state.uncounted_busy_ns = state.busy_ns(now_ns_);
     for (ClassState& one : state.classes) {
-      one = {.present = one.present, .changed_ns = now_ns_};
+      one = {.present = one.present};
+      one.present.begin_counting(now_ns_);
     }
   }
 }
@@ -64,14 +77,15 @@ void Network::begin_counting() {
 StationCount Network::counted(StationState& state) const {
   StationCount count;
   const double own_ns = state.busy_ns(now_ns_) - state.uncounted_busy_ns;
-  count.busy_s = (state.served_ns + own_ns) / kNsPerS;
+  state.serving.change(now_ns_, 0);
+  count.busy_s = (state.serving.sum_ns + own_ns) / kNsPerS;
   for (ClassState& one : state.classes) {
-    one.change(now_ns_, 0);
+    one.present.change(now_ns_, 0);
     count.visits += one.visits;
     count.class_visits.push_back(one.visits);
     count.class_stay_s.push_back(one.stay_ns / kNsPerS);
     count.class_wait_s.push_back(one.wait_ns / kNsPerS);
-    count.class_present_s.push_back(one.present_ns / kNsPerS);
+    count.class_present_s.push_back(one.present.sum_ns / kNsPerS);
   }
   return count;
 }
@@ -79,13 +93,13 @@ StationCount Network::counted(StationState& state) const {
 // Whether anything was left to happen.
 bool Network::step() {
   if (StationState* const first = has_own_time_ ? first_to_finish() : nullptr) {
-    now_ns_ = first->next_ns();
+    go_to(first->next_ns());
     leave(first->finish());
     return true;
   }
   if (events_.empty()) return false;
   const EventHeap::Event event = events_.front();
-  now_ns_ = event.at_ns;
+  go_to(event.at_ns);
   if ((event.what & kArrivalBit) != 0) {
     const std::uint32_t class_id = event.what & ~kArrivalBit;
     events_.replace_front(next_arrival_ns(class_id), event.what);
@@ -95,6 +109,11 @@ bool Network::step() {
     leave(event.what);
   }
   return true;
+}
+
+void Network::go_to(TimeNs at_ns) {
+  if (at_ns > kLastNs) throw std::overflow_error("the clock ends after 146 years");
+  now_ns_ = at_ns;
 }
 
 // Of the stations that keep their own time the one that ends a service before the next event.
@@ -125,7 +144,7 @@ void Network::enter(std::uint32_t index, std::uint32_t number) {
   const std::uint32_t class_id = customer.class_id;
   customer.station = index;
   customer.since_ns = now_ns_;
-  state.classes[class_id].change(now_ns_, 1);
+  state.classes[class_id].present.change(now_ns_, 1);
   switch (spec.service) {
     case Service::kDelay:
       return serve(index, number);
@@ -155,7 +174,7 @@ void Network::serve(std::uint32_t index, std::uint32_t number) {
   StationState& state = stations_[index];
   const double service_ns = draw_ns(spec_.stations[index], customer.class_id);
   state.classes[customer.class_id].wait_ns += static_cast<double>(now_ns_ - customer.since_ns);
-  state.served_ns += service_ns;
+  state.serving.change(now_ns_, 1);
   events_.push(now_ns_ + rounded_ns(service_ns), number);
 }
 
@@ -167,8 +186,10 @@ void Network::leave(std::uint32_t number) {
   ++services_;
   ++one.visits;
   one.stay_ns += static_cast<double>(now_ns_ - customer.since_ns);
-  one.change(now_ns_, -1);
-  if (spec_.stations[station].service == Service::kQueued) {
+  one.present.change(now_ns_, -1);
+  const Service service = spec_.stations[station].service;
+  if (!keeps_own_time(service)) state.serving.change(now_ns_, -1);
+  if (service == Service::kQueued) {
     state.queue.serve(customer.taken, now_ns_ - customer.served_ns);
     if (state.queue.empty()) {
       ++state.idle;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -40,8 +41,10 @@ class Network {
   explicit Network(const NetworkSpec& spec);
 
   // Runs until so many services have ended, or so many arrivals and ends of services have
-  // happened, counting from nothing.
-  NetworkCount run(std::int64_t services, std::int64_t events = kNoLimit);
+  // happened, counting from nothing. `stop` is asked now and then whether to end before.
+  // Throws std::overflow_error where the clock has come to its end, after 146 years.
+  NetworkCount run(std::int64_t services, std::int64_t events = kNoLimit,
+                   const std::function<bool()>& stop = {});
 
  private:
   struct Customer {
@@ -51,21 +54,29 @@ class Network {
     TimeNs served_ns = 0;         // from when on
     StationQueue::Taken taken{};  // while it is served
   };
-  // A class at a station. Sums are of the time measured, of nanoseconds: whole numbers, which a
-  // double adds up exactly for as long as they are below 2^53.
+  // A number and its integral over the time measured. Sums are of nanoseconds: whole numbers, which
+  // a double adds up exactly for as long as they are below 2^53.
+  struct Level {
+    std::int64_t number = 0;
+    double sum_ns = 0.0;
+    TimeNs changed_ns = 0;
+
+    void change(TimeNs now_ns, std::int64_t by) {
+      sum_ns += static_cast<double>(number) * static_cast<double>(now_ns - changed_ns);
+      changed_ns = now_ns;
+      number += by;
+    }
+    void begin_counting(TimeNs now_ns) {
+      sum_ns = 0.0;
+      changed_ns = now_ns;
+    }
+  };
+  // A class at a station; sums as those of a level.
   struct ClassState {
     std::int64_t visits = 0;
     double stay_ns = 0.0;
     double wait_ns = 0.0;
-    double present_ns = 0.0;
-    std::int64_t present = 0;  // customers here
-    TimeNs changed_ns = 0;     // when their number did
-
-    void change(TimeNs now_ns, std::int64_t by) {
-      present_ns += static_cast<double>(present) * static_cast<double>(now_ns - changed_ns);
-      changed_ns = now_ns;
-      present += by;
-    }
+    Level present;  // customers here
   };
   struct StationState {
     StationState(const StationSpec& spec, std::uint64_t number)
@@ -89,13 +100,14 @@ class Network {
     PreemptiveServer preemptive;
     int idle;
     std::vector<ClassState> classes;
-    double served_ns = 0.0;          // of services that do not keep their own time
+    Level serving;                   // channels of services that do not keep their own time
     double uncounted_busy_ns = 0.0;  // of those that do, before the counting
   };
 
   void begin_counting();
   StationCount counted(StationState& state) const;
   bool step();
+  void go_to(TimeNs at_ns);
   StationState* first_to_finish();
   void arrive(std::uint32_t class_id);
   TimeNs next_arrival_ns(std::uint32_t class_id);

@@ -119,7 +119,7 @@ void SimulatedPool::happen(std::uint32_t what) {
     case EventIs::kThread:
       return thread_event(number);
     case EventIs::kLeave:
-      return client_.leave(number, engine_.now_ns(), engine_.events(), connections_);
+      return client_.paused(number, engine_.now_ns(), engine_.events(), connections_);
     case EventIs::kSend:
       return settings_.machine.client_shares ? client_thread_.queue(number)
                                              : handler_.receive(number);

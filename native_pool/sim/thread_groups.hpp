@@ -29,6 +29,10 @@ class ThreadGroups {
   // Waits for the connection's next request, in the group where it belongs now.
   void rearm(std::uint32_t connection, std::uint32_t thread);
 
+  // The turn of a connection ends with its being parked.
+  void parked(std::uint32_t connection) {
+    groups_[connections_[connection].taken_by].served(connection);
+  }
   // A connection that was parked in its last turn is to be served again, before new requests: where
   // the thread that has made room for it belongs, or in its own group where none has.
   void requeue(std::uint32_t connection, std::uint32_t thread) {

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
+from poolpilot.env.workloads.families import FAMILIES
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
-from rival_knowledge import Knowledge
+from poolpilot.models.latent.shipped_curves import load_curves
+from rival_knowledge import Knowledge, with_compositions
 
 GRID = MachineGrid(sizes=(1, 2), multiples=(), oversubscribes=(3,), timer_intervals_ms=(500,))
 
@@ -59,3 +61,13 @@ def test_one_family_is_out_with_its_twin_and_its_composition() -> None:
 
 def test_families_that_are_held_out_together_are_all_out() -> None:
     assert known(CASES[2]) == known(CASES[3]) == ["composed of told"]
+
+
+def test_recorded_curves_say_what_they_are_composed_of_too() -> None:
+    curves = with_compositions(load_curves())
+    unnamed = {one.family for one in curves.curves if not one.composition}
+    assert not unnamed & set(FAMILIES)
+    case = Case("a", "simulated", "sim_io_bound", "silent")
+    left = Knowledge(curves, [case]).of(case).curves
+    assert "silent" in {one.composition for one in curves.curves if one.family == "silent_single"}
+    assert "silent" not in {one.composition for one in left.curves}

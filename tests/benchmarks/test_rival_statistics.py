@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rival_statistics import Row, rows_of
+from rival_statistics import Row, mean_row, rows_of
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ def row(method: str, regret: float) -> Row:
         "goodput": 1.0,
         "trying": None,
         "unsafe": None,
+        "chosen": (4, 3, 500),
         "threads": 4.0,
         "p99": 1.0,
     }
@@ -66,3 +67,15 @@ def test_policy_is_compared_with_the_probing_network_too() -> None:
     assert rows["ppo_policy_1"]["rival"] == "all_action_probing_1"
     assert rows["ppo_policy_1"]["rival_high"] == pytest.approx(-0.2)
     assert "rival" not in rows["portfolio_1"]
+
+
+def test_draws_of_a_search_count_one_by_one_in_the_median_and_together_in_the_mean() -> None:
+    drawn = [row("random_search_1", regret) for regret in (0.0, 0.0, 0.9)]
+    by_workload = [
+        (Case(f"w{place}", f"f{place}"), [row("constant_best", 0.5), row("portfolio_1", 0.1), mean_row(drawn)])
+        for place in range(3)
+    ]
+    found = {one["method"]: one for one in rows_of(by_workload, ["native"])}["random_search_1"]
+    assert found["workloads"] == 3
+    assert (found["regret_mean"], found["regret_median"]) == (pytest.approx(0.3), 0.0)
+    assert [found["against_low"], found["against_high"]] == pytest.approx([0.2, 0.2])

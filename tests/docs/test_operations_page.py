@@ -7,13 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
-import typer.main
+from tests.docs.command_lines import ACCOUNT, shown, told
 
 from poolpilot.env.lab.instance import Lab
-from poolpilot.serve.commands.main import build
-from poolpilot.serve.commands.options.settings_command import BuiltCommand
 from poolpilot.serve.page.server_history import ServerHistory
 from poolpilot.serve.page.tuner_metrics import TunerMetrics
 from poolpilot.serve.service.refusals.problem import REASONS
@@ -23,7 +20,6 @@ from poolpilot.serve.tuner.machine.decision import State
 ROOT = Path(__file__).parents[2]
 OPERATIONS, SECURITY = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("operations.md", "security.md"))
 ALERTS = ROOT / "docs/deploy/poolpilot-alerts.yml"
-ACCOUNT = "F=/etc/poolpilot/client.cnf"
 
 
 def blocks(kind: str = "") -> list[str]:
@@ -31,32 +27,8 @@ def blocks(kind: str = "") -> list[str]:
     return [block for of, block in found if of == kind]
 
 
-def command_lines() -> list[str]:
-    """The lines of the pages that call `poolpilot`, and what they say of it in passing."""
-    lines = [line for block in blocks() for line in block.splitlines()]
-    shown = [line.partition("#")[0].strip().removeprefix("/opt/poolpilot/bin/") for line in lines]
-    told = re.findall(r"`(poolpilot [^`]+)`", OPERATIONS + SECURITY)
-    return [line for line in [*shown, *told] if line.startswith("poolpilot ")]
-
-
-def whole(arguments: list[str]) -> tuple[Any, list[str]]:
-    """The command that arguments name, with its options, and what is left for it."""
-    command: Any = typer.main.get_command(build())
-    while isinstance(command, click.Group):
-        command, arguments = command.commands[arguments[0]], arguments[1:]
-    return (command.whole() if isinstance(command, BuiltCommand) else command), arguments
-
-
-@pytest.mark.parametrize("line", sorted(set(command_lines())))
-def test_every_command_is_one_with_these_options(line: str) -> None:
-    command, arguments = whole(shlex.split(line)[1:])
-    takes_a_server = any(parameter.param_type_name == "argument" and parameter.required for parameter in command.params)
-    given = [ACCOUNT, *arguments] if takes_a_server and not any("=" in one for one in arguments) else arguments
-    command.make_context(line, given, resilient_parsing=False)
-
-
-def test_the_pages_hold_commands() -> None:
-    assert len(command_lines()) > 15
+LINES = [line for page in (OPERATIONS, SECURITY) for line in [*shown(page), *told(page)]]
+"""The lines of the pages that call `poolpilot`, and what they say of it in passing."""
 
 
 CALM = ("mariadb check", "diagnose", "restore", "bundle", "why", "mariadb grants", "version")
@@ -74,7 +46,7 @@ def quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.usefixtures("quiet")
 def test_the_commands_that_change_nothing_run_one_after_the_other(invoke: Callable[..., Any], lab: Lab) -> None:
     ran = []
-    for line in command_lines():
+    for line in LINES:
         arguments = shlex.split(line.replace(ACCOUNT, f"F={lab.defaults_file}").replace("8760", "0"))[1:]
         name = " ".join(arguments[:2] if arguments[0] == "mariadb" else arguments[:1])
         if name == "tune" and not {"apply", "--keeper", "--lease"} & {*arguments} and len(arguments) > 1:
@@ -133,4 +105,6 @@ def test_labels_of_the_alarms_have_values_that_there_are() -> None:
     allowed["result"] = {"done", "failed"}
     pairs = re.findall(r'\b(state|reason|path|result)="([^"]*)"', expressions)
     assert len(pairs) >= 5
+    (job,) = re.findall(r'job=~"([^"]*)\.\*"', expressions)
+    assert f"scrape jobs whose names begin with `{job}`" in OPERATIONS
     assert [pair for pair in pairs if pair[1] not in allowed[pair[0]]] == []

@@ -21,6 +21,12 @@ def test_columns_are_those_of_today(tmp_path: Path) -> None:
     )
 
 
+def test_stores_of_the_clone_are_named() -> None:
+    beginning = PAGE.read_text(encoding="utf-8").partition("```")[0]
+    stores = {f"pipelines/{card.parent.name}" for card in (ROOT / "pipelines").glob("*/CARD.md")}
+    assert {*re.findall(r"`(pipelines/\w+)`", beginning)} == stores
+
+
 @pytest.mark.parametrize("number", range(2))
 def test_snippets_run_in_a_clone(tmp_path: Path, number: int) -> None:
     (tmp_path / "pipelines").symlink_to(ROOT / "pipelines")

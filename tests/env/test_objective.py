@@ -1,6 +1,7 @@
 """J counts what arrives in time, charges for threads, and puts constraints first."""
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from poolpilot.env.objective import Objective, regret
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.native_pool.workload import RequestClass
@@ -98,6 +100,21 @@ def test_targets_and_weights_come_from_the_classes() -> None:
     assert Objective.of_classes(classes) == Objective(targets_ms={"a": 20.0}, weights={"a": 1.0, "b": 3.0})
 
 
+@pytest.mark.parametrize(
+    ("request_class", "text"),
+    [
+        (RequestClass("a", (), target_ms=0.0), "target_ms of the class 'a' should be greater than 0; it is 0.0"),
+        (
+            RequestClass("b", (), weight=-1.0),
+            "weight of the class 'b' should be greater than or equal to 0; it is -1.0",
+        ),
+    ],
+)
+def test_class_out_of_range_is_named(request_class: RequestClass, text: str) -> None:
+    with pytest.raises(SettingError, match=f"^{re.escape(text)}$"):
+        Objective.of_classes([request_class])
+
+
 def test_regret_is_the_share_lost() -> None:
     assert regret(math.log(75.0), math.log(100.0)) == pytest.approx(0.25)
     assert regret(1.0, 1.0) == 0.0
@@ -176,6 +193,16 @@ def test_time_in_system_stands_for_goodput_where_no_client_reports(make_window: 
     assert crowded.throughput_per_s == quick.throughput_per_s > 0.0
     assert objective.value(quick) - objective.value(crowded) == pytest.approx(math.log(100.0))
     assert Objective().value(quick) == Objective().value(crowded)
+
+
+@pytest.mark.parametrize("in_system", [0.0, 0.01, 0.1])
+def test_window_in_which_no_look_met_a_request_is_not_a_thousand_times_better(
+    make_window: MakeWindow, in_system: float
+) -> None:
+    plain = make_window({"a": {1.0: 200}}).without_classes()
+    window, usual = (replace(plain, in_system=value) for value in (in_system, 0.2))
+    objective = Objective(signal="time_in_system")
+    assert objective.goodput_per_s(window) == pytest.approx(2.0 * objective.goodput_per_s(usual))
 
 
 def test_classes_win_over_the_time_in_system(make_window: MakeWindow) -> None:

@@ -9,7 +9,16 @@ import pytest
 from poolpilot.env.action_grid import DEFAULT_GRID
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
-from poolpilot.env.observation import BOUND, ENTRIES, TUPLE_INPUTS, encode, observation_shapes, tuple_inputs
+from poolpilot.env.observation import (
+    BOUND,
+    ENTRIES,
+    TUPLE_INPUTS,
+    assemble,
+    encode,
+    encode_window,
+    observation_shapes,
+    tuple_inputs,
+)
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
@@ -91,3 +100,13 @@ def test_tuple_inputs_are_logarithms_of_ratios() -> None:
 def test_throttle_input_steps_at_the_stock_timer_interval() -> None:
     below, at = (tuple_inputs(PoolTuple(8, 3, timer), 2, 64)[-1] for timer in (499, 500))
     assert (below, at) == (0.0, 1.0)
+
+
+def test_arrays_belong_to_whoever_asked(make_window: MakeWindow) -> None:
+    entry = encode_window(make_window({"a": {1.0: 100}}), KnobSpace.stock(4), FREE)
+    mask = np.ones(len(DEFAULT_GRID), np.float32)
+    for array in assemble([entry], mask).values():
+        array *= 0.0
+    assert mask.all()
+    assert entry.context.all()
+    assert assemble([entry], mask)["context"].all()

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from poolpilot.env.output import LINE_WIDTH, check_folder, terminal, warn, write_json
+from poolpilot.env.output import LINE_WIDTH, check_folder, make_folder, terminal, warn, write_json
 from poolpilot.errors import SettingError
 
 ROOT = Path(__file__).parents[2]
@@ -85,6 +85,31 @@ def test_file_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
         write_json(tmp_path / "nowhere" / "table.json", {"gain": 1.0})
     with pytest.raises(SettingError, match="there is no such folder"):
         check_folder(tmp_path / "nowhere" / "table.json")
+    with pytest.raises(SettingError, match="it is a folder"):
+        check_folder(tmp_path)
+
+
+def test_folder_is_made_with_those_above_it_and_one_that_is_there_stays(tmp_path: Path) -> None:
+    folder = tmp_path / "above" / "out"
+    make_folder(folder)
+    (folder / "report.json").write_text("{}", encoding="utf-8")
+    make_folder(folder)
+    assert (folder / "report.json").exists()
+
+
+def test_folder_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "README.md"
+    file.write_text("a page", encoding="utf-8")
+    with pytest.raises(SettingError, match=r"README\.md: a file of that name is there"):
+        make_folder(file)
+    with pytest.raises(SettingError, match=r"cannot make the folder .*/out: Not a directory"):
+        make_folder(file / "out")
+
+
+def test_folder_of_somebody_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with pytest.raises(SettingError, match="cannot write to the folder"):
+        make_folder(tmp_path)
 
 
 def test_commands_write_json_by_one_function_alone() -> None:

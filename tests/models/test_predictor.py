@@ -133,11 +133,25 @@ def test_a_great_disagreement_is_no_large_number(artefact: Artefact, poor: Windo
 def test_gain_below_the_wanted_one_leaves_it_without_abstaining(
     unanimous: Artefact, poor: Window, limits: KnobSpace
 ) -> None:
-    prediction = predict(with_settings(unanimous, min_gain=50.0), poor, limits)
+    prediction = predict(with_settings(unanimous, min_gain=50.0, max_forgone=40.0), poor, limits)
     assert not prediction.abstained
     assert prediction.keeps
     assert prediction.verdict == "leave it"
     assert prediction.reasons[0].startswith("leave it: ")
+
+
+def test_where_much_is_promised_and_not_sure_it_has_no_advice(
+    unanimous: Artefact, poor: Window, limits: KnobSpace
+) -> None:
+    promised = ScorePredictor(unanimous).prefer([poor], limits, Objective())
+    gain = promised.over_in_force.mean
+    left, tried = (with_settings(unanimous, min_gain=50.0, max_forgone=gain + more) for more in (0.01, -0.01))
+    assert predict(left, poor, limits).verdict == "leave it"
+    prediction = predict(tried, poor, limits)
+    assert (prediction.verdict, prediction.keeps) == ("no advice", True)
+    assert (prediction.expected_gain, prediction.gain_low) == (None, None)
+    assert prediction.reasons[0].startswith(f"{promised.pool_tuple} promises ")
+    assert prediction.reasons[0].endswith("only trying it tells")
 
 
 def test_noise_of_outcomes_widens_the_interval(unanimous: Artefact, poor: Window, limits: KnobSpace) -> None:

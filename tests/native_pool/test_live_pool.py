@@ -2,6 +2,7 @@
 
 import random
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -90,6 +91,7 @@ CALLS: dict[str, Callable[[LivePool], object]] = {
     "address": lambda pool: pool.address,
     "pool_tuple": lambda pool: pool.pool_tuple,
     "set_tuple": lambda pool: pool.set_tuple(pool_size=2, oversubscribe=3, timer_interval_ms=500),
+    "knobs": lambda pool: pool.knobs,
     "set_knobs": lambda pool: pool.set_knobs(admission_limit=4),
     "snapshot": lambda pool: pool.snapshot(),
 }
@@ -105,6 +107,35 @@ def test_pool_that_does_not_serve_says_so_in_a_sentence(name: str) -> None:
     pool.close()
     with pytest.raises(RuntimeError, match=r"^the pool is closed: make a new one$"):
         CALLS[name](pool)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_call_lets_go_of_the_interpreter(name: str) -> None:
+    """Each may have to wait for a start, a close or a change of the tuple, which other threads must outlive."""
+    pool = LivePool()
+    pool.start()
+    gate = threading.Lock()
+    ran = threading.Event()
+
+    def run() -> None:
+        with gate:
+            ran.set()
+
+    interval_s = sys.getswitchinterval()
+    try:
+        with gate:
+            other = threading.Thread(target=run)
+            other.start()
+            sys.setswitchinterval(1000.0)  # from now on a thread runs only once another lets it
+        calls = 0
+        while not ran.is_set() and calls < 100_000:
+            CALLS[name](pool)
+            calls += 1
+        assert ran.is_set()
+    finally:
+        sys.setswitchinterval(interval_s)
+        other.join()
+        pool.close()
 
 
 @pytest.mark.parametrize("name", CALLS)

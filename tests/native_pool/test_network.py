@@ -1,5 +1,7 @@
 """Queueing networks from Python: multi-class routes, preemptive stations, what is counted and what is refused."""
 
+import signal
+import threading
 from typing import Any
 
 import pytest
@@ -38,6 +40,34 @@ def test_same_seed_gives_the_same_run() -> None:
     assert criss_cross(seed=3).run(events=5_000) != criss_cross(seed=4).run(events=5_000)
 
 
+def test_channel_is_busy_while_it_serves_and_not_before() -> None:
+    stations = [
+        SimulatedStation(mean_s=[1.0], variation=0.0, next=[0.0, 1.0]),
+        SimulatedStation(mean_s=[1000.0], variation=0.0),
+    ]
+    network = SimulatedNetwork(stations=stations, population=[1])
+    assert [station["busy_s"] for station in network.run(1)["stations"]] == [1.0, 0.0]
+    assert [station["busy_s"] for station in network.run(1)["stations"]] == [0.0, 1000.0]
+
+
+def test_network_is_run_by_one_thread_at_a_time() -> None:
+    network, told, begin = criss_cross(), [], threading.Barrier(2)
+
+    def run() -> None:
+        begin.wait()
+        try:
+            told.append(str(network.run(events=5_000_000)["events"]))
+        except RuntimeError as error:
+            told.append(str(error))
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(told) == ["5000000", "a network is run by one thread at a time"]
+
+
 def test_run_ends_after_events_or_services() -> None:
     assert criss_cross().run(events=5_000)["events"] == 5_000
     assert sum(station["visits"] for station in criss_cross().run(1_000)["stations"]) == 1_000
@@ -45,6 +75,21 @@ def test_run_ends_after_events_or_services() -> None:
         criss_cross().run()
     with pytest.raises(ValueError, match=r"^events is -1, but must be in 1\.\.1e\+15$"):
         criss_cross().run(events=-1)
+
+
+def test_run_without_end_is_interrupted() -> None:
+    signalled = threading.Timer(0.2, signal.raise_signal, (signal.SIGINT,))
+    signalled.start()
+    with pytest.raises(KeyboardInterrupt):
+        criss_cross().run(events=10**15)
+    signalled.join()
+
+
+@pytest.mark.parametrize("rate_per_s", [1e-300, 1e-10])
+def test_clock_that_has_come_to_its_end_is_told(rate_per_s: float) -> None:
+    network = SimulatedNetwork(stations=[SimulatedStation(mean_s=[1e-9])], rate_per_s=[rate_per_s])
+    with pytest.raises(OverflowError, match="the clock ends after 146 years"):
+        network.run(events=10_000)
 
 
 @pytest.mark.parametrize(

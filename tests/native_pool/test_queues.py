@@ -1,5 +1,6 @@
 """Queues of the pools from Python: how they are told, what is refused, and weights that change while serving."""
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -90,6 +91,9 @@ def test_weights_set_while_serving_share_the_answers_anew() -> None:
     assert pool.set_knobs(weights=[0.9, 0.1])["weights"] == [0.9, 0.1]
     first, second = answers(pool, 2.0)
     assert first == pytest.approx(9 * second, rel=0.1)
+    assert pool.set_knobs(weights=[])["weights"] == []
+    first, second = answers(pool, 2.0)
+    assert first == pytest.approx(second, rel=0.05)
 
 
 def test_knobs_that_are_not_named_stay() -> None:
@@ -106,6 +110,29 @@ def test_knobs_that_are_not_named_stay() -> None:
         with pytest.raises(TypeError, match=r"^there is no setting named 'pool_size'$"):
             pool.set_knobs(pool_size=3)  # type: ignore[call-arg]
         assert pool.knobs == knobs
+    finally:
+        pool.close()
+
+
+def test_changes_of_two_threads_do_not_undo_one_another() -> None:
+    pool = LivePool()
+    pool.start()
+    undone: list[str] = []
+
+    def change(name: str) -> None:
+        for value in range(100, 1100):
+            knob: dict[str, Any] = {name: value}
+            pool.set_knobs(**knob)
+            if pool.knobs[name] != value:
+                undone.append(name)
+
+    try:
+        threads = [threading.Thread(target=change, args=(name,)) for name in ("max_threads", "prio_kickup_ms")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert undone == []
     finally:
         pool.close()
 

@@ -1,12 +1,16 @@
 """The machine as a model is the simulator's own machine."""
 
+import threading
+import time
+from collections.abc import Callable
 from typing import get_args
 
 import pytest
 from pydantic import ValidationError
 
-from poolpilot.native_pool._core import SimulatedMachine
-from poolpilot.native_pool.simulation import CALIBRATED, Machine
+from poolpilot.native_pool._core import SimulatedMachine, SimulatedPool, run_all
+from poolpilot.native_pool.simulation import CALIBRATED, Machine, simulated_pool
+from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
 ROWS = {row["name"]: row for row in SimulatedMachine.fields() if row["name"] != "cpus"}
 
@@ -35,3 +39,54 @@ def test_field_has_the_type_range_and_meaning_of_the_native_one(name: str) -> No
 
 def test_calibrated_machine_is_one_the_simulator_takes() -> None:
     SimulatedMachine(**CALIBRATED.model_dump())
+
+
+QUERY = RequestClass("query", (Step("cpu", us=50.0),))
+CALLS: tuple[Callable[[SimulatedPool], object], ...] = (
+    lambda pool: pool.run(0.1),
+    lambda pool: pool.snapshot(),
+    lambda pool: pool.set_tuple(pool_size=1, oversubscribe=1, timer_interval_ms=10),
+    lambda pool: pool.set_knobs(admission_limit=5),
+    lambda pool: (pool.pool_tuple, pool.knobs),
+    lambda pool: (pool.now_s, pool.events, pool.sent, pool.answered, pool.thread_changes),
+    lambda pool: pool.replayed_events(),
+    lambda pool: run_all([pool], seconds=[0.1], least_s=[0.0]),
+)
+
+
+def is_in_use(pool: SimulatedPool) -> bool:
+    try:
+        return pool.now_s < 0.0
+    except RuntimeError:
+        return True
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_pool_that_a_thread_runs_is_refused_to_all_others(together: bool) -> None:
+    """Before, they changed what the run was changing, and the process died."""
+    pool = simulated_pool(Workload("mine", "test", (QUERY,), connections=16, cpus=2))
+    run = (lambda: run_all([pool], seconds=[30.0], least_s=[0.0])) if together else (lambda: pool.run(30.0))
+    runner = threading.Thread(target=run)
+    runner.start()
+    while not is_in_use(pool):
+        time.sleep(0.001)
+    for call in CALLS:
+        with pytest.raises(RuntimeError, match=r"^a pool is run by one thread at a time$"):
+            call(pool)
+    assert runner.is_alive()
+    runner.join()
+    for call in CALLS:
+        call(pool)
+    assert pool.now_s == pytest.approx(30.2)
+
+
+def test_runs_of_which_one_is_refused_begin_none() -> None:
+    free, taken = (simulated_pool(Workload("mine", "test", (QUERY,), connections=16, cpus=2)) for _ in range(2))
+    runner = threading.Thread(target=taken.run, args=(10.0,))
+    runner.start()
+    while not is_in_use(taken):
+        time.sleep(0.001)
+    with pytest.raises(RuntimeError, match="one thread at a time"):
+        run_all([free, taken], seconds=[1.0, 1.0], least_s=[0.0, 0.0])
+    runner.join()
+    assert free.now_s == 0.0

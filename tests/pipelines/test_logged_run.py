@@ -76,6 +76,6 @@ def test_a_store_that_fails_is_one_sentence(tmp_path: Path, monkeypatch: pytest.
         raise MlflowException("no room")
 
     monkeypatch.setattr(tracking, "use_tracking", refuse)
-    said = "the climb is over, but MLflow could not log it: no room"
+    said = "the climb is over, but MLflow could not log the run 'climb' to .*: no room"
     with pytest.raises(ServerError, match=said), logged_run("climb", Settings(), tmp_path) as logged:
         logged.result = {}

@@ -149,7 +149,7 @@ def test_evaluation_evaluates_the_test_split_and_writes_json(
     assert report["model_digest"] == trained.artefact.digest
     for name in ("predicted", "refined", "default", "sbs", "nearest", "trees", "oracle_again"):
         assert {"regret_median", "regret_p90", "within_5pct"} <= set(report["methods"][name])
-    assert report["paired_vs_sbs"]["predicted"]["low"] <= report["paired_vs_sbs"]["predicted"]["high"]
+    assert report["paired_vs_sbs"]["predicted"]["low"] is None, "two families have no interval"
 
 
 def test_evaluation_refuses_what_does_not_fit(trained: TrainReport, recorded_store: Path, tmp_path: Path) -> None:
@@ -220,14 +220,16 @@ def test_a_damaged_champion_stops_the_gate(
     assert (tmp_path / "champion" / name).read_bytes() == b"{}"
 
 
-def test_a_champion_of_another_version_is_replaced_without_comparison(
+def test_a_champion_of_another_version_is_replaced_without_comparison_if_told_so(
     trained: TrainReport, recorded_store: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "champion"
     files = artefact_folder.read(trained.folder)
     card = {**json.loads(files["model.json"]), "schema_version": 0}
     artefact_folder.write(folder, {**files, "model.json": json.dumps(card).encode()})
-    promotion = promote(promotion_settings(trained, recorded_store, folder))
+    with pytest.raises(ArtefactError, match=r"feature schema.*give --without-comparison"):
+        promote(promotion_settings(trained, recorded_store, folder))
+    promotion = promote(promotion_settings(trained, recorded_store, folder, without_comparison=True))
     assert (promotion.champion, promotion.promoted) == (None, True)
     assert load_champion(folder).digest == trained.artefact.digest
 
@@ -253,9 +255,9 @@ def test_a_model_that_loses_to_the_static_tuple_is_refused(
 
 
 def test_the_gate_in_words() -> None:
-    assert objections_to({"candidate": 0.1, "sbs": 0.2, "champion": 0.095}, margin=0.01) == ()
-    (worse,) = objections_to({"candidate": 0.1, "sbs": 0.2, "champion": 0.05}, margin=0.01)
+    assert objections_to({"candidate": 0.1, "sbs": 0.2, "champion": 0.095}, margin=0.01, workloads=3) == ()
+    (worse,) = objections_to({"candidate": 0.1, "sbs": 0.2, "champion": 0.05}, margin=0.01, workloads=3)
     assert worse == (
         "its mean regret on the validation workloads is 10.0%, more than 1.0% above the 5.0% of the champion"
     )
-    assert len(objections_to({"candidate": 0.3, "sbs": 0.2, "champion": 0.05}, margin=0.01)) == 2
+    assert len(objections_to({"candidate": 0.3, "sbs": 0.2, "champion": 0.05}, margin=0.01, workloads=3)) == 2

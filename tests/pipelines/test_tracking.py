@@ -8,8 +8,10 @@ from pathlib import Path
 import mlflow
 import pandas as pd
 import pytest
+from mlflow.exceptions import MlflowException
 from pydantic import BaseModel
 
+from poolpilot.errors import ServerError, StoreError
 from poolpilot.pipelines.tracking import TrackedData, flattened, tracked_run, use_tracking
 
 # SQLAlchemy, which MLflow stores with, warns of a loader strategy that MLflow still uses.
@@ -81,3 +83,23 @@ def test_first_uses_at_once_do_not_race(tmp_path: Path) -> None:
 def test_nested_settings_are_joined_by_dots() -> None:
     found: Callable[..., object] = flattened
     assert found({"a": {"b": {"c": 1}}, "d": [2]}) == {"a.b.c": 1, "d": [2]}
+
+
+def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(StoreError, match="Not a directory; name another folder with --tracking"),
+        tracked_run("train", Settings(), tmp_path / "file" / "runs"),
+    ):
+        pass
+
+
+def test_what_mlflow_refuses_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: str) -> None:
+        raise MlflowException("nobody answers")
+
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path / 'runs.db'}")
+    monkeypatch.setattr(mlflow, "set_experiment", refuse)
+    said = r"MLflow could not log the run 'train' to .*runs\.db: nobody answers"
+    with pytest.raises(ServerError, match=said), tracked_run("train", Settings(), tmp_path):
+        pass

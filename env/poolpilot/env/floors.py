@@ -1,49 +1,56 @@
-"""Floors: what a configuration leaves the classes that must keep a share of their throughput, and what that forbids."""
+"""Floors: what a configuration leaves those that must keep a share of what they had, and what that forbids."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from poolpilot.env.objective import Objective
+from poolpilot.env.objective import ROWS, Objective
 from poolpilot.featurizer.window import Window
 
 
 @dataclass(frozen=True, slots=True)
 class BrokenFloor:
-    """A class that keeps less than it must.
+    """A class that keeps less than it must, or may do so; or the rows read, where no class is known.
 
     Attributes:
-        name: The class.
-        kept: Share of its throughput under the reference that it has left.
-        floor: Share that it must keep (`Objective.min_share`).
+        name: The class, or `ROWS`.
+        kept: Share of what it had under the reference that it has left.
+        error: Standard error of that, by counting.
+        floor: Share that it must keep (`Objective.floors`).
+        of_class: Whether it is a class.
     """
 
     name: str
     kept: float
+    error: float
     floor: float
+    of_class: bool = True
 
     def __str__(self) -> str:
         """In words, as the end of a sentence."""
-        kept, floor = 100.0 * self.kept, 100.0 * self.floor
-        return f"the class {self.name!r} {kept:.0f} % of what it had, and its floor is {floor:.0f} %"
+        doubt = f", give or take {100.0 * self.error:.0f}," if self.kept >= self.floor else ""
+        kept, floor = f"{100.0 * self.kept:.0f} %{doubt}", f"floor is {100.0 * self.floor:.0f} %"
+        if not self.of_class:
+            return f"{kept} of the {self.name} before, and their {floor}"
+        return f"the class {self.name!r} {kept} of what it had, and its {floor}"
 
-
-def kept_shares(window: Window, reference: Window, objective: Objective) -> dict[str, float]:
-    """Share of its throughput under the reference that every class with a floor has left, by class."""
-    return {
-        name: (window.classes[name].throughput_per_s if name in window.classes else 0.0) / of_class.throughput_per_s
-        for name, of_class in reference.classes.items()
-        if name in objective.min_share and of_class.throughput_per_s > 0.0
-    }
+    def allowed_by(self, errors: float) -> str:
+        """The setting that would have allowed it, in words."""
+        share = math.floor(100.0 * max(self.kept - errors * self.error, 0.0)) / 100.0
+        return (
+            f"a min_share of at most {share:g} for {self.name!r}" if self.of_class else f"a min_rows_share of {share:g}"
+        )
 
 
 def broken_floors(window: Window, reference: Window, objective: Objective) -> tuple[BrokenFloor, ...]:
-    """The floors that a window breaks, that of the class which lacks most first."""
-    broken = [
-        BrokenFloor(name, kept, objective.min_share[name])
-        for name, kept in kept_shares(window, reference, objective).items()
-        if kept < objective.min_share[name]
-    ]
+    """The floors for which a window may not be kept, that of which most is lacking first."""
+    if objective.may_be_kept(window, reference):
+        return ()
+    broken = []
+    for name, floor in objective.floors(reference).items():
+        kept, error = objective.kept_share(name, window, reference)
+        if kept - objective.floor_errors * error < floor:
+            broken.append(BrokenFloor(name, kept, error, floor, of_class=name != ROWS or bool(reference.classes)))
     return tuple(sorted(broken, key=lambda one: one.kept / one.floor))
 
 
@@ -60,9 +67,9 @@ def forbidden_by_floors(windows: Sequence[Window], objective: Objective) -> str 
     if dearest is None or objective.value(dearest) <= objective.value(best):
         return None
     broken = broken_floors(dearest, windows[0], objective)
-    allowed = " and ".join(f"{math.floor(100.0 * one.kept) / 100.0:g} for {one.name!r}" for one in broken)
+    allowed = " and ".join(one.allowed_by(objective.floor_errors) for one in broken)
     return (
         f"{dearest.pool_tuple} was worth {objective.goodput_per_s(dearest):.0f} requests/s instead of "
         f"{objective.goodput_per_s(best):.0f} under {best.pool_tuple}, but left {' and '.join(map(str, broken))}: "
-        f"a min_share of at most {allowed} in the objective would allow it"
+        f"{allowed} in the objective would allow it"
     )

@@ -197,6 +197,10 @@ class KnobSpace:
             return False
         return True
 
+    def leaves_alone(self, pool_tuple: PoolTuple) -> bool:
+        """Whether the core knobs that the server lacks have their one value in a tuple."""
+        return all(name in self.knobs or getattr(pool_tuple, name) == value for name, value in NOT_VARIED.items())
+
     def as_dict(self) -> dict[str, Any]:
         """Returns the fields, fit for JSON."""
         return {"cpus": self.processors, "knobs": [asdict(knob) for knob in self.knobs.values()]}

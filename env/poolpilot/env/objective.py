@@ -5,8 +5,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from poolpilot.errors import SettingError
+from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.histogram import MIDDLES, Histogram
 from poolpilot.featurizer.window import ClassWindow, Window
 
@@ -21,8 +23,9 @@ Positive = Annotated[float, Field(gt=0.0, le=LARGEST, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0.0, le=LARGEST, allow_inf_nan=False)]
 
 
-SHORTEST_S = 1e-6
-"""Times in the system below this count as this."""
+LEAST_IN_SYSTEM = 0.1
+"""Requests in the system on average below which a few looks a second cannot tell how many there are; fewer count as so
+many, so that a window in which no look met one does not pass for a thousand times better."""
 
 STEEPNESS = 2.0
 """A request that takes so many times its target counts as that number to the minus this, where none is in time."""
@@ -34,6 +37,15 @@ LATE_RANGE = math.log1p(MOST_LATE_PER_S / LEAST_LATE_PER_S)
 
 MOST_SLOPE_PER_S = 1.0
 """Goodput that no number of late requests is worth: whatever has more in time is better."""
+
+ROWS = "rows read"
+"""What has a floor where no class is known: a long statement reads most of the rows, whoever sends it."""
+
+LEAST_ROWS_SHARE = 0.3
+"""Share of the rows that must go on being read unless somebody says another one."""
+
+LEAST_ERROR = 1e-3
+"""Standard error of a share that is at least reckoned with."""
 
 CLEAR_REQUESTS = 6.0
 """Requests in time that are no chance, however many others are late."""
@@ -65,6 +77,16 @@ class Objective(BaseModel):
     min_share: dict[str, NotNegative] = Field(
         default={}, description="Share of its throughput under the reference that a class must keep."
     )
+    min_rows_share: NotNegative = Field(
+        default=LEAST_ROWS_SHARE,
+        description="Share of the rows read a second under the reference that must go on being read, where a server "
+        "shows them and no client reports: what is left to long statements. 0 for no such floor.",
+    )
+    floor_errors: NotNegative = Field(
+        default=1.0,
+        description="Standard errors, by counting, that a class must be above its floor under a configuration that is "
+        "kept.",
+    )
     max_p99_ms: dict[str, Positive] = Field(
         default={}, description="Limit on the 99th percentile of a class's latency in milliseconds."
     )
@@ -79,16 +101,20 @@ class Objective(BaseModel):
 
     @classmethod
     def of_classes(cls, classes: Iterable["RequestClass"]) -> Self:
-        """The objective that the targets and weights of a workload's classes state."""
+        """The objective that the targets and weights of a workload's classes state.
+
+        Raises:
+            SettingError: A target or a weight is outside its range.
+        """
         listed = tuple(classes)
-        return cls(
-            targets_ms={
-                request_class.name: request_class.target_ms
-                for request_class in listed
-                if request_class.target_ms is not None
-            },
-            weights={request_class.name: request_class.weight for request_class in listed},
-        )
+        targets_ms = {one.name: one.target_ms for one in listed if one.target_ms is not None}
+        try:
+            return cls(targets_ms=targets_ms, weights={one.name: one.weight for one in listed})
+        except ValidationError as error:
+            first = error.errors()[0]
+            kind = "target_ms" if first["loc"][0] == "targets_ms" else "weight"
+            reason = first["msg"].removeprefix("Input ")
+            raise SettingError(f"{kind} of the class {first['loc'][1]!r} {reason}; it is {first['input']!r}") from error
 
     def goodput_per_s(self, window: Window) -> float:
         """Weighted completions a second within their class's target, floored.
@@ -97,7 +123,8 @@ class Objective(BaseModel):
         the mean time in the system: in a closed loop without pauses the two differ by a constant factor.
         """
         if not window.classes and self.signal == "time_in_system" and window.time_in_system_s is not None:
-            return max(1.0 / max(window.time_in_system_s, SHORTEST_S), self.goodput_floor_per_s)
+            least_s = LEAST_IN_SYSTEM / max(window.throughput_per_s, self.goodput_floor_per_s)
+            return max(1.0 / max(window.time_in_system_s, least_s), self.goodput_floor_per_s)
         total = sum(
             self.weights.get(name, 1.0) * self._within_target_per_s(name, of_class, window.duration_s)
             for name, of_class in window.classes.items()
@@ -170,31 +197,69 @@ class Objective(BaseModel):
         """J of a window under the tuple it was measured under."""
         return math.log(self.worth_per_s(window)) - self.price_of_thread * math.log(window.pool_tuple.pool_size)
 
-    def feasible(self, window: Window, reference: Window | None = None) -> bool:
+    def floors(self, reference: Window) -> dict[str, float]:
+        """Share that each class must keep of what it has under the reference; of `ROWS` where no class is known."""
+        if reference.classes:
+            has = {name for name, of_class in reference.classes.items() if of_class.throughput_per_s > 0.0}
+            return {name: share for name, share in self.min_share.items() if name in has}
+        reads = reference.indicators.get(ROWS_READ_PER_S, 0.0) > 0.0
+        return {ROWS: self.min_rows_share} if reads and self.min_rows_share > 0.0 else {}
+
+    def kept_share(self, name: str, window: Window, reference: Window) -> tuple[float, float]:
+        """Share of what it had under the reference that a window leaves what has a floor, and its error by counting.
+
+        Rows are counted while they are read, so that of their share no error is reckoned with.
+        """
+        if name == ROWS and not reference.classes:
+            before = reference.indicators[ROWS_READ_PER_S]
+            return window.indicators.get(ROWS_READ_PER_S, before) / before, 0.0
+        before = reference.classes[name].throughput_per_s
+        now = window.classes[name].throughput_per_s if name in window.classes else 0.0
+        counts = (now * window.duration_s + 1.0, before * reference.duration_s + 1.0)
+        return now / before, now / before * math.sqrt(sum(1.0 / count for count in counts))
+
+    def feasible(self, window: Window, reference: Window | None = None, errors: float = 0.0) -> bool:
         """Whether the window keeps the constraints.
 
         Args:
             window: The window judged.
-            reference: What the classes had before; without it `min_share` is not checked.
+            reference: What the classes had before; without it floors are not checked.
+            errors: Standard errors that a share must be above its floor.
         """
-        classes = window.classes
         late = any(
-            name in classes and classes[name].latency.quantile(0.99) > limit_ms * 1000.0
+            name in window.classes and window.classes[name].latency.quantile(0.99) > limit_ms * 1000.0
             for name, limit_ms in self.max_p99_ms.items()
         )
         if late or reference is None:
             return not late
-        return all(
-            classes[name].throughput_per_s >= share * reference.classes[name].throughput_per_s
-            if name in classes
-            else share <= 0.0
-            for name, share in self.min_share.items()
-            if name in reference.classes
-        )
+        kept = {name: self.kept_share(name, window, reference) for name in self.floors(reference)}
+        return all(kept[name][0] - errors * kept[name][1] >= floor for name, floor in self.floors(reference).items())
+
+    def may_be_kept(self, window: Window, reference: Window) -> bool:
+        """Whether a configuration may be ended on: it keeps all floors beyond doubt (`floor_errors`), or was there."""
+        errors = 0.0 if window.pool_tuple == reference.pool_tuple else self.floor_errors
+        return self.feasible(window, reference, errors)
 
     def best(self, windows: Sequence[Window]) -> Window:
-        """The window of the configuration to end on: feasible beats infeasible, then J; the first is the reference."""
-        return max(windows, key=lambda window: (self.feasible(window, windows[0]), self.value(window)))
+        """The window of the configuration to end on: of those that may be kept the one of the highest J.
+
+        Where that is the first, and others that are better keep all floors but not beyond doubt, it is that of them
+        which is furthest above its floors in errors: few completions leave every one in doubt.
+
+        Args:
+            windows: What was measured; the first is the reference.
+        """
+        first = windows[0]
+        surest = max(windows, key=lambda window: (self.may_be_kept(window, first), self.value(window)))
+        if surest.pool_tuple != first.pool_tuple:
+            return surest
+        doubtful = [one for one in windows if self.feasible(one, first) and self.value(one) > self.value(surest)]
+        return max(doubtful, key=lambda window: self._headroom(window, first), default=surest)
+
+    def _headroom(self, window: Window, reference: Window) -> float:
+        """How far a window is above the floor that it is nearest to, in standard errors."""
+        shares = ((self.kept_share(name, window, reference), floor) for name, floor in self.floors(reference).items())
+        return min(((kept - floor) / max(error, LEAST_ERROR) for (kept, error), floor in shares), default=math.inf)
 
     def better(self, first: Window, second: Window, reference: Window | None = None) -> bool:
         """Whether the first window beats the second: feasible beats infeasible, then J decides."""

@@ -112,8 +112,8 @@ def assemble(entries: Sequence[EncodedWindow], action_mask: NDArray[np.float32],
         "relative": np.zeros((k, 1), np.float32),
         "within_target": np.zeros((k, 1), np.float32),
         "present": np.zeros(k, np.float32),
-        "action_mask": action_mask,
-        "context": kept[-1].context,
+        "action_mask": action_mask.copy(),
+        "context": kept[-1].context.copy(),
     }
     observation["present"][: len(kept)] = 1.0
     for row, entry in enumerate(kept):

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,10 +32,28 @@ def check_folder(path: Path | None) -> None:
     """Refuses a file that could not be written at the end, before there is anything to lose.
 
     Raises:
-        SettingError: There is no such folder.
+        SettingError: There is no such folder, or it is one itself.
     """
     if path is not None and not path.absolute().parent.is_dir():
         raise SettingError(f"cannot write {path}: there is no such folder")
+    if path is not None and path.is_dir():
+        raise SettingError(f"cannot write {path}: it is a folder")
+
+
+def make_folder(path: Path) -> None:
+    """Makes the folder that files are to be written to, before there is anything to lose; one that is there stays.
+
+    Raises:
+        SettingError: It cannot be made, or written to.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise SettingError(f"cannot make the folder {path}: a file of that name is there; name another one") from error
+    except OSError as error:
+        raise SettingError(f"cannot make the folder {path}: {error.strerror}; name another one") from error
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise SettingError(f"cannot write to the folder {path}: name one of your own")
 
 
 def write_json(path: Path | None, values: Mapping[str, Any] | Sequence[Any]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from poolpilot.errors import SettingError
@@ -32,10 +32,15 @@ class ProgramSettings(BaseSettings):
         return init_settings, env_settings, dotenv_settings, file_secret_settings, from_toml
 
     def with_defaults(self, defaults: Mapping[str, Any]) -> Self:
-        """Sets other defaults for the fields that nobody named; for validators that run after all others."""
+        """Sets other defaults for the fields that nobody named, within nested models too.
+
+        For validators that run after all others.
+        """
         for name, value in defaults.items():
             if name not in self.model_fields_set:
                 object.__setattr__(self, name, value)  # frozen for everybody else
+            elif isinstance(value, BaseModel):
+                object.__setattr__(self, name, _with_named(value, getattr(self, name)))
         return self
 
     @classmethod
@@ -64,6 +69,16 @@ class ProgramSettings(BaseSettings):
             raise SettingError(f"the settings file {file} is not TOML: {error}") from error
         except OSError as error:
             raise SettingError(f"cannot read the settings file {file}: {error.strerror}") from error
+
+
+def _with_named(defaults: BaseModel, given: BaseModel) -> BaseModel:
+    """The defaults, with what was named of a nested model in their place."""
+    named = {}
+    for name in given.model_fields_set:
+        default, value = getattr(defaults, name), getattr(given, name)
+        nested = isinstance(default, BaseModel) and isinstance(value, BaseModel)
+        named[name] = _with_named(default, value) if nested else value
+    return defaults.model_copy(update=named)
 
 
 def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:

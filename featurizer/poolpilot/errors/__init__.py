@@ -13,6 +13,7 @@ __all__ = [
     "SettingError",
     "StoreError",
     "TakenFolderError",
+    "TakenLabError",
     "TupleChangedError",
 ]
 
@@ -49,6 +50,10 @@ class LoadError(ServerError):
 
 class LostServerError(ServerError):
     """The connection to a server broke, or the server was restarted."""
+
+
+class TakenLabError(ServerError):
+    """Another program uses a test server."""
 
 
 class TupleChangedError(ServerError):

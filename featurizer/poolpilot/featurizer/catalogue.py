@@ -6,8 +6,12 @@ from poolpilot.featurizer.operand import Amount, Measure, Operand, Product, Sum,
 
 LONGEST_US = 1e9
 MOST_PER_S = 1e7
+MOST_ROWS_PER_S = 1e10
 MOST_PER_REQUEST = 1e6
 MOST_THREADS = 1e6
+
+ROWS_READ_PER_S = "rows_read_per_s"
+"""Rows that statements have read, which a long statement shows while it runs and a short one hardly has."""
 
 COMPLETED = Measure("completed")
 DURATION = Measure("duration_s")
@@ -185,6 +189,7 @@ INDICATORS: tuple[Feature, ...] = (
         "wait also holds spinning and waits that the pool was told of",
     ),
     _per_request("row_lock_waits_per_request", Measure("row_lock_waits")),
+    Feature(ROWS_READ_PER_S, "1/s", Measure("rows_read"), DURATION, 1.0, 0.0, MOST_ROWS_PER_S, 1.0),
     _us_per_request("row_lock_wait_us_per_request", Measure("row_lock_wait_us"), "Innodb_row_lock_time over requests"),
     *(
         _share(f"{kind}_share", Measure(f"statements_{kind}"), STATEMENTS_COUNTED, f"{kind} over the kinds counted")

@@ -68,6 +68,7 @@ WAIT_EVENTS = ("file", "lock", "synch")
 STATUS_COUNTERS = (
     "row_lock_waits",
     "row_lock_wait_us",
+    "rows_read",
     *(f"statements_{kind}" for kind in STATEMENTS),
     *(f"reported_{reason}" for reason in WAIT_REASONS),
     "threads_scheduled",

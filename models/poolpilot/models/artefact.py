@@ -97,7 +97,20 @@ def load(directory: Path) -> Artefact:
         DamagedArtefactError: A file is missing, unreadable or not what was written.
         ArtefactError: It is of another schema, of an unknown architecture, or does not answer what it did.
     """
-    files = read(directory)
+    return parse(read(directory), directory)
+
+
+def parse(files: Mapping[str, bytes], directory: Path) -> Artefact:
+    """Makes an artefact of files that were read and checked before.
+
+    Args:
+        files: Content by name, as `artefact_folder.read` returns it.
+        directory: Where they come from, for what is said of them.
+
+    Raises:
+        DamagedArtefactError: A file is missing or not what was written.
+        ArtefactError: It is of another schema, of an unknown architecture, or does not answer what it did.
+    """
     card = _card(directory, _json(directory, CARD_FILE, files[CARD_FILE]))
     try:
         weights = load_tensors(files[WEIGHTS_FILE])

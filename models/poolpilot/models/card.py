@@ -66,6 +66,11 @@ class PredictorSettings(BaseModel):
         ge=0.0,
         description="Standard deviations between members taken off the gain first; 1 or more where none verifies.",
     )
+    max_forgone: float = Field(
+        default=0.1,
+        ge=0.0,
+        description="Promised gain in ln J that may be left where it is not sure; above it only trying tells.",
+    )
     indifference: float = Field(
         default=0.01, ge=0.0, description="Gain in ln J below the best that is given up for a smaller pool."
     )

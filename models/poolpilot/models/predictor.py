@@ -18,6 +18,7 @@ from poolpilot.models.artefact import Artefact
 from poolpilot.models.card import PredictorSettings
 from poolpilot.models.forward import member_gains
 from poolpilot.models.looks.disturbances import disturbances_of
+from poolpilot.models.looks.floor_limits import within_floors
 from poolpilot.models.out_of_distribution import NEEDED_RECORDS
 from poolpilot.models.reasons import factor, percent, reasons_for
 
@@ -138,8 +139,8 @@ class ScorePredictor:
     """The score network behind the `Predictor` interface.
 
     It names the tuple of the highest expected J, of almost equals the one of the smallest pool. It abstains when a
-    window is unfamiliar or the members disagree on that tuple, and leaves the tuple in force when the lower bound of
-    the gain over it is too small.
+    window is unfamiliar, when the members disagree on that tuple, and when that tuple promises much but not surely; it
+    leaves the tuple in force when little is promised.
 
     Args:
         artefact: The model.
@@ -170,8 +171,9 @@ class ScorePredictor:
             return self._without_processors(windows[-1].pool_tuple)
         preference = self.prefer(windows, limits, objective)
         latest, chosen = windows[-1], preference.pool_tuple
-        doubts = self._doubts(windows, limits, preference.over_in_force)
-        keep = doubts or self._leave(latest, chosen, preference.over_in_force)
+        gain = preference.over_in_force
+        doubts = self._doubts(windows, limits, gain) or self._only_trying_tells(latest.pool_tuple, chosen, gain)
+        keep = doubts or self._leave(latest, chosen, gain)
         estimate = preference.keeping_over_first if keep else preference.over_first
         return Prediction(
             pool_tuple=latest.pool_tuple if keep else chosen,
@@ -195,7 +197,7 @@ class ScorePredictor:
             raise SettingError("a prediction needs at least one window; measure what is in force first")
         grid = self.artefact.card.grid
         gains, latest_gain = self._member_gains(windows, limits, objective)
-        best = self._best(np.where(grid.mask(limits), gains.mean(axis=0), -np.inf), windows[-1])
+        best = self._best(np.where(self._allowed(windows, limits, objective), gains.mean(axis=0), -np.inf), windows[-1])
         first, in_force = windows[0].pool_tuple, windows[-1].pool_tuple
         chosen = in_force.with_core(grid.tuples[best].core)
         return Preference(
@@ -213,11 +215,20 @@ class ScorePredictor:
         grid = self.artefact.card.grid
         gains, _ = self._member_gains(windows, limits, objective)
         measured = {window.pool_tuple.core for window in windows}
-        allowed = grid.mask(limits) & np.array([one.core not in measured for one in grid.tuples])
+        allowed = self._allowed(windows, limits, objective) & np.array(
+            [one.core not in measured for one in grid.tuples]
+        )
         bound = gains.mean(axis=0) + self.settings.probe_deviations * gains.std(axis=0)
         bound = self._without_idle_groups(np.where(allowed, bound, -np.inf), windows[-1])
         best = int(np.argmax(bound))
         return windows[-1].pool_tuple.with_core(grid.tuples[best].core) if np.isfinite(bound[best]) else None
+
+    def _allowed(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> NDArray[np.bool_]:
+        """Which of the grid the server takes and may keep all floors, (A,)."""
+        grid = self.artefact.card.grid
+        taken = grid.mask(limits)
+        allowed = taken & within_floors(grid.tuples, windows, objective)
+        return allowed if allowed.any() else taken
 
     def _member_gains(
         self, windows: Sequence[Window], limits: KnobSpace, objective: Objective
@@ -282,6 +293,16 @@ class ScorePredictor:
             f"{factor(gain.disagreement)}, up to {factor(self.settings.max_disagreement)} is trusted; {NEEDED_RECORDS}",
         )
 
+    def _only_trying_tells(self, in_force: PoolTuple, chosen: PoolTuple, gain: Estimate) -> tuple[str, ...]:
+        """Why too much is promised to leave it and too little is sure to change it; nothing where that is not so."""
+        if gain.mean <= self.settings.max_forgone or self._is_sure(gain):
+            return ()
+        interval = f"between {percent(gain.low)} and {percent(gain.high)}"
+        return (f"{chosen} promises {percent(gain.mean)} over {in_force}, but {interval}: only trying it tells",)
+
+    def _is_sure(self, gain: Estimate) -> bool:
+        return gain.mean - self.settings.caution * gain.disagreement > self.settings.min_gain
+
     def _leave(self, latest: Window, chosen: PoolTuple, gain: Estimate) -> tuple[str, ...]:
         in_force = latest.pool_tuple
         if chosen.core == in_force.core:
@@ -289,9 +310,8 @@ class ScorePredictor:
                 f"leave it: {in_force} is the best configuration known for this workload",
                 *reasons_for(latest, chosen),
             )
-        if gain.mean - self.settings.caution * gain.disagreement > self.settings.min_gain:
+        if self._is_sure(gain):
             return ()
-        return (
-            f"leave it: {chosen} promises {percent(gain.mean)} over {in_force} (between {percent(gain.low)} and "
-            f"{percent(gain.high)}), which is not surely better",
-        )
+        least = percent(self.settings.min_gain + self.settings.caution * gain.disagreement)
+        promised = f"{chosen} promises {percent(gain.mean)} over {in_force}"
+        return (f"leave it: {promised}; untried, only {least} or more is trusted",)

@@ -1,6 +1,7 @@
 #include "live/handlers/hybrid.hpp"
 
 #include <cstddef>
+#include <span>
 
 #include "live/handlers/hybrid_thread.hpp"
 #include "system/clock.hpp"
@@ -36,12 +37,11 @@ void Hybrid::configure(const PoolTuple& tuple, const PoolKnobs& knobs) {
   timer_.set_interval(tuple.timer_interval_ms);
 }
 
+// First what the system may refuse: all pools change, or none.
 void Hybrid::open_pools(int count) {
-  for (int i = 0; i < count; ++i) {
-    HybridPool& pool = *pools_[static_cast<std::size_t>(i)];
-    pool.open();
-    pool.set_processors((processors_ + count - 1) / count);
-  }
+  const std::span in_use = std::span(pools_).first(static_cast<std::size_t>(count));
+  for (const auto& pool : in_use) pool->open();
+  for (const auto& pool : in_use) pool->set_processors((processors_ + count - 1) / count);
   pool_count_.store(count, std::memory_order_release);
 }
 

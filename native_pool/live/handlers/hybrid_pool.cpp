@@ -17,6 +17,7 @@ namespace {
 
 // Many short turns. Where nothing was taken for so long, those who serve sleep.
 constexpr std::chrono::milliseconds kStall{4};
+constexpr std::int64_t kStallUs = std::chrono::microseconds(kStall).count();
 
 }  // namespace
 
@@ -137,11 +138,11 @@ void HybridPool::end_serving(const Connection& connection) {
 Connection* HybridPool::take_found(std::uint32_t& events) {
   has_found_.store(found_.size() > 1, std::memory_order_relaxed);
   if (found_.empty()) return nullptr;
-  apply(HybridEventKind::kTaken);
+  taken_us_ = now_ns() / 1'000;
+  apply({HybridEventKind::kTaken, taken_us_, false, false, host_.pools_full()});
   events = found_.back().events;
   auto* const connection = static_cast<Connection*>(found_.back().data.ptr);
   found_.pop_back();
-  found_touched_ = true;
   ++taken_;
   begin_serving(*connection);
   return connection;
@@ -188,7 +189,7 @@ void HybridPool::lock_wait_end() {
 void HybridPool::tick(std::int64_t now_us) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return;
-  if (!std::exchange(found_touched_, false)) put_back_found();
+  if (now_us - taken_us_ >= kStallUs) put_back_found();
   HybridEvent tick{HybridEventKind::kTick, now_us};
   tick.pools_full = host_.pools_full();
   add_turns_since_last_tick(tick);

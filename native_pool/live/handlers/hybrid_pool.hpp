@@ -20,9 +20,10 @@
 // of the epoll. Those beside its own wait in `found_`, under the mutex, for the threads that come
 // for their next; the epoll is silent about them, and nobody owns or shuts them. Whoever has put
 // some there comes back for them at the end of its turn, or enough others do. If nobody does,
-// because a thread keeps a connection of its own, or its turn waits, or outlasts a tick, they go
-// back to the epoll, which finds them for those who wait there. Where the system refuses that, they
-// stay and are tried again.
+// because a thread keeps a connection of its own, or its turn waits, they go back to the epoll,
+// which finds them for those who wait there; so they do at the first tick that finds that nobody
+// has taken one for some milliseconds, as a turn may last without saying so. Where the system
+// refuses that, they stay and are tried again.
 //
 // Standing by. Those whom the machine lets stand by wait for `called_`, and look every few
 // milliseconds: if no connection has been taken since, those who serve sleep against all odds. An
@@ -147,7 +148,7 @@ class HybridPool {
   // how many to take at once.
   std::atomic<bool> has_found_{false};
   std::atomic<int> taken_at_once_{1};
-  bool found_touched_ = false;      // since the last tick
+  std::int64_t taken_us_ = 0;       // when the last one was taken
   std::condition_variable called_;  // who stands by
   // Threads in a turn that began in the epoll, in this era.
   int serving_ = 0;

@@ -25,6 +25,12 @@ void FairShares::take(QueueViews queues, std::size_t queue, double expected_us) 
   end_[queue] = now_ + (by_time_ ? expected_us : 1.0) / weight;
 }
 
+// The virtual time stays: it was not this queue's turn, whose own may be far ahead of the others.
+void FairShares::take_again(QueueViews queues, std::size_t queue, double expected_us) {
+  const double weight = queues[queue].weight;
+  if (by_time_ && weight > 0.0) end_[queue] = start_of(queue) + expected_us / weight;
+}
+
 void FairShares::correct(QueueViews queues, std::size_t queue, double longer_us) {
   const double weight = queues[queue].weight;
   if (by_time_ && weight > 0.0) end_[queue] += longer_us / weight;

@@ -24,6 +24,7 @@ class FairShares : public DequeueRule {
 
   std::size_t choose(QueueViews queues) override { return earliest(queues, 0); }
   void take(QueueViews queues, std::size_t queue, double expected_us) override;
+  void take_again(QueueViews queues, std::size_t queue, double expected_us) override;
   void correct(QueueViews queues, std::size_t queue, double longer_us) override;
   bool counts_time() const override { return by_time_; }
 
@@ -49,6 +50,9 @@ class LowLatencyFirst final : public FairShares {
   }
   void take(QueueViews queues, std::size_t queue, double expected_us) override {
     if (queue > 0) FairShares::take(queues, queue, expected_us);
+  }
+  void take_again(QueueViews queues, std::size_t queue, double expected_us) override {
+    if (queue > 0) FairShares::take_again(queues, queue, expected_us);
   }
   void correct(QueueViews queues, std::size_t queue, double longer_us) override {
     if (queue > 0) FairShares::correct(queues, queue, longer_us);

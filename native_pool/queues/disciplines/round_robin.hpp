@@ -49,6 +49,9 @@ class DeficitRoundRobin final : public RoundRobin {
   void take(QueueViews, std::size_t queue, double expected_us) override {
     charge(queue, expected_us);
   }
+  void take_again(QueueViews queues, std::size_t queue, double expected_us) override {
+    take(queues, queue, expected_us);
+  }
   void correct(QueueViews, std::size_t queue, double longer_us) override {
     charge(queue, longer_us);
   }

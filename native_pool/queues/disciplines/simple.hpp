@@ -19,6 +19,7 @@ class LastServed final : public DequeueRule {
  public:
   std::size_t choose(QueueViews) override { return last_; }
   void take(QueueViews, std::size_t queue, double) override { last_ = queue; }
+  void take_again(QueueViews, std::size_t queue, double) override { last_ = queue; }
 
  private:
   std::size_t last_ = 0;

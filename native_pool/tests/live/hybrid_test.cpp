@@ -9,6 +9,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -293,6 +294,38 @@ TEST_F(HybridTest, WhereEnoughServeTheOthersStandBy) {
   }
   EXPECT_TRUE(eventually([this] { return counter("completed") > 200; }));
   EXPECT_TRUE(eventually([this] { return gauge("threads") <= 6; }));
+  over = true;
+  for (std::thread& one : threads) one.join();
+}
+
+// Five threads are four that serve, one for each processor, and one that waits.
+TEST_F(HybridTest, ARefusedPoolSizeLeavesThePoolsTheirProcessors) {
+  LivePoolSettings settings = sharing_pool();
+  settings.handling.hybrid.max_threads = 16;
+  settings.cpus = {0, 0, 0, 0};  // counts as four
+  start(settings);
+  std::atomic<bool> over{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      const LiveClient client(pool->address());
+      while (!over) ASSERT_TRUE(client.call(1, {cpu(200)}).has_value());
+    });
+  }
+  EXPECT_TRUE(eventually([this] { return gauge("threads") >= 5; }));
+  {
+    const Refusal refusal(Refusable::kEpollCreate, 1);
+    PoolTuple tuple = settings.tuple;
+    tuple.pool_size = 4;
+    EXPECT_THROW(pool->set_tuple(tuple), std::system_error);
+  }
+  double fewest = 5;
+  const double enough = counter("completed") + 2'000;
+  EXPECT_TRUE(eventually([&] {
+    fewest = std::min(fewest, gauge("threads"));
+    return counter("completed") > enough;
+  }));
+  EXPECT_EQ(fewest, 5);
   over = true;
   for (std::thread& one : threads) one.join();
 }

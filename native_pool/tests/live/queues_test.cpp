@@ -169,6 +169,40 @@ TEST_F(LiveQueuesTest, WeightsChangeWhileServing) {
   EXPECT_EQ(served({1, 0}), (Order{0, 1}));
 }
 
+TEST_F(LiveQueuesTest, WithoutWeightsThoseOfTheSettingsHoldAgain) {
+  QueueSettings queues = weighted(Discipline::kWeighted, {1.0, 0.0});
+  queues.class_known = ClassKnown::kPeeked;
+  LivePoolSettings settings = one_worker(queues);
+  settings.knobs.weights = {0.0, 1.0};
+  start(settings);
+  for (int i = 0; i < 2; ++i) client();
+  EXPECT_EQ(served({1, 0}), (Order{0, 1}));
+  PoolKnobs knobs = pool->knobs();
+  knobs.weights.clear();
+  pool->set_knobs(knobs);
+  EXPECT_EQ(served({1, 0}), (Order{1, 0}));
+}
+
+// Six that waited for admission are let in through the queue of the greatest weight. It would be
+// their own queue's turn before that of the next request there if they counted as its requests.
+TEST_F(LiveQueuesTest, WhoWasLetInByAdmissionCountsForItsOwnQueue) {
+  QueueSettings queues = weighted(Discipline::kFair, {0.8, 0.2});
+  queues.class_known = ClassKnown::kPeeked;
+  LivePoolSettings settings = one_worker(queues);
+  settings.knobs.admission.admission_limit = 1;
+  settings.knobs.admission.admission_escape_ms = 0;
+  start(settings);
+  busy = logged_in();
+  const std::unique_ptr<LiveClient> inside = logged_in();
+  for (int i = 0; i < 6; ++i) client();
+  inside->call(2, {begin()}, 1);
+  for (const auto& one : clients) one->send_request(2, {}, 1);
+  ASSERT_TRUE(eventually([this] { return gauge("admission_waiting") == 6; }));
+  inside->call(3, {commit()}, 1);
+  for (const auto& one : clients) EXPECT_TRUE(one->read().has_value());
+  EXPECT_EQ(served({1, 0}), (Order{1, 0}));
+}
+
 TEST_F(LiveQueuesTest, EveryDisciplineAnswersEveryRequestUnderLoad) {
   for (std::size_t i = 0; i < kDisciplineNames.size(); ++i) {
     const auto discipline = static_cast<Discipline>(i);

@@ -89,6 +89,67 @@ TEST(RequestQueues, WeightsChangeWhileServing) {
   EXPECT_EQ(drained(queues), (Items{1, 0}));
 }
 
+TEST(RequestQueues, WithoutWeightsThoseOfTheSettingsHoldAgain) {
+  TestQueues queues(weighted(Discipline::kWeighted, {1.0, 0.0}), 0);
+  queues.set_weights(std::vector{0.0, 1.0});
+  queues.set_weights({});
+  put(queues, 1, 1);
+  put(queues, 0, 0);
+  queues.put_urgent(9, 0);
+  EXPECT_EQ(drained(queues), (Items{0, 9, 1}));
+}
+
+// Requests of class 2 are put again once before they are served, as after a wait for admission.
+// Queue 0 has the greatest weight: they wait there, and it must not pay for them.
+std::vector<double> served_where_some_are_put_again(const QueueSettings& settings) {
+  constexpr double kServedUs = 100.0;
+  TestQueues queues(settings, 0);
+  constexpr int kItems = 100;  // most are of class 2, whose queue is never empty
+  const auto class_of = [](int item) { return std::min(item / 2, 2); };
+  for (int item = 0; item < kItems; ++item) put(queues, item, class_of(item));
+  std::vector<double> served(3);
+  std::vector<bool> waited(kItems);
+  for (int i = 0; i < 100'000; ++i) {
+    const TestQueues::Taken one = queues.take();
+    const auto item = static_cast<std::size_t>(one.item);
+    waited[item] = class_of(one.item) == 2 && !waited[item];
+    queues.serve(one, waited[item] ? 0.0 : kServedUs);
+    if (waited[item]) {
+      queues.put_again(one.item, one.queue, 0);
+    } else {
+      served[static_cast<std::size_t>(class_of(one.item))] += 1.0;
+      put(queues, one.item, class_of(one.item));
+    }
+  }
+  return served;
+}
+
+TEST(RequestQueues, WhatIsPutAgainCountsOnceAndForItsOwnQueue) {
+  QueueSettings by_time = weighted(Discipline::kFair, {0.5, 0.25, 0.25});
+  by_time.share_of = ShareOf::kTime;
+  for (const QueueSettings& settings :
+       {weighted(Discipline::kFair, {0.5, 0.25, 0.25}), by_time,
+        weighted(Discipline::kWeightedRoundRobin, {0.5, 0.25, 0.25}),
+        weighted(Discipline::kDeficitRoundRobin, {0.5, 0.25, 0.25})}) {
+    const std::vector<double> served = served_where_some_are_put_again(settings);
+    SCOPED_TRACE(kDisciplineNames[static_cast<std::size_t>(settings.discipline)]);
+    EXPECT_NEAR(served[0] / served[1], 2.0, 0.05);
+    EXPECT_NEAR(served[2] / served[1], 1.0, 0.05);
+  }
+}
+
+TEST(RequestQueues, AlternatingPriorityStaysWithTheClassThatWasPutAgain) {
+  TestQueues queues(by_class(Discipline::kAlternating, {{}, {}}), 0);
+  put(queues, 10, 1);
+  const TestQueues::Taken one = queues.take();
+  put(queues, 0, 0);
+  queues.put_again(one.item, one.queue, 0);
+  EXPECT_EQ(queues.take().item, 0);
+  put(queues, 11, 1);
+  put(queues, 1, 0);
+  EXPECT_EQ(drained(queues), (Items{10, 11, 1}));
+}
+
 TEST(RequestQueues, ALoginDoesNotWaitInAQueueOfNoWeight) {
   TestQueues queues(weighted(Discipline::kWeighted, {0.0, 1.0}), 0);
   put(queues, 1, 1);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -122,6 +123,35 @@ TEST(MultiClassNetwork, RunsForSoManyEventsFromAnEmptyNetwork) {
   for (const StationCount& station : count.stations) visits += station.visits;
   EXPECT_LT(visits, 1'000);
   EXPECT_GT(visits, 700);  // three services an arrival
+}
+
+TEST(ClosedNetwork, AChannelIsBusyWhileItServesAndNotBefore) {
+  for (const Service service : {Service::kQueued, Service::kDelay, Service::kSharing}) {
+    Network network(
+        {{{service, 1, {1.0}, 0.0, {0.0, 1.0}}, {service, 1, {1000.0}, 0.0, {}}}, {}, {1}, 7});
+    const NetworkCount first = network.run(1);
+    EXPECT_EQ(first.seconds, 1.0);
+    EXPECT_EQ(first.stations[0].busy_s, 1.0);
+    EXPECT_EQ(first.stations[1].busy_s, 0.0);
+    const NetworkCount second = network.run(1);
+    EXPECT_EQ(second.seconds, 1000.0);
+    EXPECT_EQ(second.stations[0].busy_s, 0.0);
+    EXPECT_EQ(second.stations[1].busy_s, 1000.0);
+  }
+}
+
+TEST(ClosedNetwork, BusyTimeIsThatOfAllChannels) {
+  Network network({{{Service::kQueued, 2, {2.0}, 0.0, {}}}, {}, {3}, 8});
+  const NetworkCount count = network.run(3);
+  EXPECT_EQ(count.seconds, 4.0);
+  EXPECT_EQ(count.stations[0].busy_s, 8.0);
+}
+
+TEST(ClosedNetwork, TheClockEndsWhateverTheService) {
+  for (const Service service : {Service::kQueued, Service::kDelay, Service::kSharing}) {
+    Network network({{{service, 1, {1e6}, 0.0, {}}}, {}, {1}, 9});
+    EXPECT_THROW(network.run(10'000), std::overflow_error);
+  }
 }
 
 void expect_refused(const NetworkSpec& spec, const std::string& sentence) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
 #include "tests/sim/load.hpp"
 
@@ -311,6 +312,44 @@ TEST(SimulatedPool, SurplusThreadsEndAfterTheirIdleTime) {
   pool.run(limits);
   EXPECT_GT(busy, 8.0);
   EXPECT_LE(pool.snapshot().gauges.at("threads"), 3.0);
+}
+
+// Requests sent in half a second by a thousand connections that send one each, over 0.2 s.
+std::int64_t sent_under(const std::vector<LoadChange>& changes) {
+  SimulationSettings settings = settings_of({class_of("all", {cpu(1)}, 1e7)}, 1'000);
+  settings.load.ramp_s = 0.2;
+  settings.load.changes = changes;
+  SimulatedPool pool(settings);
+  RunLimits limits;
+  limits.until_s = 0.5;
+  pool.run(limits);
+  return pool.sent();
+}
+
+TEST(SimulatedPool, WhoIsSilencedBeforeItsFirstRequestSendsNone) {
+  EXPECT_EQ(sent_under({}), 1'000);
+  EXPECT_EQ(sent_under({{0.0, {}, 1, {}, {}}}), 1);
+  EXPECT_EQ(sent_under({{0.0999, {}, 1, {}, {}}}), 500);
+}
+
+TEST(SimulatedPool, WhoIsSilencedBeforeItsFirstRequestSendsItOnceItMay) {
+  EXPECT_EQ(sent_under({{0.0, {}, 1, {}, {}}, {0.1, {}, 1'000, {}, {}}}), 1'000);
+  EXPECT_EQ(sent_under({{0.0, {}, 1, {}, {}}, {0.4, {}, 1'000, {}, {}}}), 1'000);
+  EXPECT_EQ(sent_under({{0.0, {}, 1, {}, {}}, {0.4, {}, 10, {}, {}}}), 10);
+}
+
+TEST(SimulatedPool, WhoIsSilencedInAPauseSendsNoMore) {
+  SimulationSettings settings = settings_of({class_of("all", {cpu(1)}, 100.0)}, 1'000);
+  settings.load.changes = {{1.0, {}, 0, {}, {}}};
+  SimulatedPool pool(settings);
+  RunLimits limits;
+  limits.until_s = 1.01;
+  pool.run(limits);
+  const std::int64_t sent = pool.sent();
+  limits.until_s = 3.0;
+  pool.run(limits);
+  EXPECT_EQ(pool.sent(), sent);
+  EXPECT_EQ(pool.in_flight(), 0);
 }
 
 TEST(SimulatedPool, OpenLoopAnswersWhatArrivesAndCountsItsBacklog) {

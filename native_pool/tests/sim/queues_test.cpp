@@ -82,6 +82,25 @@ TEST(SimulatedQueues, WeightsChangeWhileServing) {
   pool.set_knobs(knobs);
   const std::vector<double> had = answered(pool);
   EXPECT_NEAR(had[1] / had[0], 3.0, 0.06);
+  knobs.weights.clear();  // those of the settings
+  pool.set_knobs(knobs);
+  const std::vector<double> again = answered(pool);
+  EXPECT_NEAR(again[0] / again[1], 3.0, 0.06);
+}
+
+// The short ones need no place, the long ones have one for good. What is let in beside them goes
+// through the queue of the greatest weight, which is the short ones', and takes nothing of theirs.
+TEST(SimulatedQueues, WhoIsLetInByAdmissionCountsForItsOwnQueue) {
+  SimulationSettings settings = saturated(weighted(Discipline::kFair, {0.5, 0.3, 0.2}));
+  settings.load.classes[1].steps.insert(settings.load.classes[1].steps.begin(), plain(Op::kBegin));
+  settings.load.classes.push_back(class_of("limited", {wait(50'000, true)}));
+  settings.load.connections = 300;
+  settings.knobs.admission = {160, 0, 0, 0};
+  SimulatedPool pool(settings);
+  answered(pool, 10.0);
+  ASSERT_GT(counter(pool, "admission_parked"), 1'000);
+  const std::vector<double> had = answered(pool);
+  EXPECT_NEAR(had[0] / had[1], 5.0 / 3.0, 0.04);
 }
 
 TEST(SimulatedQueues, AWeightOfNoneIsServedWhileTheOtherClassIsAway) {

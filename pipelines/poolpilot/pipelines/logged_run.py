@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from poolpilot.errors import ServerError, SettingError
+from poolpilot.errors import PoolPilotError, ServerError, SettingError
 
 
 @dataclass
@@ -59,7 +59,6 @@ def logged_run(name: str, settings: BaseModel, store: Path | None) -> Iterator[L
 
 def _log(name: str, settings: BaseModel, store: Path, run: LoggedRun) -> None:
     import mlflow
-    from mlflow.exceptions import MlflowException
 
     from poolpilot.pipelines.tracking import log_result, tracked_run
 
@@ -69,5 +68,5 @@ def _log(name: str, settings: BaseModel, store: Path, run: LoggedRun) -> None:
             log_result(run.result, run.numbers)
             if run.stopped:
                 mlflow.end_run("KILLED")
-    except MlflowException as error:
-        raise ServerError(f"the {name} is over, but MLflow could not log it: {error.message}") from error
+    except PoolPilotError as error:
+        raise ServerError(f"the {name} is over, but {error}") from error

@@ -13,7 +13,10 @@ from typing import Any
 import mlflow
 import pandas as pd
 from mlflow.entities import Run
+from mlflow.exceptions import MlflowException
 from pydantic import BaseModel
+
+from poolpilot.errors import ServerError, StoreError
 
 EXPERIMENT = "poolpilot"
 """Name of the experiment that holds all runs."""
@@ -47,6 +50,10 @@ def use_tracking(directory: Path) -> str:
 
     Artefacts of the local store lie beside its database. Two first uses at once would race in the creation of
     the tables, so the local database is opened under a file lock.
+
+    Raises:
+        StoreError: The folder cannot be written to.
+        MlflowException: The server does not answer, or refuses.
     """
     for talkative in TALKATIVE:
         logging.getLogger(talkative).setLevel(logging.ERROR)
@@ -55,10 +62,16 @@ def use_tracking(directory: Path) -> str:
         mlflow.set_tracking_uri(uri)
         mlflow.set_experiment(EXPERIMENT)
         return uri
-    directory.mkdir(parents=True, exist_ok=True)
-    root = directory.resolve()
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        root = directory.resolve()
+        opened = (root / ".mlflow.lock").open("w")
+    except OSError as error:
+        raise StoreError(
+            f"runs cannot be kept in {directory}: {error.strerror}; name another folder with --tracking"
+        ) from error
     uri = f"sqlite:///{root / 'mlflow.db'}"
-    with (root / ".mlflow.lock").open("w") as lock:
+    with opened as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         mlflow.set_tracking_uri(uri)
         if mlflow.get_experiment_by_name(EXPERIMENT) is None:
@@ -79,17 +92,39 @@ def tracked_run(name: str, settings: BaseModel, directory: Path, data: TrackedDa
         settings: Logged as parameters, nested fields with dots.
         directory: Folder of the local store, where no server is named.
         data: What the run reads.
+
+    Raises:
+        StoreError: The folder cannot be written to.
+        ServerError: MLflow does not answer, or refuses.
     """
-    use_tracking(directory)
-    with mlflow.start_run(run_name=name, log_system_metrics=False) as run:
-        mlflow.log_params(flattened(settings.model_dump(mode="json")))
-        if data is not None:
-            _log_data(data)
-        try:
-            yield run
-        except KeyboardInterrupt:
-            mlflow.end_run("KILLED")
-            raise
+    with mlflow_errors_told(name):
+        use_tracking(directory)
+        with mlflow.start_run(run_name=name, log_system_metrics=False) as run:
+            mlflow.log_params(flattened(settings.model_dump(mode="json")))
+            if data is not None:
+                _log_data(data)
+            try:
+                yield run
+            except KeyboardInterrupt:
+                mlflow.end_run("KILLED")
+                raise
+
+
+@contextmanager
+def mlflow_errors_told(name: str) -> Iterator[None]:
+    """Turns what MLflow raises while a run is logged into a sentence.
+
+    Args:
+        name: Name of the run.
+
+    Raises:
+        ServerError: MLflow does not answer, or refuses.
+    """
+    try:
+        yield
+    except MlflowException as error:
+        where = mlflow.get_tracking_uri()
+        raise ServerError(f"MLflow could not log the run {name!r} to {where}: {error.message}") from error
 
 
 def _log_data(data: TrackedData) -> None:

@@ -1,10 +1,12 @@
 """Any predictor as a controller: trials one after the other, then the best measured is held."""
 
+from dataclasses import replace
+
 import pytest
 
 from poolpilot.agent.baselines.portfolio import Portfolio
 from poolpilot.agent.controllers.trial_controller import TrialController
-from poolpilot.env.measurement.protocol import MeasurementSettings
+from poolpilot.env.measurement.protocol import MeasurementSettings, observe
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.servers.simulated import SimulatedServer
@@ -85,3 +87,18 @@ def test_what_is_in_force_is_watched_for_as_many_ticks_as_a_trial(server: CurveS
     controller = TrialController(PORTFOLIO, server.knobs, Objective(), 1, measurement)
     tune(server, controller, Objective(), horizon_s=5.0)
     assert [window.duration_s for window in controller.windows] == pytest.approx([1.01, 0.4])
+
+
+@pytest.mark.parametrize(("disturbed", "seen"), [(0, 1), (2, 3), (100, 7)])
+def test_window_of_a_locked_table_is_measured_again_a_few_times(disturbed: int, seen: int) -> None:
+    """The first tuple's windows are disturbed so often; what is blamed on a trial otherwise is the lock."""
+    server = CurveServer([(1, 100), (16, 1200), (64, 600)], cpus=4)
+    measurement = MeasurementSettings(settle_s=0.0, window_s=1.0, window_ticks=0.0)
+    controller = TrialController(PORTFOLIO, server.knobs, Objective(), 1, measurement)
+    window, looks = observe(server, 1.0).window, 0
+    while controller.suggest().pool_tuple is None:
+        lock = ("a backup runs",) if looks < disturbed else ()
+        controller.observe(replace(window, disturbances=lock))
+        looks += 1
+    assert (len(controller.windows), looks) == (1, seen)
+    assert bool(controller.windows[0].disturbances) == (disturbed > seen)

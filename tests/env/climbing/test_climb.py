@@ -105,3 +105,31 @@ def test_server_that_does_not_count_its_clients_is_refused_by_name() -> None:
     controller = ClimbController(Staircase(1, 8), start, FREE)
     with pytest.raises(ServerError, match="lack the gauge 'connections'"):
         tune(server, controller, FREE, period_s=1.0, horizon_s=8.0)
+
+
+class Scanning:
+    """Asks for ever larger sizes, as a climber of ours does at first."""
+
+    period_s = 0.0
+    mode = "USUAL"
+
+    def update(self, throughput: float, connections: float, latency_s: float, size: int, *_: float | None) -> int:
+        assert min(throughput, connections, latency_s) > 0.0
+        return 2 * size
+
+
+def test_climb_that_is_cut_short_ends_on_the_best_that_it_has_seen() -> None:
+    server = CurveServer([(1, 100.0), (4, 900.0), (16, 300.0), (64, 100.0)], initial=PoolTuple(1, 3, 500))
+    climb = ClimbController(Scanning(), PoolTuple(1, 3, 500), FREE)
+    trace = tune(server, climb, FREE, period_s=1.0, horizon_s=5.0)
+    assert [step.pool_tuple.pool_size for step in trace.steps] == [1, 2, 4, 8, 16]
+    assert climb.suggest().pool_tuple == PoolTuple(32, 3, 500)
+    assert server.tuple_in_force().pool_size == 4
+
+
+def test_climb_that_holds_ends_on_what_it_holds() -> None:
+    climb = ClimbController(Scanning(), PoolTuple(1, 3, 500), FREE)
+    server = CurveServer([(1, 100.0), (64, 100.0)], initial=PoolTuple(1, 3, 500))
+    climb.climber.mode = "OPTIMIZED"  # type: ignore[attr-defined]
+    tune(server, climb, FREE, period_s=1.0, horizon_s=3.0)
+    assert server.tuple_in_force().pool_size == 8

@@ -168,9 +168,12 @@ def test_records_call_the_knobs_by_their_names() -> None:
     assert "changed from outside" not in {record["reason"][:20] for record in log}
 
 
-def test_windows_last_as_long_as_the_settings_say_and_settings_change_while_it_runs() -> None:
+def test_windows_last_as_long_as_the_settings_say_and_settings_change_while_it_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     server = opened()
     climbing = controller(server)
+    monkeypatch.setattr(climbing, "recommend", lambda: climbing.suggest().pool_tuple)  # the run goes on
     assert climbing.climber.period_s == climbing.settings.hcm_period == SETTINGS.period_s
     climbed(server, climbing, windows=30)
     climbing.adopt(ClimbSettings(period_s=0.5, price_of_thread=0.9))
@@ -196,8 +199,10 @@ def test_tuple_that_somebody_else_sets_is_where_it_starts_again() -> None:
     assert step.pool_tuple == forced
     assert climbing.climber.mode == "USUAL"
     assert "changed from outside" in climbing.reason
-    asked = server.tuple_in_force().core
-    assert all(0.5 * theirs <= ours <= theirs for ours, theirs in zip(asked, forced.core, strict=True))
+    assert climbing.recommend() == forced, "what was measured before is no reason to leave what somebody wants"
+    asked = climbing.suggest().pool_tuple
+    assert asked is not None
+    assert all(0.5 * theirs <= ours <= theirs for ours, theirs in zip(asked.core, forced.core, strict=True))
     assert surface(*climbed(server, climbing).final_tuple.core) >= 950.0
 
 

@@ -1,6 +1,7 @@
 """What holds for every environment of the grid."""
 
 from collections.abc import Callable
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -88,6 +89,40 @@ def test_rendering_is_a_table_of_the_response_set(env: GridEnv) -> None:
     assert lines[0].split() == ["tuple", "J", "change"]
     assert len(lines) == 3
     assert "(16, 3, 500)" in lines[2]
+
+
+@pytest.mark.parametrize("action", [1.7, float("nan"), "x", None, np.array([0, 1])])
+def test_action_of_another_type_is_refused(env: GridEnv, action: Any) -> None:
+    env.reset(seed=0)
+    with pytest.raises(SettingError, match=r"the action is .* but must be a whole number"):
+        env.step(action)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"start": 0.5}, "the action is 0.5, but must be a whole number"),
+        ({"start": "a"}, "the action is 'a', but must be a whole number"),
+        ({"strat": 1}, "reset knows no option 'strat'"),
+        ([1], "options"),
+    ],
+)
+def test_option_that_means_nothing_is_refused(env: GridEnv, options: Any, text: str) -> None:
+    with pytest.raises(SettingError, match=text):
+        env.reset(seed=0, options=options)
+
+
+@pytest.mark.parametrize("place", [0.9, "x", None, float("nan")])
+def test_place_of_a_workload_is_a_whole_number(make_sweep: MakeSweep, place: Any) -> None:
+    env = RecordedPoolEnv([make_sweep()])
+    with pytest.raises(SettingError, match=r"option 'workload' is .* but must be a whole number"):
+        env.reset(options={"workload": place})
+
+
+@pytest.mark.parametrize("horizon", [2.5, "3", None])
+def test_horizon_is_a_whole_number(horizon: Any) -> None:
+    with pytest.raises(SettingError, match=r"the horizon is .* but must be a whole number"):
+        CurvePoolEnv(horizon=horizon)
 
 
 def test_nonsense_is_refused() -> None:

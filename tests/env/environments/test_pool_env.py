@@ -92,3 +92,15 @@ def test_closed_environment_wants_a_reset() -> None:
     env.close()
     with pytest.raises(gymnasium.error.ResetNeeded):
         env.step(action(16))
+
+
+@pytest.mark.parametrize("options", [None, {"start": action(4)}])
+def test_action_sets_the_core_and_leaves_the_rest_as_it_is(options: dict[str, np.int64] | None) -> None:
+    """Surplus threads that outlive their tuple would be measured with the next one (decision 5)."""
+    short = PoolTuple(2, 3, 500, idle_timeout_s=1.0)
+    env = PoolEnv(lambda _: Target(CurveServer(((1, 100.0), (64, 300.0)), initial=short), FREE))
+    _, info = env.reset(seed=0, options=options)
+    assert info["pool_tuple"]["idle_timeout_s"] == 1.0
+    _, _, _, _, info = env.step(action(16))
+    assert info["pool_tuple"] == short.with_core((16, 3, 500)).as_dict()
+    env.close()

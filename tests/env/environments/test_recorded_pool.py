@@ -1,6 +1,7 @@
 """The recorded environment replays what was measured and nothing else."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import gymnasium
 import numpy as np
@@ -30,6 +31,19 @@ def test_reward_is_minus_the_regret_of_the_mean(make_sweep: MakeSweep) -> None:
     rewards = [env.step(np.int64(action))[1] for action in range(len(DEFAULT_GRID))]
     assert rewards == pytest.approx([-sweep.regret(pool_tuple) for pool_tuple in DEFAULT_GRID.tuples])
     assert rewards[DEFAULT_GRID.index_of(sweep.oracle_tuple)] == 0.0
+
+
+def test_tuple_above_the_oracle_is_rewarded_like_it(make_sweep: MakeSweep) -> None:
+    sweep = make_sweep()
+    second = PoolTuple(8, 3, 500)
+    rounds = {core: replace(entry, last_round=int(core == second.core)) for core, entry in sweep.entries.items()}
+    sweep = replace(sweep, entries=rounds)
+    best = max(DEFAULT_GRID.tuples, key=lambda one: sweep.entries[one.core].value)
+    assert sweep.regret(best) < 0.0
+    env = RecordedPoolEnv([sweep])
+    env.reset(seed=0)
+    _, reward, _, _, info = env.step(np.int64(DEFAULT_GRID.index_of(best)))
+    assert reward == info["regret"] == 0.0
 
 
 def test_tuple_that_breaks_the_constraints_loses_everything(make_sweep: MakeSweep) -> None:

@@ -13,6 +13,7 @@ from poolpilot.env.action_grid import DEFAULT_GRID
 from poolpilot.env.environments.simulated_pool import SimulatedPoolEnv
 from poolpilot.env.environments.simulated_vector import SimulatedPoolVectorEnv
 from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement
+from poolpilot.env.workloads.simulated_families import SIMULATED_FAMILIES, draw_scenario
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
@@ -94,6 +95,42 @@ def test_ended_episode_begins_anew_in_the_next_step() -> None:
     assert observation["present"].sum() == 2.0
     assert vector.step(actions)[2].all()
     vector.close()
+
+
+def test_action_that_is_repeated_earns_nothing_where_the_load_swings() -> None:
+    scenario = draw_scenario(SIMULATED_FAMILIES["sim_shifting"], 1, 0)
+    env, repeated = SimulatedPoolEnv([scenario], horizon=5), np.int64(DEFAULT_GRID.index_of(PoolTuple(8, 1, 10)))
+    vector = SimulatedPoolVectorEnv(1, [scenario], horizon=5)
+    env.reset(seed=0)
+    vector.reset(seed=0)
+    rewards = [env.step(repeated)[1] for _ in range(4)]
+    assert rewards[1:] == pytest.approx([0.0] * 3, abs=0.15)
+    assert [vector.step(np.array([repeated]))[1][0] for _ in range(4)] == rewards
+
+
+@pytest.mark.parametrize("options", [{"start": 99}, {"workload": 2}])
+def test_refused_reset_ends_the_episode(options: dict[str, int]) -> None:
+    env, vector = SimulatedPoolEnv(SCENARIOS, QUICK), SimulatedPoolVectorEnv(2, SCENARIOS, QUICK)
+    for one in (env, vector):
+        one.reset(seed=0)
+        with pytest.raises(SettingError):
+            one.reset(seed=1, options=options)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step(np.int64(0))
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        vector.step(np.array([0, 0]))
+
+
+def test_actions_options_and_seeds_of_other_types() -> None:
+    vector = SimulatedPoolVectorEnv(2, SCENARIOS, QUICK)
+    first, _ = vector.reset(seed=np.int64(3))  # type: ignore[arg-type]
+    again, _ = vector.reset(seed=3)
+    assert all(np.array_equal(first[name], again[name]) for name in first)
+    with pytest.raises(SettingError, match=r"the action is .*1\.5.*, but must be a whole number"):
+        vector.step(np.array([1.5, 0.0]))
+    for options, text in (({"workload": 0.9}, "'workload' is 0.9, but"), ({"strat": 1}, "no option 'strat'")):
+        with pytest.raises(SettingError, match=text):
+            vector.reset(options=options)
 
 
 def test_nonsense_is_refused() -> None:

@@ -94,6 +94,35 @@ def test_without_an_oracle_the_best_window_stands_in(targets: OpenTarget) -> Non
     assert reward < -0.2
 
 
+@pytest.mark.parametrize(("period_s", "windows"), [(0.1, 50), (0.5, 10), (1.0, 5)])
+def test_the_climber_without_a_name_looks_as_long_as_told(period_s: float, windows: int) -> None:
+    env = WarmStartClimbEnv(family="page_faults", period_s=period_s, climb_s=5.0)
+    env.reset(seed=0)
+    env.step(action(16))
+    assert env.trace is not None
+    assert len(env.trace.steps) == windows
+
+
+def test_climb_without_a_window_is_refused(targets: OpenTarget) -> None:
+    class Patient(Doubling):
+        period_s = 9.0
+
+    def patient(pool_tuple: PoolTuple, target: Target) -> Controller:
+        return ClimbController(Patient(), pool_tuple, target.objective)
+
+    env = WarmStartClimbEnv(targets, patient, period_s=0.5, climb_s=1.0)
+    env.reset(seed=0)
+    with pytest.raises(SettingError, match=r"no window within climb_s \(1\.0\)"):
+        env.step(action(16))
+
+
+def test_horizon_is_refused(targets: OpenTarget) -> None:
+    with pytest.raises(SettingError, match="the horizon is 5, but an episode is one decision here"):
+        WarmStartClimbEnv(targets, doubling, horizon=5)
+
+
 def test_climb_shorter_than_a_window_is_refused(targets: OpenTarget) -> None:
     with pytest.raises(SettingError, match="period_s is 2"):
         WarmStartClimbEnv(targets, doubling, period_s=2.0, climb_s=1.0)
+    with pytest.raises(SettingError, match=r"period_s is 0\.0, but must be in 0\.001"):
+        WarmStartClimbEnv(targets, period_s=0.0)

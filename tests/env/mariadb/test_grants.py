@@ -14,6 +14,7 @@ from poolpilot.env.mariadb.dsn import Account, Dsn
 from poolpilot.env.mariadb.grants import grants
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
 from poolpilot.errors import ServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
@@ -143,3 +144,41 @@ def test_procedure_keeps_the_idle_timeout(granted: Lab) -> None:
 
 def test_defaults_file_of_the_test_server_is_for_its_owner_alone(lab: Lab) -> None:
     assert Path(lab.defaults_file).stat().st_mode & 0o077 == 0
+
+
+def test_way_back_of_a_dead_command_is_gone_with_the_right_that_it_had(granted: Lab, tmp_path: Path) -> None:
+    """A keeper, or `poolpilot restore`, need not be told of the procedure."""
+    account = account_of(granted, "caller")
+    with MariadbServer(account, CallProcedure()) as dead:
+        way_back = MariadbWayBack(dead, tmp_path)
+        first = way_back.begin("tune", lambda _sentence: None)
+        dead.apply(first.with_core((5, 3, 250)))
+        way_back.close()
+    with MariadbServer(account) as keeper:
+        asked = keeper.actuator
+        said = MariadbWayBack(keeper, tmp_path).resume()
+        assert keeper.tuple_in_force() == first
+        assert keeper.actuator is asked
+    assert f"In force now: {first}." in said
+
+
+def test_procedure_that_would_refuse_the_way_back_lets_nothing_be_set(granted: Lab, tmp_path: Path) -> None:
+    """An account may set 1 to 64 groups; 100 are in force, which a person has set."""
+    with Session(granted.root) as session, MariadbServer(account_of(granted, "caller"), CallProcedure()) as server:
+        before = server.tuple_in_force().pool_size
+        session.execute("SET GLOBAL thread_pool_size = 100")
+        try:
+            with pytest.raises(ServerError, match=r"could not be brought back, so nothing is set.*outside the allowed"):
+                MariadbWayBack(server, tmp_path).begin("tune", lambda _sentence: None)
+            assert server.tuple_in_force().pool_size == 100
+            assert not list(tmp_path.glob("*.jsonl"))
+        finally:
+            session.execute(f"SET GLOBAL thread_pool_size = {before}")
+
+
+def test_procedure_that_is_not_there_lets_nothing_be_set(granted: Lab, tmp_path: Path) -> None:
+    with (
+        MariadbServer(account_of(granted, "caller"), CallProcedure("poolpilot.nothing")) as server,
+        pytest.raises(ServerError, match="so nothing is set"),
+    ):
+        MariadbWayBack(server, tmp_path).begin("tune", lambda _sentence: None)

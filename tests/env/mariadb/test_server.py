@@ -17,7 +17,8 @@ from poolpilot.env.mariadb.process import ServerProcess
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.servers import mariadb
-from poolpilot.env.servers.mariadb import LONG_LOOK, MariadbServer, WatchSettings
+from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.servers.watch_settings import LONG_LOOK, WatchSettings
 from poolpilot.errors import ServerError, SettingError, TupleChangedError
 from poolpilot.featurizer.measures import STATUS_COUNTERS, measures_between
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -152,6 +153,22 @@ def test_wait_for_a_row_is_timed(server: MariadbServer, lab: Lab) -> None:
     assert (measures["row_lock_wait_us"] or 0.0) > 500_000.0
 
 
+def test_rows_are_counted_while_a_statement_reads_them(server: MariadbServer, lab: Lab) -> None:
+    def scan() -> None:
+        with Session(lab.root) as scanning:
+            scanning.rows("SELECT MAX(seq * seq) FROM mysql.seq_1_to_20000000")
+
+    before, reader = server.snapshot(), threading.Thread(target=scan)
+    reader.start()
+    while_it_ran = 0.0
+    while reader.is_alive():
+        read = measures_between(before, server.snapshot())["rows_read"] or 0.0
+        while_it_ran = read if reader.is_alive() else while_it_ran
+    reader.join()
+    assert 1e5 < while_it_ran < 20_001_000.0
+    assert (measures_between(before, server.snapshot())["rows_read"] or 0.0) >= 20_000_000.0
+
+
 def test_wait_events_are_missing_where_performance_schema_is_off(lab: Lab) -> None:
     with MariadbServer(Dsn(defaults_file=lab.defaults_file).account(), watch=LONG_LOOK) as opened:
         assert not any(name.startswith("events_") for name in opened.snapshot().counters)
@@ -175,6 +192,29 @@ def test_tuple_that_may_ask_for_too_many_threads_is_refused(lab: Lab) -> None:
     opened = MariadbServer(account, watch=WatchSettings(spare_threads=65_000))
     with opened, pytest.raises(SettingError, match="thread_pool_max_threads is 65536"):
         opened.apply(opened.tuple_in_force().with_core((128, 5, 500)))
+
+
+def test_largest_size_of_the_range_may_be_set_where_threads_are_few(lab: Lab) -> None:
+    account = Dsn(defaults_file=lab.defaults_file).account()
+    with MariadbServer(account, watch=WatchSettings(spare_threads=65_476)) as opened:
+        first = opened.tuple_in_force()
+        largest = first.with_core((int(opened.knobs.knobs["pool_size"].high), 3, 10))
+        assert largest.active_threads == 65_536 - 65_476
+        assert opened.apply(largest) == largest
+        with pytest.raises(SettingError, match="thread_pool_max_threads is 65536"):
+            opened.apply(largest.with_core((largest.pool_size + 1, 3, 10)))
+        assert opened.apply(first) == first
+
+
+def test_what_was_in_force_may_come_back_whatever_it_asks_for(lab: Lab) -> None:
+    account = Dsn(defaults_file=lab.defaults_file).account()
+    with MariadbServer(account, watch=WatchSettings(spare_threads=65_534)) as opened:
+        first = opened.tuple_in_force()
+        with pytest.raises(SettingError, match="thread_pool_max_threads"):
+            opened.apply(first.with_core((first.pool_size + 1, first.oversubscribe, 400)))
+        small = first.with_core((1, 1, 400))
+        opened.put_back(small)
+        assert opened.apply(first) == first
 
 
 class BreaksHalfWay(SetGlobal):

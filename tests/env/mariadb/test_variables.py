@@ -2,6 +2,7 @@
 
 import pytest
 
+from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.mariadb.variables import PoolVariable, check_version, knob_space
 from poolpilot.errors import ServerError
 
@@ -10,8 +11,9 @@ def variable(name: str, value: int, default: int, origin: str = "COMPILE-TIME", 
     return PoolVariable(name, str(value), str(default), 1, high, False, False, origin)
 
 
-def variables(size: int, origin: str = "AUTO") -> dict[str, PoolVariable]:
+def variables(size: int, origin: str = "AUTO", threads: int = 65_536) -> dict[str, PoolVariable]:
     listed = (
+        variable("thread_pool_max_threads", threads, 65_536),
         variable("thread_pool_size", size, 8, origin),
         variable("thread_pool_oversubscribe", 3, 3, high=1000),
         variable("thread_pool_stall_limit", 500, 500, high=4_294_967_295),
@@ -38,10 +40,21 @@ def test_size_may_rise_to_128_or_to_what_it_was_at_the_start() -> None:
     assert knob_space(variables(200, "CONFIG"), cpus=2).knobs["pool_size"].high == 200
 
 
+@pytest.mark.parametrize(("size", "threads", "most"), [(2, 60, 11), (2, 10_000, 128), (24, 60, 24), (2, 10, 2)])
+def test_size_rises_no_further_than_there_are_threads(size: int, threads: int, most: int) -> None:
+    assert knob_space(variables(size, "CONFIG", threads), cpus=2, spare_threads=16).knobs["pool_size"].high == most
+
+
 def test_default_is_what_a_restart_brings_back() -> None:
     assert knob_space(variables(2, "AUTO"), cpus=4).default_tuple().core == (2, 3, 500)
     assert knob_space(variables(24, "CONFIG"), cpus=4).default_tuple().core == (24, 3, 500)
     assert knob_space(variables(16, "SQL"), cpus=4).default_tuple().core == (4, 3, 500)
+
+
+def test_more_processors_than_groups_that_it_takes_make_no_default_beyond_its_range() -> None:
+    space = knob_space(variables(64, "SQL"), cpus=192)
+    assert space.default_tuple().pool_size == 128
+    assert KnobSpace.from_dict(space.as_dict()) == space
 
 
 def test_no_size_of_the_pool_is_taken_for_the_number_of_processors() -> None:

@@ -9,7 +9,8 @@ from poolpilot.env.lab.instance import Lab, LabSettings
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.mariadb.wait_events import WAIT_EVENTS_TABLE, sees_wait_events
-from poolpilot.env.servers.mariadb import LONG_LOOK, MariadbServer
+from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.servers.watch_settings import LONG_LOOK
 
 
 @pytest.fixture(scope="module")

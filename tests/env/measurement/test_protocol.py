@@ -35,9 +35,9 @@ SETTINGS = MeasurementSettings(
 
 
 def swept(
-    noise: float = 0.0, settings: MeasurementSettings = SETTINGS, done: tuple[Measured, ...] = ()
+    noise: float = 0.0, settings: MeasurementSettings = SETTINGS, done: tuple[Measured, ...] = (), seed: int = 1
 ) -> list[Measured]:
-    server = CurveServer(HUMP, noise=noise, seed=1)
+    server = CurveServer(HUMP, noise=noise, seed=seed)
     return sweep(server, TUPLES, Objective(), settings, np.random.default_rng(2), done=done)
 
 
@@ -132,6 +132,22 @@ def test_interrupted_sweep_measures_only_what_is_missing(kept: int) -> None:
     assert Counter((result.round, result.core) for result in resumed) == Counter(
         (result.round, result.core) for result in whole
     )
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("kept", [29, 45, 52, 55, 57, 59])
+def test_what_was_measured_since_decides_no_round_anew(seed: int, kept: int) -> None:
+    """Windows that scatter: survivors of a round were lucky in it, and are judged by that round alone."""
+    whole = swept(noise=0.2, seed=seed)
+    resumed = swept(noise=0.2, seed=seed, done=tuple(whole[:kept]))
+    survivors = [{one.core for one in whole if one.round == number} for number in range(2)]
+    again = {one.core for one in resumed if one.round == AGAIN_ROUND}
+    assert len(again) == 1
+    for number in range(2):
+        found = Counter(one.core for one in resumed if one.round == number)
+        assert set(found.values()) == {1}
+        if {one.core for one in whole[:kept] if one.round == number} == survivors[number]:
+            assert set(found) == survivors[number]
 
 
 def test_every_new_window_is_reported_and_no_old_one() -> None:

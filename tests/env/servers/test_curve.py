@@ -1,6 +1,8 @@
 """The curve serves in virtual time, its windows agree with it, and it passes through its points without overshoot."""
 
+import math
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poolpilot.env.climbing.climb import mean_latency_s
+from poolpilot.env.environments.curve_pool import CurvePoolEnv
 from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.servers.curve import Curve, CurveServer
 from poolpilot.errors import ServerError, SettingError
@@ -99,3 +102,26 @@ def test_spline_of_a_single_point_is_constant() -> None:
 def test_table_that_is_no_curve_is_refused(table: list[tuple[float, float]]) -> None:
     with pytest.raises(SettingError, match="a curve needs"):
         Curve(table, "linear")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("connections", 0, "connections is 0, but must be at least 1"),
+        ("connections", -5, "connections is -5, but must be at least 1"),
+        ("interpolation", "cubic", "interpolation 'cubic' is unknown; choose 'linear' or 'spline'"),
+        ("noise", -1.0, r"noise is -1\.0, but must be in 0\.\.10"),
+        ("noise", math.nan, r"noise is nan, but must be in 0\.\.10"),
+        ("noise", 1000.0, r"noise is 1000\.0, but must be in 0\.\.10"),
+    ],
+)
+def test_options_out_of_range_are_refused(name: str, value: Any, text: str) -> None:
+    with pytest.raises(SettingError, match=text):
+        CurveServer([(1, 100)], **{name: value})
+    with pytest.raises(SettingError, match=text):
+        CurvePoolEnv(**{name: value})
+
+
+def test_environment_without_a_curve_is_refused() -> None:
+    with pytest.raises(SettingError, match="at least one curve"):
+        CurvePoolEnv(curves=[])

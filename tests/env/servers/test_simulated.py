@@ -1,5 +1,6 @@
 """The simulated backend gives what the live one gives, in virtual time, and the same again for the same seed."""
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,46 @@ def test_load_change_takes_effect_at_its_time() -> None:
     assert window_of(server).throughput_per_s < 0.1 * before
 
 
+@pytest.mark.parametrize("at_s", [0.0, 0.1, 1.0])
+def test_who_is_to_be_silent_sends_neither_in_the_ramp_nor_after_a_pause(at_s: float) -> None:
+    """Before, whoever was in a pause at the change sent one more request."""
+    classes = (RequestClass("all", (Step("cpu", us=1.0),), think_ms=1000.0),)
+    workload = Workload("pausing", "test", classes, connections=1000, cpus=2)
+    server = SimulatedServer(workload, changes=[LoadChange(at_s=at_s, connections=1)], initial=PoolTuple(8, 3, 10))
+    server.run_for(at_s + 0.01)
+    sent = server.snapshot().counters["completed"]
+    server.run_for(5.0)
+    assert server.snapshot().counters["completed"] - sent < 20.0
+
+
+def test_connections_that_were_silenced_before_they_sent_are_woken() -> None:
+    changes = [LoadChange(at_s=0.0, connections=1), LoadChange(at_s=1.0, connections=32)]
+    server = SimulatedServer(SILENT, changes=changes, initial=PoolTuple(32, 3, 10))
+    few = window_of(server, 0.4).throughput_per_s
+    assert window_of(server).throughput_per_s > 20.0 * few
+
+
+def test_server_is_used_by_one_thread_at_a_time() -> None:
+    server, told, begin = SimulatedServer(SILENT, initial=PoolTuple(32, 3, 10)), [], threading.Barrier(2)
+
+    def use() -> None:
+        begin.wait()
+        try:
+            server.run_for(30.0)
+            told.append("ended")
+        except ServerError as error:
+            told.append(str(error))
+
+    threads = [threading.Thread(target=use) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(told) == ["ended", "the simulated pool cannot go on: a pool is run by one thread at a time"]
+    server.run_for(0.1)
+    assert server.snapshot().counters["completed"] > 100_000
+
+
 def test_requests_can_be_counted_instead_of_seconds() -> None:
     server = SimulatedServer(SILENT)
     server.run_requests(500)
@@ -112,6 +153,9 @@ def test_handler_is_the_one_asked_for() -> None:
         ({"handler": "oracle"}, "handler is 'oracle', but must be one of per_connection, pool, hybrid"),
         ({"latch_timeout_s": -1.0}, "latch_timeout_s"),
         ({"changes": [LoadChange(at_s=0.0, rate_per_s=5.0)]}, "rate_per_s"),
+        ({"cycle_s": -1.0}, "cycle_s is -1.0, but must be a finite time of at least 0 seconds"),
+        ({"cycle_s": float("nan")}, "cycle_s is nan"),
+        ({"cycle_s": float("inf")}, "cycle_s is inf"),
     ],
 )
 def test_nonsense_is_refused_by_name(options: dict[str, Any], text: str) -> None:

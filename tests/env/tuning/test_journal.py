@@ -66,6 +66,54 @@ def test_what_is_committed_is_the_beginning_from_then_on(begun: Journal, stock: 
     assert later.left_over(FIRST).wanted == verified
 
 
+@pytest.mark.parametrize("in_force", [(8, 3, 500), (16, 3, 500), (16, 3, 10)])
+def test_another_tuple_may_come_back_from_what_is_verified_or_being_tried(
+    begun: Journal, stock: KnobSpace, in_force: tuple[int, int, int]
+) -> None:
+    verified, tried = FIRST.with_core((8, 3, 500)), FIRST.with_core((16, 3, 10))
+    begun.announce(verified)
+    begun.commit(verified)
+    for pool_tuple in (tried, verified, tried):
+        begun.announce(pool_tuple)
+    begun.return_to(FIRST)
+    for journal in (begun, found(begun, stock)):
+        assert journal is not None
+        left = journal.left_over(FIRST.with_core(in_force))
+        assert (left.wanted, left.theirs) == (FIRST, ())
+        assert journal.left_over(FIRST.with_core((64, 3, 500))).theirs == ("pool_size",)
+
+
+def test_what_cannot_be_noted_comes_back_all_the_same(
+    begun: Journal, stock: KnobSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    verified = FIRST.with_core((8, 3, 500))
+    begun.announce(verified)
+    begun.commit(verified)
+    with monkeypatch.context() as full:
+        full.setattr("os.write", fail)
+        with pytest.raises(JournalError, match="cannot write"):
+            begun.return_to(FIRST)
+    assert begun.left_over(verified).wanted == FIRST
+    again = found(begun, stock)
+    assert again is not None
+    assert again.first == verified
+
+
+def test_what_somebody_has_removed_is_written_again_and_never_begins_without_its_head(
+    begun: Journal, stock: KnobSpace
+) -> None:
+    begun.announce(FIRST.with_core((8, 3, 500)))
+    begun.path.unlink()
+    with pytest.raises(JournalError, match="nothing more is set"):
+        begun.announce(FIRST.with_core((16, 3, 500)))
+    assert found(begun, stock) is None
+    begun.renew()
+    assert found(begun, stock) == begun
+
+
 def test_commit_that_cannot_be_written_leaves_the_beginning(
     begun: Journal, stock: KnobSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,6 +207,8 @@ def test_restart_is_no_reason_to_refuse_it(begun: Journal, stock: KnobSpace) -> 
         ({"first": {"pool_size": 2}}, "needs the field"),
         ({"first": [2, 3, 500]}, "is damaged"),
         ({"begun_unix_s": None}, "is damaged"),
+        ({"procedure": "x.y(1); DROP TABLE t"}, "is no name of a procedure"),
+        ({"procedure": 3}, "is damaged"),
     ],
 )
 def test_journal_that_does_not_fit_is_named(

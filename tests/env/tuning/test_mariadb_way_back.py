@@ -1,6 +1,6 @@
 """The way back on a real MariaDB: one tuner at a time, lost connections, left-over tuples, and what others set."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -13,6 +13,7 @@ from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.mariadb.identity import ServerIdentity
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.tuning import mariadb_way_back
 from poolpilot.env.tuning.journal import Journal, path_of
 from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack, by_hand
 from poolpilot.env.tuning.way_back import restoring
@@ -106,7 +107,8 @@ def test_tuple_is_in_the_journal_before_it_is_in_force(server: MariadbServer, tm
     actuator, server.actuator = server.actuator, Watching()
     with restoring(MariadbWayBack(server, tmp_path), "climb", console) as first:
         server.apply(other_than(first))
-    (journal, after), _back = seen
+    (before, first_again), (journal, after), _back = seen
+    assert (before, first_again) == (None, first), "what is in force is set once, to see that it can be"
     assert journal is not None
     assert (journal.first, journal.announced) == (first, (after,))
 
@@ -136,6 +138,43 @@ def test_lost_connection_is_opened_again_and_its_lock_taken_over(
     assert "is lost; it is opened again" in said(console)
     with opened(lab) as next_one:
         MariadbWayBack(next_one, tmp_path).begin("climb", lambda _sentence: None)
+
+
+def test_who_has_not_begun_reaches_a_lost_server_again_without_a_lock_or_a_journal(
+    server: MariadbServer, lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    way_back, first = MariadbWayBack(server, tmp_path), server.tuple_in_force()
+    way_back.commit(other_than(first))
+    execute, sent = Session.execute, list[str]()
+
+    def noted(session: Session, statement: str, values: Sequence[object] = ()) -> None:
+        sent.append(statement)
+        execute(session, statement, values)
+
+    for _ in range(2):
+        with pytest.raises(LostServerError):
+            lose_the_connection(server, lab)
+        with monkeypatch.context() as watched:
+            watched.setattr(Session, "execute", noted)
+            watched.setattr(mariadb_way_back, "lock", lambda *_: pytest.fail("a lock is taken"))
+            assert way_back.reach_again() is False
+        assert server.tuple_in_force() == first
+    assert sent
+    assert not [statement for statement in sent if statement.startswith("KILL")]
+    assert way_back.bring_back(lambda _sentence: None) == ""
+    assert not list(tmp_path.iterdir())
+
+
+def test_who_has_not_begun_is_told_of_a_restart(
+    server: MariadbServer, lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    way_back, now = MariadbWayBack(server, tmp_path), server.identity
+    with pytest.raises(LostServerError):
+        lose_the_connection(server, lab)
+    later = replace(now, started_unix_s=now.started_unix_s + 60)
+    monkeypatch.setattr(ServerIdentity, "read", lambda _session: later)
+    assert way_back.reach_again() is True
+    assert way_back.reach_again() is False
 
 
 def test_message_names_what_is_in_force_where_the_server_is_gone(

@@ -69,3 +69,9 @@ def test_families_that_were_looked_into_are_sealed_no_more() -> None:
 def test_a_collection_holds_the_workloads_of_the_older_validation_families_as_before() -> None:
     names = {one.workload.name for one in workload_set(1, {"validation": 35})}
     assert {"two_latches-1-4", "short_beside_silent_long-1-0", "commit_path-1-4"} <= names
+
+
+def test_processors_may_be_named_and_more_of_them_have_more_connections() -> None:
+    one, many = (draw_workload(FAMILIES["cpu_single"], 1, 3, cpus) for cpus in (1, 16))
+    assert (one.cpus, many.cpus, many.connections) == (1, 16, 8 * one.connections)
+    assert one.name != many.name != draw_workload(FAMILIES["cpu_single"], 1, 3).name

@@ -63,6 +63,33 @@ def test_latch_is_found_from_its_waits() -> None:
     assert again.throughput_per_s == pytest.approx(window.throughput_per_s, rel=0.25)
 
 
+@pytest.mark.parametrize(
+    ("per_request", "steps"),
+    [
+        ({"sleep": 0.01}, 0),
+        ({"sleep": 0.02}, 1),
+        ({"sleep": 0.5}, 1),
+        ({"sleep": 0.5, "net": 1.5}, 3),
+        ({"row_lock": 300.0}, 62),
+        ({"sleep": 300.0, "disk_io": 300.0, "row_lock": 300.0, "net": 70.0}, 248),
+    ],
+)
+def test_reported_waits_are_rebuilt_however_few_or_many(per_request: Mapping[str, float], steps: int) -> None:
+    real = Workload("reported", "test", WORKLOADS["reported"], connections=8, cpus=2, seed=1)
+    window = window_of(real, PoolTuple(2, 3, 500))
+    told = {f"waits_{kind}_per_request": per_request.get(kind, 0.0) for kind in ("sleep", "disk_io", "row_lock", "net")}
+    features = {**window.profile.features, **told}
+    features |= {"wait_round_us_mean": 200.0, "silent_wait_us_per_round": 3000.0, "latch_waits_per_request": 0.0}
+    seen = replace(window, profile=replace(window.profile, features=features))
+    rebuilt = observed_workload(seen, KnobSpace.stock(2), Objective(), CALIBRATED)
+    waits = [step for step in rebuilt.classes[0].steps if step.reported]
+    assert len(waits) == steps
+    if steps:
+        each_us = 200.0 - CALIBRATED.timer_slack_us
+        assert sum(step.us for step in waits) == pytest.approx(each_us * sum(per_request.values()))
+    Scenario(rebuilt, CALIBRATED).open()
+
+
 def test_core_tier_alone_is_enough() -> None:
     real = Workload("cpu", "test", WORKLOADS["cpu"], connections=32, cpus=2, seed=1)
     window = window_of(real, PoolTuple(2, 3, 500))

@@ -111,3 +111,12 @@ def test_a_trial_says_what_it_is_expected_to_take_off_and_the_end_does_not(curve
             server.apply(end.pool_tuple)
             windows.append(window_of(server))
     assert end.reasons[0].startswith(f"{end.pool_tuple} is the best of {len(windows)} measured")
+
+
+def test_library_of_a_grid_without_multiples_of_the_processors_is_served(curves: ResponseCurves) -> None:
+    """Before, it was taken, and every prediction from it failed: it had no reference column."""
+    grid = curves.grid.model_copy(update={"multiples": ()})
+    short = [one.model_copy(update={"log_worth": one.log_worth[: len(grid)]}) for one in curves.curves]
+    library = ResponseCurves(grid=grid, source=curves.source, curves=tuple(short))
+    with server_with_peak(32.0) as server:
+        assert tried(LatentBandit(library), server, most=4)[-1] in range(16, 65)

@@ -96,3 +96,21 @@ def test_folder_that_cannot_be_written_is_a_sentence(files: dict[str, bytes], tm
     (tmp_path / "file").touch()
     with pytest.raises(ArtefactError, match=r"cannot write the learned model to .*; choose another folder with --out"):
         write_learned_model(tmp_path / "file", files)
+
+
+def test_a_network_that_the_manifest_does_not_name_is_not_read(files: dict[str, bytes], tmp_path: Path) -> None:
+    write_learned_model(tmp_path / "both", files | network_files())
+    incoming = tmp_path / "both" / "network" / ".incoming"
+    incoming.mkdir()
+    for path in champion_folder(kind="mariadb").iterdir():
+        (incoming / path.name).write_bytes(path.read_bytes())
+    learned = load_learned_model(tmp_path / "both")
+    assert learned.network is not None
+    assert learned.network.digest == load_champion().digest
+
+
+def test_half_a_network_is_refused(files: dict[str, bytes], tmp_path: Path) -> None:
+    half = {name: content for name, content in network_files().items() if not name.endswith("model.json")}
+    write_learned_model(tmp_path / "half", files | half)
+    with pytest.raises(DamagedArtefactError, match=r"names no network/model\.json"):
+        load_learned_model(tmp_path / "half")

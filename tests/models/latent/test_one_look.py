@@ -1,7 +1,7 @@
 """The network answers where it is sure, the curves where it abstains or its change may lose."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 import pytest
@@ -17,7 +17,7 @@ from poolpilot.models.latent.one_look import OneLook
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.looks.wait_rules import WaitRules
-from poolpilot.models.predictor import Prediction, ScorePredictor
+from poolpilot.models.predictor import Estimate, Prediction, Preference, ScorePredictor
 
 
 @dataclass
@@ -28,6 +28,11 @@ class Told:
     abstained: bool = False
     low: float = 0.1
     asked: list[Sequence[Window]] = field(default_factory=list)
+    low_over_in_force: float = 0.1
+
+    def prefer(self, windows: Sequence[Window], *_: KnobSpace | Objective) -> Preference:
+        estimate = Estimate(0.3, self.low_over_in_force, 0.5, 0.0)
+        return Preference(windows[-1].pool_tuple, estimate, estimate, estimate)
 
     def predict(self, windows: Sequence[Window], *_: KnobSpace | Objective) -> Prediction:
         self.asked.append(windows)
@@ -57,6 +62,17 @@ def test_who_answers(curves: ResponseCurves, window: tuple[Window, KnobSpace], t
     prediction = look.predict([seen], limits, Objective())
     assert prediction.model_digest == ("network" if answers == "network" else curves.digest)
     assert len(told.asked) == 1
+
+
+@pytest.mark.parametrize(("low", "answers"), [(0.1, "network"), (-0.2, "curves")])
+def test_after_several_windows_a_change_is_held_beside_what_is_in_force(
+    curves: ResponseCurves, window: tuple[Window, KnobSpace], low: float, answers: str
+) -> None:
+    seen, limits = window
+    told = Told(32, low=0.2, low_over_in_force=low)
+    look = OneLook(cast("ScorePredictor", told), LatentAdvisor(curves))
+    prediction = look.predict([seen, replace(seen, pool_tuple=PoolTuple(8, 3, 500))], limits, Objective())
+    assert prediction.model_digest == ("network" if answers == "network" else curves.digest)
 
 
 def test_what_is_to_stay_may_stay_whatever_its_interval(

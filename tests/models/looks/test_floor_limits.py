@@ -1,19 +1,21 @@
 """A floor that breaks at one configuration tells how far another may go, and what is allowed and better is found."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from poolpilot.env.floors import broken_floors, forbidden_by_floors, kept_shares
+from poolpilot.env.floors import broken_floors, forbidden_by_floors
 from poolpilot.env.measurement.protocol import observe
-from poolpilot.env.objective import Objective
+from poolpilot.env.objective import ROWS, Objective
 from poolpilot.env.servers.simulated import SimulatedServer
+from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.looks.floor_limits import within_floors
+from poolpilot.models.looks.floor_limits import near_first, within_floors
 from poolpilot.native_pool.simulation import CALIBRATED
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
@@ -45,12 +47,12 @@ def windows_of_trials(objective: Objective) -> Sequence[Window]:
     return windows
 
 
-@pytest.mark.parametrize(("floor", "gain"), [(0.2, 40.0), (0.3, 40.0), (0.5, 20.0), (0.6, 20.0)])
+@pytest.mark.parametrize(("floor", "gain"), [(0.2, 40.0), (0.3, 40.0), (0.5, 20.0), (0.6, 15.0)])
 def test_trials_find_what_the_floor_allows(floor: float, gain: float) -> None:
     objective = objective_with(floor)
     windows = windows_of_trials(objective)
     best = objective.best(windows)
-    assert kept_shares(best, windows[0], objective)["scans"] >= floor
+    assert objective.kept_share("scans", best, windows[0])[0] >= floor
     assert objective.goodput_per_s(best) >= gain * objective.goodput_per_s(windows[0])
 
 
@@ -84,4 +86,94 @@ def test_where_nothing_broke_everything_may_be_tried() -> None:
     windows = [window_under(DEFAULT), window_under(PoolTuple(16, 3, 500))]
     assert np.all(within_floors(tuples, windows, objective_with(0.01)))
     assert np.all(within_floors(tuples, windows, Objective()))
-    assert np.all(within_floors(tuples, windows[:1], objective_with(0.5)))
+    assert np.all(within_floors(tuples, windows[:1], Objective(min_share={"somebody else": 0.5})))
+
+
+@pytest.mark.parametrize(
+    ("floor", "first"),
+    [(0.9, {(4, 3, 500)}), (0.5, {(4, 3, 500)}), (0.3, {(4, 3, 500), (8, 3, 500), (4, 3, 10)})],
+)
+def test_first_trial_is_near_and_what_it_leaves_allows_more(floor: float, first: set[tuple[int, int, int]]) -> None:
+    tuples = [PoolTuple(size, 3, timer) for timer in (10, 500) for size in (2, 4, 8, 16, 64)]
+    window = window_under(DEFAULT)
+    near = within_floors(tuples, [window], objective_with(floor))
+    assert {one.core for one, may in zip(tuples, near, strict=True) if may} - {(2, 3, 500), (2, 3, 10)} == first
+    unharmed = replace(window, pool_tuple=PoolTuple(4, 3, 500))
+    assert np.all(within_floors(tuples, [window, unharmed], objective_with(floor)))
+
+
+ROWS_OF_A_SCAN = 80_000.0
+
+
+def as_the_server_shows(window: Window) -> Window:
+    """Without classes, but with the rows that the scans have read."""
+    rows_per_s = ROWS_OF_A_SCAN * window.classes["scans"].throughput_per_s + window.classes["points"].throughput_per_s
+    return replace(window.without_classes(), indicators={ROWS_READ_PER_S: rows_per_s})
+
+
+def test_rows_read_stand_for_long_statements_where_no_class_is_known() -> None:
+    first, further = (as_the_server_shows(window_under(one)) for one in (DEFAULT, PoolTuple(16, 3, 500)))
+    kept, error = Objective().kept_share(ROWS, further, first)
+    scans = objective_with(0.3).kept_share("scans", window_under(PoolTuple(16, 3, 500)), window_under(DEFAULT))[0]
+    assert kept == pytest.approx(scans, rel=0.05)
+    assert error == 0.0
+    assert kept < 0.3
+    assert not Objective().may_be_kept(further, first)
+    assert Objective(min_rows_share=0.0).may_be_kept(further, first)
+    said = forbidden_by_floors([first, further], Objective())
+    assert said is not None
+    assert f"left {100 * kept:.0f} % of the rows read before, and their floor is 30 %" in said
+    allowing = float(said.partition("a min_rows_share of ")[2].partition(" ")[0])
+    assert forbidden_by_floors([first, further], Objective(min_rows_share=allowing)) is None
+
+
+def test_first_look_goes_near_where_statements_read_many_rows() -> None:
+    tuples = [PoolTuple(size, 3, timer) for timer in (10, 500) for size in (2, 4, 8, 16, 64)]
+    window = as_the_server_shows(window_under(DEFAULT))
+    near = within_floors(tuples, [window], Objective())
+    assert {one.core for one, may in zip(tuples, near, strict=True) if may} == {
+        *((2, 3, 10), (2, 3, 500), (4, 3, 10)),
+        *((4, 3, 500), (8, 3, 500)),
+    }
+    assert "long ones are among them" in (near_first(window, Objective()) or "")
+    few = replace(window, indicators={ROWS_READ_PER_S: 99.0 * window.throughput_per_s})
+    assert np.all(within_floors(tuples, [few], Objective()))
+    assert near_first(few, Objective()) is None
+    assert np.all(within_floors(tuples, [window.without_classes()], Objective(min_rows_share=0.0)))
+    assert near_first(replace(window, indicators={}), Objective()) is None
+    assert "'scans'" in (near_first(window_under(DEFAULT), objective_with(0.3)) or "")
+
+
+def test_what_is_known_of_rows_is_forgotten_once_classes_report() -> None:
+    window = window_under(DEFAULT)
+    assert Objective().floors(replace(window, indicators={ROWS_READ_PER_S: 1e6})) == {}
+    assert Objective().floors(as_the_server_shows(window)) == {ROWS: 0.3}
+    lost = as_the_server_shows(window)
+    assert Objective().kept_share(ROWS, replace(lost, indicators={}), lost)[0] == 1.0
+
+
+def test_few_completions_leave_a_floor_in_doubt() -> None:
+    windows = [window_under(DEFAULT), window_under(PoolTuple(4, 3, 500))]
+    kept, error = objective_with(0.1).kept_share("scans", windows[1], windows[0])
+    assert 0.02 < error < kept
+    inside = objective_with(kept - 0.5 * error)
+    assert inside.feasible(windows[1], windows[0])
+    assert not inside.may_be_kept(windows[1], windows[0])
+    assert inside.model_copy(update={"floor_errors": 0.0}).may_be_kept(windows[1], windows[0])
+    (doubtful,) = broken_floors(windows[1], windows[0], inside)
+    assert f"%, give or take {100.0 * error:.0f}, of what it had" in str(doubtful)
+    assert forbidden_by_floors(windows, inside) is None  # as nothing surer is better, it is what is ended on
+    allowing = float(doubtful.allowed_by(inside.floor_errors).partition("at most ")[2].partition(" ")[0])
+    assert objective_with(allowing).may_be_kept(windows[1], windows[0])
+    assert inside.may_be_kept(windows[0], windows[0])
+
+
+def test_where_all_that_is_better_is_in_doubt_the_furthest_above_its_floor_is_taken() -> None:
+    first, near, far = (window_under(one) for one in (DEFAULT, PoolTuple(4, 3, 500), PoolTuple(8, 3, 500)))
+    kept, error = objective_with(0.1).kept_share("scans", far, first)
+    objective = objective_with(kept - 0.5 * error).model_copy(update={"floor_errors": 50.0})
+    assert objective.value(far) > objective.value(near) > objective.value(first)
+    assert objective.best([first, near, far]) is near
+    assert objective.model_copy(update={"floor_errors": 0.0}).best([first, near, far]) is far
+    strict = objective_with(0.99)
+    assert strict.best([first, near, far]) is first

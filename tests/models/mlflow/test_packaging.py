@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import mlflow
@@ -13,7 +14,7 @@ import pytest
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
-from poolpilot.errors import ArtefactError
+from poolpilot.errors import ArtefactError, FeatureError
 from poolpilot.featurizer.window import Window
 from poolpilot.models.artefact import Artefact, load
 from poolpilot.models.body import as_body
@@ -121,3 +122,15 @@ def test_damaged_artefact_is_not_logged(
     with pytest.raises(ArtefactError, match="digest"):
         log_artefact_model(tmp_path / "random", [window_of(1)], limits, Objective())
     assert mlflow.search_logged_models(output_format="list") == []
+
+
+@pytest.mark.usefixtures("_registry")
+def test_version_gives_no_advice_for_another_kind_of_server(
+    unanimous: Artefact, tmp_path: Path, window_of: Callable[..., Window], limits: KnobSpace
+) -> None:
+    assert unanimous.card.kind == "native"
+    info = log_artefact_model(tmp_path / "unanimous", [window_of(1)], limits, Objective())
+    model = mlflow.pyfunc.load_model(info.model_uri)
+    foreign = as_body([replace(window_of(1), server_kind="mariadb")], limits, Objective())
+    with pytest.raises(FeatureError, match="for servers of the kind 'native': ask a version for 'mariadb'"):
+        model.predict(pd.DataFrame({"body": [json.dumps(foreign)]}))

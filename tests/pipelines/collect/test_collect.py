@@ -15,14 +15,16 @@ import pytest
 from rich.console import Console
 
 from poolpilot.env.action_grid import DEFAULT_GRID, LARGE_GRID, ActionGrid
+from poolpilot.env.durability.folder_lock import locked_folder
 from poolpilot.env.measurement.sweep import AGAIN_ROUND
 from poolpilot.env.server import PoolServer
 from poolpilot.env.workloads.families import PlannedWorkload
-from poolpilot.errors import ServerError, SettingError, StoreError
+from poolpilot.errors import ServerError, SettingError, StoreError, TakenFolderError
 from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.collect.collect import Staging, collect
 from poolpilot.pipelines.collect.collect_report import CollectReport
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
+from poolpilot.pipelines.collect.workload_run import core_of
 from poolpilot.pipelines.store.dataset import read_dataset
 from poolpilot.pipelines.store.records import StagingStore
 
@@ -120,6 +122,31 @@ def test_a_second_run_has_nothing_to_do(collect_settings: NewSettings, planned: 
     first, _ = run(settings, planned[:2], staging)
     second, _ = run(settings, planned[:2], staging)
     assert (second.complete, second.windows, second.digest) == (2, 0, first.digest)
+
+
+def test_what_a_damaged_segment_has_lost_is_measured_again(
+    collect_settings: NewSettings, planned: Planned, staging: Staging
+) -> None:
+    settings = collect_settings(segment_every_s=0.0)
+    run(settings, planned[:1], staging)
+    store = StagingStore(settings.store)
+    rows = store.window_rows()
+    first = next(row for row in rows if row["kind"] == "sweep" and row["round"] == 0)
+    for path in (settings.store / "windows").glob("*.parquet"):
+        path.unlink()
+    store.windows.append([row for row in rows if row is not first], "without")
+    run(settings, planned[:1], staging)
+    raced = Counter(core_of(row) for row in store.window_rows() if row["kind"] == "sweep" and row["round"] == 0)
+    assert core_of(first) in raced
+    assert set(raced.values()) == {1}
+
+
+def test_second_collector_of_a_store_is_refused(
+    collect_settings: NewSettings, planned: Planned, staging: Staging
+) -> None:
+    settings = collect_settings()
+    with locked_folder(settings.store, "collects"), pytest.raises(TakenFolderError, match="another process collects"):
+        run(settings, planned[:1], staging)
 
 
 @pytest.mark.parametrize("in_window", [1, 17, 24, 30, 32, 33, 40, 45, 75])

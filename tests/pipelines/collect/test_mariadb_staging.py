@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from poolpilot.env.lab.sysbench_families import FAMILIES, draw_workload
 from poolpilot.env.measurement.protocol import MARIADB_RACING
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
@@ -42,7 +44,10 @@ def test_windows_are_mariadbs_unless_named_and_hold_whole_bursts() -> None:
     settings = CollectSettings.load(None, {"server": "mariadb"})
     even, bursty = (draw_workload(FAMILIES[name], 1, 0) for name in ("point_select", "bursty"))
     assert racing_for(even, settings).racing.window_s == MARIADB_RACING.window_s
-    assert racing_for(bursty, settings).racing.window_s % bursty.classes[0].burst_period_s < 1e-9
+    racing, period_s = racing_for(bursty, settings).racing, bursty.classes[0].burst_period_s
+    for pool_tuple in settings.action_grid.tuples:
+        bursts = racing.window_for(pool_tuple) / period_s
+        assert bursts == pytest.approx(round(bursts)), "also where the slow timer lengthens a window"
     named = CollectSettings.load(None, {"server": "mariadb", "racing.window_s": 2.5})
     assert racing_for(even, named).racing.window_s == 2.5
     assert racing_for(even, named).racing.settle_s == MARIADB_RACING.settle_s

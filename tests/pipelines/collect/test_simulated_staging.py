@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from poolpilot.env.workloads.simulated_families import SIMULATED_FAMILIES
+from poolpilot.env.action_grid import LARGE_GRID
+from poolpilot.env.workloads.simulated_families import CYCLE_S, SIMULATED_FAMILIES, draw_scenario
 from poolpilot.errors import StoreError
 from poolpilot.featurizer.record import OLDER_TIMER
 from poolpilot.pipelines.collect.collect import collect
 from poolpilot.pipelines.collect.collect_report import CollectReport
 from poolpilot.pipelines.collect.collect_settings import SIMULATED_STORE, CollectSettings
-from poolpilot.pipelines.collect.staging import simulated_staging
+from poolpilot.pipelines.collect.staging import SimulatedStaging, simulated_staging
 from poolpilot.pipelines.store.dataset import read_dataset
 from poolpilot.pipelines.store.records import StagingStore
 
@@ -41,6 +42,25 @@ def test_sweeps_are_complete_and_can_be_learned_from(tmp_path: Path) -> None:
     assert {sweep.family for sweep in dataset.sweeps} == set(SIMULATED_FAMILIES)
     assert all(len(sweep.entries) == len(dataset.grid) == 32 for sweep in dataset.sweeps)
     assert all(sweep.again_values for sweep in dataset.sweeps)
+
+
+@pytest.mark.parametrize("cycle_s", [CYCLE_S, 0.3, 4.0])
+def test_windows_hold_whole_cycles_whatever_the_timer(cycle_s: float) -> None:
+    scenario = replace(draw_scenario(SIMULATED_FAMILIES["sim_bursty"], 1), cycle_s=cycle_s)
+    workload = scenario.workload
+    settings = CollectSettings.load(None, {"server": "simulated"})
+    racing = SimulatedStaging({workload.name: scenario}).settings_for(workload, settings).racing
+    assert racing.window_requests is None
+    for pool_tuple in LARGE_GRID.tuples:
+        cycles = racing.window_for(pool_tuple) / cycle_s
+        assert cycles == pytest.approx(round(cycles)), "also where the slow timer would lengthen a window"
+    assert racing.window_s < 1.01 + cycle_s
+
+
+def test_windows_of_a_collection_begin_after_the_ramp() -> None:
+    scenario = draw_scenario(SIMULATED_FAMILIES["sim_cpu_bound"], 1)
+    server = SimulatedStaging({scenario.workload.name: scenario}).open(scenario.workload)
+    assert server.snapshot().time_s == pytest.approx(0.2)
 
 
 def test_threads_change_no_outcome_and_a_second_run_measures_nothing(tmp_path: Path) -> None:

@@ -17,9 +17,10 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.champion import load_champion
 from poolpilot.models.predictor import ScorePredictor
 from poolpilot.pipelines.evaluate.baselines import methods_of
-from poolpilot.pipelines.evaluate.evaluation import EvaluationSettings, evaluate_methods, starts_of
+from poolpilot.pipelines.evaluate.evaluation import EvaluationSettings
+from poolpilot.pipelines.evaluate.replayed_methods import evaluate_methods, starts_of
 
-SETTINGS = EvaluationSettings(start_sizes=(4, 16), resamples=100)
+SETTINGS = EvaluationSettings(start_sizes=(4, 16), replays=1, resamples=100)
 DECISIONS = RefinerSettings().decisions
 WARM_START = WarmStartSettings(decisions=DECISIONS, measurement=MeasurementSettings(settle_s=0.0))
 """As many decisions as the refiner has; those of a warm start are for a live server."""
@@ -31,7 +32,8 @@ def without_noise(sweep: WorkloadSweep) -> WorkloadSweep:
         core: replace(entry, windows=entry.windows[:1], values=entry.values[:1])
         for core, entry in sweep.server_view().entries.items()
     }
-    return replace(sweep, entries=entries, again_values=sweep.again_values or (sweep.oracle_value,))
+    kept = replace(sweep, entries=entries)
+    return replace(kept, again_values=(kept.oracle_value,))
 
 
 def held_by_a_warm_start(sweep: WorkloadSweep, start: PoolTuple) -> tuple[PoolTuple, int]:

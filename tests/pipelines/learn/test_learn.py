@@ -1,18 +1,20 @@
 """A run leaves a folder that decides, goes on from wherever it was stopped, and puts nothing bad in force."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.pipelines.learn.conftest import learned_in, made_quick
 
-from poolpilot.errors import SettingError
+from poolpilot.errors import FeatureError, PoolPilotError, ServerError, SettingError, StoreError
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
 from poolpilot.models.latent.shipped import bandit_for
+from poolpilot.pipelines.calibrate.calibrate import CalibrateSettings
 from poolpilot.pipelines.learn import learn as learn_module
 from poolpilot.pipelines.learn.learn import LearnReport
+from poolpilot.pipelines.learn.learning_journal import LearningJournal
 from poolpilot.pipelines.learn.machine_check import MachineCheck
 from poolpilot.pipelines.learn.own_records import OWN, OwnRecords
 from poolpilot.pipelines.learn.simulated_collection import SimulatedCollection
@@ -89,6 +91,20 @@ def test_stopped_anywhere_it_comes_to_the_same(
     assert len(report.rounds) == 1
 
 
+def test_what_was_rolled_back_since_the_gate_is_not_put_in_force_again(
+    run_learn: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        raises_once(patch, LearningJournal, "close")
+        with pytest.raises(KeyboardInterrupt):
+            run_learn()
+    shelf = ModelShelf(run_learn(minutes=0.0).out)
+    went_back_to = shelf.roll_back("it lost")
+    report = run_learn()
+    assert (report.promoted, report.in_force) == (False, went_back_to)
+    assert "was rolled back in production before" in report.objections[-1]
+
+
 def test_what_is_finished_is_not_done_again(run_learn: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         raises_once(patch, learn_module, "objections_to_learned")
@@ -161,3 +177,50 @@ def test_nothing_is_learned_from_nothing(run_learn: Run, tmp_path: Path) -> None
 def test_no_minutes_learn_nothing_and_leave_what_ships_in_force(run_learn: Run, small_library: ResponseCurves) -> None:
     report = run_learn(minutes=0.0)
     assert (report.rounds, report.folder, report.in_force) == ([], None, small_library.digest)
+
+
+def calibration_of(
+    monkeypatch: pytest.MonkeyPatch, run_learn: Run, swept: Mapping[str, int], error: PoolPilotError
+) -> tuple[list[CalibrateSettings], list[str]]:
+    """The settings that the simulator was calibrated with in a run on live workloads, and what was said of it."""
+    given: list[CalibrateSettings] = []
+    reasons: list[str] = []
+
+    def failing(settings: CalibrateSettings, _: object) -> None:
+        given.append(settings)
+        raise error
+
+    def finished(journal: LearningJournal, name: str, result: dict[str, Any]) -> None:
+        reasons.extend([result["reason"]] if name == "calibration 1" else [])
+        original(journal, name, result)
+
+    def without_sweeps(*_: object) -> Iterator[Any]:
+        return iter(())
+
+    original = LearningJournal.finish
+    rows = [{"server": "native", "split": split, "workloads": number} for split, number in swept.items()]
+    rows.append({"server": "simulated", "split": "train", "workloads": 9})
+    monkeypatch.setattr(learn_module, "collect_live", lambda *_: None)
+    monkeypatch.setattr(learn_module, "calibrate", failing)
+    monkeypatch.setattr(OwnRecords, "coverage", lambda _: rows)
+    monkeypatch.setattr(OwnRecords, "sweeps", without_sweeps)
+    monkeypatch.setattr(LearningJournal, "finish", finished)
+    run_learn(servers=("native",))
+    return given, reasons
+
+
+@pytest.mark.parametrize("error", [StoreError("torn"), ServerError("it stands"), FeatureError("classes", "it lacks")])
+def test_the_simulator_is_fitted_to_what_is_learned_from_and_no_failure_ends_the_run(
+    run_learn: Run, monkeypatch: pytest.MonkeyPatch, error: PoolPilotError
+) -> None:
+    given, reasons = calibration_of(monkeypatch, run_learn, {"train": 4, "validation": 2}, error)
+    assert [settings.splits for settings in given] == [("train",)]
+    assert reasons == [str(error)]
+
+
+def test_workloads_to_judge_by_are_not_counted_as_something_to_fit_to(
+    run_learn: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given, reasons = calibration_of(monkeypatch, run_learn, {"train": 3, "validation": 9}, StoreError("asked for"))
+    assert given == []
+    assert reasons == ["3 live workloads to learn from are complete and 4 are needed"]

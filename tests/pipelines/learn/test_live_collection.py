@@ -32,20 +32,38 @@ Run = Callable[..., LearnReport]
 
 def test_the_embedded_pool_is_swept_for_its_seconds_and_then_goes_on(tmp_path: Path) -> None:
     store = StagingStore(tmp_path / "native")
-    first = collect_live("native", store.directory, 1.0, 1, QUIET, tmp_path / "lab")
+    first = collect_live("native", store.directory, 1.0, 1, QUIET, tmp_path / "lab", 1)
     assert first.stopped == "the time budget is spent"
     begun = len(store.window_rows())
     assert begun == first.windows >= 1
-    second = collect_live("native", store.directory, 1.0, 1, QUIET, tmp_path / "lab")
+    second = collect_live("native", store.directory, 1.0, 1, QUIET, tmp_path / "lab", 1)
     assert len(store.window_rows()) == begun + second.windows
     assert {row["server"] for row in store.window_rows()} == {"native"}
+
+
+@pytest.mark.parametrize("server", ["native", "mariadb"])
+@pytest.mark.parametrize(("asked", "here", "given"), [(1, 4, 1), (4, 4, 4), (16, 4, 4)])
+def test_every_server_has_the_processors_that_are_asked_for_or_all_that_are_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: str, asked: int, here: int, given: int
+) -> None:
+    planned: list[PlannedWorkload[Any]] = []
+
+    def collected(_: object, workloads: list[PlannedWorkload[Any]], *__: object) -> CollectReport:
+        planned.extend(workloads)
+        return CollectReport(tmp_path, 1)
+
+    monkeypatch.setattr(live_collection, "collect", collected)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(here)))
+    collect_live(server, tmp_path, 600.0, 1, QUIET, tmp_path / "lab", asked)
+    assert len(planned) > 20
+    assert {one.workload.cpus for one in planned} == {given}
 
 
 def test_ctrl_c_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stopped = CollectReport(tmp_path, 1, stopped="interrupted")
     monkeypatch.setattr(live_collection, "collect", lambda *_, **__: stopped)
     with pytest.raises(KeyboardInterrupt):
-        collect_live("native", tmp_path, 1.0, 1, QUIET, tmp_path)
+        collect_live("native", tmp_path, 1.0, 1, QUIET, tmp_path, 1)
 
 
 def test_a_short_run_has_some_of_every_split_and_family() -> None:
@@ -71,7 +89,8 @@ def swept_on_a_slow_machine(server: str, store: Path, *_: Any) -> None:
     assert server == "native"
     racing = MeasurementSettings(window_s=1.0, keep_shares=(1.0,), finalists=1, oracle_repeats=1)
     settings = CollectSettings.load(None, {"store": store, "racing": racing, "climbs": 0, "random_share": 0.0})
-    families = ("cpu_single", "silent_single", "reported_single", "two_latches", "reports", "page_faults")
+    learned = ("cpu_single", "silent_single", "reported_single", "cpu_with_think")
+    families = (*learned, "two_latches", "reports", "page_faults")
     planned = [PlannedWorkload(FAMILIES[name].split, draw_workload(FAMILIES[name], 5, 1)) for name in families]
 
     def opened(workload: Workload) -> SimulatedServer:

@@ -1,12 +1,14 @@
 """One MLflow run with a child for every stage, which goes on where it was stopped; nothing without MLflow."""
 
 import importlib.util
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from poolpilot.errors import ServerError
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.pipelines.learn import learn as learn_module
 from poolpilot.pipelines.learn.learn import LearnReport
@@ -68,3 +70,12 @@ def test_without_mlflow_it_works_all_the_same(run_learn: Run, tmp_path: Path, mo
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "mlflow" else found(name))
     assert run_learn(track=True, tracking=tmp_path / "tracking").promoted
     assert not (tmp_path / "tracking").exists()
+
+
+def test_mlflow_that_does_not_answer_is_named(run_learn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{port}")
+    with pytest.raises(ServerError, match=f"MLflow could not log the run 'learn' to http://127.0.0.1:{port}: "):
+        run_learn(track=True, tracking=tmp_path / "tracking")

@@ -1,5 +1,6 @@
 """Outcomes with a planted gain, and learned models that differ by their curves."""
 
+import lzma
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -69,19 +70,23 @@ def curves_named(name: str) -> ResponseCurves:
     return ResponseCurves(grid=GRID, source="made for tests", curves=(curve,))
 
 
+def files_of(name: str) -> dict[str, bytes]:
+    """The files of a learned model of one curve."""
+    return {CURVES_FILE: lzma.compress(curves_named(name).as_json().encode())}
+
+
 @pytest.fixture
 def shelf(tmp_path: Path) -> ModelShelf:
     return ModelShelf(tmp_path / "learned")
 
 
 @pytest.fixture
-def put(shelf: ModelShelf, tmp_path: Path) -> Callable[[str], str]:
+def put(shelf: ModelShelf) -> Callable[[str], str]:
     """Puts a model on the shelf and makes it the one in force; gives its digest."""
 
     def put_and_promote(name: str) -> str:
         curves = curves_named(name)
-        curves.save(tmp_path / CURVES_FILE)
-        shelf.put(curves.digest, {CURVES_FILE: (tmp_path / CURVES_FILE).read_bytes()})
+        shelf.put(curves.digest, files_of(name))
         shelf.promote(curves.digest)
         return curves.digest
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.pipelines.production.conftest import files_of
 
 from poolpilot.errors import ArtefactError, DamagedArtefactError, StoreError
 from poolpilot.models.latent.latent_bandit import LatentBandit
@@ -102,3 +103,33 @@ def test_ledger_that_is_none_is_a_sentence(shelf: ModelShelf) -> None:
     (shelf.folder / LEDGER).write_text("no line of ours\n", encoding="utf-8")
     with pytest.raises(StoreError, match="cannot read the ledger"):
         shelf.ledger()
+
+
+def test_what_is_on_the_shelf_is_not_written_again(shelf: ModelShelf, put: Put) -> None:
+    digest = put("first")
+    before = {path: (path.stat().st_ino, path.read_bytes()) for path in shelf.current.iterdir()}
+    shelf.put(digest, {**files_of("first"), "evaluation.json": b"{}"})
+    assert {path: (path.stat().st_ino, path.read_bytes()) for path in shelf.current.iterdir()} == before
+
+
+def test_disk_that_is_full_leaves_what_is_in_force_and_nothing_half(
+    shelf: ModelShelf, put: Put, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    first = put("first")
+    with monkeypatch.context() as full:
+        full.setattr("os.fsync", fail)
+        with pytest.raises(ArtefactError, match="cannot write the learned model"):
+            shelf.put("ab" * 32, files_of("second"))
+    assert digest_in_force(shelf) == first
+    with pytest.raises(ArtefactError):
+        shelf.model("ab" * 32)
+
+
+def test_what_is_damaged_on_the_shelf_is_replaced(shelf: ModelShelf, put: Put) -> None:
+    digest = put("first")
+    (shelf.current / CURVES_FILE).write_bytes(b"torn")
+    shelf.put(digest, files_of("first"))
+    assert digest_in_force(shelf) == digest

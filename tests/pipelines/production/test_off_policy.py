@@ -65,3 +65,14 @@ def test_too_little_says_nothing() -> None:
     untried = [replace(one, verdict="not tried") for one in logged(100, 0.5)]
     assert off_policy_gain(bad, untried).outcomes == 0
     assert off_policy_gain(bad, []).objection(0.0) is None
+
+
+@pytest.mark.parametrize("propensity", [1e-310, 1e-12])
+def test_no_single_report_decides(propensity: float) -> None:
+    """One of a probability that nobody has would make the mean no number, or be worth more than all others."""
+    found = logged(200, 0.5)
+    odd = replace(found[0], after=window_at(RATE_PER_S, GOOD), propensity=propensity)
+    good, bad = (off_policy_gain(StaticChoice(chosen), [odd, *found]) for chosen in (GOOD, BAD))
+    assert good.objection(0.01) is None
+    assert good.worth > 20.0
+    assert bad.objection(0.01) is not None

@@ -110,9 +110,35 @@ def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
 def test_two_grids_in_one_store_are_refused(collect_settings: NewSettings, planned: Planned, staging: Staging) -> None:
     store = collected(collect_settings(), planned[:1], staging)
     other = replace(staging, grid=replace(staging.grid, sizes=(1, 2, 4)))
-    collected(collect_settings(), planned[1:2], other)
+    with pytest.raises(StoreError, match="holds another grid of tuples"):
+        collected(collect_settings(), planned[1:2], other)
+    apart = store.with_name("apart")
+    collected(collect_settings().model_copy(update={"store": apart}), planned[1:2], other)
+    for kind in ("workloads", "windows"):
+        for segment in (apart / kind).glob("*.parquet"):
+            segment.rename(store / kind / segment.name)
     with pytest.raises(StoreError, match="mixes 2 grids"):
         read_dataset(store, "train")
+
+
+def test_older_timer_of_other_workloads_in_the_store_is_refused_too(
+    collect_settings: NewSettings, planned: Planned, staging: Staging
+) -> None:
+    store = collected(collect_settings(), planned[:1], staging)
+    older(store, planned[0].workload.name)
+    with pytest.raises(StoreError, match="older timer of the pool"):
+        collected(collect_settings(), planned[1:2], staging)
+
+
+def test_timer_of_ours_is_no_matter_of_mariadbs_records(
+    collect_settings: NewSettings, planned: Planned, staging: Staging
+) -> None:
+    dataset = read_dataset(collected(collect_settings(), planned[:1], staging), "train")
+    assert dataset.timer == TIMER
+    mariadb = Path("pipelines/mariadb")
+    shipped = read_dataset(mariadb, "train")
+    assert shipped.timer is None
+    assert shipped.learning_from([shipped, dataset]).timer is None
 
 
 def older(store: Path, workload: str) -> None:

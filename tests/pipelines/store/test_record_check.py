@@ -1,6 +1,7 @@
 """Every fault that makes records unfit to learn from is found where it was planted, named, and refused by training."""
 
 import hashlib
+import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,16 +11,20 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from rich.console import Console
 
 from poolpilot.env.action_grid import LARGE_GRID
 from poolpilot.env.measurement.sweep import AGAIN_ROUND
 from poolpilot.errors import StoreError
 from poolpilot.featurizer.record import OLDER_TIMER, TIMER
+from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.pipelines.calibrate.calibrate import CalibrateSettings, calibrate
 from poolpilot.pipelines.evaluate.evaluate import EvaluateSettings, evaluate
+from poolpilot.pipelines.evaluate.mariadb_evaluate import evaluate_live
 from poolpilot.pipelines.store.fault import Fault
 from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck
 from poolpilot.pipelines.store.records import StagingStore
+from poolpilot.pipelines.train.recorded_curves import recorded_curves
 from poolpilot.pipelines.train.train import checked_stores, train
 from poolpilot.pipelines.train.train_settings import TrainSettings
 
@@ -190,8 +195,33 @@ def test_training_refuses_with_the_same_sentence(planted: Callable[..., Path], c
     assert not (tmp_path / "model").exists()
 
 
-def test_evaluation_and_calibration_refuse_too(planted: Callable[..., Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        ("workload", '{"classes": 3}'),
+        ("workload", "[]"),
+        ("limits", '{"oops": 1}'),
+        ("objective", "{"),
+        ("ladder", "{}"),
+    ],
+)
+def test_a_definition_that_cannot_be_read_is_named(planted: Callable[..., Path], field: str, text: str) -> None:
+    def break_definition(workloads: Rows, _: Rows) -> None:
+        one_definition(workloads)[field] = text
+
+    folder = planted(break_definition)
+    (fault,) = faults_in(folder)
+    assert (fault.kind, fault.subject, fault.refused) == ("schema", "small-1", True)
+    assert str(folder) in fault.sentence
+    assert "the definition of workload 'small-1' cannot be read" in fault.sentence
+
+
+def test_whoever_reads_records_refuses_too(planted: Callable[..., Path], tmp_path: Path) -> None:
     folder = planted(repeated)
+    with pytest.raises(StoreError, match="repeats"):
+        evaluate_live(EvaluateSettings.load(None, {"store": folder, "server": "mariadb"}), Console(file=io.StringIO()))
+    with pytest.raises(StoreError, match="repeats"):
+        recorded_curves([folder], MachineGrid())
     with pytest.raises(StoreError, match="repeats"):
         evaluate(EvaluateSettings.load(None, {"store": folder, "tracking": tmp_path / "tracking"}))
     with pytest.raises(StoreError, match="repeats"):

@@ -4,6 +4,7 @@ import hashlib
 import io
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -11,7 +12,7 @@ from rich.console import Console
 
 from poolpilot.env.workloads.families import PlannedWorkload
 from poolpilot.featurizer.measures import STATUS_COUNTERS
-from poolpilot.featurizer.record import window_of
+from poolpilot.featurizer.record import OLDER_TIMER, window_of
 from poolpilot.pipelines.collect.collect import Staging, collect
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
 from poolpilot.pipelines.store.dataset import read_dataset
@@ -52,6 +53,20 @@ def test_segments_of_before_and_after_a_column_came_are_seen_together(store: Sta
     assert read_dataset(store.directory, "train").digest == digest
     found = connect(store).sql("SELECT count(*), count(reported_net) FROM records").fetchall()
     assert found == [(len(rows), 0)]
+
+
+def test_store_whose_segments_all_lack_a_later_column_has_the_value_that_holds_for_them() -> None:
+    found = connect(StagingStore(Path("pipelines/mariadb")))
+    assert found.sql("SELECT DISTINCT timer FROM features").fetchall() == [(OLDER_TIMER,)]
+    assert len(found.sql("SELECT workload_id FROM outcomes").fetchall()) > 100
+
+
+@pytest.mark.parametrize("split", ["train", "validation"])
+def test_outcomes_are_of_the_same_workloads_as_a_data_set(split: Any) -> None:
+    directory = Path("pipelines/mariadb")
+    query = "SELECT DISTINCT workload_id FROM outcomes WHERE split = $split"
+    found = connect(StagingStore(directory)).execute(query, {"split": split}).fetchall()
+    assert {name for (name,) in found} == {sweep.workload_id for sweep in read_dataset(directory, split).sweeps}
 
 
 def test_outcomes_are_the_values_of_the_sweep(store: StagingStore) -> None:

@@ -1,11 +1,15 @@
 """The command as a user meets it: help, exit codes and one sentence for every mistake."""
 
+import os
+import signal
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 import typer
 
+from poolpilot.env.interrupts import ENDING, Interrupts
 from poolpilot.errors import SettingError
 from poolpilot.serve.commands import main
 
@@ -21,18 +25,27 @@ SCREEN = 40
 
 
 @pytest.fixture
-def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], None]:
-    """Lets the command have one sub-command, `fail`, that raises."""
+def arranged(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], None]:
+    """Lets the command have one sub-command, `fail`, that does what is given."""
 
-    def arrange(error: BaseException) -> None:
+    def arrange(doing: Callable[[], None]) -> None:
         app = typer.Typer(pretty_exceptions_enable=False)
         app.callback()(lambda: None)
+        app.command("fail")(lambda: doing())
+        monkeypatch.setattr(main, "build", lambda: app)
 
-        @app.command()
+    return arrange
+
+
+@pytest.fixture
+def failing(arranged: Callable[[Callable[[], None]], None]) -> Callable[[BaseException], None]:
+    """Lets the sub-command raise."""
+
+    def arrange(error: BaseException) -> None:
         def fail() -> None:
             raise error
 
-        monkeypatch.setattr(main, "build", lambda: app)
+        arranged(fail)
 
     return arrange
 
@@ -109,3 +122,38 @@ def test_other_exit_codes(
 
 def test_wrong_usage_is_exit_code_2(invoke: Callable[..., Any]) -> None:
     assert invoke("predict", "--no-such-flag").code == 2
+
+
+@pytest.mark.parametrize("number", ENDING, ids=lambda number: number.name)
+@pytest.mark.parametrize("patient", [None, False, True], ids=["none", "impatient", "patient"])
+def test_signal_ends_a_command_in_order(
+    invoke: Callable[..., Any],
+    arranged: Callable[[Callable[[], None]], None],
+    number: signal.Signals,
+    patient: bool | None,
+) -> None:
+    """Whatever block of its own the command has, it cleans up behind itself."""
+    moments: list[str] = []
+
+    def interrupted(block: Interrupts | None) -> None:
+        os.kill(os.getpid(), number)
+        time.sleep(0.01)
+        moments.append("after the signal")
+        if block is not None:
+            block.check()
+
+    def run() -> None:
+        try:
+            if patient is None:
+                interrupted(None)
+            else:
+                with Interrupts(patient=patient) as block:
+                    interrupted(block)
+        finally:
+            moments.append("cleaned up")
+
+    arranged(run)
+    before = signal.getsignal(number)
+    assert invoke("fail").code == 130
+    assert moments == (["after the signal", "cleaned up"] if patient else ["cleaned up"])
+    assert signal.getsignal(number) == before

@@ -58,6 +58,17 @@ def test_roll_backs_are_counted_and_marked(written: Written, tmp_path: Path) -> 
     assert history.lost_requests > 0.0
 
 
+def test_what_tuners_before_have_lost_is_added_up_as_their_tries_are(written: Written, tmp_path: Path) -> None:
+    lost = []
+    for _ in range(2):
+        log = written(drive=Drive(falling, wanted=PoolTuple(16, 3, 500)))
+        log.turn(200)
+        lost.append(log.drive.memory.lost_requests)
+        log.log.close()
+    assert min(lost) > 0.0
+    assert followed(tmp_path).lost_requests == pytest.approx(sum(lost))
+
+
 def test_what_it_would_try_is_told_where_it_only_advises() -> None:
     assert {row.would for row in followed(RECORDED / "db3").rows} == {None, (2, 3, 500)}
 
@@ -80,7 +91,9 @@ def test_restart_of_the_page_keeps_what_was_decided(written: Written, tmp_path: 
 
 
 def test_second_tuner_goes_on_where_the_first_ended(written: Written, tmp_path: Path) -> None:
-    written().turn(4)
+    first = written()
+    first.turn(4)
+    first.log.close()
     written(server="db1 again").turn(3)
     history = followed(tmp_path)
     assert [row.began for row in history.rows] == [False] * 4 + [True] + [False] * 2

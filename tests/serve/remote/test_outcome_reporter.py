@@ -22,9 +22,9 @@ from poolpilot.serve.remote.remote_predictor import RemotePredictor
 from poolpilot.serve.remote.service_link import ServiceLink
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
 from poolpilot.serve.service.outcomes.outcome_segments import read_outcomes
+from poolpilot.serve.tuner.guard.envelope import Envelope
+from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.machine.decision import Decision, Mode
-from poolpilot.serve.tuner.machine.envelope import Envelope
-from poolpilot.serve.tuner.machine.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.machine.look import Look
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.tried import Tried

@@ -54,7 +54,7 @@ def test_outcomes_of_one_process_are_read_beside_those_of_replicas(
 
 def test_a_folder_that_cannot_be_written_is_not_passed_over(tmp_path: Path) -> None:
     (tmp_path / "replica-001").write_text("a file", encoding="utf-8")
-    with pytest.raises(StoreError, match=r"cannot keep outcomes in .*replica-001"):
+    with pytest.raises(StoreError, match=r"cannot write to .*replica-001"):
         open_outcomes(tmp_path, LARGE)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from poolpilot.models.predictor import Predictor
 
+METRICS = b"GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n"
 HEALTH_CHECK = b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n"
 
 Serving = Callable[..., Any]
@@ -30,6 +31,16 @@ def answered(connection: socket.socket) -> bytes:
     while b'"status":"ok"' not in received:
         received += connection.recv(65_536) or pytest.fail(f"ended after {received!r}")
     return received.partition(b"\r\n")[0]
+
+
+def send_and_read_nothing(connection: socket.socket) -> None:
+    """Asks again and again until the service has ended the connection."""
+    asked, left = METRICS * 1000, b""
+    connection.settimeout(0.1)
+    while True:
+        left = left or asked
+        with suppress(TimeoutError):
+            left = left[connection.send(left) :]
 
 
 @pytest.fixture
@@ -123,3 +134,22 @@ def test_connection_that_is_being_answered_does_not_give_way(
         assert ended(newcomer)
     waiting.may_answer.set()
     assert answer.result().status_code == 200
+
+
+def test_who_reads_no_answers_is_not_waited_for(serving: Serving, predictor: Predictor) -> None:
+    service = serving(predictor, read_timeout_s=0.2, header_timeout_s=3600, keep_alive_s=3600, connection_limit=2)
+    with service.connect() as connection:
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            send_and_read_nothing(connection)
+        assert httpx.get(f"{service.url}/healthz").status_code == 200
+
+
+def test_body_that_goes_wrong_after_its_answer_ends_quietly(
+    serving: Serving, predictor: Predictor, caplog: pytest.LogCaptureFixture
+) -> None:
+    with serving(predictor).connect() as connection:
+        connection.sendall(b"POST /v1/predict HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n")
+        assert b" 415 " in connection.recv(65_536)
+        connection.sendall(b"zz\r\n")
+        assert ended(connection)
+    assert "Fatal error" not in caplog.text

@@ -36,7 +36,7 @@ def run(script: Callable[[GatheredWrites], None]) -> Taken:
     taken = Taken()
 
     async def turns() -> None:
-        script(GatheredWrites(taken, asyncio.get_running_loop()))
+        script(GatheredWrites(taken, asyncio.get_running_loop(), 5.0))
         await asyncio.sleep(0)
 
     asyncio.run(turns())
@@ -59,7 +59,7 @@ def test_turns_are_kept_apart() -> None:
     taken = Taken()
 
     async def turns() -> None:
-        transport = GatheredWrites(taken, asyncio.get_running_loop())
+        transport = GatheredWrites(taken, asyncio.get_running_loop(), 5.0)
         for piece in (b"first", b"second"):
             transport.write(piece)
             await asyncio.sleep(0)
@@ -76,6 +76,18 @@ def test_end_comes_after_the_last_words_or_at_once(end: str, pieces: list[bytes]
 
     taken = run(script)
     assert (taken.pieces, taken.ended[:5]) == (pieces, {"close": "close", "abort": "abort"}[end])
+
+
+def test_client_that_reads_nothing_has_its_time_once_it_is_over() -> None:
+    taken = Taken()
+
+    async def turns() -> None:
+        GatheredWrites(taken, asyncio.get_running_loop(), 0.01).close()
+        assert taken.ended == "closed"
+        while taken.ended != "aborted":
+            await asyncio.sleep(0.01)
+
+    asyncio.run(asyncio.wait_for(turns(), 30.0))
 
 
 def test_answer_comes_in_one_piece(serving: Callable[..., Any], predictor: Predictor) -> None:

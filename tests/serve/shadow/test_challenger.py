@@ -20,9 +20,9 @@ from poolpilot.models.predictor import Prediction
 from poolpilot.serve.shadow.challenger import Challenger, acted_on
 from poolpilot.serve.shadow.shadow_score import score_of
 from poolpilot.serve.tuner.decision_log import DecisionLog, read_log, replayed
+from poolpilot.serve.tuner.guard.envelope import Envelope
+from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.machine.decision import Mode
-from poolpilot.serve.tuner.machine.envelope import Envelope
-from poolpilot.serve.tuner.machine.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.machine.look import Proposal
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.tuner_loop import TunerLoop

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.commands.tune.account_table import score_line
 from poolpilot.serve.shadow.shadow_score import LEAST_QUESTIONS, LEAST_WORKLOADS, ShadowScore, score_of
 from poolpilot.serve.tuner.decision_log import LoggedDecision
 from poolpilot.serve.tuner.machine.decision import Decision, State
@@ -99,6 +100,17 @@ def test_equals_may_take_over_from_one_another() -> None:
     score = score_of(lines)
     assert all(each.agreed for each in score.questions)
     assert (score.mean, score.may_take_over) == (0.0, True)
+
+
+def test_alike_measured_and_expected_are_counted_apart() -> None:
+    alike = line(0, challenge=challenged(0.0, 0.0, THEIRS))
+    measured = [line(1, challenge=challenged()), line(1, THEIRS), line(1, OURS)]
+    expected = [line(2, challenge=challenged(0.1, 0.1))] * 3
+    assert score_of([alike] * 2).counts == {"agreed": 2, "measured": 0, "expected": 0}
+    score = score_of([alike, alike, *measured, *expected])
+    assert score.counts == {"agreed": 2, "measured": 1, "expected": 3}
+    assert score.as_dict() | score.counts == score.as_dict()
+    assert "6 decisions, of which 2 alike, 1 by what was measured and 3 by the known curves" in score_line(score)
 
 
 def test_interval_holds_the_mean_of_workloads() -> None:

@@ -9,11 +9,11 @@ import pytest
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.guard.envelope import Envelope
+from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.known.known_workloads import KnownWorkloads
 from poolpilot.serve.tuner.machine.decide import decide
 from poolpilot.serve.tuner.machine.decision import Decision, Mode, State
-from poolpilot.serve.tuner.machine.envelope import Envelope
-from poolpilot.serve.tuner.machine.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.machine.look import Look, Proposal, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.why_not import Rules
@@ -29,7 +29,7 @@ def rules(mode: Mode = Mode.APPLY, **changes: Any) -> Rules:
     """Rules of a stock server on two processors; `changes` are fields of the guard, of the pace, or of the rules."""
     guard = GuardSettings(**{name: value for name, value in changes.items() if name in GuardSettings.model_fields})
     pace = PaceSettings(**{name: value for name, value in changes.items() if name in PaceSettings.model_fields})
-    others = {name: value for name, value in changes.items() if name in ("hours", "approval")}
+    others = {name: value for name, value in changes.items() if name in ("hours", "approval", "min_rows_share")}
     return Rules(mode, guard, pace, Envelope.of(guard, KnobSpace.stock(2)), **others)
 
 
@@ -43,6 +43,7 @@ class Drive:
         ratios: What the workload looks like under a tuple at a time; nothing is shown if None.
         ratio_noise: Standard deviation of each ratio of a window.
         latency: Milliseconds under a tuple; not known if None.
+        rows: Rows read a second under a tuple; not shown if None.
         known: What was known at the beginning.
         wanted: What the predictor proposes.
         gain: What it promises; None is nothing.
@@ -60,6 +61,7 @@ class Drive:
     ratios: Callable[[PoolTuple, float], Sequence[float]] | None = None
     ratio_noise: float = 0.0
     latency: Callable[[PoolTuple], float] | None = None
+    rows: Callable[[PoolTuple], float] | None = None
     known: KnownWorkloads = field(default_factory=KnownWorkloads)
     wanted: PoolTuple = HOME
     gain: float | None = 0.5
@@ -93,6 +95,7 @@ class Drive:
             throughput_per_s=noisy,
             latency_ms=latency_ms,
             seconds=WINDOW_S,
+            rows_read_per_s=None if self.rows is None else self.rows(self.in_force),
             ratios=seen,
         )
         keeps = self.wanted == self.in_force

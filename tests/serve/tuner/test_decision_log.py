@@ -3,14 +3,16 @@
 import errno
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.serve.tuner.conftest import Drive, rising
+from tests.serve.tuner.conftest import Drive, rising, rules
 
-from poolpilot.errors import StoreError
+from poolpilot.errors import StoreError, TakenFolderError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.decision_log import DecisionLog, read_log, replayed
 
@@ -58,6 +60,46 @@ def test_second_tuner_begins_a_file_of_its_own(tuner: Drive, tmp_path: Path) -> 
     assert [len(list(read_log(file))) for file in sorted(tmp_path.glob("*.jsonl"))] == [5, 5]
 
 
+def test_second_tuner_does_not_take_the_log_of_a_running_one(tuner: Drive, tmp_path: Path) -> None:
+    log = DecisionLog(tmp_path, "db1")
+    logged(tuner, log, 3)
+    with pytest.raises(TakenFolderError, match=r"another tuner keeps its decisions in .*--log"):
+        DecisionLog(tmp_path, "db1")
+    logged(tuner, log, 2)
+    assert [len(list(read_log(file))) for file in tmp_path.glob("*.jsonl")] == [5]
+    log.close()
+    DecisionLog(tmp_path, "db1").close()
+
+
+def test_killed_tuner_leaves_its_folder_to_the_next(tmp_path: Path) -> None:
+    held = (
+        "import sys, time, pathlib\n"
+        "from poolpilot.serve.tuner.decision_log import DecisionLog\n"
+        "log = DecisionLog(pathlib.Path(sys.argv[1]), 'db1')\n"
+        "print('held', flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    command = [sys.executable, "-c", held, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        with pytest.raises(TakenFolderError):
+            DecisionLog(tmp_path, "db1")
+        process.kill()
+        process.wait()
+        DecisionLog(tmp_path, "db1").close()
+
+
+def test_other_rules_begin_a_file_of_their_own(tuner: Drive, tmp_path: Path) -> None:
+    log = DecisionLog(tmp_path, "db1")
+    logged(tuner, log, 30)
+    before, tuner.rules = tuner.rules, rules(verify_windows=5)
+    log.begin_file()
+    logged(tuner, log, 90)
+    for path, of_then in ((tmp_path / "decisions.1.jsonl", before), (log.path, tuner.rules)):
+        assert all(then == now for then, now in replayed(path, of_then))
+
+
 def test_torn_last_line_is_no_decision(tuner: Drive, tmp_path: Path) -> None:
     log = DecisionLog(tmp_path, "db1")
     logged(tuner, log, 3)
@@ -79,8 +121,31 @@ def test_full_disk_ends_nothing_and_is_told(tuner: Drive, tmp_path: Path, monkey
     assert log.lost_lines == 3
     logged(tuner, log, 1)
     lines = [json.loads(line) for line in log.path.read_text().splitlines()]
-    assert len(lines) == 4
-    assert lines[-1]["lost_lines"] == 3
+    assert [line.get("lost_lines") for line in lines] == [None, 3]
+    logged(tuner, log, 20)
+    files = sorted(tmp_path.glob("*.jsonl"))
+    assert [len(list(read_log(file))) for file in files] == [2, 21]
+    assert all(then == now for file in files for then, now in replayed(file, tuner.rules))
+
+
+@pytest.mark.parametrize("failing", ["write", "open"])
+def test_disk_that_is_full_when_a_file_is_over_loses_no_older_one_and_leaves_none_without_a_head(
+    tuner: Drive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    log = DecisionLog(tmp_path, "db1", largest_bytes=8_000, kept_files=3)
+    while not (tmp_path / "decisions.1.jsonl").exists():
+        logged(tuner, log, 1)
+    before = (tmp_path / "decisions.1.jsonl").read_bytes()
+
+    def fail(*_: object, **__: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(os, failing, fail)
+        logged(tuner, log, 60)
+    assert before in [file.read_bytes() for file in tmp_path.glob("*.jsonl")]
+    logged(tuner, log, 5)
+    assert all(then == now for file in tmp_path.glob("*.jsonl") for then, now in replayed(file, tuner.rules))
 
 
 def test_part_of_a_line_is_taken_away_again(tuner: Drive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,10 +158,17 @@ def test_part_of_a_line_is_taken_away_again(tuner: Drive, tmp_path: Path, monkey
     assert log.path.read_bytes() == before
 
 
-@pytest.mark.parametrize("text", ["", "{}\n", "nonsense\n", "[1]\n", '{"log": 99}\n'])
-def test_what_is_no_log_is_refused(tuner: Drive, tmp_path: Path, text: str) -> None:
+def test_file_that_nothing_could_be_written_to_holds_no_decisions(tuner: Drive, tmp_path: Path) -> None:
     path = tmp_path / "decisions.jsonl"
-    path.write_text(text)
+    path.touch()
+    assert list(read_log(path)) == []
+    assert list(replayed(path, tuner.rules)) == []
+
+
+@pytest.mark.parametrize("content", [b"{}\n", b"nonsense\n", b"[1]\n", b'{"log": 99}\n', b"\xff\xfe\n"])
+def test_what_is_no_log_is_refused(tuner: Drive, tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "decisions.jsonl"
+    path.write_bytes(content)
     with pytest.raises(StoreError, match="is no log of decisions"):
         list(replayed(path, tuner.rules))
 

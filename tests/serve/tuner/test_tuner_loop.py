@@ -1,7 +1,7 @@
 """The loop on a simulated server, and on one that is lost, refuses and is meddled with."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,13 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction
 from poolpilot.serve.tuner.decision_log import DecisionLog, replayed
+from poolpilot.serve.tuner.guard.envelope import Envelope
+from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.known.kept_workloads import KeptWorkloads
 from poolpilot.serve.tuner.machine.decision import Decision, Mode, State
-from poolpilot.serve.tuner.machine.envelope import Envelope
-from poolpilot.serve.tuner.machine.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.machine.look import Look
 from poolpilot.serve.tuner.machine.why_not import Rules
+from poolpilot.serve.tuner.tried import Tried
 from poolpilot.serve.tuner.tuner_loop import TunerLoop
 
 MEASUREMENT = MeasurementSettings(settle_s=0.2, window_s=1.0)
@@ -159,6 +160,45 @@ def test_lost_server_is_reached_again_and_what_was_tried_is_taken_back(
     assert way_back.attempts == 3
     loop.turn()
     assert server.tuple_in_force() == loop.memory.verified
+
+
+@pytest.mark.usefixtures("no_pause")
+def test_restarted_server_is_held_to_what_it_takes_now(server: FailingServer, tmp_path: Path) -> None:
+    log = DecisionLog(tmp_path, "a pool")
+    loop = loop_on(server, PoolTuple(8, 3, 500), log=log)
+    wide, narrow = loop.rules, replace(loop.rules, envelope=replace(loop.rules.envelope, most_threads=16))
+    loop.rules_anew = lambda: narrow
+    while loop.turn().verified != PoolTuple(8, 3, 500):
+        pass
+    way_back = loop.target.way_back
+    assert isinstance(way_back, RecordedWayBack)
+    way_back.restarted, way_back.attempts = True, 3
+    SimulatedServer.apply(server, PoolTuple(2, 3, 500))
+    server.fails = {"snapshot": LostServerError("gone")}
+    for _ in range(40):
+        loop.turn()
+    assert server.tuple_in_force() == loop.memory.verified == PoolTuple(4, 3, 500)
+    loop.decision = loop.decision.model_copy(update={"pool_tuple": PoolTuple(8, 3, 500)})
+    loop.turn()
+    assert server.tuple_in_force() == PoolTuple(4, 3, 500)
+    for path, rules in ((tmp_path / "decisions.1.jsonl", wide), (log.path, narrow)):
+        assert all(then == now for then, now in list(replayed(path, rules))[:-1])
+
+
+@pytest.mark.parametrize(
+    ("tried", "digest"), [({}, "digest"), ({"homeward": True}, ""), ({"recall": 1}, "")], ids=["step", "home", "recall"]
+)
+def test_try_is_told_with_what_proposed_it_and_that_nothing_did(
+    server: FailingServer, tried: dict[str, object], digest: str
+) -> None:
+    told: list[Tried] = []
+    loop = loop_on(server, PoolTuple(2, 3, 500), on_tried=told.append)
+    while loop.turn().state is not State.TRY:
+        pass
+    loop.memory = loop.memory.but(**tried)
+    while not told:
+        loop.turn()
+    assert [(each.after.pool_tuple.pool_size, each.model_digest) for each in told] == [(2, digest)]
 
 
 def test_tuple_that_the_server_refuses_is_not_tried_again(server: FailingServer) -> None:

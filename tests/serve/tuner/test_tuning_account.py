@@ -9,6 +9,7 @@ from tests.serve.tuner.conftest import HOME, WINDOW_S, Drive, Throughput, fallin
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.decision_log import LoggedDecision
+from poolpilot.serve.tuner.machine.decision import State
 from poolpilot.serve.tuner.tuning_account import Tallied, TuningAccount
 
 MakeDrive = Callable[..., Drive]
@@ -99,3 +100,22 @@ def test_goodput_by_time_brings_no_requests(drive: MakeDrive) -> None:
     account = TuningAccount.of(map(timed, lines(tuner)))
     assert (account.gained, account.lost, account.judged) == (plain.gained, plain.lost, plain.judged)
     assert account.gained.requests > 0.0
+
+
+def test_gains_of_one_tuner_are_not_those_of_the_next(drive: MakeDrive) -> None:
+    first = drive(rising, wanted=PoolTuple(4, 3, 500))
+    first.run(100)
+    second = drive(rising, wanted=first.in_force, in_force=first.in_force)
+    second.run(100)
+    both = TuningAccount.of([*lines(first), *lines(second)])
+    assert both.gained == TuningAccount.of(lines(first)).gained
+    assert both.windows == 200
+
+
+def test_a_try_that_a_tuner_died_in_takes_no_window_of_the_next(drive: MakeDrive) -> None:
+    first = drive(rising, wanted=PoolTuple(4, 3, 500))
+    first.until(State.TRY)
+    second = drive(rising, wanted=HOME)
+    second.run(50)
+    both = TuningAccount.of([*lines(first), *lines(second)])
+    assert (both.kept, both.gained, both.lost) == (0, Tallied(), Tallied())

@@ -10,10 +10,14 @@ from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.looks.disturbances import disturbances_of
 from poolpilot.models.predictor import Prediction, Predictor
 
 LONG_ENOUGH = 0.9
 """Share of the ticks that a first window must span; what is in force, and how its timer ticks, shows only then."""
+
+MOST_REPEATS = 5
+"""How often a window is measured again at most; then it counts as it is."""
 
 
 class TrialController(Controller):
@@ -72,20 +76,30 @@ class TrialController(Controller):
     def _measured(self) -> Generator[Trial, Window, None]:
         self.reason = "the tuple in force is measured first"
         first = yield Trial(None, self._measurement.window_s)
-        if first.duration_s < LONG_ENOUGH * (wanted_s := self._measurement.window_for(first.pool_tuple)):
-            first = yield Trial(None, wanted_s)
+        wanted_s = self._measurement.window_for(first.pool_tuple)
+        if first.duration_s < LONG_ENOUGH * wanted_s or disturbances_of([first]):
+            first = yield from self._undisturbed(None, wanted_s)
         self.windows.append(first)
         while (trial := self._next()) is not None:
             self.reason = self._rule.predictions[-1].reasons[0]
             if (settle_s := leaving_s(self.windows[-1], self._measurement)) > 0.0:
                 yield Trial(trial, settle_s)
-            self.windows.append((yield Trial(trial, self._measurement.window_for(trial))))
+            self.windows.append((yield from self._undisturbed(trial, self._measurement.window_for(trial))))
         self._best = self._rule.best(self.windows).pool_tuple
         self.finished = True
         if len(self.windows) > 1:
             self.reason = "; ".join(self._in_words())
         while True:
             yield Trial(self._best)
+
+    def _undisturbed(self, trial: PoolTuple | None, window_s: float) -> Generator[Trial, Window, Window]:
+        """The window of a trial; measured again while a locked table or a backup would be blamed on it."""
+        window = yield Trial(trial, window_s)
+        for _ in range(MOST_REPEATS):
+            if not disturbances_of([window]):
+                break
+            window = yield Trial(trial, window_s)
+        return window
 
     def _in_words(self) -> Iterator[str]:
         yield f"{self._best} is the best of {len(self.windows)} measured"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from poolpilot.agent.encoded_sweeps import INFEASIBLE_PENALTY
 from poolpilot.env.climbing.climb import mean_latency_s
-from poolpilot.env.objective import SHORTEST_S, Objective
+from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.schema import scaled
@@ -18,6 +18,9 @@ from poolpilot.featurizer.window import Window
 
 Goal = Literal["objective", "throughput", "latency"]
 """What a search maximises: J, the logarithm of the throughput, or minus the logarithm of the mean latency."""
+
+SHORTEST_S = 1e-6
+"""Latencies below this count as this, so that the logarithm exists."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,16 @@ Any climber will do: ours, or those after .NET, MongoDB and others in `native_po
 from functools import reduce
 from typing import Protocol
 
+from poolpilot.env.climbing.best_seen import BestSeen
 from poolpilot.env.controller import Controller, Trial
 from poolpilot.env.objective import Objective
 from poolpilot.errors import ServerError
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+
+HOLDING = "OPTIMIZED"
+"""Mode of a climber of ours that has found what it was looking for."""
 
 
 class Climber(Protocol):
@@ -48,6 +52,7 @@ class ClimbController(Controller):
         self._rest = pool_tuple.core[1:]
         self._objective = objective
         self._next = pool_tuple
+        self._seen = BestSeen(objective)
 
     def suggest(self) -> Trial:
         """The size that the climber has asked for, for as long as it wants to see it."""
@@ -55,6 +60,7 @@ class ClimbController(Controller):
 
     def observe(self, window: Window) -> None:
         """Takes a window as one sample of the climber."""
+        self._seen.add(window, self._next)
         size = self.climber.update(
             self._objective.worth_per_s(window),
             connections_of(window),
@@ -64,6 +70,11 @@ class ClimbController(Controller):
             mean_in_system(window),
         )
         self._next = window.pool_tuple.with_core((size, *self._rest))
+
+    def recommend(self) -> PoolTuple | None:
+        """What the climber holds; while it still looks, the best that it has seen lately, not what it asks for next."""
+        holds = getattr(self.climber, "mode", "") == HOLDING
+        return self._next if holds else self._seen.pool_tuple
 
 
 def connections_of(window: Window) -> float:

@@ -10,7 +10,8 @@ algorithm", 1993. It runs in C++ (`native_pool/climb/knobs.cpp`).
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from poolpilot.env.climbing.climb import connections_of, mean_in_system, mean_latency_s
+from poolpilot.env.climbing.best_seen import BestSeen
+from poolpilot.env.climbing.climb import HOLDING, connections_of, mean_in_system, mean_latency_s
 from poolpilot.env.climbing.spectral import ClimbSettings, as_native
 from poolpilot.env.controller import Controller, Trial
 from poolpilot.env.knobs import CORE_KNOBS, WHOLE_KNOBS, KnobSpace
@@ -70,6 +71,7 @@ class KnobClimbController(Controller):
         self._names = names
         self._objective = objective
         self._next = start
+        self._seen = BestSeen(objective)
         limits = climb_limits(names, knobs, start, ranges or {})
         prices = self._prices(objective.price_of_thread)
         priced = [(*limit, price) for limit, price in zip(limits, prices, strict=True)]
@@ -121,6 +123,7 @@ class KnobClimbController(Controller):
 
     def observe(self, window: Window) -> None:
         """Takes a window as one sample of the climber."""
+        self._seen.add(window, self._next)
         in_force = [int(getattr(window.pool_tuple, name)) for name in self._names]
         values = self.climber.update(
             self._objective.worth_per_s(window),
@@ -132,6 +135,10 @@ class KnobClimbController(Controller):
         )
         self.reason = self.climber.latest["reason"]
         self._next = PoolTuple.from_dict({**window.pool_tuple.as_dict(), **dict(zip(self._names, values, strict=True))})
+
+    def recommend(self) -> PoolTuple | None:
+        """See `ClimbController.recommend`."""
+        return self._next if self.mode == HOLDING else self._seen.pool_tuple
 
     def _prices(self, price_of_thread: float) -> list[float]:
         return [price_of_thread if name == "pool_size" else 0.0 for name in self._names]

@@ -1,6 +1,7 @@
 """The environment of curves: deterministic, instant, with a known best size."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Literal, Unpack
 
 import numpy as np
@@ -10,6 +11,7 @@ from poolpilot.env.environments.pool_env import RISE_AND_FALL, PoolEnv, PoolOpti
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer, Table
 from poolpilot.env.tuning.target import Target
+from poolpilot.errors import SettingError
 
 RISE_AND_PLATEAU: Table = ((1, 100), (2, 195), (4, 370), (8, 620), (16, 800), (32, 830), (64, 835), (128, 835))
 """Throughput that more groups neither raise nor lower."""
@@ -26,6 +28,9 @@ class CurvePoolEnv(PoolEnv):
         cpus: Processors the server pretends to have.
         connections: Connections of its closed loop.
         **options: Further arguments of `PoolEnv`: settings, grid, horizon, render_mode.
+
+    Raises:
+        SettingError: There is no curve, or one of them or an option is not one that `CurveServer` takes.
 
     Examples:
         >>> import gymnasium
@@ -51,16 +56,18 @@ class CurvePoolEnv(PoolEnv):
         grid = options.get("grid", DEFAULT_GRID)
         wanted = Objective() if objective is None else objective
 
+        opened = [
+            partial(CurveServer, curve, interpolation=interpolation, noise=noise, cpus=cpus, connections=connections)
+            for curve in curves
+        ]
+        if not opened:
+            raise SettingError("the pool of curves needs at least one curve to draw from")
+        for open_curve in opened:
+            open_curve()  # whatever is refused is refused here, not by a later reset
+
         def open_target(rng: np.random.Generator) -> Target:
-            drawn = int(rng.integers(len(curves)))
-            server = CurveServer(
-                curves[drawn],
-                interpolation=interpolation,
-                noise=noise,
-                seed=int(rng.integers(2**31)),
-                cpus=cpus,
-                connections=connections,
-            )
+            drawn = int(rng.integers(len(opened)))
+            server = opened[drawn](seed=int(rng.integers(2**31)))
             return Target(server, wanted, f"curve {drawn}", oracle_value=best_value(server, wanted, grid))
 
         super().__init__(open_target, **options)

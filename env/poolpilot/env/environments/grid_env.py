@@ -1,8 +1,9 @@
 """What all environments share: the spaces of observation and action, the mask, the horizon, the rendering."""
 
+import operator
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar, SupportsIndex
 
 import gymnasium
 import numpy as np
@@ -28,6 +29,18 @@ def observation_space(grid: ActionGrid) -> spaces.Dict:
     return spaces.Dict(boxes)
 
 
+def whole_number(value: SupportsIndex, name: str) -> int:
+    """A value as an int.
+
+    Raises:
+        SettingError: It is no whole number.
+    """
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise SettingError(f"{name} is {value!r}, but must be a whole number") from None
+
+
 class GridEnv(gymnasium.Env[Observation, np.int64]):
     """An episode: a first window, then `horizon` choices from the grid, each answered by a window.
 
@@ -50,8 +63,11 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 - gymnasium declares it so
 
+    OPTIONS: ClassVar[tuple[str, ...]] = ("start",)
+    """Names of the options of `reset`."""
+
     def __init__(self, grid: ActionGrid = DEFAULT_GRID, horizon: int = 3, render_mode: str | None = None) -> None:
-        if horizon < 1:
+        if whole_number(horizon, "the horizon") < 1:
             raise SettingError(f"the horizon is {horizon}; an episode needs at least 1 decision")
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise SettingError(f"render_mode {render_mode!r} is unknown; choose None or 'ansi'")
@@ -73,10 +89,26 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
         Args:
             seed: Seed of the episode and those that follow.
             options: "start" is an action whose tuple to start from.
+
+        Raises:
+            SettingError: An option is unknown or outside its range.
         """
         super().reset(seed=seed)
         self._entries, self._tuples = [], []
+        self.check_options(options)
         return self._begun(*self._begin(options or {}))
+
+    def check_options(self, options: Mapping[str, Any] | None) -> None:
+        """Refuses options that `reset` does not know.
+
+        Raises:
+            SettingError: There is one; the text names it and those there are.
+        """
+        if options is not None and not isinstance(options, Mapping):
+            raise SettingError(f"the options of reset are {options!r}, but must be a dict of {', '.join(self.OPTIONS)}")
+        for name in options or {}:
+            if name not in self.OPTIONS:
+                raise SettingError(f"reset knows no option {name!r}; there are {', '.join(self.OPTIONS)}")
 
     def _begun(
         self, start: PoolTuple, first: EncodedWindow, mask: NDArray[np.bool_]
@@ -93,11 +125,11 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
             SettingError: The mask forbids the action.
             gymnasium.error.ResetNeeded: The episode has ended or not begun.
         """
-        pool_tuple = self._asked(int(action))
+        pool_tuple = self._asked(action)
         entry, reward = self._choose(pool_tuple)
         return self._answered(pool_tuple, entry, reward)
 
-    def _asked(self, action: int) -> PoolTuple:
+    def _asked(self, action: SupportsIndex) -> PoolTuple:
         """The tuple of an action, if the episode goes on and the mask allows it."""
         if not self._entries or len(self._entries) > self.horizon:
             raise gymnasium.error.ResetNeeded("the episode has ended or not begun: call reset() first")
@@ -148,7 +180,8 @@ class GridEnv(gymnasium.Env[Observation, np.int64]):
         oracle_value = self.oracle_value
         return None if oracle_value is None else regret(self._entries[-1].value, oracle_value)
 
-    def _tuple_of(self, action: int, mask: NDArray[np.bool_]) -> PoolTuple:
+    def _tuple_of(self, asked: SupportsIndex, mask: NDArray[np.bool_]) -> PoolTuple:
+        action = whole_number(asked, "the action")
         if not 0 <= action < len(self.grid):
             raise SettingError(f"action {action} is outside 0..{len(self.grid) - 1}")
         if not mask[action]:

@@ -11,7 +11,7 @@ from poolpilot.env.lab.sql_workload import SqlWorkload
 from poolpilot.env.lab.sysbench_families import named_workload
 from poolpilot.env.measurement.protocol import MARIADB_RACING
 from poolpilot.env.tuning.target import Target
-from poolpilot.errors import SettingError
+from poolpilot.errors import SettingError, TakenLabError
 
 FAMILY = "hot_transfer"
 """Family of the workload that is sent unless another is named."""
@@ -20,9 +20,11 @@ FAMILY = "hot_transfer"
 class MariadbPoolEnv(PoolEnv):
     """Each episode starts the test server under one of the workloads.
 
+    While another environment has an episode on it, or another program uses it, one of its own is made beside it.
+
     Args:
         workloads: The workloads to draw from; the one that is named if None.
-        place: Where the test server lies.
+        place: Where the test servers lie.
         family: Name of a workload: a family such as "cached_ranges", or `family-seed-number`; "hot_transfer" if None.
         **options: Further arguments of `PoolEnv`: settings, those of sweeps of MariaDB if not given; grid, horizon,
             render_mode.
@@ -47,7 +49,21 @@ class MariadbPoolEnv(PoolEnv):
 
         def open_target(rng: np.random.Generator) -> Target:
             workload = drawn[int(rng.integers(len(drawn)))]
-            return Target(LabServer(workload, where), workload.objective, workload.name)
+            return Target(first_free(workload, where), workload.objective, workload.name)
 
         options["settings"] = options.get("settings") or MARIADB_RACING
         super().__init__(open_target, **options)
+
+
+def first_free(workload: SqlWorkload, place: LabPlace) -> LabServer:
+    """The first of the test servers with a workload's data set that nobody else uses, under that workload.
+
+    Raises:
+        ServerError: It does not come up; see `LabServer`.
+    """
+    number = 1
+    while True:
+        try:
+            return LabServer(workload, place, number=number)
+        except TakenLabError:
+            number += 1

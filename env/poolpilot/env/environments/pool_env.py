@@ -1,10 +1,11 @@
 """An environment on any pool server."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypedDict
+from typing import Any, SupportsIndex, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
 from poolpilot.env.environments.grid_env import GridEnv
@@ -115,6 +116,11 @@ class PoolEnv(GridEnv):
     def _held(self) -> Target:
         assert self._target is not None, "step() checks that an episode has begun"
         return self._target
+
+    @override
+    def _tuple_of(self, asked: SupportsIndex, mask: NDArray[np.bool_]) -> PoolTuple:
+        """The tuple of an action; an action names the core alone, so that what else is in force stays."""
+        return self._held.server.tuple_in_force().with_core(super()._tuple_of(asked, mask).core)
 
     def _measured(self, pool_tuple: PoolTuple) -> EncodedWindow:
         server, objective = self._held.server, self._held.objective

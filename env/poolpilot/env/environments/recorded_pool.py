@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
-from poolpilot.env.environments.grid_env import GridEnv
+from poolpilot.env.environments.grid_env import GridEnv, whole_number
 from poolpilot.env.measurement.sample_sweeps import sample_sweeps
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.observation import EncodedWindow, encode_window
@@ -57,6 +57,8 @@ class RecordedPoolEnv(GridEnv):
         ('page_faults-1-1', 2, 0.93)
     """
 
+    OPTIONS: ClassVar[tuple[str, ...]] = ("start", "workload")
+
     def __init__(
         self,
         sweeps: Sequence[WorkloadSweep] | None = None,
@@ -83,7 +85,7 @@ class RecordedPoolEnv(GridEnv):
 
     @property
     def oracle_value(self) -> float:
-        """Mean J of the best tuple of that sweep."""
+        """Mean J of the best tuple of that sweep, of those that got furthest in the race."""
         return self._sweep.oracle_value
 
     def _regret(self) -> float:
@@ -92,10 +94,11 @@ class RecordedPoolEnv(GridEnv):
 
     def _begin(self, options: Mapping[str, Any]) -> tuple[PoolTuple, EncodedWindow, NDArray[np.bool_]]:
         """Draws a sweep; option "workload" takes the one at that position of the sweeps instead."""
-        drawn = options.get("workload", self.np_random.integers(len(self._sweeps)))
-        if not 0 <= int(drawn) < len(self._sweeps):
+        asked = options.get("workload", self.np_random.integers(len(self._sweeps)))
+        drawn = whole_number(asked, "option 'workload'")
+        if not 0 <= drawn < len(self._sweeps):
             raise SettingError(f"option 'workload' is {drawn}, outside 0..{len(self._sweeps) - 1}")
-        self._sweep = self._sweeps[int(drawn)]
+        self._sweep = self._sweeps[drawn]
         start = self._sweep.default_start
         if "start" in options:
             start = self._tuple_of(options["start"], self._sweep.mask)
@@ -124,7 +127,7 @@ def _encode(sweep: WorkloadSweep, grid: ActionGrid) -> _Encoded:
         pool_tuple: tuple(encode_window(window, sweep.limits, sweep.objective) for window in entry.windows)
         for pool_tuple, entry in entries.items()
     }
-    regrets = {pool_tuple: sweep.regret(pool_tuple) for pool_tuple in entries}
+    regrets = {pool_tuple: max(sweep.regret(pool_tuple), 0.0) for pool_tuple in entries}
     rewards = {
         pool_tuple: -regrets[pool_tuple] if entry.feasible else REWARD_OF_INFEASIBLE
         for pool_tuple, entry in entries.items()

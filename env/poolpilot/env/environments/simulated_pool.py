@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar, SupportsIndex
 
 import gymnasium
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
 from poolpilot.env.environments.drawn_workloads import given_or_drawn
-from poolpilot.env.environments.grid_env import GridEnv
+from poolpilot.env.environments.grid_env import GridEnv, whole_number
 from poolpilot.env.observation import EncodedWindow, Observation, encode_window
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, measure_all
@@ -44,6 +44,8 @@ class SimulatedPoolEnv(GridEnv):
         >>> info["workload"], info["pool_tuple"]["pool_size"], reward > 1.0
         ('page_faults-1-0', 64, True)
     """
+
+    OPTIONS: ClassVar[tuple[str, ...]] = ("start", "workload")
 
     def __init__(
         self,
@@ -94,23 +96,27 @@ class SimulatedPoolEnv(GridEnv):
         Raises:
             SettingError: An option is outside its range.
         """
+        self.close()
         if seed is not None:
             gymnasium.Env.reset(self, seed=seed)
-        drawn = int(options.get("workload", self.np_random.integers(len(self._scenarios))))
+        asked = options.get("workload", self.np_random.integers(len(self._scenarios)))
+        drawn = whole_number(asked, "option 'workload'")
         if not 0 <= drawn < len(self._scenarios):
             raise SettingError(f"option 'workload' is {drawn}, outside 0..{len(self._scenarios) - 1}")
         scenario = self._scenarios[drawn]
         workload = replace(scenario.workload, seed=int(self.np_random.integers(LARGEST_SEED)))
         self._scenario = replace(scenario, workload=workload)
-        self._server = self._scenario.open()
-        mask = self.grid.mask(self._server.knobs)
-        return self._tuple_of(options["start"], mask) if "start" in options else self._server.tuple_in_force()
+        server = self._scenario.open()
+        mask = self.grid.mask(server.knobs)
+        start = self._tuple_of(options["start"], mask) if "start" in options else server.tuple_in_force()
+        self._server = server
+        return start
 
     def finish_reset(self, window: Window) -> tuple[Observation, dict[str, Any]]:
         """The second half: takes the window of the starting tuple."""
         return self._begun(window.pool_tuple, self._encoded(window), self.grid.mask(self.server.knobs))
 
-    def prepare_step(self, action: int) -> PoolTuple:
+    def prepare_step(self, action: SupportsIndex) -> PoolTuple:
         """The first half of a step, for a vector: the tuple to measure.
 
         Raises:

@@ -79,10 +79,14 @@ class SimulatedPoolVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[A
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Begins an episode in every environment; with one seed the environments take it and those that follow."""
-        if seed is None or isinstance(seed, int):
-            seeds: list[int | None] = [None if seed is None else seed + i for i in range(self.num_envs)]
+        if seed is None or isinstance(seed, int | np.integer):
+            seeds: list[int | None] = [None if seed is None else int(seed) + i for i in range(self.num_envs)]
         else:
             seeds = list(seed)
+        self._ended[:] = False
+        for env in self._envs:
+            env.close()
+            env.check_options(options)
         starts = [env.prepare_reset(options or {}, seed) for env, seed in zip(self._envs, seeds, strict=True)]
         self._finish_resets(range(self.num_envs), self._measured(range(self.num_envs), starts))
         return self._stacked()
@@ -98,7 +102,7 @@ class SimulatedPoolVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[A
         """
         beginning = [int(i) for i in np.flatnonzero(self._ended)]
         going_on = [int(i) for i in np.flatnonzero(~self._ended)]
-        following = [self._envs[i].prepare_step(int(actions[i])) for i in going_on]
+        following = [self._envs[i].prepare_step(actions[i]) for i in going_on]
         starts = [self._envs[i].prepare_reset({}) for i in beginning]
         windows = self._measured([*going_on, *beginning], [*following, *starts])
         rewards = np.zeros(self.num_envs)

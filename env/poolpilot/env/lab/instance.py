@@ -1,7 +1,6 @@
 """A private MariaDB in a folder: its own data, socket, free ports and accounts; nothing outside it is touched."""
 
 import contextlib
-import fcntl
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,11 +9,13 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from poolpilot.env.interrupts import held
 from poolpilot.env.lab import datasets
 from poolpilot.env.lab.datasets import Dataset
 from poolpilot.env.lab.host import mariadbd
 from poolpilot.env.lab.host.accounts import Accounts
 from poolpilot.env.lab.host.folder import LabFolder
+from poolpilot.env.lab.host.lab_lock import locked_lab, make_lab_folder
 from poolpilot.env.lab.host.mariadbd import POLL_S, Running
 from poolpilot.env.lab.host.os_account import OsAccount, server_account
 from poolpilot.env.lab.host.ports import free_or_checked
@@ -134,7 +135,7 @@ class Lab:
         """
         if (running := self.running()) is not None:
             return self._closed(running)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_lab_folder(self.places)
         account = server_account(self.folder, self.places.data)
         mariadbd.hand_over(self.places, account)
         if not self.places.data.is_dir():
@@ -146,8 +147,8 @@ class Lab:
                 "--remove) or name another folder"
             )
         self.places.settings.write_text(self.settings.model_dump_json(indent=1) + "\n")
-        started = self._start(account, cpus, kept)
         try:
+            started = self._start(account, cpus, kept)
             self._await(started)
             self.places.first_statements.unlink()
             self._fill()
@@ -157,11 +158,16 @@ class Lab:
         return started
 
     def down(self) -> bool:
-        """Stops the server, if it runs, and says whether it did; the data stay."""
-        running = self.running()
-        if running is not None:
-            running.stop(self.settings.stop_within_s)
-        self.places.state.unlink(missing_ok=True)
+        """Stops the server, if it runs, and says whether it did; the data stay.
+
+        Raises:
+            KeyboardInterrupt: A signal came meanwhile; the server has been stopped.
+        """
+        with held():  # a terminal that closes sends SIGHUP twice
+            running = self.running()
+            if running is not None:
+                running.stop(self.settings.stop_within_s)
+            self.places.state.unlink(missing_ok=True)
         return running is not None
 
     def remove(self) -> None:
@@ -174,9 +180,10 @@ class Lab:
         """A freshly started server for the duration of the block: nothing carries over from what ran before.
 
         Raises:
-            ServerError: Another program uses the test server, or somebody started its server by hand.
+            TakenLabError: Another program uses the test server.
+            ServerError: Somebody started its server by hand, or it does not come up.
         """
-        with self._locked():
+        with locked_lab(self.places):
             running = self.running()
             if running is not None and running.kept:
                 raise ServerError(
@@ -188,19 +195,6 @@ class Lab:
                 yield self.up(cpus)
             finally:
                 self.down()
-
-    @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Keeps other programs out; the lock ends with this process, however that ends."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with self.places.lock.open("w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                raise ServerError(
-                    f"another program uses the test server in {self.folder}; name another folder"
-                ) from error
-            yield
 
     def __enter__(self) -> Self:
         self.up()
@@ -225,16 +219,18 @@ class Lab:
         mariadbd.write_accounts(Accounts.of(self.places), self.places, account, port, extra_port)
         disk = self.slow_disk
         pinned = ["taskset", "--cpu-list", ",".join(map(str, cpus))] if cpus else []
-        started = Running.spawn(
-            [*pinned, program("mariadbd"), *mariadbd.options(self.places, account, port, extra_port), *self._options()],
-            {**mariadbd.environment(self.places), **(disk.environment() if disk else {})},
-            self.places.error_log,
-            port=port,
-            extra_port=extra_port,
-            kept=kept,
-            account=account.name,
-        )
-        started.write(self.places.state)
+        options = [*mariadbd.options(self.places, account, port, extra_port), *self._options()]
+        with held():  # a server that runs and is not written down could not be stopped
+            started = Running.spawn(
+                [*pinned, program("mariadbd"), *options],
+                {**mariadbd.environment(self.places), **(disk.environment() if disk else {})},
+                self.places.error_log,
+                port=port,
+                extra_port=extra_port,
+                kept=kept,
+                account=account.name,
+            )
+            started.write(self.places.state)
         return started
 
     def _fill(self) -> None:

@@ -13,7 +13,8 @@ from poolpilot.env.lab.sql_workload import SqlWorkload
 from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.env.mariadb.counters import read_population
 from poolpilot.env.mariadb.dsn import Dsn
-from poolpilot.env.servers.mariadb import MariadbServer, WatchSettings
+from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.servers.watch_settings import WatchSettings
 from poolpilot.errors import ServerError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
@@ -35,11 +36,12 @@ class LabPlace(BaseModel):
     )
     run_up_s: float = Field(default=1.0, ge=0.0, description="Seconds that a load runs before anything is measured.")
 
-    def lab(self, workload: SqlWorkload) -> Lab:
-        """The test server that a workload runs in."""
+    def lab(self, workload: SqlWorkload, number: int = 1) -> Lab:
+        """The test server that a workload runs in; of several with its data set, the one of a number from 1 on."""
         slow = workload.slow_disk_us is not None
         settings = self.server.model_copy(update={"dataset": workload.dataset, "slow_disk": slow})
-        return Lab(self.folder / workload.dataset, settings, workload.server_options)
+        name = workload.dataset if number == 1 else f"{workload.dataset}-{number}"
+        return Lab(self.folder / name, settings, workload.server_options)
 
 
 class LabServer(MariadbServer):
@@ -49,16 +51,20 @@ class LabServer(MariadbServer):
         workload: What is sent.
         place: Where its test server lies.
         initial: Tuple in force at first; the default one if None.
+        number: Which of the test servers with its data set is meant.
 
     Raises:
+        TakenLabError: Another program uses that test server.
         ServerError: A program or disk space is missing, or server, load or side job do not come up.
         SettingError: The initial tuple is outside the ranges, or the workload wants more processors than there are.
     """
 
-    def __init__(self, workload: SqlWorkload, place: LabPlace, initial: PoolTuple | None = None) -> None:
+    def __init__(
+        self, workload: SqlWorkload, place: LabPlace, initial: PoolTuple | None = None, number: int = 1
+    ) -> None:
         self.workload = workload
         self.side: SideSession | None = None
-        self.lab = place.lab(workload)
+        self.lab = place.lab(workload, number)
         cpus, others = split_cpus(workload.cpus)
         with ExitStack() as opened:
             opened.enter_context(self.lab.restarted(cpus if others else None))

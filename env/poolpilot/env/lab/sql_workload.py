@@ -34,6 +34,9 @@ DatasetName = Literal["small", "large", "orders", "empty"]
 MOST_CONNECTIONS = 1024
 LEAST_BUFFER_POOL_MB, MOST_BUFFER_POOL_MB = 8, 65_536
 MOST_CAPACITY_SHARE = 4.0
+DELAYS = 3
+TRANSACTIONS = ("new_order", "payment", "order_status", "delivery", "stock_level")
+"""Transactions of order entry that a class may consist of; the mix of all where it names none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,9 @@ class SqlClass:
         if self.script not in get_args(Script):
             scripts = ", ".join(get_args(Script))
             raise SettingError(f"class {self.name} has the script {self.script!r}; there are {scripts}")
+        if (transaction := self.options.get("transaction")) not in (None, *TRANSACTIONS):
+            transactions = ", ".join(TRANSACTIONS)
+            raise SettingError(f"class {self.name} has the transaction {transaction!r}; there are {transactions}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +138,14 @@ class SqlWorkload:
         """
         if not self.classes:
             raise SettingError(f"the workload {self.name} needs at least one class")
+        names = [one.name for one in self.classes]
+        if len(set(names)) < len(names):
+            raise SettingError(f"the workload {self.name} has two classes of one name: {', '.join(names)}")
+        if self.slow_disk_us is not None and (len(self.slow_disk_us) != DELAYS or min(self.slow_disk_us) < 0):
+            raise SettingError(
+                f"the workload {self.name} has the slow_disk_us {self.slow_disk_us}; it is three delays of 0 or more: "
+                "of a read, a write and a flush"
+            )
         if self.dataset not in get_args(DatasetName):
             datasets = ", ".join(get_args(DatasetName))
             raise SettingError(f"the workload {self.name} has the dataset {self.dataset!r}; there are {datasets}")

@@ -129,6 +129,9 @@ def _ranges_offered(rng: np.random.Generator) -> tuple[SqlClass, ...]:
     return (SqlClass("ranges", "ranges", drawn_connections(rng, 32, 128), target_ms=10.0, rate_per_s=rate_per_s),)
 
 
+CPUS = 2
+"""Processors that a server may use unless somebody says another number."""
+
 POINT = SqlClass("short", "oltp_point_select", 1, target_ms=20.0)
 
 FAMILIES: Mapping[str, SqlFamily] = {
@@ -216,7 +219,7 @@ FAMILIES: Mapping[str, SqlFamily] = {
 }
 
 
-def draw_workload(family: SqlFamily, seed: int, number: int, cpus: int = 2) -> SqlWorkload:
+def draw_workload(family: SqlFamily, seed: int, number: int, cpus: int = CPUS) -> SqlWorkload:
     """Draws a workload of a family; the same seed and number draw the same one.
 
     Args:
@@ -229,7 +232,7 @@ def draw_workload(family: SqlFamily, seed: int, number: int, cpus: int = 2) -> S
     classes = family.draw(rng)
     parameters = {"connections": float(sum(sql_class.connections for sql_class in classes))}
     return SqlWorkload(
-        name=f"{family.name}-{seed}-{number}",
+        name=f"{family.name}-{seed}-{number}{'' if cpus == CPUS else f'-{cpus}cpus'}",
         family=family.name,
         classes=classes,
         dataset=family.dataset,
@@ -242,7 +245,7 @@ def draw_workload(family: SqlFamily, seed: int, number: int, cpus: int = 2) -> S
     )
 
 
-def workload_set(seed: int, of_each: Mapping[Split, int], cpus: int = 2) -> list[PlannedWorkload[SqlWorkload]]:
+def workload_set(seed: int, of_each: Mapping[Split, int], cpus: int = CPUS) -> list[PlannedWorkload[SqlWorkload]]:
     """So many workloads of every family of each split, dealt out in turns, so that a run cut short has some of all."""
     most = max(of_each.values(), default=0)
     return [

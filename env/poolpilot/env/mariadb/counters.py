@@ -39,6 +39,15 @@ STATUS = {
     "completed": ("QUESTIONS",),
     "row_lock_waits": ("INNODB_ROW_LOCK_WAITS",),
     "row_lock_wait_us": ("INNODB_ROW_LOCK_TIME",),
+    "rows_read": (
+        "HANDLER_READ_FIRST",
+        "HANDLER_READ_KEY",
+        "HANDLER_READ_LAST",
+        "HANDLER_READ_NEXT",
+        "HANDLER_READ_PREV",
+        "HANDLER_READ_RND",
+        "HANDLER_READ_RND_NEXT",
+    ),
     "statements_select": ("COM_SELECT",),
     "statements_insert": ("COM_INSERT", "COM_INSERT_SELECT", "COM_REPLACE", "COM_REPLACE_SELECT"),
     "statements_update": ("COM_UPDATE", "COM_UPDATE_MULTI"),
@@ -47,7 +56,7 @@ STATUS = {
     "statements_commit": ("COM_COMMIT",),
 }
 """Counter of a snapshot to the status variables that it adds up, which any account sees; Com_* counts what procedures
-do inside too, Questions does not."""
+do inside too, Questions does not. Handler_read_* rise while a statement runs, so a scan shows before it ends."""
 
 US_PER_UNIT = {"row_lock_wait_us": 1000.0}
 """What a status variable counts in, where that is no microsecond: milliseconds."""

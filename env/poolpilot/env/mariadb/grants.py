@@ -4,7 +4,8 @@ from poolpilot.env.mariadb.actuator import PROCEDURE
 
 OBSERVER = """\
 -- To look: nothing but a login. MariaDB shows its pool's counters to every account.
--- A new account is locked until it has a password. Choose one, and write it under [client] into a file of mode 0600:
+-- A new account is locked until it has a password. Choose one, and write it under [client], beside user and socket or
+-- host, into a file of mode 0600:
 --   ALTER USER {tuner} IDENTIFIED BY '...' ACCOUNT UNLOCK;
 CREATE USER IF NOT EXISTS {tuner} WITH MAX_USER_CONNECTIONS 3 ACCOUNT LOCK;
 GRANT USAGE ON *.* TO {tuner};

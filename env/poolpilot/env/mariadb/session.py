@@ -5,6 +5,7 @@ The permanent one is on the extra port where there is one, so that no pool can l
 
 import socket
 import struct
+import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,9 @@ from poolpilot.errors import LostServerError, ServerError
 
 ANSWER_WITHIN_S = 10.0
 """A statement of ours takes a millisecond; one that takes longer has met a pool without a free thread."""
+
+SURELY_WAITED = 0.5
+"""Share of that time below which a login has not been waited for: the connection was closed."""
 
 LOST = (CR.CR_SERVER_GONE_ERROR, CR.CR_SERVER_LOST)
 NO_PRIVILEGE = (ER.SPECIFIC_ACCESS_DENIED_ERROR, ER.PROCACCESS_DENIED_ERROR)
@@ -57,10 +61,16 @@ class Session:
             program_name="poolpilot",
             defer_connect=True,
         )
+        begun_s = time.monotonic()
         try:
             self._connection.connect(self._socket)
         except (pymysql.MySQLError, OSError) as error:
             self._socket.close()
+            if _code(error) in LOST and time.monotonic() - begun_s < SURELY_WAITED * ANSWER_WITHIN_S:
+                raise ServerError(
+                    f"{self.where} has closed the connection during the login: is a server behind it, and no proxy or "
+                    "tunnel alone?"
+                ) from error
             if _code(error) in LOST:
                 raise LostServerError(
                     f"{self.where} does not answer a login within {ANSWER_WITHIN_S:g} s: its pool may have no free "
@@ -68,8 +78,12 @@ class Session:
                 ) from error
             raise self._told(error, account.user) from error
         # A value outside its range must be an error: without strict mode the server clamps it and says nothing.
-        # The other is MariaDB's default, which somebody may have made shorter than an answer that we ask for.
-        self.execute("SET SESSION sql_mode = 'STRICT_ALL_TABLES', SESSION group_concat_max_len = 1048576")
+        # The second is MariaDB's default, which somebody may have made shorter than an answer that we ask for. InnoDB
+        # tells times in the zone of the system, so NOW() must be of it too.
+        self.execute(
+            "SET SESSION sql_mode = 'STRICT_ALL_TABLES', SESSION group_concat_max_len = 1048576, "
+            "SESSION time_zone = 'SYSTEM'"
+        )
 
     @property
     def statements(self) -> int:

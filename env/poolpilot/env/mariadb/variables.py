@@ -121,19 +121,22 @@ def check_version(text: str) -> None:
         )
 
 
-def knob_space(variables: Mapping[str, PoolVariable], cpus: int | None) -> KnobSpace:
+def knob_space(variables: Mapping[str, PoolVariable], cpus: int | None, spare_threads: int = 0) -> KnobSpace:
     """The ranges that the running server takes.
 
     The size may rise to 128 or to the value at the start, if that was larger (`TP_pool_generic::init`), whatever the
-    server's own table says. A knob's default is what a restart would bring back, where that is still known; else the
-    compiled one, and of the size as many groups as processors or, where they are not known, what is in force.
+    server's own table says, and no further than `thread_pool_max_threads` has threads for. A knob's default is what a
+    restart would bring back, where that is still known; else the compiled one, and of the size as many groups as
+    processors or, where they are not known, what is in force.
 
     Args:
         variables: Of `read_variables`.
         cpus: Processors of the server; None where they are not known. No pool size is taken for their number.
+        spare_threads: Threads that the largest size must leave.
     """
     size = variables["thread_pool_size"]
-    most = max(STOCK_MAX_POOL_SIZE, int(size.value))
+    taken = max(STOCK_MAX_POOL_SIZE, int(size.value))
+    most = max(min(taken, _groups_with_threads(variables, spare_threads)), int(size.value))
     knobs = {}
     for name, (variable, unit) in KNOB_VARIABLES.items():
         current = variables[variable.lower()]
@@ -141,8 +144,16 @@ def knob_space(variables: Mapping[str, PoolVariable], cpus: int | None) -> KnobS
         unset = (cpus or current.value) if name == "pool_size" else current.default
         default = int(current.start_value or unset)
         ceiling = {"pool_size": most, "timer_interval_ms": max(LONGEST_TIMER_INTERVAL_MS, int(current.value))}.get(name)
-        knobs[name] = Knob(name, low, min(high, ceiling or high), default, unit)
+        most_of_it = min(high, ceiling or high)
+        knobs[name] = Knob(name, low, most_of_it, min(default, int(most_of_it)), unit)
     return KnobSpace(cpus, knobs)
+
+
+def _groups_with_threads(variables: Mapping[str, PoolVariable], spare_threads: int) -> int:
+    """Groups that there are threads for, with as many in each as are in force or by default, whichever is more."""
+    oversubscribe = variables["thread_pool_oversubscribe"]
+    threads = int(variables["thread_pool_max_threads"].value) - spare_threads
+    return threads // (1 + max(int(oversubscribe.value), int(oversubscribe.default or 0)))
 
 
 def tuple_of(values: Mapping[str, Any]) -> PoolTuple:

@@ -221,14 +221,17 @@ class _Race:
         rounds = len(self.settings.keep_shares)
         for number in range(rounds):
             self._measure_each(kept, number)
-            kept = self._ranked(kept)[: self.settings.survivors(len(kept), number)]
-        finalists = kept[: self.settings.finalists]
-        for number in range(rounds, rounds + self.settings.final_repeats):
-            if max(self._error(pool_tuple) for pool_tuple in finalists) >= self.settings.wanted_error:
+            kept = self._ranked(kept, number)[: self.settings.survivors(len(kept), number)]
+        finalists, last = kept[: self.settings.finalists], rounds + self.settings.final_repeats
+        for number in range(rounds, last):
+            if max(self._error(pool_tuple, number - 1) for pool_tuple in finalists) >= self.settings.wanted_error:
                 self._measure_each(finalists, number)
-        best = self._ranked(finalists)[0]
-        while sum(measured.round == AGAIN_ROUND for measured in self.results) < self.settings.oracle_repeats:
+        best = self._ranked(finalists, last)[0]
+        while self._measured_again(best) < self.settings.oracle_repeats:
             self._measure(best, AGAIN_ROUND)
+
+    def _measured_again(self, best: PoolTuple) -> int:
+        return sum(one.round == AGAIN_ROUND and one.core == best.core for one in self.results)
 
     def _check(self) -> None:
         if not self.tuples:
@@ -251,19 +254,20 @@ class _Race:
         if self.on_measured is not None:
             self.on_measured(measured)
 
-    def _windows(self, core: Core) -> list[Window]:
-        return [measured.window for measured in self.results if measured.core == core and measured.round != AGAIN_ROUND]
+    def _windows(self, core: Core, upto: int) -> list[Window]:
+        """Windows of a tuple up to a round: what came later must not decide it anew when a sweep goes on."""
+        return [one.window for one in self.results if one.core == core and AGAIN_ROUND < one.round <= upto]
 
-    def _entry(self, pool_tuple: PoolTuple) -> SweepEntry:
-        reference = next(iter(self._windows(self.server.knobs.default_tuple().core)), None)
-        return entry_of(self._windows(pool_tuple.core), self.objective, reference)
+    def _entry(self, pool_tuple: PoolTuple, upto: int) -> SweepEntry:
+        reference = next(iter(self._windows(self.server.knobs.default_tuple().core, upto)), None)
+        return entry_of(self._windows(pool_tuple.core, upto), self.objective, reference)
 
-    def _ranked(self, tuples: Sequence[PoolTuple]) -> list[PoolTuple]:
-        entries = {pool_tuple: self._entry(pool_tuple) for pool_tuple in tuples}
+    def _ranked(self, tuples: Sequence[PoolTuple], upto: int) -> list[PoolTuple]:
+        entries = {pool_tuple: self._entry(pool_tuple, upto) for pool_tuple in tuples}
         return sorted(
             tuples, key=lambda pool_tuple: (entries[pool_tuple].feasible, entries[pool_tuple].value), reverse=True
         )
 
-    def _error(self, pool_tuple: PoolTuple) -> float:
-        values = self._entry(pool_tuple).values
+    def _error(self, pool_tuple: PoolTuple, upto: int) -> float:
+        values = self._entry(pool_tuple, upto).values
         return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.inf

@@ -67,6 +67,9 @@ def _monotone_slopes(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[
 Table = Sequence[tuple[float, float]]
 """(pool size, completions a second) points."""
 
+MOST_NOISE = 10.0
+"""Largest noise of a curve: beyond it a throughput may no longer be finite."""
+
 CLASS_NAME = "all"
 """The one request class of a curve."""
 
@@ -84,7 +87,8 @@ class CurveServer:
         initial: Tuple in force at first; the default one if None.
 
     Raises:
-        SettingError: A table has no points, a size twice, or a throughput that is not positive.
+        SettingError: A table has no points, a size twice, or a throughput that is not positive; or an option is outside
+            its range.
 
     Examples:
         >>> server = CurveServer([(1, 100), (16, 1200), (64, 600)], cpus=4)
@@ -104,6 +108,7 @@ class CurveServer:
         connections: int = 64,
         initial: PoolTuple | None = None,
     ) -> None:
+        _check(interpolation, noise, connections)
         self._knobs = KnobSpace.stock(cpus)
         named = tables if isinstance(tables, Mapping) else {self._knobs.default_tuple().core[1:]: tables}
         self._curves = {rest: Curve(table, interpolation) for rest, table in named.items()}
@@ -186,3 +191,12 @@ class CurveServer:
 
 def _repeated(value: float, times: int) -> Histogram:
     return Histogram.from_sparse([(bucket_of(value), times)], value * times, value * value * times)
+
+
+def _check(interpolation: str, noise: float, connections: int) -> None:
+    if interpolation not in ("linear", "spline"):
+        raise SettingError(f"interpolation {interpolation!r} is unknown; choose 'linear' or 'spline'")
+    if not 0.0 <= noise <= MOST_NOISE:
+        raise SettingError(f"noise is {noise}, but must be in 0..{MOST_NOISE:g}")
+    if not connections >= 1:
+        raise SettingError(f"connections is {connections}, but must be at least 1")

@@ -9,21 +9,22 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Protocol, Self
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from poolpilot.env.interrupts import held
-from poolpilot.env.knobs import UNKNOWN_CPUS, KnobSpace, checked_cpus
+from poolpilot.env.knobs import KnobSpace, checked_cpus
 from poolpilot.env.mariadb.actuator import Actuator, SetGlobal
 from poolpilot.env.mariadb.counters import Population, read_counters, read_look, read_population, read_tuple_values
 from poolpilot.env.mariadb.diagnosis.hindrances import hindrances
 from poolpilot.env.mariadb.dsn import Account
+from poolpilot.env.mariadb.identity import ServerIdentity
 from poolpilot.env.mariadb.process import ServerProcess
 from poolpilot.env.mariadb.session import Control, Session, open_control
 from poolpilot.env.mariadb.thread_schedule import ThreadSchedule
-from poolpilot.env.mariadb.variables import PoolVariable, knob_space, read_variables, tuple_of
+from poolpilot.env.mariadb.variables import PoolVariable, tuple_of
 from poolpilot.env.mariadb.wait_events import read_wait_events, sees_wait_events
 from poolpilot.env.measurement.steal import idle_us_so_far
-from poolpilot.errors import LostServerError, ServerError, SettingError, TupleChangedError
+from poolpilot.env.servers.mariadb_facts import MariadbFacts
+from poolpilot.env.servers.watch_settings import WatchSettings
+from poolpilot.errors import LostServerError, ServerError, TupleChangedError
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import LATENCY_PREFIX, Snapshot
@@ -47,42 +48,6 @@ class ClientReports(Protocol):
         Raises:
             ServerError: A client has died.
         """
-
-
-class WatchSettings(BaseModel):
-    """How a server is looked at, and what must be left to it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    sample_every_s: float = Field(
-        default=0.2, gt=0.0, description="Seconds from one look at the groups to the next while a window runs."
-    )
-    scheduled_threads: int = Field(
-        default=32,
-        ge=0,
-        le=65_536,
-        description="Most threads of a server on this host whose run-queue delay is read; every one costs 2 us a look.",
-    )
-    wait_events: bool = Field(
-        default=False,
-        description="Read performance_schema too where it is on; that costs as much as the rest of a look.",
-    )
-    spare_threads: int = Field(
-        default=16, ge=0, description="Threads that thread_pool_max_threads must leave above what a tuple can ask for."
-    )
-    disturbances_every_s: float | None = Field(
-        default=None,
-        gt=0.0,
-        description="Seconds between looks for backups, changes of tables, locks on everything, lag and a stuck pool "
-        "while a window runs, two statements each; never if not given.",
-    )
-    most_replica_lag_s: float = Field(
-        default=10.0, ge=0.0, description="Replication lag in seconds from which on it is one of these."
-    )
-
-
-LONG_LOOK = WatchSettings(scheduled_threads=4096, wait_events=True, disturbances_every_s=0.5)
-"""For who looks at few windows of seconds: everything that the server shows, whatever a look costs."""
 
 
 class MariadbServer:
@@ -115,7 +80,7 @@ class MariadbServer:
         *,
         cpus: int | None = None,
     ) -> None:
-        named_cpus = None if cpus is None else checked_cpus(cpus)
+        self._named_cpus = None if cpus is None else checked_cpus(cpus)
         self.account = account
         self.actuator = actuator or SetGlobal()
         self.watch = watch or WatchSettings()
@@ -125,17 +90,12 @@ class MariadbServer:
             self.control: Control = open_control(account)
             opened.callback(lambda: self.control.close())
             self.session = self.control.session
-            self.variables: Mapping[str, PoolVariable] = read_variables(self.session)
-            self.process = ServerProcess.of(self.control.first, account) if self.control.first else None
-            self.process = self.process or ServerProcess.of(self.session, account)
+            self.schedule: ThreadSchedule | None = None
+            self._learn()
             self._opened = opened.pop_all()
         self.control.drop_first()
-        self.schedule = self._schedule_of(self.process)
-        self._sees_wait_events = self.watch.wait_events and sees_wait_events(self.session)
-        seen_cpus = self.process.cpus() if self.process else None
-        self._cpus_warnings = _cpus_warnings(named_cpus, seen_cpus)
-        self._knobs = knob_space(self.variables, named_cpus or seen_cpus)
         self._tuple = tuple_of(read_tuple_values(self.session))
+        self._found = {self._tuple}  # all that were ever in force
         self._ours: PoolTuple | None = None  # what was set here last, while nobody else is known to have set a tuple
         self._epoch = 0
         self._integrals = dict.fromkeys(INTEGRALS, 0.0)
@@ -148,12 +108,27 @@ class MariadbServer:
     @property
     def knobs(self) -> KnobSpace:
         """The ranges that the running server takes, and its processors where they are known."""
-        return self._knobs
+        return self._facts.knobs
+
+    @property
+    def variables(self) -> Mapping[str, PoolVariable]:
+        """The pool's variables, as they were when the running server was met."""
+        return self._facts.variables
+
+    @property
+    def process(self) -> ServerProcess | None:
+        """Its process, where it runs on this host."""
+        return self._facts.process
+
+    @property
+    def identity(self) -> ServerIdentity:
+        """Which server it is, and since when it runs; another one once it was restarted and reached again."""
+        return self._facts.identity
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a DBA should know before anything is set, as sentences."""
-        return (*self.control.warnings, *self._cpus_warnings)
+        return (*self.control.warnings, *self._facts.warnings)
 
     def tuple_in_force(self) -> PoolTuple:
         """The tuple as read from the server."""
@@ -162,13 +137,16 @@ class MariadbServer:
     def apply(self, pool_tuple: PoolTuple) -> PoolTuple:
         """Sets a tuple, capacity first, and reads back what is in force; on an error half way the old one returns.
 
+        What was in force once may come back, whatever it asks for.
+
         Raises:
             SettingError: The tuple is outside the ranges, or `thread_pool_max_threads` leaves too few threads for it.
             TupleChangedError: Somebody else has set a tuple since the last look.
             ServerError: The server did not take it.
         """
-        self._knobs.check(pool_tuple)
-        self._check_threads(pool_tuple)
+        if pool_tuple not in self._found:
+            self._facts.check_threads(pool_tuple)
+            self.knobs.check(pool_tuple)
         with held():
             before = self._ours or self._tuple
             self._check_unchanged_since(before)
@@ -204,19 +182,26 @@ class MariadbServer:
     def reopen(self) -> None:
         """Opens the connection once more after it was lost, on the extra port first where it is known.
 
+        What holds of a server from its start to its end is read anew where it was restarted; what was in force before
+        may then be more than it has threads for, and is checked as every other tuple.
+
         Raises:
             ServerError: The server cannot be reached.
         """
         self.control.close()
         account = replace(self.account, extra_port=self.control.extra_port or self.account.extra_port)
         try:
-            control = open_control(account)
+            self.control = open_control(account)
         except ServerError:
             if account.extra_port is None:
                 raise
-            control = Control(Session(self.account), None, (), account.extra_port)
-        control.drop_first()
-        self.control, self.session = control, control.session
+            self.control = Control(Session(self.account), None, (), account.extra_port)
+        self.session = self.control.session
+        if ServerIdentity.read(self.session).restarted_since(self.identity):
+            in_force = self.tuple_in_force()
+            self._learn()
+            self._found, self._ours = {in_force}, None
+        self.control.drop_first()
 
     def snapshot(self) -> Snapshot:
         """What it has counted since it started.
@@ -279,6 +264,7 @@ class MariadbServer:
         """A tuple as just read; that it is another one is remembered."""
         if read != self._tuple:
             self._tuple, self._epoch = read, self._epoch + 1
+            self._found.add(read)
         return read
 
     def _refuse_change(self, before: PoolTuple, read: PoolTuple) -> None:
@@ -303,15 +289,22 @@ class MariadbServer:
         if found := hindrances(self.session, self.watch.most_replica_lag_s):
             self._disturbances, self._disturbed_s = found, now_s
 
-    def _schedule_of(self, process: ServerProcess | None) -> ThreadSchedule | None:
-        return ThreadSchedule(process.pid, self.watch.scheduled_threads) if process else None
+    def _learn(self) -> None:
+        """Reads what holds of the server for as long as it runs."""
+        sees = self.watch.wait_events and sees_wait_events(self.session)
+        facts = MariadbFacts.read(self.control, self.account, self.watch, self._named_cpus)
+        if self.schedule is not None:
+            self.schedule.close()
+        # All at once: where reading fails, a restart is still to be noticed at the next attempt.
+        self._facts, self._sees_wait_events = facts, sees
+        self.schedule = ThreadSchedule(facts.process.pid, self.watch.scheduled_threads) if facts.process else None
 
     def _beside_the_pool(self) -> dict[str, float]:
         """What the process of the server tells, where it runs here, and performance_schema, where it is looked at."""
         counters: dict[str, float] = {}
         if self.process is not None and (cpu_us := self.process.cpu_us()) is not None:
             counters["process_cpu_us"] = cpu_us
-            if (idle_us := idle_us_so_far()) is not None and self._knobs.processors == os.cpu_count():
+            if (idle_us := idle_us_so_far()) is not None and self.knobs.processors == os.cpu_count():
                 counters["machine_idle_us"] = idle_us
         if self.schedule is not None and (scheduled := self.schedule.read()) is not None:
             counters["threads_run_delay_us"], counters["threads_scheduled"] = scheduled
@@ -320,7 +313,7 @@ class MariadbServer:
         return counters
 
     def _gauges(self) -> dict[str, float]:
-        population, cpus = self.population, self._knobs.processors
+        population, cpus = self.population, self.knobs.processors
         return {
             "connections": float(population.connections),
             **({} if cpus is None else {"cpus": float(cpus)}),
@@ -328,24 +321,6 @@ class MariadbServer:
             "active_threads": float(population.active),
             "queue_length": float(population.queued),
         }
-
-    def _check_threads(self, pool_tuple: PoolTuple) -> None:
-        most = int(self.variables["thread_pool_max_threads"].value)
-        wanted = pool_tuple.active_threads + self.watch.spare_threads
-        if wanted > most:
-            raise SettingError(
-                f"{pool_tuple} may ask for {wanted} threads, those in reserve included, but thread_pool_max_threads "
-                f"is {most}: choose a smaller tuple, or raise it in my.cnf"
-            )
-
-
-def _cpus_warnings(named: int | None, seen: int | None) -> tuple[str, ...]:
-    """What to know of processors that nobody can tell, or that are told in two ways."""
-    if named is None and seen is None:
-        return (UNKNOWN_CPUS,)
-    if named is not None and seen is not None and named != seen:
-        return (f"--cpus {named} is taken, but the process of the server, which runs here, may use {seen}",)
-    return ()
 
 
 def _not_taken(read: PoolTuple, before: PoolTuple, wanted: PoolTuple) -> ServerError:

@@ -29,7 +29,7 @@ def native_errors(failed: str, *failures: type[Exception]) -> Iterator[None]:
 
     Args:
         failed: What has failed, as a sentence begins.
-        failures: What means that it has; a ValueError is always a wrong setting.
+        failures: What means that it has; a value of the wrong type or range is always a wrong setting.
 
     Raises:
         SettingError: A value is outside its range.
@@ -39,5 +39,7 @@ def native_errors(failed: str, *failures: type[Exception]) -> Iterator[None]:
         yield
     except ValueError as error:
         raise SettingError(str(error)) from error
+    except TypeError as error:
+        raise SettingError(f"a value is of the wrong type: {str(error).splitlines()[0]}") from error
     except failures as error:
         raise ServerError(f"{failed}: {error}") from error

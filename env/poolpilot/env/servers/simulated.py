@@ -1,5 +1,6 @@
 """The simulated pool as a pool server: the live one's snapshots, in virtual time."""
 
+import math
 import os
 from collections.abc import Sequence
 from functools import partial
@@ -11,29 +12,34 @@ from poolpilot.env.servers.native_core import native_errors, snapshot_of
 from poolpilot.errors import ServerError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import Snapshot
-from poolpilot.native_pool._core import SimulatedDeadlock
 from poolpilot.native_pool._core import run_all as native_run_all
 from poolpilot.native_pool.handling import ConnectionHandling
-from poolpilot.native_pool.simulation import LoadChange, Machine, simulated_pool
+from poolpilot.native_pool.simulation import RAMP_S, LoadChange, Machine, simulated_pool
 from poolpilot.native_pool.workload import Workload
 
-_errors_told = partial(native_errors, "the simulated pool cannot go on", SimulatedDeadlock)
+MOST_POOL_SIZE = 4096
+"""Largest pool size that a simulated pool can be given."""
+
+_errors_told = partial(native_errors, "the simulated pool cannot go on", RuntimeError)
 
 
 class SimulatedServer:
     """A pool under load in virtual time: the same seed gives the same run.
 
+    One thread uses it at a time: in the middle of a run, another one's call is a `ServerError`.
+
     Args:
         workload: What is sent; `workload.cpus` are the processors of the machine.
         machine: What the machine and the pool's own work cost.
         changes: Changes of the load, in order of time.
+        cycle_s: Seconds after which the changes repeat themselves; 0: they do not.
         initial: Tuple in force at first; the default one if None.
         max_pool_size: Largest pool size the pool can be set to.
         handling: Which thread serves a connection; one of a thread group if None.
         **pool_options: Further start-up options of `native_pool.SimulatedPool`, such as `throttle`.
 
     Raises:
-        SettingError: The initial tuple, the workload or an option is outside its range.
+        SettingError: The initial tuple, the workload, the cycle or an option is outside its range.
 
     Examples:
         >>> from poolpilot.env import observe
@@ -52,12 +58,16 @@ class SimulatedServer:
         machine: Machine | None = None,
         *,
         changes: Sequence[LoadChange] = (),
+        cycle_s: float = 0.0,
         initial: PoolTuple | None = None,
         max_pool_size: int = STOCK_MAX_POOL_SIZE,
         handling: ConnectionHandling | None = None,
         **pool_options: Any,
     ) -> None:
+        if not 0.0 <= cycle_s < math.inf:
+            raise SettingError(f"cycle_s is {cycle_s}, but must be a finite time of at least 0 seconds")
         self.workload = workload
+        self.cycle_s = cycle_s
         self._knobs = KnobSpace.stock(workload.cpus, max_pool_size)
         first = self._knobs.default_tuple() if initial is None else initial
         self._knobs.check(first)
@@ -79,7 +89,8 @@ class SimulatedServer:
 
     def tuple_in_force(self) -> PoolTuple:
         """The tuple in force."""
-        return PoolTuple.from_dict(self._pool.pool_tuple)
+        with _errors_told():
+            return PoolTuple.from_dict(self._pool.pool_tuple)
 
     def apply(self, pool_tuple: PoolTuple) -> PoolTuple:
         """Sets a tuple.
@@ -108,7 +119,8 @@ class SimulatedServer:
 
     def snapshot(self) -> Snapshot:
         """What the pool has counted since it started."""
-        return snapshot_of(self._pool.snapshot(), "simulated")
+        with _errors_told():
+            return snapshot_of(self._pool.snapshot(), "simulated")
 
     def run_for(self, seconds: float) -> None:
         """Simulates so many seconds.
@@ -133,12 +145,21 @@ class SimulatedServer:
 
     def thread_changes(self) -> float:
         """Threads created and woken because of a stall since the pool started."""
-        return float(self._pool.thread_changes)
+        with _errors_told():
+            return float(self._pool.thread_changes)
 
     @property
     def events(self) -> int:
         """Events simulated so far."""
-        return self._pool.events
+        with _errors_told():
+            return self._pool.events
+
+    @property
+    def ramp_left_s(self) -> float:
+        """Virtual seconds until every connection of a closed loop has begun to send; 0 from then on."""
+        ramp_s = RAMP_S if self.workload.rate_per_s is None else 0.0
+        with _errors_told():
+            return max(ramp_s - self._pool.now_s, 0.0)
 
     def close(self) -> None:
         """Does nothing: a simulation holds neither threads nor sockets."""

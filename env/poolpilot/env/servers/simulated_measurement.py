@@ -1,5 +1,6 @@
 """Many simulated pools measured at once, on all processors, with the GIL released."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from poolpilot.env.knobs import STOCK_MAX_POOL_SIZE
+from poolpilot.env.measurement.load_cycles import whole_cycles_s
 from poolpilot.env.measurement.settling import SettleSettings, Settling
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.simulated import SimulatedServer, run_all
@@ -32,7 +34,7 @@ class Scenario:
         workload: What is sent, and on how many processors.
         machine: What the machine and the pool's own work cost.
         changes: Changes of the load, in order of time.
-        cycle_s: Seconds after which the changes repeat themselves, so that windows should last as long; 0: they do not.
+        cycle_s: Seconds after which the changes repeat themselves, so that windows last whole cycles; 0: they do not.
         max_pool_size: Largest pool size that can be set.
     """
 
@@ -54,7 +56,12 @@ class Scenario:
             SettingError: The tuple or the scenario is outside its range.
         """
         return SimulatedServer(
-            self.workload, self.machine, changes=self.changes, initial=initial, max_pool_size=self.max_pool_size
+            self.workload,
+            self.machine,
+            changes=self.changes,
+            cycle_s=self.cycle_s,
+            initial=initial,
+            max_pool_size=self.max_pool_size,
         )
 
 
@@ -74,17 +81,31 @@ def measure_all(
 ) -> list[Window]:
     """Sets a tuple on each server, drops what settles, and measures a window of each; all servers run at once.
 
+    A fresh server begins to settle once all its connections send; a window before would show how few of them do. Where
+    the load repeats itself a window lasts whole cycles, however many requests that are.
+
     Raises:
         SettingError: A tuple is outside a server's ranges.
         ServerError: A server cannot go on.
         KeyboardInterrupt: The user ended it.
     """
     in_force = [server.apply(pool_tuple) for server, pool_tuple in zip(servers, tuples, strict=True)]
+    ramping = [server for server in servers if server.ramp_left_s > 0.0]
+    run_all(ramping, [server.ramp_left_s for server in ramping], threads=threads)
     _settle_all(servers, in_force, settings, threads)
     before = [server.snapshot() for server in servers]
-    least_s = [settings.least_window_s(pool_tuple) for pool_tuple in in_force]
-    run_all(servers, [max(settings.most_s, least) for least in least_s], settings.requests, threads, least_s)
+    spans = [_span_s(server, pool_tuple, settings) for server, pool_tuple in zip(servers, in_force, strict=True)]
+    run_all(servers, [most_s for _, most_s in spans], settings.requests, threads, [least_s for least_s, _ in spans])
     return [Window.between(first, server.snapshot()) for first, server in zip(before, servers, strict=True)]
+
+
+def _span_s(server: SimulatedServer, pool_tuple: PoolTuple, settings: SimulatedMeasurement) -> tuple[float, float]:
+    """Seconds that a window lasts at least and at most."""
+    least_s = settings.least_window_s(pool_tuple)
+    if server.cycle_s > 0.0:
+        whole_s = whole_cycles_s(least_s, server.cycle_s)
+        return whole_s, whole_s
+    return least_s, max(settings.most_s, least_s)
 
 
 def _settle_all(
@@ -133,14 +154,17 @@ def simulate_batch(
 
     Returns:
         One row per scenario and tuple that its server allows: `scenario`, `tuple` (their places), `pool_size`,
-        `oversubscribe`, `timer_interval_ms`, `throughput_per_s`, `goodput_per_s`, `value` (J), `p99_ms`, `threads`,
-        `cpu_share` (0..1 of all processors), `seconds` and `events` of the window.
+        `oversubscribe`, `timer_interval_ms`, `throughput_per_s`, `goodput_per_s`, `value` (J), `p99_ms` (NaN where
+        nothing was completed), `threads`, `cpu_share` (0..1 of all processors), `seconds` and `events` of the window.
 
     Raises:
-        SettingError: There is nothing to simulate.
+        SettingError: There is nothing to simulate, or `requests` or `together` is below 1.
         ServerError: A pool cannot go on.
         SimulationStopped: The user ended it; it carries the columns so far.
     """
+    for name, value in (("requests", requests), ("together", together)):
+        if value < 1:
+            raise SettingError(f"{name} is {value}, but must be at least 1")
     measurement = (settings or SimulatedMeasurement()).model_copy(update={"requests": requests})
     jobs = [(place, index) for place in range(len(scenarios)) for index in range(len(tuples))]
     if not jobs:
@@ -194,7 +218,7 @@ def _row(scenario: Scenario, place: int, index: int, server: SimulatedServer, wi
         "throughput_per_s": window.throughput_per_s,
         "goodput_per_s": objective.goodput_per_s(window),
         "value": objective.value(window),
-        "p99_ms": window.p99_ms or 0.0,
+        "p99_ms": math.nan if window.p99_ms is None else window.p99_ms,
         "threads": window.threads or 0.0,
         "cpu_share": busy or 0.0,
         "seconds": window.duration_s,

@@ -69,12 +69,14 @@ class EventLease:
         self._write()
 
     def announce(self, pool_tuple: PoolTuple) -> None:
-        """Notes a tuple that is about to be set.
+        """Notes a tuple that is about to be set; what is verified may always come back.
 
         Raises:
             ServerError: It cannot be noted, so that the tuple must not be set.
         """
-        if self._is_written and (pool_tuple == self._verified or pool_tuple in self._tried):
+        if pool_tuple == self._verified:
+            return
+        if self._is_written and pool_tuple in self._tried:
             self._check_scheduler()
             return
         self._tried = (*self._tried[1 - MOST_TRIED :], pool_tuple)

@@ -7,14 +7,15 @@ is touched: a torn last line is a change that never happened.
 
 import json
 import os
+import re
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
-from poolpilot.env.durable_writes import flush_folder, write_whole
+from poolpilot.env.durability.durable_writes import flush_folder, write_whole
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.mariadb.identity import ServerIdentity
 from poolpilot.errors import JournalError, SettingError
@@ -24,6 +25,11 @@ FORMAT = 1
 FOLDER_VARIABLE = "POOLPILOT_JOURNALS"
 LARGEST_POOL_SIZE = 100_000
 """No MariaDB takes more."""
+
+PROCEDURE_NAME = re.compile(r"[A-Za-z0-9_$]{1,64}\.[A-Za-z0-9_$]{1,64}")
+
+KEPT = 2
+"""Tuples that may be partly in force besides the first one: the one set last, and the one before it."""
 
 
 def journal_folder(named: Path | None = None) -> Path:
@@ -60,6 +66,7 @@ class Journal:
         most_pool_size: Largest pool size that the server took then. Of one that was started with more than 128 groups
             this cannot be told any more once fewer are in force.
         command: Which command writes it, such as "climb".
+        procedure: What it sets by, where its account may not `SET GLOBAL`, so that who goes its way back may do so too.
         writer: Host and process that write it.
         begun_unix_s: When it began.
         announced: The latest tuples about to be set, oldest first: where the last of them breaks off half way, the pool
@@ -74,18 +81,28 @@ class Journal:
     writer: str = field(default_factory=lambda: f"process {os.getpid()} on {socket.gethostname()}")
     begun_unix_s: float = field(default_factory=time.time)
     announced: tuple[PoolTuple, ...] = ()
+    procedure: str | None = None
 
     @classmethod
-    def begin(cls, folder: Path, server: ServerIdentity, first: PoolTuple, knobs: KnobSpace, command: str) -> Self:
+    def begin(
+        cls,
+        folder: Path,
+        server: ServerIdentity,
+        first: PoolTuple,
+        knobs: KnobSpace,
+        command: str,
+        procedure: str | None = None,
+    ) -> Self:
         """Writes the beginning; an older journal of the server is replaced.
 
         Raises:
             JournalError: The folder cannot be written.
         """
-        journal = cls(path_of(folder, server), server, first, int(knobs.knobs["pool_size"].high), command)
+        most = int(knobs.knobs["pool_size"].high)
+        journal = cls(path_of(folder, server), server, first, most, command, procedure=procedure)
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            journal._write(journal._beginning(), os.O_TRUNC)
+            journal._write([journal._beginning()], os.O_CREAT | os.O_TRUNC)
             flush_folder(folder)
         except OSError as error:
             raise JournalError(
@@ -140,7 +157,8 @@ class Journal:
             str(head["command"]),
             str(head["writer"]),
             float(head["begun_unix_s"]),
-            tuple(announced[-2:]),
+            tuple(announced[-KEPT:]),
+            _procedure(head),
         )
 
     def announce(self, pool_tuple: PoolTuple) -> None:
@@ -150,10 +168,10 @@ class Journal:
             JournalError: It cannot be written, so that the tuple must not be set.
         """
         try:
-            self._write({"set": pool_tuple.as_dict()}, os.O_APPEND)
+            self._write([_set(pool_tuple)], os.O_APPEND)
         except OSError as error:
             raise JournalError(f"cannot write to {self.path} ({error.strerror}): nothing more is set") from error
-        self.announced = (*self.announced[-1:], pool_tuple)
+        self.announced = (*self.announced[1 - KEPT :], pool_tuple)
 
     def commit(self, pool_tuple: PoolTuple) -> None:
         """Takes a tuple that is in force for the beginning from now on; what was announced before is over.
@@ -163,15 +181,36 @@ class Journal:
         Raises:
             JournalError: It cannot be written; the beginning is the one before.
         """
-        beginning = {**self._beginning(), "first": pool_tuple.as_dict()}
+        self._replace(pool_tuple, ())
+        self.first, self.announced = pool_tuple, ()
+
+    def renew(self) -> None:
+        """Writes it again as it is: somebody may have gone the way back, and removed it, while the server was lost.
+
+        Raises:
+            JournalError: It cannot be written.
+        """
+        self._replace(self.first, self.announced)
+
+    def return_to(self, pool_tuple: PoolTuple) -> None:
+        """Takes a tuple that is not in force for the one that comes back; what is in force is still the command's own.
+
+        Raises:
+            JournalError: It cannot be written; this process goes by it all the same.
+        """
+        ours = dict.fromkeys((self.first, *self.announced))
+        self.first, self.announced = pool_tuple, tuple(ours)[-KEPT:]
+        self._replace(self.first, self.announced)
+
+    def _replace(self, first: PoolTuple, announced: Sequence[PoolTuple]) -> None:
+        lines = [{**self._beginning(), "first": first.as_dict()}, *map(_set, announced)]
         fresh = self.path.with_suffix(".new")
         try:
-            self._write(beginning, os.O_TRUNC, fresh)
+            self._write(lines, os.O_CREAT | os.O_TRUNC, fresh)
             fresh.replace(self.path)
             flush_folder(self.path.parent)
         except OSError as error:
             raise JournalError(f"cannot write to {self.path} ({error.strerror}): nothing more is set") from error
-        self.first, self.announced = pool_tuple, ()
 
     def left_over(self, in_force: PoolTuple) -> Leftover:
         """What is left of the command in the tuple in force."""
@@ -201,15 +240,29 @@ class Journal:
             "command": self.command,
             "writer": self.writer,
             "begun_unix_s": self.begun_unix_s,
+            **({} if self.procedure is None else {"procedure": self.procedure}),
         }
 
-    def _write(self, line: Mapping[str, Any], how: int, path: Path | None = None) -> None:
-        descriptor = os.open(path or self.path, os.O_WRONLY | os.O_CREAT | how, 0o600)
+    def _write(self, lines: Sequence[Mapping[str, Any]], how: int, path: Path | None = None) -> None:
+        descriptor = os.open(path or self.path, os.O_WRONLY | how, 0o600)
         try:
-            write_whole(descriptor, f"{json.dumps(line)}\n".encode())
+            write_whole(descriptor, "".join(f"{json.dumps(line)}\n" for line in lines).encode())
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def _procedure(head: Mapping[str, Any]) -> str | None:
+    """The procedure of a head, which is called; journals of older versions name none."""
+    name = head.get("procedure")
+    if name is not None and not PROCEDURE_NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name of a procedure")
+    return name
+
+
+def _set(pool_tuple: PoolTuple) -> dict[str, Any]:
+    """The line of a tuple that is about to be set."""
+    return {"set": pool_tuple.as_dict()}
 
 
 def path_of(folder: Path, server: ServerIdentity) -> Path:

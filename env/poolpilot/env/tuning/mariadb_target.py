@@ -7,8 +7,9 @@ from pathlib import Path
 
 from poolpilot.env.mariadb.actuator import Actuator, CallProcedure, SetGlobal
 from poolpilot.env.mariadb.dsn import Dsn
-from poolpilot.env.objective import Objective
-from poolpilot.env.servers.mariadb import LONG_LOOK, MariadbServer, WatchSettings
+from poolpilot.env.objective import LEAST_ROWS_SHARE, Objective
+from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.servers.watch_settings import LONG_LOOK, WatchSettings
 from poolpilot.env.tuning.event_lease import EventLease
 from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
 from poolpilot.env.tuning.target import Target
@@ -48,6 +49,7 @@ def mariadb_target(
     procedure: str | None,
     cpus: int | None = None,
     lease_s: int | None = None,
+    min_rows_share: float = LEAST_ROWS_SHARE,
 ) -> Iterator[Target]:
     """Connects for the duration of the block; clients do not report, so times are judged. Arguments as `connect`.
 
@@ -57,6 +59,7 @@ def mariadb_target(
         procedure: Procedure that sets a tuple.
         cpus: Processors of the server.
         lease_s: Seconds of a lease inside the database; none if None.
+        min_rows_share: Share of the rows that it must go on reading; see `Objective`.
 
     Raises:
         SettingError: The DSN, the defaults file or the number of processors is wrong.
@@ -68,7 +71,7 @@ def mariadb_target(
         way_back = MariadbWayBack(server, lease=lease)
         yield Target(
             server,
-            Objective(signal="time_in_system"),
+            Objective(signal="time_in_system", min_rows_share=min_rows_share),
             where,
             way_back,
             {"backend": "mariadb", "server": where},

@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from poolpilot.env.mariadb.actuator import in_order
+from poolpilot.env.mariadb.actuator import CallProcedure, SetGlobal, in_order
 from poolpilot.env.mariadb.identity import ServerIdentity
 from poolpilot.env.mariadb.tuner_lock import holder_of, lock, unlock
 from poolpilot.env.mariadb.variables import KNOB_VARIABLES
@@ -53,6 +53,7 @@ class MariadbWayBack:
         self._connection_id = server.session.connection_id
         self._journal: Journal | None = None
         self._lease = lease
+        self._restarted = False  # and not told yet
 
     def warnings(self) -> tuple[str, ...]:
         """What an earlier command has left here, as sentences; nothing is set."""
@@ -74,18 +75,38 @@ class MariadbWayBack:
         """See `WayBack.begin`.
 
         Raises:
-            ServerError: Another tuner is at work, or the lease that is asked for cannot be kept.
+            ServerError: Another tuner is at work, the procedure would not bring back what is in force, or the lease
+                that is asked for cannot be kept.
             JournalError: The journal cannot be written, or an earlier one cannot be gone by.
         """
         say(self.resume())
         server = self._server
         first = server.tuple_in_force()
+        self.prove(first)
         identity = ServerIdentity.read(server.session)
-        self._journal = Journal.begin(self._folder, identity, first, server.knobs, command)
+        procedure = server.actuator.name if isinstance(server.actuator, CallProcedure) else None
+        self._journal = Journal.begin(self._folder, identity, first, server.knobs, command, procedure)
         if self._lease is not None:
             self._lease.hold(first, identity)
         server.announce = self._announced
         return first
+
+    def prove(self, first: PoolTuple) -> None:
+        """Has a procedure set what is in force, which changes nothing, since it is by the procedure that it comes back.
+
+        Raises:
+            ServerError: It is not there, may not be called, or refuses such a tuple.
+        """
+        server = self._server
+        try:
+            server.actuator.set(server.session, first, first)
+        except LostServerError:
+            raise
+        except ServerError as error:
+            raise ServerError(
+                f"what is in force, {first}, could not be brought back, so nothing is set: {error}; `poolpilot mariadb "
+                "grants` makes the procedure anew, with wider ranges if you say so"
+            ) from error
 
     def resume(self) -> str:
         """Takes the server's lock and goes the way back that an earlier command has left; what it did, if anything.
@@ -99,7 +120,13 @@ class MariadbWayBack:
         journal = Journal.find(self._folder, ServerIdentity.read(server.session), server.knobs)
         if journal is None:
             return ""
-        return f"{_upper(journal)} has ended without its way back. {self._gone_back(journal)}"
+        asked = server.actuator
+        if journal.procedure is not None and isinstance(asked, SetGlobal):
+            server.actuator = CallProcedure(journal.procedure)  # the account may have no other right
+        try:
+            return f"{_upper(journal)} has ended without its way back. {self._gone_back(journal)}"
+        finally:
+            server.actuator = asked
 
     def forget(self) -> str:
         """Takes the server's lock and leaves everything as it is: an earlier journal is removed, readable or not.
@@ -116,24 +143,39 @@ class MariadbWayBack:
 
     def commit(self, pool_tuple: PoolTuple) -> None:
         """See `WayBack.commit`."""
-        assert self._journal is not None, "begin first"
+        if self._journal is None:
+            return
         self._journal.commit(pool_tuple)
         if self._lease is not None:
             with suppress(ServerError):  # the lease makes up for it before anything else is set
                 self._lease.commit(pool_tuple)
 
-    def reach_again(self) -> bool:
-        """See `WayBack.reach_again`."""
+    def return_to(self, pool_tuple: PoolTuple) -> None:
+        """See `WayBack.return_to`."""
         assert self._journal is not None, "begin first"
+        self._journal.return_to(pool_tuple)
+
+    def reach_again(self) -> bool:
+        """See `WayBack.reach_again`; that it was restarted is told once it is reached, however often that fails.
+
+        Who has not begun sets nothing: it takes no lock, and ends nobody's connection.
+        """
+        before = self._server.identity
         self._server.reopen()
+        if self._journal is None:
+            self._connection_id = self._server.session.connection_id
+            return self._server.identity.restarted_since(before)
         self._lock_again(self._journal)
         identity = ServerIdentity.read(self._server.session)
-        restarted = identity.restarted_since(self._journal.server)
-        if restarted:
+        if identity.restarted_since(self._journal.server):
             self._journal.server = identity
             self._journal.commit(self._server.tuple_in_force())
+            self._restarted = True
+        elif not self._journal.path.exists():  # a keeper has taken us for dead meanwhile
+            self._journal.renew()
         if self._lease is not None:
             self._lease.hold(self._journal.first, identity)
+        restarted, self._restarted = self._restarted, False
         return restarted
 
     def bring_back(self, say: Say) -> str:

@@ -30,16 +30,23 @@ class WayBack(Protocol):
         """
 
     def commit(self, pool_tuple: PoolTuple) -> None:
-        """Takes the tuple in force for the one that comes back from now on.
+        """Takes the tuple in force for the one that comes back from now on; nothing where nothing had begun.
 
         Raises:
             JournalError: That cannot be noted, so that nothing more may be set.
         """
 
+    def return_to(self, pool_tuple: PoolTuple) -> None:
+        """Takes a tuple that need not be in force for the one that comes back at the end.
+
+        Raises:
+            JournalError: That cannot be noted; it comes back all the same, unless this process dies before.
+        """
+
     def reach_again(self) -> bool:
         """Opens a lost connection again, once; returns whether the server was restarted meanwhile.
 
-        What a restarted server has in force is what comes back from now on.
+        What a restarted server has in force is what comes back from now on. Where nothing had begun, it is only opened.
 
         Raises:
             ServerError: It cannot be reached.
@@ -112,6 +119,10 @@ class ApplyFirst:
 
     def commit(self, pool_tuple: PoolTuple) -> None:
         """See `WayBack.commit`."""
+        self._first = pool_tuple
+
+    def return_to(self, pool_tuple: PoolTuple) -> None:
+        """See `WayBack.return_to`."""
         self._first = pool_tuple
 
     def reach_again(self) -> bool:

@@ -274,20 +274,23 @@ that they were measured for.
 """
 
 
-def draw_workload(family: Family, seed: int, number: int = 0) -> Workload:
+def draw_workload(family: Family, seed: int, number: int = 0, cpus: int | None = None) -> Workload:
     """Draws one workload of a family; the same arguments give the same workload.
 
     Args:
         family: The family.
         seed: Seed of the set.
-        number: Which workload of the set; CPUs alternate with it.
+        number: Which workload of the set.
+        cpus: Processors of the server, which more connections ask where there are more than two; one and two in turns
+            if not given.
     """
     key = sum(ord(letter) << (8 * (place % 4)) for place, letter in enumerate(family.name))
     rng = np.random.default_rng([seed, number, key])
-    population = Scale(int(rng.choice(CONNECTIONS)), CPUS[number % len(CPUS)])
+    connections, wanted = int(rng.choice(CONNECTIONS)), cpus or CPUS[number % len(CPUS)]
+    population = Scale(connections * max(wanted // 2, 1), wanted)
     classes, parameters = family.draw(rng, population)
     return Workload(
-        name=f"{family.name}-{seed}-{number}",
+        name=f"{family.name}-{seed}-{number}{'' if cpus is None else f'-{cpus}cpus'}",
         family=family.name,
         classes=classes,
         connections=population.connections,
@@ -297,17 +300,18 @@ def draw_workload(family: Family, seed: int, number: int = 0) -> Workload:
     )
 
 
-def workload_set(seed: int, counts: Mapping[Split, int]) -> list[PlannedWorkload]:
+def workload_set(seed: int, counts: Mapping[Split, int], cpus: int | None = None) -> list[PlannedWorkload]:
     """Draws the workloads of every split, dealt evenly to its families.
 
     Args:
         seed: Seed of the whole set.
         counts: Workloads wanted per split.
+        cpus: Processors of the server; see `draw_workload`.
     """
     planned: list[PlannedWorkload] = []
     for split, count in counts.items():
         families = [family for family in FAMILIES.values() if family.split == split]
         for index in range(count):
             family = families[index % len(families)]
-            planned.append(PlannedWorkload(split, draw_workload(family, seed, index // len(families))))
+            planned.append(PlannedWorkload(split, draw_workload(family, seed, index // len(families), cpus)))
     return planned

@@ -13,7 +13,7 @@ import numpy as np
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
-from poolpilot.env.servers.simulated import SimulatedServer
+from poolpilot.env.servers.simulated import MOST_POOL_SIZE, SimulatedServer
 from poolpilot.env.servers.simulated_measurement import SimulatedMeasurement, measure_all
 from poolpilot.errors import FeatureError
 from poolpilot.featurizer.window import Window
@@ -39,6 +39,13 @@ SILENT_WAIT = "silent_wait_us_per_round"
 """The feature that tells how long requests wait without telling the pool."""
 
 WAIT_KINDS: tuple[WaitKind, ...] = ("sleep", "disk_io", "row_lock", "net")
+
+FEWEST_WAITS = 0.01
+"""Reported waits of a kind a request below which none is modelled."""
+
+MOST_WAITS = 62
+"""Steps that wait, of each kind: with the six others at most the 256 that a program may have. Where requests wait more
+often, each of these is longer."""
 
 
 @dataclass(frozen=True)
@@ -190,8 +197,10 @@ class _Seen:
             yield Step("cpu", us=held_us, variation=0.2)
             yield Step("release")
         for kind, per_request in self.waits.items():
-            times = round(per_request) if per_request >= 0.5 else int(per_request > 0.01)
-            wait_us = self.wait_us * per_request / max(times, 1)
+            if per_request <= FEWEST_WAITS:
+                continue
+            times = min(max(round(per_request), 1), MOST_WAITS)
+            wait_us = self.wait_us * per_request / times
             yield from [Step("wait", us=wait_us, variation=self.wait_variation, kind=kind, reported=True)] * times
         yield free
 
@@ -222,7 +231,7 @@ def _mean_latency_us(window: Window) -> float | None:
 
 def _nearest(guesses: list[Workload], seen: _Seen, window: Window, limits: KnobSpace, machine: Machine) -> Workload:
     """The guess whose throughput and latch waits come nearest to those measured, under the same tuple."""
-    most = int(limits.knobs["pool_size"].high)
+    most = min(int(limits.knobs["pool_size"].high), MOST_POOL_SIZE)
     servers = [
         SimulatedServer(workload, machine, initial=window.pool_tuple, max_pool_size=most) for workload in guesses
     ]

@@ -72,7 +72,7 @@ class LatentBandit:
             return Prediction(in_force, in_force, True, (UNKNOWN_CPUS,), self.curves.digest)
         placed = PlacedCurves.on(self.curves, limits, objective)
         prior = prior_by_likeness(self.curves, windows, limits, self.settings.likeness)
-        broken = [window for window in windows[1:] if not objective.feasible(window, windows[0])]
+        broken = [window for window in windows[1:] if not objective.may_be_kept(window, windows[0])]
         not_kept = frozenset(placed.nearest(window.pool_tuple) for window in broken)
         belief = Belief(placed.values, prior, placed.answers(windows), self.settings.model_error, not_kept)
         usable = placed.useful(windows[-1]) & within_floors(placed.tuples, windows, objective)

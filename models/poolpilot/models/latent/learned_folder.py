@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from poolpilot.errors import ArtefactError, DamagedArtefactError
-from poolpilot.models.artefact import Artefact, load
+from poolpilot.models.artefact import Artefact, parse
+from poolpilot.models.artefact_folder import MODEL_FILES
 from poolpilot.models.latent.response_curves import ResponseCurves
 
 CURVES_FILE = "curves.json.xz"
@@ -82,12 +83,24 @@ def load_learned_model(folder: Path) -> LearnedModel:
     listed = _listed(place)
     if CURVES_FILE not in listed:
         raise DamagedArtefactError(f"{place / MANIFEST_FILE} names no {CURVES_FILE}; {REMEDY}")
+    contents = {name: _content(place / name) for name in listed}
     for name, digest in listed.items():
-        if hashlib.sha256(_content(place / name)).hexdigest() != digest:
+        if hashlib.sha256(contents[name]).hexdigest() != digest:
             raise DamagedArtefactError(f"{place / name} does not match its digest in {MANIFEST_FILE}; {REMEDY}")
-    has_network = any(name.startswith(f"{NETWORK_FOLDER}/") for name in listed)
-    network = load(place / NETWORK_FOLDER) if has_network else None
-    return LearnedModel(place, ResponseCurves.load(place / CURVES_FILE), network)
+    curves = ResponseCurves.parse(contents[CURVES_FILE], place / CURVES_FILE)
+    return LearnedModel(place, curves, _network(place, contents))
+
+
+def _network(folder: Path, contents: Mapping[str, bytes]) -> Artefact | None:
+    """The network among files that were checked; None where there is none."""
+    prefix = f"{NETWORK_FOLDER}/"
+    files = {name.removeprefix(prefix): content for name, content in contents.items() if name.startswith(prefix)}
+    if not files:
+        return None
+    for name in MODEL_FILES:
+        if name not in files:
+            raise DamagedArtefactError(f"{folder / MANIFEST_FILE} names no {prefix}{name}; {REMEDY}")
+    return parse(files, folder / NETWORK_FOLDER)
 
 
 def _listed(folder: Path) -> dict[str, str]:

@@ -60,9 +60,12 @@ class MachineGrid(BaseModel):
 
     @property
     def reference_columns(self) -> tuple[int, ...]:
-        """Columns under which curves keep what windows look like: every multiple with the largest oversubscribe."""
-        wanted = product((False,) * len(self.sizes) + (True,) * len(self.multiples), self.oversubscribes)
-        rows = [by_processor and threads == max(self.oversubscribes) for by_processor, threads in wanted]
+        """Columns under which curves keep what windows look like: the largest oversubscribe with every multiple.
+
+        Where the grid has none, with every size.
+        """
+        wanted = product((not self.multiples,) * len(self.sizes) + (True,) * len(self.multiples), self.oversubscribes)
+        rows = [kept and threads == max(self.oversubscribes) for kept, threads in wanted]
         timers = len(self.timer_intervals_ms)
         return tuple(timers * row + place for row, kept in enumerate(rows) if kept for place in range(timers))
 
@@ -89,7 +92,7 @@ class MachineGrid(BaseModel):
             SettingError: The server allows none of its tuples.
         """
         columns = self.columns_on(limits)
-        allowed = [pool_tuple for pool_tuple in dict.fromkeys(columns) if limits.allows(pool_tuple)]
+        allowed = [each for each in dict.fromkeys(columns) if limits.allows(each) and limits.leaves_alone(each)]
         if not allowed:
             raise SettingError("no configuration of the grid is inside the limits of this server; widen the limits")
         return Placed(tuple(allowed), _shares(columns, allowed))

@@ -1,6 +1,7 @@
 """Advice after one look: a network's where it is sure, else what the known response curves say."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
@@ -8,6 +9,7 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.latent.latent_advisor import LatentAdvisor
 from poolpilot.models.looks.disturbances import disturbances_of
+from poolpilot.models.looks.floor_limits import near_first
 from poolpilot.models.looks.wait_rules import WaitRules
 from poolpilot.models.predictor import Prediction, ScorePredictor
 
@@ -38,9 +40,12 @@ class OneLook:
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`. Where neither is sure it abstains as the curves do."""
         told = self.network.predict(windows, limits, objective)
-        if told.abstained or self._may_lose(told):
+        if told.abstained or self._may_lose(told, windows, limits, objective):
             told = self.advisor.predict(windows, limits, objective)
-        return told if told.verdict == "change" else self._by_rule(windows, limits) or told
+        if told.verdict != "change":
+            return self._by_rule(windows, limits) or told
+        near = near_first(windows[0], objective) if len(windows) == 1 else None
+        return told if near is None else replace(told, reasons=(*told.reasons, near))
 
     def _by_rule(self, windows: Sequence[Window], limits: KnobSpace) -> Prediction | None:
         """What a rule advises, its gain not estimated; None where none applies, or what is seen does not last."""
@@ -50,6 +55,10 @@ class OneLook:
             return None
         return Prediction(found.pool_tuple, latest.pool_tuple, False, (found.reason,), self.rules.digest)
 
-    def _may_lose(self, told: Prediction) -> bool:
-        low = told.gain_low
-        return told.verdict == "change" and low is not None and low < -self.advisor.settings.max_loss
+    def _may_lose(self, told: Prediction, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> bool:
+        """Whether a change may lose to what is in force; after several windows its gain is stated over the first."""
+        if told.verdict != "change" or told.gain_low is None:
+            return False
+        beside = len(windows) > 1
+        low = self.network.prefer(windows, limits, objective).over_in_force.low if beside else told.gain_low
+        return low < -self.advisor.settings.max_loss

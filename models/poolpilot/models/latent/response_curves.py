@@ -167,9 +167,19 @@ class ResponseCurves(BaseModel):
         """
         try:
             content = path.read_bytes()
-            return cls.model_validate_json(lzma.decompress(content) if path.suffix == ".xz" else content)
         except OSError as error:
             raise ArtefactError(f"cannot read the response curves {path}: {error.strerror}") from error
+        return cls.parse(content, path)
+
+    @classmethod
+    def parse(cls, content: bytes, path: Path) -> Self:
+        """Reads the content of a library's file; the name of the file says whether it is compressed.
+
+        Raises:
+            ArtefactError: It is no library of response curves.
+        """
+        try:
+            return cls.model_validate_json(lzma.decompress(content) if path.suffix == ".xz" else content)
         except lzma.LZMAError as error:
             raise ArtefactError(f"the response curves {path} are damaged: {error}; fit them again") from error
         except ValidationError as error:

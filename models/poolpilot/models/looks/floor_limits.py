@@ -2,8 +2,12 @@
 
 More groups and a shorter stall limit let more requests in beside the long ones, and take from them. Let d be how far a
 configuration is beyond the first one, doublings of the size and of the frequency of the timer together, and s the share
-that a class has left. On the training families with long classes ln s falls about in proportion to d, so one trial that
-breaks a floor tells how far another may go; a configuration as far as one that broke it is never worth trying.
+that a class with a floor has left. On the training families with long classes ln s falls about in proportion to d. So
+the first trial goes no further than would be safe under the steepest of them, and what it leaves tells how far others
+may go; a configuration as far as one that broke a floor is never worth trying.
+
+Where no class is known the rows that are read stand for the long ones (`Objective.min_rows_share`). Where statements
+read few rows each there are none to protect.
 """
 
 import math
@@ -12,8 +16,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from poolpilot.env.floors import broken_floors, kept_shares
-from poolpilot.env.objective import Objective
+from poolpilot.env.objective import ROWS, Objective
+from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 
@@ -21,15 +25,27 @@ TIMER_WEIGHT = 0.18
 """What a shorter stall limit counts beside more groups: from 500 to 10 ms about as much as twice the groups, as the
 sweeps of `scans_beside` in pipelines/mariadb show."""
 
+STEEPEST = 0.85
+"""Fall of ln s by d that is reckoned with before anything was tried: in the sweeps of pipelines/mariadb it is between 0
+and 0.84."""
+
 SLACK = 1.5
-"""How much further than that a trial may go: the proportion holds only about, and one trial more may be well spent."""
+"""How much further than what was measured says a trial may go: the proportion holds only about, and one more may be
+well spent."""
+
+LEAST_REACH = math.log(2.0)
+"""So far a first trial may go whatever the floor: to twice the groups."""
+
+LONG_ROWS = 100.0
+"""Rows read for each statement, on average, from which on long ones are there: reading so many takes about as long as
+answering a point select."""
 
 LEAST_SHARE = 0.01
 """A share below this counts as this, so that its logarithm exists."""
 
 
 def within_floors(tuples: Sequence[PoolTuple], windows: Sequence[Window], objective: Objective) -> NDArray[np.bool_]:
-    """Which tuples may keep all floors by what the windows show, (U,); all where none was broken.
+    """Which tuples may keep all floors by what the windows show, (U,); all where nothing that is there has one.
 
     Args:
         tuples: The U tuples of a server.
@@ -38,23 +54,41 @@ def within_floors(tuples: Sequence[PoolTuple], windows: Sequence[Window], object
     """
     allowed = np.ones(len(tuples), dtype=np.bool_)
     first = windows[0]
-    names = {one.name for window in windows for one in broken_floors(window, first, objective)}
     reach = np.array([_beyond(first.pool_tuple, one) for one in tuples])
-    for name in names:
-        floor = objective.min_share[name]
+    for name, floor in objective.floors(first).items():
+        if name == ROWS and not first.classes and not _reads_much(first):
+            continue
         shown = [(_beyond(first.pool_tuple, one.pool_tuple), _kept(one, first, objective, name)) for one in windows[1:]]
         allowed &= _below(reach, shown, floor)
     return allowed
 
 
+def near_first(window: Window, objective: Objective) -> str | None:
+    """Why no more than a first step is advised after one look, as a sentence; None where no floor calls for that."""
+    floors = objective.floors(window)
+    if ROWS in floors and not window.classes:
+        if not _reads_much(window):
+            return None
+        each = window.indicators[ROWS_READ_PER_S] / max(window.throughput_per_s, 1e-9)
+        return (
+            f"statements read {each:,.0f} rows each, so long ones are among them: no more than a first step, after "
+            f"which at least {100.0 * floors[ROWS]:.0f} % of the rows must still be read; look again under it"
+        )
+    if not floors:
+        return None
+    return f"no more than a first step, as {', '.join(map(repr, floors))} must keep a share of what it has"
+
+
 def _below(reach: NDArray[np.float64], shown: Sequence[tuple[float, float]], floor: float) -> NDArray[np.bool_]:
     """Which distances a class with a floor allows, by pairs of distance and share kept."""
     further = [(distance, kept) for distance, kept in shown if distance > 0.0]
-    allowed = np.ones(len(reach), dtype=np.bool_)
-    if any(kept < floor for _, kept in further):
+    room = -math.log(max(floor, LEAST_SHARE))
+    if further:
         steepness = -sum(d * math.log(kept) for d, kept in further) / sum(d * d for d, _ in further)
-        nearest = min(distance for distance, kept in further if kept < floor)
-        allowed &= (reach < nearest) & (reach * steepness <= -SLACK * math.log(max(floor, LEAST_SHARE)))
+        nearest = min((distance for distance, kept in further if kept < floor), default=math.inf)
+        allowed = (reach < nearest) & (reach * steepness <= SLACK * room)
+    else:
+        allowed = reach * STEEPEST <= max(room, STEEPEST * LEAST_REACH)
     smaller = [distance for distance, kept in shown if distance < 0.0 and kept < floor]
     return allowed & (reach > max(smaller, default=-math.inf))
 
@@ -66,4 +100,8 @@ def _beyond(first: PoolTuple, other: PoolTuple) -> float:
 
 
 def _kept(window: Window, first: Window, objective: Objective, name: str) -> float:
-    return max(kept_shares(window, first, objective).get(name, 1.0), LEAST_SHARE)
+    return max(objective.kept_share(name, window, first)[0], LEAST_SHARE)
+
+
+def _reads_much(window: Window) -> bool:
+    return window.indicators[ROWS_READ_PER_S] >= LONG_ROWS * window.throughput_per_s

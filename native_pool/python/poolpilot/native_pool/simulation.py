@@ -58,6 +58,10 @@ CALIBRATED = Machine(
 """Fitted by `poolpilot calibrate` to the recorded workloads of the live pool on two processors."""
 
 
+RAMP_S = 0.2
+"""Virtual seconds over which the first requests of a closed loop are spread: sent at once, they would march in step."""
+
+
 @dataclass(frozen=True, slots=True)
 class LoadChange:
     """A change of the load while it runs; what is None or empty stays as it was.
@@ -96,6 +100,7 @@ def simulated_pool(
         connections=workload.connections,
         rate_per_s=workload.rate_per_s,
         seed=workload.seed & SEED_MASK,
+        ramp_s=RAMP_S,
         changes=[SimulatedLoadChange(**asdict(one)) for one in changes],
     )
     native = SimulatedMachine(cpus=workload.cpus, **(machine or Machine()).model_dump())

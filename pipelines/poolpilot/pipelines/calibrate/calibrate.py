@@ -1,9 +1,9 @@
 """Calibration: a machine fitted to the records of one part of the workloads, judged on those of the other."""
 
-import json
+import math
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,20 +18,12 @@ from scipy.optimize import minimize
 
 from poolpilot.env.output import terminal, warn
 from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.env.workloads.family import Split
-from poolpilot.env.workloads.observed_workload import observed_workload
 from poolpilot.errors import StoreError
 from poolpilot.native_pool.simulation import CALIBRATED, Machine
 from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.calibrate.machine_file import read_machine
-from poolpilot.pipelines.calibrate.simulator_validation import (
-    MeasuredStage,
-    MeasuredWorkload,
-    Twin,
-    TwinReport,
-    simulate_twins,
-)
-from poolpilot.pipelines.store.dataset import Row, checked_window, limits_of, objective_of, read_swept_rows
+from poolpilot.pipelines.calibrate.measured_records import read_measured, rebuilt
+from poolpilot.pipelines.calibrate.simulator_validation import MeasuredWorkload, Twin, TwinReport, simulate_twins
 from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck
 
 FITTED: Mapping[str, tuple[float, float]] = {
@@ -69,9 +61,10 @@ class CalibrateSettings(ProgramSettings):
         description="Parameters of the machine to fit; none only evaluates.",
     )
     machine_cpus: int = Field(
-        default=os.cpu_count() or 1,
+        default=len(os.sched_getaffinity(0)),
         ge=1,
-        description="Processors of the machine; a workload on all of them shares them with its load generator.",
+        description="Processors that server and load generator had, those of this process if not given; a workload on "
+        "all of them shares them with its load generator.",
     )
     workloads: int = Field(default=40, ge=1, description="Workloads to fit to at most.")
     windows: int = Field(default=28, ge=1, description="Windows of each to fit to at most; all are judged.")
@@ -106,7 +99,8 @@ class Calibration:
         fitted_on: How the fitted machine does on the tuples it was fitted to.
         judged: How it does on workloads it was not fitted to.
         judged_before: How the machine at the start does on those.
-        rebuilt: How the fitted machine does on those if each is rebuilt from one window under the default tuple.
+        rebuilt: How the fitted machine does on those if each is rebuilt from one window under the default tuple, where
+            that can be done.
         losses: Loss of every machine tried.
         stopped: Whether the user ended the search early.
     """
@@ -151,7 +145,8 @@ class Calibration:
             ("regret_median", "{:.1%}"),
             ("regret_p90", "{:.1%}"),
         ):
-            table.add_row(name.replace("_", " "), *(form.format(one[name]) for one in summaries))
+            values = [one[name] for one in summaries]
+            table.add_row(name.replace("_", " "), *("-" if math.isnan(one) else form.format(one) for one in values))
         return table
 
 
@@ -169,88 +164,73 @@ def _workload_row(twin: Twin) -> dict[str, Any]:
     }
 
 
-def read_measured(directory: Path, splits: Sequence[Split], most_steal: float = 1.0) -> list[MeasuredWorkload]:
-    """The completely swept workloads of a store, with their definitions and their windows in order.
-
-    Args:
-        directory: Folder of the store.
-        splits: Splits that are read.
-        most_steal: Windows of which the hypervisor took a larger share do not count; without two tuples that count a
-            workload is left out.
-
-    Raises:
-        StoreError: There is none.
-    """
-    swept = read_swept_rows(directory, *splits)
-    found = [_measured(swept.definitions[name], rows, most_steal) for name, rows in swept.windows.items()]
-    kept = [one for one in found if len({stage.core for stage in one.stages if stage.counts}) > 1]
-    if not kept:
-        raise StoreError(
-            f"the store {directory} holds no complete workload of the splits {', '.join(splits)} of which the "
-            f"hypervisor took at most {most_steal:.0%}; raise most_steal, or measure on a quieter machine"
-        )
-    return kept
-
-
-def _measured(definition: Row, rows: Sequence[Row], most_steal: float) -> MeasuredWorkload:
-    return MeasuredWorkload(
-        Workload.from_dict(json.loads(definition["workload"])),
-        limits_of(definition),
-        objective_of(definition),
-        [
-            MeasuredStage(checked_window(row), row["settle_s"], (row["steal_share"] or 0.0) <= most_steal)
-            for row in rows
-        ],
-    )
-
-
-def calibrate(settings: CalibrateSettings, console: Console | None = None) -> Calibration:
+def calibrate(
+    settings: CalibrateSettings, console: Console | None = None, keep: Callable[[Machine], None] | None = None
+) -> Calibration:
     """Fits a machine and evaluates it; Ctrl-C ends the search with the best machine so far.
 
+    Args:
+        settings: What is fitted, to what, and what it is judged by.
+        console: Where progress and warnings are shown.
+        keep: Is given the machine as soon as the search is over: evaluating it takes a while and may fail.
+
     Raises:
+        KeyboardInterrupt: The user has ended the evaluation too.
+        ServerError: A simulation cannot go on.
         SettingError: The machine to start with cannot be read.
         StoreError: There are too few workloads, or `poolpilot records check` finds a fault that matters here: not what
             is compared with the default, nor which families are held out.
     """
     shown = console or terminal()
-    stores = [CheckedStore(one, settings.splits) for one in (settings.store, settings.judged_store) if one is not None]
-    warn(RecordCheck.of(stores).refuse(but=("leak", "no_default")), shown)
-    rng = np.random.default_rng(settings.seed)
-    measured = read_measured(settings.store, settings.splits, settings.most_steal)
-    order = [measured[place] for place in rng.permutation(len(measured))]
-    if settings.judged_store is not None:
-        fit, judged = order, read_measured(settings.judged_store, settings.splits, settings.most_steal)
-    else:
-        kept_back = max(round(settings.judged_share * len(order)), 1)
-        fit, judged = order[kept_back:], order[:kept_back]
-    if not fit:
-        raise StoreError(
-            f"the store {settings.store} holds too few workloads to fit to one part and judge by the other"
-        )
-    search = _Search(settings, fit[: settings.workloads], shown)
+    fit, judged = _parts(settings, shown)
+    search = _Search(settings, _fitted_to(settings, fit), shown)
     search.run()
+    if keep is not None:
+        keep(search.best)
     best = _MachineFor(search.best, settings)
+    seen = rebuilt(judged, best)
+    if len(seen) < len(judged):
+        without = f"{len(judged) - len(seen)} of {len(judged)} judged workloads"
+        warn([f"{without} cannot be rebuilt from a window, and are judged only as they were sent"], shown)
     return Calibration(
         search.start,
         search.best,
         search.report_of(search.best),
         simulate_twins(judged, best),
         simulate_twins(judged, _MachineFor(search.start, settings)),
-        simulate_twins(_rebuilt(judged, best), best),
+        simulate_twins(seen, best),
         search.losses,
         search.stopped,
     )
 
 
-def _rebuilt(measured: Sequence[MeasuredWorkload], machine_for: "_MachineFor") -> list[MeasuredWorkload]:
-    """The same records, but their workloads as they look from one window under the default tuple."""
-    rebuilt = []
-    for one in measured:
-        default = one.limits.default_tuple().core
-        window = next((stage.window for stage in one.stages if stage.core == default), one.stages[0].window)
-        workload = observed_workload(window, one.limits, one.objective, machine_for(one.workload))
-        rebuilt.append(replace(one, workload=replace(workload, name=one.workload.name, seed=one.workload.seed)))
-    return rebuilt
+def _parts(settings: CalibrateSettings, shown: Console) -> tuple[list[MeasuredWorkload], list[MeasuredWorkload]]:
+    """The workloads to fit to, in an order by chance, and those to judge by."""
+    stores = [CheckedStore(one, settings.splits) for one in (settings.store, settings.judged_store) if one is not None]
+    warn(RecordCheck.of(stores).refuse(but=("leak", "no_default")), shown)
+    rng = np.random.default_rng(settings.seed)
+    measured = read_measured(settings.store, settings.splits, settings.most_steal)
+    order = [measured[place] for place in rng.permutation(len(measured))]
+    if settings.judged_store is not None:
+        return order, read_measured(settings.judged_store, settings.splits, settings.most_steal)
+    kept_back = max(round(settings.judged_share * len(order)), 1)
+    if kept_back >= len(order):
+        raise StoreError(
+            f"the store {settings.store} holds too few workloads to fit to one part and judge by the other"
+        )
+    return order[kept_back:], order[:kept_back]
+
+
+def _fitted_to(settings: CalibrateSettings, fit: Sequence[MeasuredWorkload]) -> list[MeasuredWorkload]:
+    """So many of the workloads as are asked for, of those that have a window that counts among the first ones."""
+    counting = [one for one in fit if any(stage.counts for stage in one.stages[: settings.windows])]
+    if not counting:
+        raise StoreError(
+            f"the store {settings.store} holds nothing to fit to: the hypervisor took more than "
+            f"{settings.most_steal:.0%} of the first {settings.windows} windows of every workload; raise windows or "
+            "most_steal"
+        )
+    return counting[: settings.workloads]
 
 
 class _Search:

@@ -12,12 +12,14 @@ def read_machine(path: Path) -> Machine:
     """A machine as calibration writes it.
 
     Raises:
-        SettingError: The file is missing, or a field of the machine is unknown or outside its range.
+        SettingError: The file is missing or no text, or a field of the machine is unknown or outside its range.
     """
     try:
         return Machine.model_validate_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingError(f"cannot read the machine {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SettingError(f"cannot read the machine {path}: it is no text in UTF-8") from error
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the file"

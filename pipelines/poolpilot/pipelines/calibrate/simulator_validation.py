@@ -1,5 +1,6 @@
 """The twin: measured workloads simulated window by window, and how well that agrees with what was measured."""
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -165,15 +166,16 @@ class TwinReport:
         return float(np.mean([abs(one) for twin in self.twins for one in twin.log_ratios.values()]))
 
     def summary(self) -> dict[str, float]:
-        """The figures of a calibration, fit for JSON: errors, pairs ranked alike, regrets of the choices."""
+        """The figures of a calibration: errors, pairs ranked alike, regrets of the choices; NaN without workloads."""
         apart = sum(twin.pairs[0] for twin in self.twins)
-        regrets = [twin.regret for twin in self.twins]
+        errors = self.errors or [math.nan]
+        regrets = [twin.regret for twin in self.twins] or [math.nan]
         deviations = [one for twin in self.twins for one in twin.deviations]
         return {
             "workloads": len(self.twins),
             "tuples": len(self.errors),
-            "error_median": float(np.median(self.errors)),
-            "error_p90": float(np.quantile(self.errors, 0.9)),
+            "error_median": float(np.median(errors)),
+            "error_p90": float(np.quantile(errors, 0.9)),
             "deviation_median": _quantile(deviations, 0.5),
             "deviation_p90": _quantile(deviations, 0.9),
             "pairs": apart,

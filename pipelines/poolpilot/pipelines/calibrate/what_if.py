@@ -13,7 +13,9 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.program_settings import ProgramSettings
+from poolpilot.env.servers.simulated import MOST_POOL_SIZE
 from poolpilot.env.servers.simulated_measurement import Columns, Scenario, simulate_batch
 from poolpilot.env.workloads.observed_workload import assumptions, observed_workload
 from poolpilot.errors import SettingError
@@ -61,7 +63,7 @@ class WhatIf:
         in_force: The tuple the profile was measured under.
         measured_goodput_per_s: What was measured under it.
         simulated_goodput_per_s: What the simulation gives under it.
-        columns: One row for each tuple of the grid; see `simulate_batch`.
+        columns: One row for each tuple of the grid, with the other knobs as in force; see `simulate_batch`.
         assumed: What the profile does not tell and was taken for granted, as sentences.
     """
 
@@ -139,28 +141,40 @@ def what_if(settings: SimulateSettings) -> WhatIf:
     """Rebuilds the workload of a profile and simulates it.
 
     Raises:
-        SettingError: The profile or the machine cannot be read, or the grid holds no tuple that the server allows.
+        SettingError: The profile or the machine cannot be read, or the simulator lacks the tuple in force, or the grid
+            holds no tuple that it and the server allow.
         FeatureError: The profile lacks what a workload is rebuilt from; the text says what.
     """
     request = _read_profile(settings.profile)
     machine = CALIBRATED if settings.machine is None else read_machine(settings.machine)
     window, limits, objective = request.windows[-1], request.limits, request.objective
+    most = min(int(limits.knobs["pool_size"].high), MOST_POOL_SIZE)
+    simulated = KnobSpace.stock(limits.cpus, most)
+    _check(simulated, window.pool_tuple, f"the configuration in force {window.pool_tuple}")
     workload = observed_workload(window, limits, objective, machine)
-    scenario = Scenario(workload, machine, max_pool_size=int(limits.knobs["pool_size"].high))
+    scenario = Scenario(workload, machine, max_pool_size=most)
     in_force = simulate_batch([scenario], [window.pool_tuple], settings.requests)
     return WhatIf(
         scenario,
         window.pool_tuple,
         objective.goodput_per_s(window),
         float(in_force["goodput_per_s"][0]),
-        _grid(settings, scenario, request) if settings.grid else None,
+        _grid(settings, scenario, request, simulated) if settings.grid else None,
         assumptions(window),
     )
 
 
-def _grid(settings: SimulateSettings, scenario: Scenario, request: Request) -> Columns:
+def _check(simulated: KnobSpace, pool_tuple: PoolTuple, what: str) -> None:
+    try:
+        simulated.check(pool_tuple)
+    except SettingError as error:
+        raise SettingError(f"the simulator cannot simulate {what}: {error}") from error
+
+
+def _grid(settings: SimulateSettings, scenario: Scenario, request: Request, simulated: KnobSpace) -> Columns:
+    in_force = request.windows[-1].pool_tuple
     tuples = [
-        PoolTuple(size, oversubscribe, timer_interval_ms)
+        in_force.with_core((size, oversubscribe, timer_interval_ms))
         for size in settings.sizes
         for oversubscribe in settings.oversubscribes
         for timer_interval_ms in settings.timer_intervals_ms
@@ -168,6 +182,8 @@ def _grid(settings: SimulateSettings, scenario: Scenario, request: Request) -> C
     allowed = [one for one in tuples if request.limits.allows(one)]
     if not allowed:
         raise SettingError("the grid holds no configuration that the server of the profile allows; give other --sizes")
+    if not any(simulated.allows(one) for one in allowed):
+        _check(simulated, allowed[0], "any configuration of the grid")
     return simulate_batch([scenario], allowed, settings.requests)
 
 
@@ -181,7 +197,7 @@ def _read_profile(path: Path) -> Request:
 
 
 def _as_grid(columns: Columns, name: str) -> tuple[list[int], list[tuple[int, int]], NDArray[np.float64]]:
-    """Sizes, pairs of the other knobs, and the values over them; NaN where a tuple was not simulated."""
+    """Sizes, pairs of the other knobs, and the values over them; NaN where a tuple was not simulated or has none."""
     cores = [
         (int(size), (int(oversubscribe), int(timer)))
         for size, oversubscribe, timer in zip(
@@ -195,9 +211,14 @@ def _as_grid(columns: Columns, name: str) -> tuple[list[int], list[tuple[int, in
     return sizes, others, values
 
 
+def _best(values: NDArray[np.float64]) -> int | None:
+    """Place of the largest value; None where there is none."""
+    return None if np.isnan(values).all() else int(np.nanargmax(values))
+
+
 def _grid_table(columns: Columns, name: str, title: str, form: str) -> Table:
     sizes, others, values = _as_grid(columns, name)
-    best = np.nanargmax(values) if name == "goodput_per_s" else np.nanargmin(values)
+    best = _best(values if name == "goodput_per_s" else -values)
     table = Table(
         title=title, title_justify="left", caption="oversubscribe, timer interval in ms", caption_justify="left"
     )
@@ -205,7 +226,7 @@ def _grid_table(columns: Columns, name: str, title: str, form: str) -> Table:
     for oversubscribe, timer_interval_ms in others:
         table.add_column(f"{oversubscribe}, {timer_interval_ms}", justify="right")
     for row, size in enumerate(sizes):
-        cells = [form.format(value) for value in values[row]]
+        cells = ["-" if np.isnan(value) else form.format(value) for value in values[row]]
         marked = [Text(cell, style="bold" if row * len(others) + at == best else "") for at, cell in enumerate(cells)]
         table.add_row(str(size), *marked)
     return table

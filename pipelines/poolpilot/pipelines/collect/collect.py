@@ -12,6 +12,7 @@ import numpy as np
 from rich.console import Console
 
 from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
+from poolpilot.env.durability.folder_lock import locked_folder
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import Objective
@@ -26,6 +27,7 @@ from poolpilot.pipelines.collect.servers import new_spectral_climber, open_nativ
 from poolpilot.pipelines.collect.stopping import Stopped, StopRequest
 from poolpilot.pipelines.collect.workload_record import shared_context, workload_row
 from poolpilot.pipelines.collect.workload_run import MeasuredAlready, NewClimber, RecordSink, WorkloadRun
+from poolpilot.pipelines.store.dataset import limits_of, one_grid, pool_timer
 from poolpilot.pipelines.store.records import StagingStore
 
 
@@ -80,13 +82,15 @@ def collect(
         console: Where progress is shown.
 
     Raises:
-        StoreError: The store holds other definitions of these workloads or windows of an older timer, or cannot be
-            written.
+        TakenFolderError: Another process collects into the store.
+        StoreError: The store holds other definitions of these workloads, another grid or windows of an older timer, or
+            cannot be written.
         ServerError: Too many workloads failed in a row.
     """
     workloads: Any = settings.planned() if planned is None else list(planned)
     measured_with = staging or Staging(grid=settings.action_grid)
-    return _Collection(settings, workloads, measured_with, console or terminal()).run()
+    with locked_folder(settings.store, "collects"):
+        return _Collection(settings, workloads, measured_with, console or terminal()).run()
 
 
 class _Collection(Generic[W]):
@@ -107,7 +111,7 @@ class _Collection(Generic[W]):
         self.task = self.progress.add_task("collecting")
 
     def run(self) -> CollectReport:
-        todo = [one for one in self.planned if not self._already(one).is_complete(self.settings)]
+        todo = [one for one in self.planned if not self._is_complete(one)]
         self.report.complete = len(self.planned) - len(todo)
         begun_s = time.monotonic()
         with self.stop, self.progress:
@@ -120,15 +124,27 @@ class _Collection(Generic[W]):
         return self.report
 
     def _grouped_rows(self) -> dict[str, MeasuredAlready]:
+        if self.definitions and one_grid(self.store.directory, self.definitions.values()) != self.staging.grid:
+            raise StoreError(f"the store {self.store.directory} holds another grid of tuples: collect into a new one")
+        planned = {one.workload.name for one in self.planned}
         grouped = defaultdict(list)
-        for row in self.store.window_rows(one.workload.name for one in self.planned):
-            if row["timer"] != TIMER:
+        for row in self.store.window_rows():
+            if pool_timer(row) not in (TIMER, None):
                 raise StoreError(
                     f"the store {self.store.directory} holds windows of an older timer of the pool "
                     f"({row['timer']}; today's is {TIMER}): collect into a new directory"
                 )
-            grouped[row["workload_id"]].append(row)
+            if row["workload_id"] in planned:
+                grouped[row["workload_id"]].append(row)
         return {workload_id: MeasuredAlready(rows) for workload_id, rows in grouped.items()}
+
+    def _is_complete(self, planned: PlannedWorkload[W]) -> bool:
+        definition = self.definitions.get(planned.workload.name)
+        if definition is None:
+            return False
+        mask = self.staging.grid.mask(limits_of(definition))
+        wanted = {one.core for one, allowed in zip(self.staging.grid.tuples, mask, strict=True) if allowed}
+        return self._already(planned).is_complete(self.settings, wanted)
 
     def _already(self, planned: PlannedWorkload[W]) -> MeasuredAlready:
         return self.already.get(planned.workload.name, MeasuredAlready())

@@ -81,6 +81,12 @@ class CollectSettings(ProgramSettings):
         description="Backend the workloads run on; what is simulated or measured on MariaDB goes to stores of its own, "
         "pipelines/simulated and pipelines/mariadb.",
     )
+    cpus: int | None = Field(
+        default=None,
+        ge=1,
+        description="Processors of the server under every workload; if not given one and two in turns on the embedded "
+        "pool, two on the test server. Simulated machines have sizes of their own.",
+    )
     simulated: SimulatedSettings = SimulatedSettings()
     mariadb: MariadbSettings = MariadbSettings()
     time_budget_s: float | None = Field(
@@ -144,7 +150,7 @@ class CollectSettings(ProgramSettings):
             "test": self.test_workloads,
         }
         by_split: dict[Split, list[PlannedWorkload]] = defaultdict(list)
-        for planned in workload_set(self.seed, counts):
+        for planned in workload_set(self.seed, counts, self.cpus):
             by_split[planned.split].append(planned)
         placed = [
             ((index + 0.5) / len(workloads), planned)

@@ -6,12 +6,13 @@ On MariaDB each workload has a freshly started private server under sysbench.
 import subprocess
 from collections.abc import Mapping
 
-from poolpilot.env.action_grid import LARGE_GRID
+from poolpilot.env.action_grid import LARGE_GRID, ActionGrid
 from poolpilot.env.lab.host.programs import program
 from poolpilot.env.lab.lab_server import LabPlace, LabServer
 from poolpilot.env.lab.sql_workload import SqlWorkload
-from poolpilot.env.lab.sysbench_families import FAMILIES, workload_set
-from poolpilot.env.measurement.protocol import MARIADB_RACING
+from poolpilot.env.lab.sysbench_families import CPUS, FAMILIES, workload_set
+from poolpilot.env.measurement.load_cycles import whole_cycles_s
+from poolpilot.env.measurement.protocol import MARIADB_RACING, MeasurementSettings
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.env.servers.simulated_measurement import Scenario
@@ -55,18 +56,26 @@ class SimulatedStaging:
         self.scenarios = scenarios
 
     def open(self, workload: Workload) -> PoolServer:
-        """The server of a workload."""
-        return self.scenarios[workload.name].open()
+        """The server of a workload, all of whose connections send."""
+        server = self.scenarios[workload.name].open()
+        server.run_for(server.ramp_left_s)
+        return server
 
     def settings_for(self, workload: Workload, settings: CollectSettings) -> CollectSettings:
-        """Windows of a number of requests, or of a whole cycle where the load repeats itself."""
+        """Windows of a number of requests, or of whole cycles where the load repeats itself."""
         cycle_s, simulated = self.scenarios[workload.name].cycle_s, settings.simulated
         measured = {
-            "window_s": cycle_s or simulated.window_s,
+            "window_s": _whole_cycles_s(settings.racing, LARGE_GRID, cycle_s) if cycle_s else simulated.window_s,
             "window_requests": None if cycle_s else max(simulated.window_requests, 2 * workload.connections),
         }
         racing = settings.racing.model_copy(update=measured)
         return settings.model_copy(update={"racing": racing})
+
+
+def _whole_cycles_s(racing: MeasurementSettings, grid: ActionGrid, cycle_s: float, least_s: float = 0.0) -> float:
+    """Seconds of a window of whole cycles; no fewer than the slowest timer needs, which would lengthen it again."""
+    needed_s = max(least_s, *(racing.least_window_s(one) for one in grid.tuples))
+    return whole_cycles_s(needed_s, cycle_s)
 
 
 def mariadb_staging(settings: CollectSettings) -> tuple[list[PlannedWorkload[SqlWorkload]], Staging[SqlWorkload]]:
@@ -77,8 +86,8 @@ def mariadb_staging(settings: CollectSettings) -> tuple[list[PlannedWorkload[Sql
         "validation": mariadb.validation_each,
         "test": mariadb.test_each,
     }
-    of_splits = [one for one in workload_set(settings.seed, of_each) if one.split in settings.splits]
-    planned = settings.chosen(of_splits, FAMILIES)
+    drawn = workload_set(settings.seed, of_each, settings.cpus or CPUS)
+    planned = settings.chosen([one for one in drawn if one.split in settings.splits], FAMILIES)
     place = LabPlace(folder=mariadb.folder)
 
     def open_server(workload: SqlWorkload) -> PoolServer:
@@ -94,8 +103,8 @@ def racing_for(workload: SqlWorkload, settings: CollectSettings) -> CollectSetti
     updates = {name: getattr(MARIADB_RACING, name) for name in ours}
     longest_s = max(one.burst_period_s for one in workload.classes)
     if longest_s > 0.0:
-        window_s = updates.get("window_s", racing.window_s)
-        updates["window_s"] = longest_s * max(round(window_s / longest_s), 1)
+        asked = racing.model_copy(update=updates)
+        updates["window_s"] = _whole_cycles_s(asked, settings.action_grid, longest_s, asked.window_s)
     return settings.model_copy(update={"racing": racing.model_copy(update=updates)})
 
 

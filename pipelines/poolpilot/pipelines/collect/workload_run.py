@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from poolpilot.env.climbing.climb import ClimbController, Climber
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.protocol import Measured, measure, sweep
 from poolpilot.env.measurement.settling import settle
-from poolpilot.env.measurement.sweep import AGAIN_ROUND
+from poolpilot.env.measurement.sweep import AGAIN_ROUND, Core
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.env.tuning.loop import tune
@@ -50,15 +50,27 @@ class MeasuredAlready:
         enough_s = settings.climb_horizon_s - settings.climb_period_s
         return sum(climbed_s >= enough_s for climbed_s in seconds.values())
 
-    def is_complete(self, settings: CollectSettings) -> bool:
-        """Whether nothing is left to measure."""
+    def is_complete(self, settings: CollectSettings, tuples: Collection[Core]) -> bool:
+        """Whether nothing is left to measure; tuples are lost where a damaged segment was set aside.
+
+        Args:
+            settings: What is wanted.
+            tuples: Tuples that the server takes.
+        """
         swept = self.of_kind("sweep")
+        raced = {core_of(row) for row in swept if row["round"] == 0}
         again = sum(row["round"] == AGAIN_ROUND for row in swept)
         return (
-            again >= settings.racing.oracle_repeats
+            raced >= set(tuples)
+            and again >= settings.racing.oracle_repeats
             and len(self.of_kind("random")) >= settings.random_windows(len(swept))
             and self.climbs(settings) >= settings.climbs
         )
+
+
+def core_of(row: Row) -> Core:
+    """The tuple that a row was measured under."""
+    return int(row["pool_size"]), int(row["oversubscribe"]), int(row["timer_interval_ms"])
 
 
 def measured_of(row: Row) -> Measured:

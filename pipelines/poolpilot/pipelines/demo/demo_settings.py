@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from poolpilot.agent.controllers.warm_start import MARIADB_WARM_START, WarmStartSettings
@@ -29,6 +29,17 @@ class DemoSettings(ProgramSettings):
     racing: MeasurementSettings = MeasurementSettings(oracle_repeats=0)
     judged_repeats: int = Field(default=4, ge=2, description="Interleaved windows that configurations are compared by.")
     judged_window_s: float = Field(default=0.6, gt=0.0, description="Length of such a window in seconds.")
+
+    @field_validator("warm_start", "climb")
+    @classmethod
+    def _seen_within_the_horizon(
+        cls, doing: WarmStartSettings | ClimbSettings, info: ValidationInfo
+    ) -> WarmStartSettings | ClimbSettings:
+        window_s = doing.measurement.window_s if isinstance(doing, WarmStartSettings) else doing.period_s
+        horizon_s = info.data.get("horizon_s", window_s)  # one that was refused is not there
+        if window_s > horizon_s:
+            raise ValueError(f"a window of {window_s:g} s does not fit into horizon_s, which is {horizon_s:g}")
+        return doing
 
 
 class MariadbDemoSettings(DemoSettings):

@@ -14,10 +14,11 @@ from poolpilot.errors import ArtefactError
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.champion import load_champion
 from poolpilot.pipelines.evaluate.baselines import UNGUARDED, fit_baselines, methods_of
-from poolpilot.pipelines.evaluate.evaluation import Evaluation, evaluate_methods
+from poolpilot.pipelines.evaluate.evaluation import Evaluation
 from poolpilot.pipelines.evaluate.evaluation_tables import regret_figure, risk_coverage_figure
 from poolpilot.pipelines.evaluate.mariadb_cell import LiveSettings
 from poolpilot.pipelines.evaluate.record_settings import RecordSettings
+from poolpilot.pipelines.evaluate.replayed_methods import evaluate_methods
 from poolpilot.pipelines.progress_bars import progress_bars
 from poolpilot.pipelines.store.dataset import SweepDataset, read_dataset
 from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck

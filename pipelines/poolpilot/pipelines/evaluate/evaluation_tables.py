@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.box import SIMPLE
+from rich.console import Group
 from rich.table import Table
 
 from poolpilot.pipelines.evaluate.evaluation import SBS, Evaluation
-from poolpilot.pipelines.evaluate.regret_statistics import METHOD_NAMES, Outcome, PairedDifference, risk_coverage
+from poolpilot.pipelines.evaluate.statistics.outcomes import Outcome
+from poolpilot.pipelines.evaluate.statistics.regret_statistics import METHOD_NAMES, PairedDifference, risk_coverage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,16 +21,23 @@ HEADINGS = {
     "within 5 %": "within_5pct",
     "no advice": "abstained",
     "gap closed": "gap_closed",
+    "seen": "judged_by_seen",
 }
 """Statistics that the table shows."""
 
 
-def evaluation_table(evaluation: Evaluation) -> Table:
-    """One row per method, the least median regret first."""
+def evaluation_table(evaluation: Evaluation) -> Group:
+    """One row per method, the least median regret first; below it the workloads that nothing is judged on."""
+    censored = (f"{name} is left out: {reason}" for name, reason in evaluation.censored.items())
+    return Group(_methods_table(evaluation), *censored)
+
+
+def _methods_table(evaluation: Evaluation) -> Table:
     families = len(evaluation.medians_by("family"))
     table = Table(
         title=f"{evaluation.number_of_workloads} workloads of {families} families, split {evaluation.split}; in %",
-        caption="regret is the share lost against the best tuple, measured again",
+        caption="regret is the share lost against the best tuple, measured again, by windows that no method has seen; "
+        "seen: choices whose only window the method has seen",
         title_justify="left",
         caption_justify="left",
         box=SIMPLE,
@@ -36,7 +45,7 @@ def evaluation_table(evaluation: Evaluation) -> Table:
         pad_edge=False,
     )
     table.add_column("method", no_wrap=True)
-    for heading in (*HEADINGS, "against SBS"):
+    for heading in (*HEADINGS, "to SBS"):
         table.add_column(heading, justify="right")
     table.add_column("95 % interval", justify="right", no_wrap=True)
     against = evaluation.paired_vs(SBS)
@@ -98,5 +107,5 @@ def _difference(difference: PairedDifference | None) -> tuple[str, str]:
         return "", ""
     mean = f"{100 * difference.mean_difference:+.1f}"
     if difference.low is None or difference.high is None:
-        return mean, "one family"
+        return mean, "few families"
     return mean, f"{100 * difference.low:+.1f}..{100 * difference.high:+.1f}"

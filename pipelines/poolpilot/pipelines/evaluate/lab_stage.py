@@ -22,4 +22,12 @@ def lab_stage(workload: SqlWorkload, place: LabPlace) -> Stage:
     def open_server() -> PoolServer:
         return LabServer(measured(), place)
 
-    return Stage(workload.name, workload.family, workload.seed, workload.objective, open_server)
+    return Stage(
+        workload.name,
+        workload.family,
+        workload.seed,
+        workload.objective,
+        open_server,
+        classes=tuple(one.name for one in workload.classes),
+        cycle_s=workload.cycle_s,
+    )

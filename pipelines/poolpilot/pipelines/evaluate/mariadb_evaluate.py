@@ -10,6 +10,7 @@ from rich.console import Console
 from poolpilot.agent.baselines.static import StaticPredictor
 from poolpilot.env.lab.sql_workload import SqlWorkload
 from poolpilot.env.measurement.sweep import WorkloadSweep
+from poolpilot.env.output import warn
 from poolpilot.errors import ServerError, SettingError, StoreError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.champion import load_champion
@@ -21,6 +22,7 @@ from poolpilot.pipelines.evaluate.mariadb_cell import LiveCell, LiveMethods, run
 from poolpilot.pipelines.evaluate.mariadb_evaluation import PREDICTED, LiveEvaluation
 from poolpilot.pipelines.progress_bars import ProgressBars, progress_bars
 from poolpilot.pipelines.store.dataset import SweepDataset, read_dataset
+from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck
 from poolpilot.pipelines.store.record_store import write_durably
 from poolpilot.pipelines.store.records import StagingStore
 from poolpilot.pipelines.tracking import tracked_run
@@ -36,11 +38,13 @@ def evaluate_live(settings: EvaluateSettings, console: Console) -> LiveEvaluatio
     """Runs every workload of the split live and evaluates the methods; what was measured before is kept.
 
     Raises:
-        StoreError: The store lacks the training split or the one to evaluate on.
+        StoreError: The store lacks the training split or the one to evaluate on, or `poolpilot records check` finds a
+            fault in it.
         ArtefactError: The model is missing, damaged or of another grid.
         ServerError: No workload could be measured.
     """
     artefact = load_champion(settings.model, "mariadb")
+    warn(RecordCheck.of([CheckedStore(settings.store, ("train", settings.split))]).refuse(), console)
     dataset = read_dataset(settings.store, "train", settings.split)
     check_grid(artefact, dataset)
     with progress_bars(console) as bars:

@@ -11,7 +11,13 @@ from rich.table import Table
 
 from poolpilot.env.objective import regret
 from poolpilot.pipelines.evaluate.mariadb_cell import DEFAULT, ORACLE, LiveCell, core_of
-from poolpilot.pipelines.evaluate.regret_statistics import LIVE_METHOD_NAMES, Outcome, PairedDifference, paired, summary
+from poolpilot.pipelines.evaluate.statistics.outcomes import Outcome
+from poolpilot.pipelines.evaluate.statistics.regret_statistics import (
+    LIVE_METHOD_NAMES,
+    PairedDifference,
+    paired,
+    summary,
+)
 
 PREDICTED, ORACLE_AGAIN = "predicted", "oracle_again"
 MARGIN = 0.05

@@ -18,6 +18,9 @@ class Stage:
         objective: What counts for it.
         open_server: Starts a fresh server under it, with the default tuple in force; its context closes both.
         cpu_ms: Processor time of a request in milliseconds, by class, where the workload says it.
+        classes: Names of its classes.
+        cycle_s: Seconds after which the load begins anew; 0 for an even one.
+        digest: Digest of the file that it comes from; none where it comes from no file.
     """
 
     name: str
@@ -26,3 +29,6 @@ class Stage:
     objective: Objective
     open_server: Callable[[], PoolServer]
     cpu_ms: Mapping[str, float] = field(default_factory=dict)
+    classes: tuple[str, ...] = ()
+    cycle_s: float = 0.0
+    digest: str = ""

@@ -8,8 +8,9 @@ from typing import Any
 
 from rich.console import Console
 
+from poolpilot.env.durability.folder_lock import locked_folder
 from poolpilot.env.output import warn
-from poolpilot.errors import StoreError
+from poolpilot.errors import PoolPilotError
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
@@ -18,7 +19,7 @@ from poolpilot.pipelines.calibrate.calibrate import CalibrateSettings, calibrate
 from poolpilot.pipelines.learn.host_scenarios import HostScenarios
 from poolpilot.pipelines.learn.learn_settings import LearnSettings, Staged
 from poolpilot.pipelines.learn.learned_files import learned_files
-from poolpilot.pipelines.learn.learning_gate import objections_to_learned
+from poolpilot.pipelines.learn.learning_gate import objections_of_production, objections_to_learned
 from poolpilot.pipelines.learn.learning_journal import LearningJournal
 from poolpilot.pipelines.learn.learning_plan import LearningPlan
 from poolpilot.pipelines.learn.live_collection import collect_live
@@ -37,7 +38,7 @@ SHIPPED = "what ships"
 IN_FORCE = "what is in force"
 
 LEAST_CALIBRATED = 4
-"""Live workloads from which on the simulator is calibrated to them."""
+"""Live workloads to learn from, from which on the simulator is calibrated to them."""
 
 EVALUATION_S = 0.7
 """About what trying one machine takes in calibration, in seconds."""
@@ -84,11 +85,13 @@ def learn(settings: LearnSettings, console: Console, outcomes: Iterable[Producti
     Raises:
         KeyboardInterrupt: The user ended it; the same command goes on.
         SettingError: There is too little space, or a run of other settings was stopped in the folder.
+        TakenFolderError: Another run is at work in the folder.
         ArtefactError: A model is damaged, or cannot be written.
         ServerError: Too many workloads in a row could not be measured.
         StoreError: Records, journal or ledger cannot be read or written.
     """
-    return _Learning(settings, console).run(outcomes)
+    with locked_folder(settings.out, "learns"):
+        return _Learning(settings, console).run(outcomes)
 
 
 class _Learning:
@@ -179,8 +182,8 @@ class _Learning:
             first = self.journal.noted(stage, "first", collection.collected())
             collection.run(first, max(left_s, 0.0), self.settings.workloads)
         else:
-            lab, store = self.settings.out / "lab", self.records.store(server)
-            collect_live(server, store, left_s, self.settings.seed, self.console, lab)
+            given, lab, store = self.settings, self.settings.out / "lab", self.records.store(server)
+            collect_live(server, store, left_s, given.seed, self.console, lab, given.cpus)
         return {"coverage": [row for row in self.records.coverage() if row["server"] == server]}
 
     def _calibrate(self, seconds: float) -> dict[str, Any]:
@@ -188,18 +191,22 @@ class _Learning:
             None,
             {
                 "store": self.records.store("native"),
+                "splits": ("train",),  # the gate judges by the others
                 "workloads": 6,
                 "windows": 10,
                 "evaluations": min(max(round(seconds / EVALUATION_S), 10), MOST_EVALUATIONS),
                 "seed": self.settings.seed,
             },
         )
-        swept = sum(row["workloads"] for row in self.records.coverage() if row["server"] == "native")
+        own = [row for row in self.records.coverage() if (row["server"], row["split"]) == ("native", "train")]
+        swept = sum(row["workloads"] for row in own)
         if swept < LEAST_CALIBRATED:
-            return self._uncalibrated(f"{swept} live workloads are complete and {LEAST_CALIBRATED} are needed")
+            return self._uncalibrated(
+                f"{swept} live workloads to learn from are complete and {LEAST_CALIBRATED} are needed"
+            )
         try:
             found = calibrate(settings, self.console)
-        except StoreError as error:
+        except PoolPilotError as error:
             return self._uncalibrated(str(error))
         if found.stopped:
             raise KeyboardInterrupt("calibration")
@@ -268,11 +275,14 @@ class _Learning:
     def _ship(self, gate: Mapping[str, Any]) -> None:
         """Puts what passed in force."""
         self.report.digest, self.report.folder = gate["digest"], Path(gate["folder"])
-        self.report.objections = tuple(gate["objections"])
+        # The gate may be that of a run that was stopped, since which the model was rolled back.
+        since = objections_of_production(gate["digest"], self.shelf.barred())
+        self.report.objections = tuple(dict.fromkeys((*gate["objections"], *since)))
         log_learned(self.tree, self.report.folder, gate["digest"])
         if self.report.objections:
             self.shelf.refuse(gate["digest"], self.report.objections)
         elif self.settings.promote:
             self.shelf.promote(gate["digest"])
             self.report.promoted = True
+            self.journal.close()  # what follows may take long, and must not make a later run promote it again
             self._alias_follows(gate["digest"])

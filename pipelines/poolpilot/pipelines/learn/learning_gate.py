@@ -2,10 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
+from poolpilot.pipelines.evaluate.statistics.regret_statistics import FEWEST_WORKLOADS
 from poolpilot.pipelines.learn.replayed_regret import RegretDifference
-
-FEWEST_WORKLOADS = 3
-"""Held-out workloads by which something can be judged at all."""
 
 
 def objections_to_learned(
@@ -19,9 +17,7 @@ def objections_to_learned(
         digest: Its digest.
         barred: Digests of models that did badly in production.
     """
-    objections = []
-    if digest in barred:
-        objections.append(f"the same model, {digest[:12]}, was rolled back in production before")
+    objections = list(objections_of_production(digest, barred))
     judged = sum(one.workloads for _, found in beside[:1] for one in found)
     if judged < FEWEST_WORKLOADS:
         objections.append(
@@ -35,3 +31,13 @@ def objections_to_learned(
             if not one.mean <= one.mean_before + margin  # neither is a number that is none
         ]
     return tuple(objections)
+
+
+def objections_of_production(digest: str, barred: Collection[str]) -> tuple[str, ...]:
+    """Why a model that did badly in production must not be put in force again; empty where it did not.
+
+    Args:
+        digest: Its digest.
+        barred: Digests of models that did badly in production.
+    """
+    return (f"the same model, {digest[:12]}, was rolled back in production before",) if digest in barred else ()

@@ -1,6 +1,7 @@
 """Live sweeps for `poolpilot learn`: the embedded pool, and the MariaDB of a private test server."""
 
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,9 @@ LEAST_WORKLOAD_S = 20.0
 """A live sweep takes longer; so many are planned that the time ends the collection, and the time left can be shown."""
 
 
-def collect_live(server: str, store: Path, seconds: float, seed: int, console: Console, lab: Path) -> CollectReport:
+def collect_live(
+    server: str, store: Path, seconds: float, seed: int, console: Console, lab: Path, cpus: int
+) -> CollectReport:
     """Sweeps live workloads for so many seconds; a further call goes on where this one ends.
 
     Args:
@@ -34,6 +37,7 @@ def collect_live(server: str, store: Path, seconds: float, seed: int, console: C
         seed: Seed of the workloads.
         console: Where progress is shown.
         lab: Folder of the private MariaDB; made where it is missing.
+        cpus: Processors of the server that is to be tuned; a server here has as many, if this machine does.
 
     Raises:
         KeyboardInterrupt: The user ended it; what was measured is kept.
@@ -44,6 +48,7 @@ def collect_live(server: str, store: Path, seconds: float, seed: int, console: C
         "store": store,
         "server": server,
         "seed": seed,
+        "cpus": min(cpus, len(os.sched_getaffinity(0))),
         "grid": "large",
         "climbs": 0,
         "random_share": 0.0,

@@ -1,7 +1,7 @@
 """The user's own records: a store for each kind of server, put together by DuckDB over their segments."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -76,9 +76,14 @@ class OwnRecords:
 
     def curves(self, grid: MachineGrid) -> list[ResponseCurve]:
         """The response curves of all training workloads, on the grid of a library."""
-        curves = sorted((curve_of_sweep(sweep, grid) for _, sweep in self.sweeps("train")), key=lambda one: one.name)
-        families = max(math.ceil(len(curves) / OF_A_FAMILY), 1)
-        return [curve.model_copy(update={"family": f"{OWN}{place % families}"}) for place, curve in enumerate(curves)]
+        return in_families([curve_of_sweep(sweep, grid) for _, sweep in self.sweeps("train")])
+
+
+def in_families(curves: Sequence[ResponseCurve]) -> list[ResponseCurve]:
+    """Curves of one's own, by name, dealt to so many families that each has the weight that it should have."""
+    families = max(math.ceil(len(curves) / OF_A_FAMILY), 1)
+    by_name = sorted(curves, key=lambda one: one.name)
+    return [curve.model_copy(update={"family": f"{OWN}{place % families}"}) for place, curve in enumerate(by_name)]
 
 
 def joined_curves(base: ResponseCurves, own: list[ResponseCurve]) -> ResponseCurves:

@@ -18,7 +18,7 @@ from poolpilot.env.objective import regret
 from poolpilot.env.servers.recorded import RecordedServer
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.response_curves import ResponseCurves
-from poolpilot.pipelines.evaluate.regret_statistics import clustered_interval
+from poolpilot.pipelines.evaluate.statistics.regret_statistics import clustered_interval
 from poolpilot.pipelines.learn.learn_settings import Staged
 
 TRIALS = 3
@@ -30,9 +30,6 @@ MOST_WORKLOADS = 49
 """Workloads of a kind of server that are replayed at most."""
 
 RESAMPLES, SEED = 2000, 0
-
-FEWEST = 3
-"""Families from which on there is an interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +126,7 @@ def _difference(
     by_family: dict[str, list[float]] = defaultdict(list)
     for one in judged:
         by_family[one.family].append(one.regret - known[one.server, one.workload_id])
-    low, high = (None, None) if len(by_family) < FEWEST else clustered_interval(by_family, RESAMPLES, SEED)
+    low, high = clustered_interval(by_family, RESAMPLES, SEED)
     mean = float(np.mean([one.regret for one in judged]))
     mean_before = float(np.mean([known[one.server, one.workload_id] for one in judged]))
     return RegretDifference(server, len(judged), len(by_family), mean, mean_before, low, high)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from poolpilot.errors import StoreError
 from poolpilot.pipelines.learn.learn_settings import LearnSettings
 from poolpilot.pipelines.learn.learning_journal import LearningJournal
 
@@ -36,25 +37,31 @@ class RunTree:
 
     @contextmanager
     def root(self) -> Iterator[None]:
-        """The run above all; one that was stopped goes on. Ctrl-C marks it as killed."""
+        """The run above all; one that was stopped goes on. Ctrl-C marks it as killed.
+
+        Raises:
+            StoreError: The folder of the runs cannot be written to.
+            ServerError: MLflow does not answer, or refuses, here or in a stage.
+        """
         if not self.tracked:
             yield
             return
         # MLflow takes seconds to import, and the command may be without it.
         import mlflow
 
-        from poolpilot.pipelines.tracking import flattened, use_tracking
+        from poolpilot.pipelines.tracking import flattened, mlflow_errors_told, use_tracking
 
-        use_tracking(self.settings.tracking)
-        with mlflow.start_run(run_id=self._known_run(), run_name="learn", log_system_metrics=False) as run:
-            if self.journal.run.run_id != run.info.run_id:
-                mlflow.log_params(flattened(self.settings.model_dump(mode="json")))
-                self.journal.tracked_as(run.info.run_id)
-            try:
-                yield
-            except KeyboardInterrupt:
-                mlflow.end_run("KILLED")
-                raise
+        with mlflow_errors_told("learn"):
+            use_tracking(self.settings.tracking)
+            with mlflow.start_run(run_id=self._known_run(), run_name="learn", log_system_metrics=False) as run:
+                if self.journal.run.run_id != run.info.run_id:
+                    mlflow.log_params(flattened(self.settings.model_dump(mode="json")))
+                    self.journal.tracked_as(run.info.run_id)
+                try:
+                    yield
+                except KeyboardInterrupt:
+                    mlflow.end_run("KILLED")
+                    raise
 
     @contextmanager
     def child(self, name: str, parameters: Mapping[str, Any]) -> Iterator[Log]:
@@ -124,6 +131,6 @@ def alias_follows(settings: LearnSettings, digest: str) -> str | None:
     try:
         use_tracking(settings.tracking)
         move_alias(digest)
-    except MlflowException as error:
-        return f"the alias in MLflow's registry could not be moved: {error.message}"
+    except (MlflowException, StoreError) as error:
+        return f"the alias in MLflow's registry could not be moved: {error}"
     return None

@@ -6,6 +6,7 @@ moves, so that nobody ever serves what the ledger does not know.
 """
 
 import os
+import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from poolpilot.env.durability.durable_writes import flush_folder
 from poolpilot.errors import ArtefactError, StoreError
 from poolpilot.models.latent.learned_folder import LearnedModel, load_learned_model, write_learned_model
 
@@ -89,14 +91,33 @@ class ModelShelf:
         return load_learned_model(self._place(digest))
 
     def put(self, digest: str, files: Mapping[str, bytes]) -> Path:
-        """Puts a model on the shelf; nothing is in force by that. Returns its folder.
+        """Puts a model on the shelf, unless it is there; nothing is in force by that. Returns its folder.
+
+        It is there whole or not at all, and what is there is left as it is: it may be in force.
 
         Raises:
             ArtefactError: It cannot be written.
         """
         place = self._place(digest)
-        write_learned_model(place, files)
+        if self._is_sound(digest):
+            return place
+        beside = place.with_name(f".{place.name}.{os.getpid()}")
+        shutil.rmtree(beside, ignore_errors=True)
+        write_learned_model(beside, files)
+        try:
+            if place.exists():
+                shutil.rmtree(place)
+            beside.rename(place)
+            flush_folder(place.parent)
+        except OSError as error:
+            raise ArtefactError(f"cannot put a model at {place}: {error.strerror}; move it away") from error
         return place
+
+    def _is_sound(self, digest: str) -> bool:
+        try:
+            return self.model(digest).curves.digest == digest
+        except ArtefactError:
+            return False
 
     def promote(self, digest: str) -> None:
         """Makes a model of the shelf the one in force; nothing happens where it is.

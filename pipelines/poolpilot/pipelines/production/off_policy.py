@@ -2,8 +2,10 @@
 
 Where the model names the configuration that had been set, the outcome counts with one over the probability with which
 it had been chosen, and the weights are normalised by their sum (Swaminathan and Joachims, "The Self-Normalized
-Estimator for Counterfactual Learning", NIPS 2015). Where it would have left things alone it would have gained nothing,
-which needs no estimate. Where it names what nobody has tried, nothing is known.
+Estimator for Counterfactual Learning", NIPS 2015). No weight is above a bound (Ionides, "Truncated Importance
+Sampling", J. Comput. Graph. Stat. 17(2), 2008), so that no report, wrong or malicious, outweighs all others. Where the
+model would have left things alone it would have gained nothing, which needs no estimate. Where it names what nobody has
+tried, nothing is known.
 """
 
 from collections.abc import Sequence
@@ -16,6 +18,9 @@ from poolpilot.pipelines.production.production_outcome import ProductionOutcome
 
 FEWEST = 10.0
 """Outcomes, as many as the weights are worth, from which on something is said."""
+
+MOST_WEIGHT = 20.0
+"""Bound of a weight: what had been chosen with a lower probability than one in so many counts as if with this."""
 
 NORMAL = 1.96
 """Standard errors to each side of a 95 % interval."""
@@ -46,7 +51,7 @@ class OffPolicyGain:
             margin: Gain in J that it must surely lose to what was done.
         """
         high = self.mean + NORMAL * self.error
-        if self.worth < FEWEST or high >= self.logged - margin:
+        if not (self.worth >= FEWEST and high < self.logged - margin):
             return None
         return (
             f"by {self.outcomes} outcomes of production it would have gained {self.mean:+.1%} on average (at most "
@@ -70,7 +75,7 @@ def off_policy_gain(predictor: Predictor, outcomes: Sequence[ProductionOutcome])
             weights.append(1.0)
         elif named == one.after.pool_tuple.core:
             gains.append(one.realised)
-            weights.append(1.0 / one.propensity)
+            weights.append(min(1.0 / one.propensity, MOST_WEIGHT))
     logged = float(np.mean([one.realised for one in tried])) if tried else 0.0
     if not gains:
         return OffPolicyGain(len(tried), 0.0, 0.0, 0.0, logged)

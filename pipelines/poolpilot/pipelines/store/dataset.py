@@ -35,7 +35,7 @@ class SweepDataset:
         digest: SHA-256 of the rows read, however they are cut into segments.
         grid: The grid they were measured on.
         sweeps: The sweeps, by workload.
-        timer: How the pool's timer behaved.
+        timer: How the pool's timer behaved; None where it is MariaDB's, which has always been the same.
         unfinished: Workloads left out because their sweep is not complete.
     """
 
@@ -43,7 +43,7 @@ class SweepDataset:
     digest: str
     grid: ActionGrid
     sweeps: tuple[WorkloadSweep, ...]
-    timer: str
+    timer: str | None
     unfinished: tuple[str, ...] = ()
 
     def of_split(self, split: Split) -> list[WorkloadSweep]:
@@ -79,7 +79,7 @@ class SweepDataset:
         Raises:
             StoreError: A family would be both learned from and evaluated on, or the timers differ.
         """
-        one_timer((one.source, one.timer) for one in (self, *training))
+        one_timer((one.source, one.timer) for one in (self, *training) if one.timer is not None)
         sweeps = [sweep for one in training for sweep in one.of_split("train")]
         sweeps += [sweep for sweep in self.sweeps if sweep.split != "train"]
         refuse_leakage({"family": sweep.family, "split": sweep.split} for sweep in sweeps)
@@ -169,7 +169,12 @@ def read_dataset(directory: Path, *splits: Split) -> SweepDataset:
         digest_of([*rows, swept.definitions[name]] for name, rows in swept.windows.items()),
         one_grid(directory, swept.definitions.values()),
         tuple(sweep_of(swept.definitions[name], rows) for name, rows in swept.windows.items()),
-        one_timer((directory, row["timer"]) for rows in swept.windows.values() for row in rows),
+        one_timer(
+            (directory, timer)
+            for rows in swept.windows.values()
+            for row in rows
+            if (timer := pool_timer(row)) is not None
+        ),
         swept.unfinished,
     )
 
@@ -242,8 +247,13 @@ def one_grid(directory: Path, definitions: Iterable[Row]) -> ActionGrid:
     return ActionGrid.from_dict(json.loads(found[0]))
 
 
-def one_timer(found: Iterable[tuple[Path, str]]) -> str:
-    """The timer that all records share; the older one where there are none.
+def pool_timer(row: Row) -> str | None:
+    """The timer of our pool that a window was measured under; None of MariaDB, whose own has always been the same."""
+    return None if row["server"] == "mariadb" else str(row["timer"])
+
+
+def one_timer(found: Iterable[tuple[Path, str]]) -> str | None:
+    """The timer that all records share; None where there are none.
 
     Args:
         found: Stores with a timer of their records.
@@ -258,7 +268,7 @@ def one_timer(found: Iterable[tuple[Path, str]]) -> str:
             f"records of different timers of the pool cannot be mixed: {places}; what a timer interval does "
             "differs between them: learn from one of them, or collect anew"
         )
-    return next(iter(store_of), OLDER_TIMER)
+    return next(iter(store_of), None)
 
 
 def digest_of(groups: Iterable[Iterable[Row]]) -> str:

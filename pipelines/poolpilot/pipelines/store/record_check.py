@@ -7,7 +7,8 @@ from typing import Any
 
 from poolpilot.env.workloads.family import Split
 from poolpilot.featurizer.record import OLDER_TIMER, TIMER
-from poolpilot.pipelines.store.dataset import one_timer
+from poolpilot.pipelines.store.dataset import one_timer, pool_timer
+from poolpilot.pipelines.store.definition_faults import definition_faults
 from poolpilot.pipelines.store.fault import Fault, FaultKind, refuse, said
 from poolpilot.pipelines.store.leak_faults import leak_faults
 from poolpilot.pipelines.store.store_contents import ALL_SPLITS, Place, StoreContents
@@ -64,6 +65,9 @@ class RecordCheck:
             StoreError: A folder is no store, or a file cannot be read.
         """
         read = [StoreContents.read(one.directory, one.splits, one.defined) for one in dict.fromkeys(stores)]
+        unreadable = [fault for contents in read for fault in definition_faults(contents)]
+        if unreadable:  # all other checks read definitions
+            return cls(read, [*(fault for contents in read for fault in contents.faults), *unreadable])
         alone = [fault for contents in read for fault in (*contents.faults, *store_faults(contents))]
         return cls(read, [*alone, *_duplicates(read), *leak_faults(read), *_timers(read)])
 
@@ -93,10 +97,10 @@ def _duplicates(stores: Sequence[StoreContents]) -> Iterator[Fault]:
 def _timers(stores: Sequence[StoreContents]) -> Iterator[Fault]:
     """Records of different timers of our pool; MariaDB's own timer has always been the same."""
     found = {
-        (contents.directory, str(row["timer"]))
+        (contents.directory, timer)
         for contents in stores
         for _, row in contents.rows(("server", "timer"))
-        if row["timer"] in (TIMER, OLDER_TIMER) and row["server"] != "mariadb"
+        if (timer := pool_timer(row)) in (TIMER, OLDER_TIMER) and timer is not None
     }
     if not found:
         return

@@ -1,5 +1,6 @@
 """DuckDB over the segments: the views of records, workloads, features and outcomes, rebuilt whenever wanted."""
 
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import duckdb
@@ -12,15 +13,21 @@ from poolpilot.pipelines.store.records import StagingStore
 STORAGE_VERSION = "v1.5.0"
 """Files are written so that every DuckDB since 1.5 reads them."""
 
+TYPES = {"int64": "BIGINT", "double": "DOUBLE", "string": "VARCHAR", "bool": "BOOLEAN"}
+"""Type in DuckDB by type in the schema."""
+
 OUTCOMES_SQL = f"""
 CREATE OR REPLACE VIEW outcomes AS
-SELECT workload_id, family, split, pool_size, oversubscribe, timer_interval_ms,
+WITH complete AS (SELECT DISTINCT workload_id FROM records WHERE kind = 'sweep' AND round = {AGAIN_ROUND}),
+defined AS (SELECT DISTINCT workload_id, family, split FROM workloads)
+SELECT workload_id, defined.family, defined.split, pool_size, oversubscribe, timer_interval_ms,
        count(*) AS windows, avg(objective) AS objective, avg(goodput_per_s) AS goodput_per_s, avg(p99_ms) AS p99_ms
-FROM records
+FROM records JOIN complete USING (workload_id) JOIN defined USING (workload_id)
 WHERE kind = 'sweep' AND round <> {AGAIN_ROUND}
 GROUP BY ALL
 """
-"""What each tuple of each sweep was worth on average; the re-measured oracle is left out."""
+"""What each tuple of each complete sweep was worth on average; the re-measured oracle is left out. The definition of a
+workload says of which split it is, as where a data set is read."""
 
 
 def connect(store: StagingStore, database: Path | None = None) -> duckdb.DuckDBPyConnection:
@@ -44,13 +51,27 @@ def connect(store: StagingStore, database: Path | None = None) -> duckdb.DuckDBP
 
 def _create_view(connection: duckdb.DuckDBPyConnection, name: str, records: RecordStore) -> None:
     paths = [str(segment.path.resolve()) for segment in records.segments]
-    listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
+    listed = ", ".join(map(_text, paths))
     source = (
         f"read_parquet([{listed}], union_by_name = true)" if paths else f"(SELECT {_no_columns(records)} WHERE false)"
     )
-    connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM {source}')
+    there = {row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
+    columns = ", ".join(_column(field.name, str(field.type), records.later, there) for field in records.schema)
+    connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS SELECT {columns} FROM {source}')
+
+
+def _column(name: str, kind: str, later: Mapping[str, str | None], there: Collection[str]) -> str:
+    """A column of the schema; what older segments lack has the value that holds for all their rows."""
+    value = later.get(name)
+    constant = f"CAST({'NULL' if value is None else _text(value)} AS {TYPES[kind]})"
+    if name not in there:
+        return f'{constant} AS "{name}"'
+    return f'"{name}"' if value is None else f'coalesce("{name}", {constant}) AS "{name}"'
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
 
 
 def _no_columns(records: RecordStore) -> str:
-    types = {"int64": "BIGINT", "double": "DOUBLE", "string": "VARCHAR", "bool": "BOOLEAN"}
-    return ", ".join(f'CAST(NULL AS {types[str(field.type)]}) AS "{field.name}"' for field in records.schema)
+    return ", ".join(f'CAST(NULL AS {TYPES[str(field.type)]}) AS "{field.name}"' for field in records.schema)

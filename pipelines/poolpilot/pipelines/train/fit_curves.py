@@ -19,6 +19,7 @@ from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasu
 from poolpilot.env.workloads.composition import composition
 from poolpilot.env.workloads.simulated_families import COMPOSED, SIMULATED_FAMILIES, draw_scenario
 from poolpilot.errors import ServerError
+from poolpilot.models.card import program
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.latent.ratios import ratios_of
 from poolpilot.models.latent.response_curves import DIGITS, ResponseCurve, ResponseCurves, rounded
@@ -72,7 +73,8 @@ def fit_curves(settings: FitCurvesSettings, console: Console) -> ResponseCurves:
         f"{settings.composed} composed at random, seed {settings.seed}"
     )
     recorded = _recorded(settings)
-    curves = (*_curves(finished.values()), *recorded)
+    wanted = [scenario.workload.name for scenario in scenarios]
+    curves = (*_curves(finished[name] for name in wanted if name in finished), *recorded)
     if recorded:
         source = f"{source}; recorded: {len(recorded)} workloads of training families"
     return ResponseCurves(grid=settings.grid, source=source, curves=curves)
@@ -123,7 +125,8 @@ def curve_of(scenario: Scenario, settings: FitCurvesSettings) -> ResponseCurve |
 
 def _drawn_by(settings: FitCurvesSettings) -> dict[str, Any]:
     """What a finished workload must have been simulated with to be taken up again."""
-    return {"seed": settings.seed, "requests": settings.requests, "grid": settings.grid.model_dump(mode="json")}
+    grid = settings.grid.model_dump(mode="json")
+    return {"by": program(), "seed": settings.seed, "requests": settings.requests, "grid": grid}
 
 
 def _curves(rows: Iterable[dict[str, Any]]) -> list[ResponseCurve]:

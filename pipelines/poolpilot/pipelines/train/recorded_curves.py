@@ -14,6 +14,7 @@ from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.latent.ratios import ratios_of
 from poolpilot.models.latent.response_curves import DIGITS, ResponseCurve, rounded
 from poolpilot.pipelines.store.dataset import read_dataset
+from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck
 
 
 def recorded_curves(stores: Sequence[Path], grid: MachineGrid) -> list[ResponseCurve]:
@@ -24,8 +25,11 @@ def recorded_curves(stores: Sequence[Path], grid: MachineGrid) -> list[ResponseC
         grid: The configurations of the library.
 
     Raises:
-        StoreError: A store is missing, damaged, or holds no complete training sweep.
+        StoreError: A store is missing, holds no complete training sweep, or `poolpilot records check` finds a fault in
+            what is learned from.
     """
+    if stores:
+        RecordCheck.of([CheckedStore(store, ("train",), ("train",)) for store in stores]).refuse()
     return [curve_of_sweep(sweep, grid) for store in stores for sweep in read_dataset(store, "train").of_split("train")]
 
 

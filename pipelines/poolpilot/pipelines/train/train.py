@@ -12,6 +12,7 @@ from poolpilot.agent.baselines.sbs import SingleBestStatic
 from poolpilot.agent.training.calibration import advice_error, calibrate_gain
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.output import terminal, warn
+from poolpilot.errors import ArtefactError
 from poolpilot.featurizer.window import Window
 from poolpilot.models.artefact import Artefact, save
 from poolpilot.models.card import ModelCard
@@ -20,7 +21,8 @@ from poolpilot.models.out_of_distribution import OutOfDistribution
 from poolpilot.models.workload_repository import WorkloadRepository
 from poolpilot.pipelines.evaluate.baselines import fit_baselines, methods_of
 from poolpilot.pipelines.evaluate.evaluate import flat_metrics, log_evaluation, tracked_data
-from poolpilot.pipelines.evaluate.evaluation import Evaluation, evaluate_methods
+from poolpilot.pipelines.evaluate.evaluation import Evaluation
+from poolpilot.pipelines.evaluate.replayed_methods import evaluate_methods
 from poolpilot.pipelines.progress_bars import progress_bars
 from poolpilot.pipelines.store.dataset import SweepDataset, read_dataset
 from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck
@@ -71,8 +73,9 @@ def train(settings: TrainSettings, console: Console | None = None) -> TrainRepor
     """
     shown = console or terminal()
     warn(RecordCheck.of(checked_stores(settings)).refuse(), shown)
-    dataset = _read(settings)
+    dataset = read_records(settings)
     training, validation = dataset.of_split("train"), dataset.of_split("validation")
+    _make(settings.output)
     stages = StageStore(settings.output, _data(settings, dataset))
     tracked = tracked_run("train", settings, settings.tracking, tracked_data(dataset, "training"))
     with stages.told(shown), tracked as run:
@@ -92,17 +95,33 @@ def train(settings: TrainSettings, console: Console | None = None) -> TrainRepor
         return TrainReport(artefact, settings.output, variant, trainer.scores, evaluation, version, run.info.run_id)
 
 
+def _make(output: Path) -> None:
+    """Makes the output's folder, before there is anything to lose."""
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ArtefactError(
+            f"the model cannot be written to {output}: {error.strerror}; name another folder with --output"
+        ) from error
+
+
 def checked_stores(settings: TrainSettings) -> list[CheckedStore]:
     """What is learned from and chosen by, with the workloads that nothing may learn from."""
     if not settings.training_stores:
         return [CheckedStore(settings.store, ("train", "validation"))]
     held_out = CheckedStore(settings.store, ("validation",), ("validation", "test"))
-    return [held_out, *(CheckedStore(one, ("train",), ("train",)) for one in dict.fromkeys(settings.training_stores))]
+    return [held_out, *(CheckedStore(one, ("train",), ("train",)) for one in _training_stores(settings))]
 
 
-def _read(settings: TrainSettings) -> SweepDataset:
+def _training_stores(settings: TrainSettings) -> list[Path]:
+    """The stores to learn from, each once, however often and in however many ways it is named."""
+    return list({store.resolve(): store for store in reversed(settings.training_stores)}.values())[::-1]
+
+
+def read_records(settings: TrainSettings) -> SweepDataset:
+    """What is learned from and chosen by."""
     if settings.training_stores:
-        others = [read_dataset(store, "train") for store in settings.training_stores]
+        others = [read_dataset(store, "train") for store in _training_stores(settings)]
         dataset = read_dataset(settings.store, "validation").learning_from(others)
     else:
         dataset = read_dataset(settings.store, "train", "validation")

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from poolpilot.env.interrupts import Interrupts
 from poolpilot.errors import PoolPilotError
 from poolpilot.serve.commands.options.settings_command import add_settings_command
 from poolpilot.serve.commands.presentation.exit_codes import INTERRUPTED
@@ -152,7 +153,8 @@ def show_version() -> None:
 def main() -> None:
     """Runs the command; a user's mistake is one sentence on stderr and never a traceback."""
     try:
-        build()()
+        with Interrupts(patient=False):  # else SIGTERM and SIGHUP would leave behind what a command has started
+            build()()
     except PoolPilotError as error:
         _fail(str(error))
     except KeyboardInterrupt:

@@ -59,6 +59,7 @@ class ServerHistory:
         self.name, self.mode = self.key[:LONGEST_NAME], ""
         self.expected_gain: float | None = None
         self.lost_requests, self.lost_lines, self.unreadable = 0.0, 0, 0
+        self._lost_before = 0.0  # by the tuners that have ended
         self._at_s = 0.0
         self._numbered = 0
         self._tail = LogTail(self._folder)
@@ -123,7 +124,9 @@ class ServerHistory:
         lost = _finite(values["memory"].get("lost_requests", 0.0))
         self.name = str(values["server"])[:LONGEST_NAME]
         self.mode = str(values.get("mode", ""))[:LONGEST_NAME]
-        self.lost_requests = lost
+        if lost == 0.0:  # another tuner begins; a file that is only the next one goes on from what was lost
+            self._lost_before = self.lost_requests
+        self.lost_requests = self._lost_before + lost
 
     def _take_decision(self, values: dict[str, Any]) -> None:
         logged = LoggedDecision(Look.model_validate(values["look"]), Decision.model_validate(values["decision"]))
@@ -136,7 +139,8 @@ class ServerHistory:
             self.expected_gain = row.expected_gain
         if row.entered:
             self.entered[row.state] += 1
-        self.lost_requests = _finite(values.get("lost_requests", self.lost_requests))
+        if "lost_requests" in values:
+            self.lost_requests = self._lost_before + _finite(values["lost_requests"])
         self.lost_lines += int(values.get("lost_lines", 0))
         self.rows.append(row)
 

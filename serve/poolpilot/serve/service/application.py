@@ -70,18 +70,17 @@ def create_app(
     metrics = ServiceMetrics()
     renewal = Renewal(models, [known.renew], metrics)
     app = FastAPI(title="PoolPilot", docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
-    app.router.routes.extend(
-        _routes(
-            PredictionEndpoint(models, metrics, limits.body_timeout_s, in_thread=in_thread),
-            OutcomeEndpoint(outcomes, metrics, limits.body_timeout_s),
-            StateEndpoints(models, renewal, metrics, peers),
-            describes_itself=limits.openapi,
-        )
+    routes = _routes(
+        PredictionEndpoint(models, metrics, limits.body_timeout_s, in_thread=in_thread),
+        OutcomeEndpoint(outcomes, metrics, limits.body_timeout_s),
+        StateEndpoints(models, renewal, metrics, peers),
+        describes_itself=limits.openapi,
     )
+    app.router.routes.extend(routes)
     app.state.renewal = renewal
     app.state.metrics = metrics
     app.exception_handler(HTTPException)(refuse_route)
-    _put_before(app, limits, known, metrics)
+    _put_before(app, limits, known, metrics, frozenset(route.path for route in routes))
     return app
 
 
@@ -99,11 +98,13 @@ def _routes(
     return [*routes, Route("/openapi.json", openapi, methods=["GET"])] if describes_itself else routes
 
 
-def _put_before(app: FastAPI, limits: ServeSettings, known: KnownTokens, metrics: ServiceMetrics) -> None:
+def _put_before(
+    app: FastAPI, limits: ServeSettings, known: KnownTokens, metrics: ServiceMetrics, paths: frozenset[str]
+) -> None:
     """Puts what may refuse a request before the paths, the innermost first."""
     app.add_middleware(BodyLimit, limit_bytes=limits.body_limit_bytes)
     app.add_middleware(RequestLimit, most=limits.concurrency_limit, exempt={*OPEN, METRICS})
     buckets = TokenBuckets(limits.rate_per_s, limits.rate_burst)
-    app.add_middleware(Doorkeeper, known=known, buckets=buckets, scopes=SCOPES)
+    app.add_middleware(Doorkeeper, known=known, buckets=buckets, scopes=SCOPES, paths=paths)
     app.add_middleware(ProblemAnswers)
     app.add_middleware(RequestWatch, metrics=metrics)

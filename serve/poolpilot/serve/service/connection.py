@@ -1,7 +1,8 @@
-"""A connection to the service: whole headers in time, and when there are too many the longest idle one gives way.
+"""A connection to the service: headers and reading in time, and when there are too many the longest idle one gives way.
 
-uvicorn times out what is idle between two requests, not what never sends its first one whole, and its only limit on
-connections makes every answer 503, that of the health check too. The parser is h11, which uvicorn brings along.
+uvicorn times out what is idle between two requests, not what never sends its first one whole nor what reads no answer,
+and its only limit on connections makes every answer 503, that of the health check too. The parser is h11, which uvicorn
+brings along.
 """
 
 import asyncio
@@ -17,22 +18,25 @@ from poolpilot.serve.service.service_settings import ServeSettings
 
 
 class Connection(H11Protocol):
-    """uvicorn's connection with both limits; `connection_class` sets them.
+    """uvicorn's connection with these limits; `connection_class` sets them.
 
     Attributes:
         header_timeout_s: Time a client has to send the headers of a request.
+        read_timeout_s: Time a client may leave answers unread once they fill the socket, or the connection is closed.
         most: Connections open at once.
     """
 
     header_timeout_s: ClassVar[float]
+    read_timeout_s: ClassVar[float]
     most: ClassVar[int]
 
     _idle_since_s = 0.0
     _header_timer: asyncio.TimerHandle | None = None
+    _unread_timer: asyncio.TimerHandle | None = None
 
     @override
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(GatheredWrites(transport, self.loop))
+        super().connection_made(GatheredWrites(transport, self.loop, self.read_timeout_s))
         self._idle_since_s = self.loop.time()
         self._make_room()
         self._watch_headers()
@@ -44,13 +48,26 @@ class Connection(H11Protocol):
 
     @override
     def send_400_response(self, msg: str) -> None:
-        """Refuses what is no HTTP; uvicorn would do so in plain text."""
+        """Refuses what is no HTTP; uvicorn would do so in plain text. What is answered already is only ended."""
+        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.close()
+            return
         problem = Problem("bad_http", msg)
         headers = [(b"content-type", MEDIA_TYPE.encode()), (b"connection", b"close")]
         answer = h11.Response(status_code=problem.status, headers=headers, reason=problem.status.phrase.encode())
         for event in (answer, h11.Data(data=problem.content()), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
+
+    @override
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._unread_timer = self.loop.call_later(self.read_timeout_s, self.transport.abort)
+
+    @override
+    def resume_writing(self) -> None:
+        self._stop_waiting()
+        super().resume_writing()
 
     @override
     def on_response_complete(self) -> None:
@@ -60,6 +77,7 @@ class Connection(H11Protocol):
     @override
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_watching()
+        self._stop_waiting()
         super().connection_lost(exc)
 
     @property
@@ -80,13 +98,23 @@ class Connection(H11Protocol):
             self._header_timer.cancel()
             self._header_timer = None
 
+    def _stop_waiting(self) -> None:
+        if self._unread_timer is not None:
+            self._unread_timer.cancel()
+            self._unread_timer = None
+
     def _make_room(self) -> None:
-        """Ends the longest idle connection when there are too many; this one, where all others are being answered."""
-        if len(self.connections) <= self.most:
-            return
-        ours = [one for one in self.connections if isinstance(one, Connection) and not one.transport.is_closing()]
-        if len(ours) > self.most:
-            min((one for one in ours if one._idle), key=lambda one: one._idle_since_s).transport.abort()
+        """Ends a connection when there are too many: one that is closing, else the longest idle one.
+
+        That is this one, where all others are being answered.
+        """
+        if len(self.connections) > self.most:
+            ours = [one for one in self.connections if isinstance(one, Connection) and one._may_give_way]
+            min(ours, key=lambda one: (not one.transport.is_closing(), one._idle_since_s)).transport.abort()
+
+    @property
+    def _may_give_way(self) -> bool:
+        return self._idle or self.transport.is_closing()
 
 
 def connection_class(settings: ServeSettings) -> type[Connection]:
@@ -94,6 +122,7 @@ def connection_class(settings: ServeSettings) -> type[Connection]:
 
     class LimitedConnection(Connection):
         header_timeout_s = settings.header_timeout_s
+        read_timeout_s = settings.read_timeout_s
         most = settings.connection_limit
 
     return LimitedConnection

@@ -12,12 +12,14 @@ class GatheredWrites(asyncio.Transport):
     Args:
         transport: What everything goes to.
         loop: Its event loop.
+        linger_s: Time that a client has to read what is left once the connection is closed.
     """
 
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop, linger_s: float) -> None:
         super().__init__()
         self._transport = transport
         self._loop = loop
+        self._linger_s = linger_s
         self._held: list[bytes] = []
 
     @override
@@ -28,6 +30,8 @@ class GatheredWrites(asyncio.Transport):
 
     @override
     def close(self) -> None:
+        if not self._transport.is_closing():
+            self._loop.call_later(self._linger_s, self._transport.abort)
         self._hand_on()
         self._transport.close()
 

@@ -12,7 +12,14 @@ from poolpilot.errors import SettingError
 
 LOCALHOST = "127.0.0.1"
 
-NOT_UNDER_RAY = ("tls_certificate", "tls_key", "tls_client_ca", "header_timeout_s", "connection_limit")
+NOT_UNDER_RAY = (
+    "tls_certificate",
+    "tls_key",
+    "tls_client_ca",
+    "header_timeout_s",
+    "read_timeout_s",
+    "connection_limit",
+)
 """What Ray's HTTP proxy does not do, or does more weakly: asks no client for a certificate, bounds no connection."""
 
 OF_RAY = ("replicas", "replicas_per_node", "ray_address")
@@ -48,6 +55,9 @@ class ServeSettings(ProgramSettings):
     body_limit_bytes: int = Field(default=262_144, ge=1024, description="Largest request body accepted.")
     header_timeout_s: float = Field(
         default=5.0, gt=0.0, description="Time a client has to send the headers of a request, from its first moment on."
+    )
+    read_timeout_s: float = Field(
+        default=10.0, gt=0.0, description="Time a client may leave answers unread before its connection is ended."
     )
     body_timeout_s: float = Field(default=5.0, gt=0.0, description="Time a client has to send its body.")
     keep_alive_s: int = Field(default=5, ge=1, description="Time an idle connection is kept.")

@@ -37,8 +37,8 @@ class Compared:
         workload: Number of the workload.
         difference: ln goodput of the challenger's tuple minus that of the champion's.
         error: Its standard error.
-        measured: Whether both tuples were measured; else the curves have spoken.
-        agreed: Whether both had named the same.
+        measured: Whether they were compared by what was measured under both; where they differ, else by the curves.
+        agreed: Whether both had named the same, so that there was nothing to compare.
     """
 
     workload: int
@@ -72,6 +72,13 @@ class ShadowScore:
         return len({each.workload for each in self.questions})
 
     @property
+    def counts(self) -> dict[str, int]:
+        """How many questions were answered alike, how many compared by windows, and how many by the known curves."""
+        agreed = sum(each.agreed for each in self.questions)
+        measured = sum(each.measured for each in self.questions)
+        return {"agreed": agreed, "measured": measured, "expected": len(self.questions) - agreed - measured}
+
+    @property
     def may_take_over(self) -> bool:
         """Whether it is shown not to be worse by more than the margin, on enough of both."""
         enough = self.workloads >= LEAST_WORKLOADS and len(self.questions) >= LEAST_QUESTIONS
@@ -100,8 +107,7 @@ class ShadowScore:
         return {
             "decisions": len(self.questions),
             "workloads": self.workloads,
-            "measured": sum(each.measured for each in self.questions),
-            "agreed": sum(each.agreed for each in self.questions),
+            **self.counts,
             "unknown": self.unknown,
             "mean": self.mean,
             "low": self.low if math.isfinite(self.low) else None,
@@ -141,7 +147,7 @@ def _compared(workload: int, line: LoggedDecision, seen: dict[tuple[int, PoolTup
         return None
     ours, theirs = acted_on(look.challenge.proposal, in_force), acted_on(look.proposal, in_force)
     if ours.core == theirs.core:
-        return Compared(workload, 0.0, 0.0, measured=True, agreed=True)
+        return Compared(workload, 0.0, 0.0, measured=False, agreed=True)
     here, there = seen.get((workload, ours)), seen.get((workload, theirs))
     if here and there:
         difference = _level(here) - _level(there)

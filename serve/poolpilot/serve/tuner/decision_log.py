@@ -1,9 +1,9 @@
 """The log of the tuner: one JSON line for every decision, with what it was made by; kept, rotated, and replayed.
 
-The first line of a file tells what was remembered when it began and by which rules, so that every file can be replayed
-alone: `decide` makes the same decisions of the same looks. A line counts once it is whole and on the disk; a torn last
-line is of a decision that was never acted on. A disk that is full ends no tuner: what is lost is counted, and told by
-the next line that can be written.
+The first line of a file tells what was remembered when it began, so that every file can be replayed alone, given the
+rules of that time: `decide` makes the same decisions of the same looks. A line counts once it is whole and on the disk;
+a torn last line is of a decision that was never acted on. A disk that is full ends no tuner: what is lost is counted,
+and told by the next line that can be written, in a new file, since what was remembered by then is not in the old one.
 """
 
 import json
@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from poolpilot.env.durable_writes import write_whole
-from poolpilot.errors import StoreError
+from poolpilot.env.durability.durable_writes import write_whole
+from poolpilot.env.durability.folder_lock import lock_folder
+from poolpilot.errors import StoreError, TakenFolderError
 from poolpilot.serve.tuner.machine.decide import decide
 from poolpilot.serve.tuner.machine.decision import Decision
 from poolpilot.serve.tuner.machine.look import Look
@@ -40,7 +41,7 @@ class LoggedDecision:
 
 
 class DecisionLog:
-    """Writes the log of one tuner.
+    """Writes the log of one tuner, which has its folder for itself until it closes it or ends; readers need no leave.
 
     Args:
         folder: Where it lies; made where it is missing.
@@ -50,6 +51,7 @@ class DecisionLog:
         mode: What the tuner may do, for who reads the log; nothing if not known.
 
     Raises:
+        TakenFolderError: Another tuner writes there.
         StoreError: The folder cannot be made or written.
     """
 
@@ -60,13 +62,18 @@ class DecisionLog:
         self.lost_lines = 0
         self._server, self._mode = server, mode
         self._largest_bytes, self._kept_files = largest_bytes, kept_files
+        self._lock = _taken(folder)
         try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         except OSError as error:
+            os.close(self._lock)
             raise StoreError(
                 f"cannot write the log of decisions to {self.path} ({error.strerror}): name another folder with --log"
             ) from error
+        self._begun = False
+
+    def begin_file(self) -> None:
+        """Has the next decision begin a file of its own, as other rules do: a file is replayed by one set of them."""
         self._begun = False
 
     def write(self, before: Memory, look: Look, decision: Decision) -> None:
@@ -78,7 +85,7 @@ class DecisionLog:
             decision: The decision.
         """
         try:
-            if not self._begun or os.fstat(self._descriptor).st_size >= self._largest_bytes:
+            if not self._begun or self.lost_lines or os.fstat(self._descriptor).st_size >= self._largest_bytes:
                 self._begin(before)
             line: dict[str, Any] = {"look": _plain(look), "decision": _plain(decision)}
             if before.lost_requests:
@@ -91,10 +98,12 @@ class DecisionLog:
             self.lost_lines += 1
 
     def close(self) -> None:
-        """Closes the file."""
+        """Closes the file, and leaves the folder to another tuner."""
         os.close(self._descriptor)
+        os.close(self._lock)
 
     def _begin(self, memory: Memory) -> None:
+        self._begun = False
         if os.fstat(self._descriptor).st_size > 0:
             self._rotate()
         head = {"log": FORMAT, "server": self._server, "mode": self._mode}
@@ -102,6 +111,11 @@ class DecisionLog:
         self._begun = True
 
     def _rotate(self) -> None:
+        """Gives every file the next number; the fresh one is there before any other is touched."""
+        waiting = self.path.with_suffix(".new")
+        fresh = os.open(waiting, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+        os.close(self._descriptor)
+        self._descriptor = fresh
         for number in range(self._kept_files, 0, -1):
             older = self.path.with_suffix(f".{number}.jsonl")
             if number == self._kept_files:
@@ -109,9 +123,7 @@ class DecisionLog:
             newer = self.path if number == 1 else self.path.with_suffix(f".{number - 1}.jsonl")
             with suppress(FileNotFoundError):
                 newer.rename(older)
-        fresh = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        os.close(self._descriptor)
-        self._descriptor = fresh
+        waiting.rename(self.path)
 
     def _append(self, line: dict[str, Any]) -> None:
         data = f"{json.dumps(line, allow_nan=False)}\n".encode()
@@ -125,6 +137,18 @@ class DecisionLog:
             raise
 
 
+def _taken(folder: Path) -> int:
+    """The lock of a folder, made where it is missing."""
+    try:
+        return lock_folder(folder, "keeps its decisions", 0o700)
+    except TakenFolderError as error:
+        raise TakenFolderError(
+            f"another tuner keeps its decisions in {folder}: end it, or name another folder with --log"
+        ) from error
+    except StoreError as error:
+        raise StoreError(f"{str(error).partition(';')[0]}: name another folder with --log") from error
+
+
 def _plain(model: Look | Decision) -> dict[str, Any]:
     return model.model_dump(mode="json", exclude_defaults=True)
 
@@ -135,8 +159,7 @@ def read_log(path: Path) -> Iterator[LoggedDecision]:
     Raises:
         StoreError: The file cannot be read, or is none of a tuner.
     """
-    _, *lines = _lines(path)
-    for line in lines:
+    for line in _lines(path)[1:]:
         yield _logged(path, line)
 
 
@@ -150,22 +173,28 @@ def replayed(path: Path, rules: Rules) -> Iterator[tuple[Decision, Decision]]:
     Raises:
         StoreError: The file cannot be read, or is none of a tuner.
     """
-    head, *lines = _lines(path)
-    memory = Memory.model_validate(head["memory"])
-    for line in lines:
+    lines = _lines(path)
+    if not lines:
+        return
+    memory = Memory.model_validate(lines[0]["memory"])
+    for line in lines[1:]:
         logged = _logged(path, line)
         memory, decision = decide(memory, logged.look, rules)
         yield logged.decision, decision
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
+    """The whole lines of a file, its head first; none where nothing could be written to it yet."""
     try:
-        *whole, _torn = path.read_text(encoding="utf-8").split("\n")
+        content = path.read_bytes()
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}") from error
+    *whole, _torn = content.split(b"\n")
+    if not whole:
+        return []
     try:
         lines: list[dict[str, Any]] = [json.loads(line) for line in whole]
-        if not lines or lines[0]["log"] != FORMAT:
+        if lines[0]["log"] != FORMAT:
             raise StoreError(f"{path} is no log of decisions of this version")
     except (ValueError, KeyError, TypeError) as error:
         raise StoreError(f"{path} is no log of decisions: {error}") from error

@@ -55,6 +55,7 @@ class TunerLoop:
         kept: Where workloads that were here before are kept; None knows of none.
         on_tried: Is told of every try that is over.
         shadow: What another predictor would have proposed, beside a proposal; None watches none.
+        rules_anew: What is allowed on a server that was restarted, which may take less; None keeps the rules.
 
     Raises:
         SettingError: The server only replays windows.
@@ -72,6 +73,7 @@ class TunerLoop:
     kept: KeptWorkloads | None = None
     on_tried: OnTried = lambda _tried: None
     shadow: Shadow | None = None
+    rules_anew: Callable[[], Rules] | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.target.server, WindowSource):
@@ -81,13 +83,13 @@ class TunerLoop:
         known = KnownWorkloads() if self.kept is None else self.kept.read()
         self.memory = Memory.begin(in_force, self._clock.at_s(), known)
         self.decision = self.memory.decision("the tuner begins")
-        earlier = (in_force.with_core(each.best.core) for each in known.entries)
-        self._verified = {in_force, *(each for each in earlier if self.rules.envelope.allows(each))}
+        self._verified = self._verified_beside(in_force)
         self._seen = in_force  # what the latest decision was made on
         self._windows: list[Window] = []  # of the workload in force, the latest of each tuple, the tuple in force last
         self._workload = self.memory.workload
         self._lost = False
-        self._digest = ""  # of what proposed last
+        self._restarted = False  # and no decision knows yet
+        self._digest = ""  # of what proposed last, and with it the goal of the steps since
 
     def run(self, horizon_s: float | None = None) -> None:
         """Tunes until the horizon, or until it is interrupted between two windows.
@@ -105,8 +107,14 @@ class TunerLoop:
                 interrupts.check()
 
     def turn(self) -> Decision:
-        """Acts on the latest decision, looks, and decides anew."""
+        """Acts on the latest decision, looks, and decides anew.
+
+        Raises:
+            SettingError: The server was restarted, and takes nothing of what the settings allow.
+        """
         look = self._look()
+        if look.restarted and look.in_force is not None:
+            self._meet_anew(look.in_force)
         before = self.memory
         self.memory, self.decision = decide(before, look, self.rules)
         if self.log is not None:
@@ -120,6 +128,19 @@ class TunerLoop:
         self.on_decision(look, self.decision)
         return self.decision
 
+    def _meet_anew(self, in_force: PoolTuple) -> None:
+        """What the server before has verified or allowed says nothing about the one that was started since."""
+        rules = self.rules if self.rules_anew is None else self.rules_anew()
+        if rules != self.rules and self.log is not None:
+            self.log.begin_file()
+        self.rules = rules
+        self._verified = self._verified_beside(in_force)
+
+    def _verified_beside(self, in_force: PoolTuple) -> set[PoolTuple]:
+        """The tuple in force, and what was verified for known workloads within the rules of today."""
+        earlier = (in_force.with_core(each.best.core) for each in self.memory.known.entries)
+        return {in_force, *(each for each in earlier if self.rules.envelope.allows(each))}
+
     def _has_come_to_rest(self, before: Memory, look: Look) -> bool:
         """Whether a try is over, or another tuple is what is verified, and that one is in force."""
         changed = before.verified != self.decision.verified
@@ -127,22 +148,28 @@ class TunerLoop:
         return (changed or ended) and look.in_force == self.decision.verified
 
     def _tell_of_try(self, before: Memory) -> None:
-        """Tells of a try that is over, where its windows are still there."""
+        """Tells of a try that is over, where its windows are still there.
+
+        No model has proposed what was found at first, where steps began, or what was verified on another day.
+        """
         trial = before.trial
         if trial is None or (self.memory.trial is not None and self.memory.trial.candidate == trial.candidate):
             return
         latest = {window.pool_tuple: window for window in self._windows}
         if trial.before in latest and trial.candidate in latest:
             kept = self.memory.verified == trial.candidate
-            self.on_tried(Tried(latest[trial.before], latest[trial.candidate], kept, self._digest))
+            proposed = not before.homeward and before.recall is None
+            digest = self._digest if proposed else ""
+            self.on_tried(Tried(latest[trial.before], latest[trial.candidate], kept, digest))
 
     def _look(self) -> Look:
-        restarted = False
         try:
             if self._lost:
-                restarted = self.target.way_back.reach_again()
+                self._restarted = self.target.way_back.reach_again() or self._restarted
                 self._lost = False
-            return self._reached(restarted)
+            look = self._reached(self._restarted)
+            self._restarted = False
+            return look
         except LostServerError as error:
             self._lost = True
             return self._gone(str(error))

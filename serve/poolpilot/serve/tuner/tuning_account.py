@@ -68,6 +68,7 @@ class TuningAccount:
     _variance: float = 0.0
     _under_gain: tuple[float, float] = (0.0, 0.0)  # requests gained under it so far, and their slope in the gain
     _last: Decision | None = None
+    _at_s: float = 0.0
 
     @classmethod
     def of(cls, lines: Iterable[LoggedDecision]) -> "TuningAccount":
@@ -80,6 +81,9 @@ class TuningAccount:
 
     def add(self, line: LoggedDecision) -> None:
         """Takes a decision and the window before it."""
+        if line.look.at_s < self._at_s:
+            self._begin_anew()
+        self._at_s = line.look.at_s
         look, decision, last = line.look, line.decision, self._last
         reading = None if look.reading is None else look.reading.by_completions()
         if reading is not None:
@@ -98,6 +102,11 @@ class TuningAccount:
         if decision.most_lost > 0.0 and decision.pool_tuple is not None and reading is not None:
             self._begin_try(decision.pool_tuple, decision, reading)
         self._last = decision
+
+    def _begin_anew(self) -> None:
+        """Another tuner has begun: of what the one before has verified it knows no workload."""
+        self._trial, self._stood, self._last = None, [], None
+        self._forget()
 
     def close(self) -> None:
         """Books what is left when the log ends."""
@@ -135,8 +144,7 @@ class TuningAccount:
         gain, error = trial.gain()
         beside = sum(each.throughput_per_s for each in trial.befores) / len(trial.befores)
         seconds = sum(each.seconds for each in (*trial.candidates, *self._stood))
-        stood = sum((beside - each.throughput_per_s) * each.seconds for each in self._stood)
-        self.lost = self.lost.plus(trial.lost_requests() + stood, error * beside * seconds)
+        self.lost = self.lost.plus(trial.lost_requests(self._stood), error * beside * seconds)
         self._steady = list(self._stood) if kept else [*trial.befores][-LATEST:]
         if kept:
             self.kept += 1

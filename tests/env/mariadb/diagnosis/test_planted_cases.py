@@ -197,6 +197,23 @@ def test_the_idle_holder_of_a_row_is_named_and_ending_it_frees_the_row(clients: 
     assert not waiting.is_alive()
 
 
+def test_who_has_locked_rows_for_reading_alone_is_named_and_no_bystander(clients: Clients) -> None:
+    """Neither has a number of a transaction, so the server tells of both by the same one."""
+    before, holder, after, waiter = (clients.session() for _ in range(4))
+    for bystander in (before, after):
+        bystander.execute("BEGIN")
+    before.rows("SELECT * FROM planted.rows WHERE id = 2")
+    holder.execute("BEGIN")
+    holder.rows("SELECT * FROM planted.rows WHERE id = 1 LOCK IN SHARE MODE")
+    after.rows("SELECT * FROM planted.rows WHERE id = 2")
+    clients.send(waiter, "UPDATE planted.rows SET a = 2 WHERE id = 1")
+    until(lambda: clients.row_waits() == 1)
+    diagnosis = seen(clients)
+    assert one_of(diagnosis, "lock_holder_idle").sessions == (holder.connection_id,)
+    killed = [line for one in diagnosis.findings for line in one.remedies if line.startswith("KILL")]
+    assert killed == [f"KILL {holder.connection_id};"]
+
+
 def test_without_process_a_wait_for_a_row_is_told_and_the_grant_that_shows_more(clients: Clients, lab: Lab) -> None:
     holder, waiter = clients.session(), clients.session()
     holder.execute("BEGIN")

@@ -14,8 +14,7 @@ def arm(per_s: int) -> list[PhaseSeen]:
     return [
         PhaseSeen(
             workload.name,
-            1.0,
-            (float(per_s), float(per_s)),
+            (1.0, 1.0),
             tuple({one.name: Histogram.of_values([500.0] * per_s) for one in workload.classes} for _ in range(2)),
         )
         for workload in PHASES
@@ -34,6 +33,6 @@ def test_gain_is_over_the_arm_that_nobody_touched() -> None:
 def test_json_has_every_phase_of_every_arm() -> None:
     told = arms_as_dict({"default": arm(10), "tuner": arm(25)})
     assert {name: [phase["throughput_per_s"] for phase in phases] for name, phases in told.items()} == {
-        "default": [10.0] * len(PHASES),
-        "tuner": [25.0] * len(PHASES),
+        "default": [10.0 * len(workload.classes) for workload in PHASES],
+        "tuner": [25.0 * len(workload.classes) for workload in PHASES],
     }

@@ -15,10 +15,8 @@ SIMULATED: dict[str, Any] = {
     "server": "simulated",
     "workload": {"classes": [{"name": "all", "steps": STEPS, "target_ms": 50.0}], "connections": 32, "cpus": 6},
 }
-MARIADB: dict[str, Any] = {
-    "server": "mariadb",
-    "workload": {"classes": [{"name": "reads", "script": "oltp_point_select", "connections": 8}]},
-}
+READS = {"name": "reads", "script": "oltp_point_select", "connections": 8}
+MARIADB: dict[str, Any] = {"server": "mariadb", "workload": {"classes": [READS]}}
 
 
 def written(folder: Path, values: object, name: str = "mine") -> Path:
@@ -59,6 +57,10 @@ def changed(**values: Any) -> dict[str, Any]:
     return {**SIMULATED, "workload": {**SIMULATED["workload"], **values}}
 
 
+def of_mariadb(**values: Any) -> dict[str, Any]:
+    return {**MARIADB, "workload": {**MARIADB["workload"], **values}}
+
+
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
@@ -73,6 +75,18 @@ def changed(**values: Any) -> dict[str, Any]:
         ({**SIMULATED, "machine": {"law": "magic"}}, "law"),
         ({**MARIADB, "workload": {**MARIADB["workload"], "cpu": 1}}, "unknown field 'cpu'"),
         ({"server": "mariadb", "workload": {}}, "classes"),
+        (changed(connections=0), "connections"),
+        (changed(connections=2.5e2), "of the wrong type"),
+        (changed(rate_per_s="100"), "of the wrong type"),
+        (changed(seed=-1), "'seed' is -1"),
+        (changed(classes=[{"name": "all", "steps": [{"op": "sleep", "us": 1.0}]}]), "sleep"),
+        (changed(classes=[{"name": "all", "steps": [{"op": "wait", "us": "2000"}]}]), "of the wrong type"),
+        (changed(classes=[{"name": str(one), "steps": STEPS} for one in range(9)]), "classes"),
+        ({**SIMULATED, "objective": {"min_share": {"lang": 0.3}}}, "'min_share' names the class 'lang'; there are all"),
+        (of_mariadb(seed=-1), "'seed' is -1"),
+        (of_mariadb(slow_disk_us=[5000, 2000]), "three delays"),
+        (of_mariadb(classes=[READS, READS]), "two classes of one name"),
+        (of_mariadb(classes=[{**READS, "script": "tpcc", "options": {"transaction": "payments"}}]), "'payments'"),
     ],
 )
 def test_wrong_file_is_refused_by_name(tmp_path: Path, values: object, sentence: str) -> None:
@@ -86,3 +100,23 @@ def test_file_that_is_no_json_is_refused(tmp_path: Path) -> None:
     file.write_text("{", encoding="utf-8")
     with pytest.raises(SettingError, match=r"mine\.json is not JSON"):
         read_stage(file, LabPlace())
+
+
+def test_two_files_of_one_name_are_refused_with_both(tmp_path: Path) -> None:
+    written(tmp_path, SIMULATED)
+    written(tmp_path, changed(name="mine"), "other")
+    with pytest.raises(SettingError, match=r"mine\.json and .*other\.json have one name, 'mine'"):
+        read_stages(tmp_path, LabPlace())
+
+
+def test_load_of_mariadb_that_repeats_itself_says_after_how_long(tmp_path: Path) -> None:
+    bursts = of_mariadb(classes=[{**READS, "burst_period_s": 4.0}])
+    assert read_stage(written(tmp_path, bursts), LabPlace()).cycle_s == 4.0
+    assert read_stage(written(tmp_path, MARIADB), LabPlace()).cycle_s == 0.0
+
+
+def test_digest_is_that_of_the_file(tmp_path: Path) -> None:
+    first = read_stage(written(tmp_path, SIMULATED), LabPlace())
+    same = read_stage(written(tmp_path, SIMULATED), LabPlace())
+    other = read_stage(written(tmp_path, changed(connections=33)), LabPlace())
+    assert first.digest == same.digest != other.digest

@@ -59,6 +59,12 @@ def test_flat_is_right_where_a_loss_is_excluded_only() -> None:
     assert judge(FLAT, DEFAULT, DEFAULT, abstained=False, difference=lost(0.0)).outcome == "right"
 
 
+@pytest.mark.parametrize("expectation", [MORE, FLAT])
+def test_what_takes_too_much_from_a_long_class_is_wrong(expectation: Expectation) -> None:
+    judged = judge(expectation, LARGER, DEFAULT, abstained=False, difference=lost(-0.5, noise=0.01), floors_kept=False)
+    assert judged.outcome == "wrong"
+
+
 def test_to_hold_is_to_leave_and_to_abstain_is_to_say_so() -> None:
     nothing = lost(0.0)
     assert judge(HOLD, DEFAULT, DEFAULT, abstained=False, difference=nothing).outcome == "right"

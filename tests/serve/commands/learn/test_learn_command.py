@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipelines.production.conftest import curves_named, planted
+from tests.pipelines.production.conftest import curves_named, files_of, planted
 
 from poolpilot.models.body import Request
-from poolpilot.models.latent.learned_folder import CURVES_FILE
 from poolpilot.models.latent.one_look import OneLook
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
@@ -40,9 +39,8 @@ def _small_base(monkeypatch: pytest.MonkeyPatch) -> None:
 def promoted(out: Path, name: str) -> str:
     """Puts a model in force, as an earlier run would have."""
     curves = curves_named(name)
-    curves.save(out.parent / CURVES_FILE)
     shelf = ModelShelf(out)
-    shelf.put(curves.digest, {CURVES_FILE: (out.parent / CURVES_FILE).read_bytes()})
+    shelf.put(curves.digest, files_of(name))
     shelf.promote(curves.digest)
     return curves.digest
 

@@ -1,12 +1,19 @@
 """A roll-back is told from what was in force, window by window; what did not happen is refused."""
 
 from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.mariadb.identity import ServerIdentity
+from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.tuning.journal import Journal
 from poolpilot.errors import ServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.commands.production.incidents import GivenBack, RolledBack, check, roll_back_in
+from poolpilot.serve.commands.production.incidents import GivenBack, RolledBack, check, left_on, roll_back_in
 from poolpilot.serve.tuner.decision_log import LoggedDecision
 from poolpilot.serve.tuner.machine.decision import Decision, State
 from poolpilot.serve.tuner.machine.look import Look
@@ -50,3 +57,20 @@ def test_both_must_have_happened() -> None:
         check(RolledBack(None, 0, None, ""), GIVEN)
     with pytest.raises(ServerError, match="was not given back"):
         check(ROLLED, GivenBack(PoolTuple(8, 3, 10), SAFE, None))
+
+
+def test_what_a_tuner_left_is_told_while_its_server_runs(tmp_path: Path) -> None:
+    tried, knobs, identity = PoolTuple(8, 3, 10), KnobSpace.stock(cpus=2), ("db1", "/data/", "10.11", 1_700_000_000)
+    session = SimpleNamespace(row=lambda _: identity)
+    server = cast(MariadbServer, SimpleNamespace(session=session, knobs=knobs, tuple_in_force=lambda: tried))
+    still = f"{tried} was still in force when its server was stopped"
+    assert left_on(server, tmp_path) == f"{still}, though somebody has ended the journal in {tmp_path}"
+    journal = Journal.begin(tmp_path, ServerIdentity(*identity), SAFE, knobs, "tune")
+    left = left_on(server, tmp_path)
+    assert left.startswith(f"{still}, {SAFE} was to come back")
+    with pytest.raises(ServerError, match="was not given back") as refused:
+        check(ROLLED, GivenBack(tried, SAFE, None, left))
+    assert str(journal.path) in str(refused.value)
+    assert "poolpilot restore" not in str(refused.value), "it would find no server"
+    journal.path.write_text("nonsense\n", encoding="utf-8")
+    assert "is damaged" in left_on(server, tmp_path)

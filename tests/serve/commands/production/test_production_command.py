@@ -4,14 +4,13 @@ import json
 import os
 import signal
 import subprocess
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.conftest import short_folder
 from tests.serve.commands.staged_server import POOLPILOT
+from tests.serve.commands.started_processes import await_ends, descendants
 
 from poolpilot.env.lab.instance import Lab
 from poolpilot.serve.commands.production.production_command import demo_production
@@ -30,6 +29,8 @@ def report(
     demo_production(settings, output / "table.json")
     assert Lab.of(lab).running() is None
     table: dict[str, Any] = json.loads((output / "table.json").read_text(encoding="utf-8"))
+    assert table == json.loads((output / "report.json").read_text(encoding="utf-8"))
+    assert table["finished"]
     return table
 
 
@@ -54,21 +55,6 @@ def test_decisions_of_every_tuner_are_kept(report: dict[str, Any]) -> None:
     assert not list((output / "journals").glob("*.jsonl"))
 
 
-def descendants(pid: int) -> Iterator[int]:
-    """The processes that a process has started, and those that they have."""
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, task.read_text(encoding="utf-8").split()):
-            yield child
-            yield from descendants(child)
-
-
-def runs(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 @pytest.mark.usefixtures("mariadb_installed")
 def test_ctrl_c_stops_tuner_load_and_server(tmp_path_factory: pytest.TempPathFactory) -> None:
     lab, output = short_folder(tmp_path_factory) / "s", tmp_path_factory.mktemp("out")
@@ -90,8 +76,5 @@ def test_ctrl_c_stops_tuner_load_and_server(tmp_path_factory: pytest.TempPathFac
     assert process.returncode == 130, said
     assert "Traceback" not in said
     assert len(started) >= 3, "tuner, load and server"
-    ends_s = time.monotonic() + 60.0
-    while alive := [pid for pid in started if runs(pid)]:
-        assert time.monotonic() < ends_s, f"{alive} still run"
-        time.sleep(0.1)
+    await_ends(started)
     assert Lab.of(lab).running() is None

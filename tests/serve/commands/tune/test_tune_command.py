@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from poolpilot.env.tuning.journal import FOLDER_VARIABLE
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.decision_log import DecisionLog
 
 SIMULATED = ("--backend", "simulated", "--seed", 3)
 QUICK = ("--pace.observe-for-s", 2, "--pace.baseline-windows", 2, "--pace.least-pairs", 2, "--guard.cool-down-s", 5)
@@ -157,3 +159,11 @@ def test_challenger_is_compared_and_never_acts(invoke: Invoke, tmp_path: Path) -
 def test_shadow_without_a_challenger_says_how_to_name_one(invoke: Invoke) -> None:
     invoke("tune", *SIMULATED, *QUICK, "--seconds", 5)
     assert "name a challenger by `poolpilot tune --challenger FOLDER`" in invoke("why", "--shadow").out
+
+
+def test_log_of_a_running_tuner_is_not_taken_away(invoke: Invoke, tmp_path: Path) -> None:
+    with closing(DecisionLog(tmp_path, "a pool")):
+        result = invoke("tune", *SIMULATED, *QUICK, "--seconds", 5, "--log", tmp_path)
+    assert result.code == 1
+    assert f"another tuner keeps its decisions in {tmp_path}: end it, or name another folder with --log" in result.err
+    assert invoke("tune", *SIMULATED, *QUICK, "--seconds", 5, "--log", tmp_path).code == 0

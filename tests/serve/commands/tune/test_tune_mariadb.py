@@ -149,12 +149,55 @@ def test_restarted_server_begins_anew(stage: Stage) -> None:
 
 
 @pytest.mark.fault
+def test_restarted_server_is_held_to_its_limits_of_now(stage: Stage) -> None:
+    stage.lab.extra_options = ("--thread-pool-max-threads=32",)
+    try:
+        with stage.tuner("--mode", "apply", "--propose", "4,60,400", *UNTIRING) as process:
+            said_until(process, "watching")
+            stage.lab.down()
+            stage.lab.up()
+            said_until(process, "the server was restarted")
+            with SqlLoad(LOAD, stage.lab.load_file, stage.lab.dataset):
+                said_until(process, "no step from (2, 3, 500) towards (4, 60, 400) is within what is allowed")
+            ended(process)
+    finally:
+        stage.lab.extra_options = ()
+        stage.lab.down()
+
+
+@pytest.mark.fault
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_ended_tuner_brings_back_what_was_verified(stage: Stage, number: signal.Signals) -> None:
     with stage.applying(*ENDLESS) as process:
         stage.until(STEP, process)
         assert f"In force now: {FIRST}." in ended(process, number)
     assert stage.in_force() == FIRST
+
+
+def test_what_was_found_comes_back_where_that_is_asked_for(stage: Stage) -> None:
+    with stage.applying("--at-end", "first", *UNTIRING) as process:
+        said_until(process, f"{STEP} is verified")
+        assert f"In force now: {FIRST}." in ended(process)
+    assert stage.in_force() == FIRST
+    assert not list(stage.journals.glob("*.jsonl"))
+
+
+def test_what_was_found_comes_back_from_the_middle_of_a_try_too(stage: Stage) -> None:
+    with stage.applying("--at-end", "first", *ENDLESS) as process:
+        stage.until(STEP, process)
+        assert f"In force now: {FIRST}." in ended(process)
+    assert stage.in_force() == FIRST
+
+
+def test_what_a_person_has_set_stays_whatever_is_to_come_back(stage: Stage) -> None:
+    theirs = FIRST.with_core((13, 4, 400))
+    with stage.applying("--at-end", "first", *ENDLESS) as process:
+        stage.until(STEP, process)
+        with Session(stage.lab.root) as session:
+            session.execute("SET GLOBAL thread_pool_size = 13")
+        said_until(process, f"a person has set {theirs}")
+        assert f"In force now: {theirs}." in ended(process)
+    assert stage.in_force() == theirs
 
 
 @pytest.mark.fault
@@ -188,4 +231,26 @@ def test_it_sets_nothing_where_it_advises(stage: Stage) -> None:
         said_until(process, f"would try {STEP}, but the mode is advise")
         ended(process)
     assert stage.in_force() == FIRST
+    assert not list(stage.journals.glob("*.jsonl"))
+
+
+@pytest.mark.fault
+@pytest.mark.parametrize("mode", ["advise", "observe"])
+def test_tuner_that_sets_nothing_outlives_a_person_a_lost_connection_and_a_restart(stage: Stage, mode: str) -> None:
+    theirs, later = FIRST.with_core((8, 4, 400)), FIRST.with_core((8, 5, 400))
+    with stage.tuner("--mode", mode, "--propose", "16,4,400", *QUICK) as process:
+        said_until(process, "watching")
+        stage.set(theirs)
+        said_until(process, f"somebody has set {theirs}")
+        stage.kill_connections()
+        said_until(process, "cannot be reached")
+        stage.set(later)
+        said_until(process, f"somebody has set {later}")
+        stage.lab.down()
+        stage.lab.up()
+        of_file = stage.in_force()
+        said_until(process, f"the server was restarted: {of_file} is in force")
+        assert process.poll() is None
+        ended(process)
+    assert stage.in_force() == of_file
     assert not list(stage.journals.glob("*.jsonl"))

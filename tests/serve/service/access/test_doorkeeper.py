@@ -135,3 +135,15 @@ def test_without_tokens_an_address_has_a_rate(predictor: Any, addresses: list[st
     application = create_app(predictor, ServeSettings(rate_per_s=0.001, rate_burst=1))
     answers = [TestClient(application, client=(address, 1)).get("/v1/model").status_code for address in addresses]
     assert answers == statuses
+
+
+@pytest.mark.parametrize("token", [ASKER, REPORTER])
+@pytest.mark.parametrize("path", ["/v1/model", "/v1/outcomes", "/v1/predict", "/metrics"])
+@pytest.mark.parametrize("after", ["%0A", "%0D%0A", "%00", "%20", "/", "//"])
+def test_what_only_resembles_a_path_is_none(
+    client_of: MakeClient, predictor: Any, request_values: dict[str, Any], path: str, after: str, token: str
+) -> None:
+    """A router may take a path with a newline behind it for the path, for which no scope would be asked."""
+    refused = client_of().post(f"{path}{after}", json=request_values, headers=bearing(token))
+    assert (refused.status_code, refused.json()["reason"]) == (404, "no_such_path")
+    assert predictor.asked == []

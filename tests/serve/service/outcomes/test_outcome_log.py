@@ -117,7 +117,7 @@ def test_second_writer_is_refused(folder: Path) -> None:
 
 def test_folder_that_cannot_be_is_refused_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(StoreError, match=r"cannot keep outcomes in .*file: .*; choose another folder"):
+    with pytest.raises(StoreError, match=r"cannot write to .*file: .*; choose another folder"):
         OutcomeLog(tmp_path / "file", LARGE)
 
 
@@ -242,3 +242,35 @@ def test_full_disk_leaves_whole_lines_alone(folder: Path, outcome_of: MakeOutcom
     assert 0 < count < 100
     assert kept(folder) == [str(number) for number in range(count)]
     assert segment.read_bytes().endswith(b"\n")
+
+
+def test_latest_outcomes_are_known_and_no_more(
+    folder: Path, outcome_of: MakeOutcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("poolpilot.serve.service.outcomes.outcome_log.MOST_IDENTIFIERS", 3)
+    with OutcomeLog(folder, LARGE) as log:
+        assert [log.append(outcome_of(name)) for name in "abcde"] == [True] * 5
+        assert [log.append(outcome_of(name)) for name in "cde"] == [False] * 3
+    with OutcomeLog(folder, LARGE) as again:
+        assert [again.append(outcome_of(name)) for name in "cde"] == [False] * 3
+        assert again.append(outcome_of("a"))
+    assert kept(folder) == list("abcde"), "who reads drops the repeat"
+
+
+def test_what_a_dead_process_may_not_have_flushed_is_on_disk_before_it_counts(
+    folder: Path, outcome_of: MakeOutcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with OutcomeLog(folder, LARGE) as log:
+        log.append(outcome_of("a"))
+    (segment,) = segments(folder)
+    flushed: set[int] = set()
+    fsync = os.fsync
+
+    def noted(descriptor: int) -> None:
+        flushed.add(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    with OutcomeLog(folder, LARGE) as again:
+        assert segment.stat().st_ino in flushed
+        assert not again.append(outcome_of("a"))

@@ -1,14 +1,18 @@
 """The state machine of the tuner: one test for every transition, without a clock."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from tests.serve.tuner.conftest import HOME, Drive, falling, flat, rising, rules
 
+from poolpilot.env.mariadb.diagnosis.hindrances import Crowding, stuck
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.guard.hours import Hours
+from poolpilot.serve.tuner.machine.decide import decide
 from poolpilot.serve.tuner.machine.decision import Mode, State
-from poolpilot.serve.tuner.machine.look import Proposal
+from poolpilot.serve.tuner.machine.look import Look, Proposal
 
 MakeDrive = Callable[..., Drive]
 FAR = PoolTuple(16, 3, 500)
@@ -124,17 +128,6 @@ def test_what_was_taken_back_is_not_tried_again_within_the_hour(drive: MakeDrive
     tries = [decision for decision in tuner.decisions if decision.pool_tuple == PoolTuple(4, 3, 500)]
     assert len(tries) == 1
     assert any("taken back not long ago" in decision.reason for decision in tuner.decisions)
-
-
-def test_several_roll_backs_open_the_circuit_and_it_closes_again(drive: MakeDrive) -> None:
-    settings = rules(retry_after_s=0.0, cool_down_s=0.0, ask_every_s=0.0, breaker_roll_backs=2, circuit_open_s=600.0)
-    tuner = drive(falling, wanted=FAR, rules=settings)
-    tuner.until(State.OPEN_CIRCUIT)
-    opened_s = tuner.at_s
-    assert sum(state is State.ROLL_BACK for state in tuner.states()) == 2
-    assert tuner.in_force == HOME
-    tuner.until(State.TRY)
-    assert tuner.at_s - opened_s >= 600.0
 
 
 def test_tries_within_an_hour_are_bounded(drive: MakeDrive) -> None:
@@ -360,3 +353,143 @@ def test_direction_is_kept_over_one_flat_step(drive: MakeDrive, flat_to: int, as
         tuner.turn()
         assert len(tuner.decisions) < 200
     assert [decision.ask for decision in tuner.decisions].count(True) == asked
+
+
+def stopped(tuner: Drive) -> Look:
+    """A look at which nothing is completed under anything but what was found."""
+    look = tuner.look()
+    if look.in_force == HOME or look.reading is None:
+        return look
+    nothing = look.reading.model_copy(update={"throughput_per_s": 0.0, "goodput_per_s": 0.1})
+    return look.model_copy(update={"reading": nothing, "proposal": None})
+
+
+def test_a_candidate_under_which_nothing_is_completed_is_worse_than_any_other(drive: MakeDrive) -> None:
+    settings = rules(ask_every_s=0.0, breaker_roll_backs=2, retry_after_s=600.0)
+    tuner = drive(rising, wanted=FAR, rules=settings)
+    for _ in range(400):
+        look = stopped(tuner)
+        tuner.looks.append(look)
+        tuner.memory, tuner.decision = decide(tuner.memory, look, tuner.rules)
+        tuner.decisions.append(tuner.decision)
+    tried = [decision for decision in tuner.decisions if decision.most_lost > 0.0]
+    assert any("nothing was completed under (4, 3, 500)" in each.reason for each in tuner.decisions)
+    assert State.COOL_DOWN in tuner.states()
+    assert State.OPEN_CIRCUIT in tuner.states()
+    assert len(tried) <= 400 * 5.0 / 600.0 + 1
+
+
+@pytest.mark.parametrize(
+    ("hindrances", "state"),
+    [((), State.ROLL_BACK), (tuple(stuck(Crowding(4, 4, 9, 2))), State.ROLL_BACK), (("a backup runs",), State.WATCH)],
+)
+def test_what_stops_everything_is_blamed_on_the_candidate_unless_something_else_goes_on(
+    drive: MakeDrive, hindrances: tuple[str, ...], state: State
+) -> None:
+    tuner = drive(rising, wanted=FAR)
+    tuner.until(State.TRY)
+    reading = tuner.look().reading
+    assert reading is not None
+    nothing = reading.model_copy(update={"throughput_per_s": 0.0, "goodput_per_s": 0.1})
+    assert tuner.turn(reading=nothing, hindrances=hindrances).state is state
+
+
+def test_a_candidate_under_which_the_server_is_lost_is_not_tried_again_for_a_while(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR, rules=rules(ask_every_s=0.0))
+    tuner.until(State.TRY)
+    tuner.turn(in_force=None, reading=None, proposal=None)
+    assert tuner.memory.refuses(PoolTuple(4, 3, 500))
+    tuner.run(100)
+    assert sum(decision.most_lost > 0.0 for decision in tuner.decisions) == 1
+
+
+def test_a_roll_back_that_the_server_refuses_says_why_and_forgets_the_try(drive: MakeDrive) -> None:
+    tuner = drive(falling, wanted=FAR)
+    tuner.until(State.TRY)
+    candidate = tuner.memory.expected
+    tuner.until(State.ROLL_BACK)
+    tuner.turn(in_force=candidate, refused="no threads")
+    assert tuner.decision.reason == f"{HOME} is not back in force yet: no threads"
+    assert (tuner.memory.state, tuner.memory.trial) == (State.ROLL_BACK, None)
+
+
+def test_what_fell_on_probation_is_still_the_tuners_own_where_going_back_fails_at_first(drive: MakeDrive) -> None:
+    shifted: list[float] = [1.0]
+    tuner = drive(lambda where, at_s: rising(where, at_s) * shifted[-1], wanted=PoolTuple(4, 3, 500))
+    tuner.until(State.HOLD)
+    bad = tuner.memory.verified
+    assert bad == PoolTuple(4, 3, 500)
+    shifted.append(0.3)
+    tuner.until(State.ROLL_BACK)
+    tuner.turn(in_force=None, reading=None, proposal=None)
+    assert tuner.turn(in_force=bad, reading=None, proposal=None).state is State.ROLL_BACK
+    assert tuner.memory.verified == HOME
+
+
+@pytest.mark.parametrize(
+    ("rule", "says"),
+    [
+        ({"approval": True}, "which waits for approval"),
+        ({"hours": (Hours.parse("sat 00:00-00:01"),)}, "but not before the hours"),
+        ({"tries_per_hour": 1}, "were tried within an hour"),
+    ],
+)
+def test_what_was_found_at_first_waits_for_leave_as_every_other(
+    drive: MakeDrive, rule: dict[str, Any], says: str
+) -> None:
+    shifted: list[float] = [1.0]
+    tuner = drive(lambda where, at_s: rising(where, at_s) * shifted[-1], wanted=PoolTuple(4, 3, 500))
+    tuner.until(State.HOLD)
+    tuner.run(400)  # no longer on probation
+    tuner.memory = tuner.memory.but(tries_s=(tuner.at_s,))
+    tuner.rules = rules(**rule)
+    shifted.append(0.3)
+    before = len(tuner.decisions)
+    tuner.run(40)
+    waiting = tuner.decisions[before:]
+    assert {each.pool_tuple for each in waiting} == {PoolTuple(4, 3, 500)}
+    assert any(f"would try {HOME}" in each.reason and says in each.reason for each in waiting)
+    assert waiting[-1].would == HOME
+    tuner.rules = rules()
+    tuner.until(State.TRY, most=3)
+    assert (tuner.decision.pool_tuple, tuner.memory.homeward) == (HOME, True)
+
+
+def test_what_was_found_at_first_has_its_chance_also_where_goodput_rose(drive: MakeDrive) -> None:
+    others: list[bool] = []
+
+    def throughput(where: PoolTuple, at_s: float) -> float:
+        return 20.0 * falling(where, at_s) if others else rising(where, at_s)
+
+    tuner = drive(throughput, wanted=PoolTuple(4, 3, 500))
+    tuner.until(State.HOLD)
+    tuner.run(400)  # no longer on probation
+    others.append(True)
+    tuner.wanted = tuner.memory.verified
+    tuner.run(40)
+    assert tuner.memory.verified == HOME
+    assert any(f"would {HOME}, which was in force at first" in each.reason for each in tuner.decisions)
+
+
+def test_what_was_found_at_first_costs_one_window_where_it_is_poor(drive: MakeDrive) -> None:
+    shifted: list[float] = [1.0]
+    tuner = drive(lambda where, at_s: rising(where, at_s) * shifted[-1], wanted=FAR)
+    tuner.run(200)
+    shifted.append(3.0)
+    before = len(tuner.seen)
+    tuner.run(60)
+    assert [where for where, _ in tuner.seen[before:] if where != FAR] == [HOME]
+    assert tuner.memory.verified == FAR
+
+
+def test_steps_end_where_long_statements_would_starve(drive: MakeDrive) -> None:
+    def rows(pool_tuple: PoolTuple) -> float:
+        return float(1e6 * (HOME.pool_size / pool_tuple.pool_size) ** 0.85)
+
+    tuner = drive(rising, rows=rows, wanted=PoolTuple(32, 3, 500), noise=0.01)
+    tuner.run(100)
+    assert tuner.memory.verified == PoolTuple(8, 3, 500)
+    assert any("leaves 17 % of the rows that were read at first" in each.reason for each in tuner.decisions)
+    tuner = drive(rising, rows=rows, wanted=PoolTuple(32, 3, 500), noise=0.01, rules=rules(min_rows_share=0.0))
+    tuner.run(100)
+    assert tuner.memory.verified.pool_size >= 16

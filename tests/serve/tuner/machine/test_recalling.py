@@ -8,9 +8,9 @@ import pytest
 from tests.serve.tuner.conftest import HOME, Drive, falling, rising, rules
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.guard.guard_settings import GuardSettings
 from poolpilot.serve.tuner.machine.decide import decide
 from poolpilot.serve.tuner.machine.decision import Mode, State
-from poolpilot.serve.tuner.machine.guard_settings import GuardSettings
 from poolpilot.serve.tuner.machine.memory import Memory
 
 MakeDrive = Callable[..., Drive]

@@ -89,7 +89,10 @@ def _definitions(facts: Facts, waiters: Sequence[ListedSession]) -> LockHold:
         granted = [one for one in facts.locks.held if not one.is_wanted and one.table in tables]
         holders = _idle_first(facts, {one.session for one in granted} - numbers)
         if holders:
-            return _hold("metadata", waiters, holders, next(iter(sorted(tables))))
+            # Of several tables, which texts may name without their schema, or of several holders, whose modes may go
+            # together with what is wanted, it is not known which one.
+            guessed = len(tables) > 1 or len(holders) > 1
+            return _hold("metadata", waiters, holders, next(iter(sorted(tables))), is_inferred=guessed)
     working = tuple(one.number for one in facts.sessions if one.changes_tables and one.number not in numbers)
     if working:
         return _hold("metadata", waiters, working, is_inferred=True)

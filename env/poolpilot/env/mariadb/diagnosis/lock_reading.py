@@ -1,6 +1,7 @@
 """Who waits for whose lock, as far as the server shows it: rows, definitions of tables, all tables, names of users."""
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from poolpilot.errors import LostServerError, ServerError
 
 TRANSACTIONS_QUERY = (
     "SELECT trx_id, trx_mysql_thread_id, TIMESTAMPDIFF(SECOND, trx_started, NOW()), "
-    "TIMESTAMPDIFF(SECOND, trx_wait_started, NOW()) FROM information_schema.INNODB_TRX"
+    "TIMESTAMPDIFF(SECOND, trx_wait_started, NOW()), trx_lock_structs FROM information_schema.INNODB_TRX"
 )
 ROW_WAITS_QUERY = "SELECT DISTINCT requesting_trx_id, blocking_trx_id FROM information_schema.INNODB_LOCK_WAITS"
 ROW_TABLES_QUERY = "SELECT lock_trx_id, MIN(lock_table) FROM information_schema.INNODB_LOCKS GROUP BY lock_trx_id"
@@ -111,7 +112,7 @@ def read_locks(session: Session) -> Locks:
     rows = _seen(session, TRANSACTIONS_QUERY)
     if not rows:
         return Locks(held=read_held_locks(session))
-    owner = {str(trx): int(number or 0) for trx, number, _, _ in rows}
+    owner = _owners(rows)
     waits = _seen(session, ROW_WAITS_QUERY) if any(row[3] is not None for row in rows) else []
     tables = {str(trx): str(table) for trx, table in _seen(session, ROW_TABLES_QUERY)} if waits else {}
     return Locks(
@@ -122,7 +123,7 @@ def read_locks(session: Session) -> Locks:
                 waits_s=None if waits_s is None else int(waits_s),
                 table=tables.get(str(trx), "").replace("`", "").replace('"', ""),
             )
-            for trx, number, age_s, waits_s in rows
+            for trx, number, age_s, waits_s, _ in rows
         ),
         row_waits=frozenset(
             RowWait(owner[str(waiter)], owner[str(holder)])
@@ -131,6 +132,19 @@ def read_locks(session: Session) -> Locks:
         ),
         held=read_held_locks(session),
     )
+
+
+def _owners(rows: Sequence[tuple[Any, ...]]) -> Mapping[str, int]:
+    """The session of each transaction, by the number that waits for locks name it by.
+
+    Transactions that have neither written nor locked a row for that share the number 0. It stands for one of them only
+    where no other one holds a lock; who else has it is not known, and nobody is named.
+    """
+    found: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for trx, number, _, _, locks in rows:
+        found[str(trx)].append((int(number or 0), int(locks or 0)))
+    locking = {trx: each if len(each) == 1 else [one for one in each if one[1] > 0] for trx, each in found.items()}
+    return {trx: each[0][0] for trx, each in locking.items() if len(each) == 1}
 
 
 def read_held_locks(session: Session) -> tuple[HeldLock, ...] | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from poolpilot.env.lab.sql_workload import SqlWorkload
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.pipelines.demo.production.phase_seen import PhaseSeen, watched
+from poolpilot.pipelines.demo.production.phase_seen import OnWindow, PhaseSeen, watched
 from poolpilot.pipelines.demo.production.shifting_load import LoadedLab
 
 Core = tuple[int, int, int]
@@ -19,7 +19,12 @@ RUN_UP_S = 1.0
 
 
 def through_phases(
-    place: LoadedLab, phases: Sequence[SqlWorkload], seconds: float, window_s: float, on_phase: OnPhase
+    place: LoadedLab,
+    phases: Sequence[SqlWorkload],
+    seconds: float,
+    window_s: float,
+    on_phase: OnPhase,
+    on_window: OnWindow = lambda _: None,
 ) -> list[PhaseSeen]:
     """Sends one workload after the other to the running server and watches their clients, whoever tunes it.
 
@@ -29,6 +34,7 @@ def through_phases(
         seconds: How long each is watched.
         window_s: Seconds of a window.
         on_phase: Is told of each phase.
+        on_window: Is told of each window; an error of its own ends the arm.
 
     Raises:
         ServerError: Server or load has failed.
@@ -38,7 +44,7 @@ def through_phases(
         on_phase(workload.name)
         with place.sending(workload) as load:
             time.sleep(RUN_UP_S)
-            seen.append(watched(load, seconds, window_s))
+            seen.append(watched(load, seconds, window_s, on_window))
     return seen
 
 

@@ -9,7 +9,8 @@ from poolpilot.env.lab.lab_server import split_cpus
 from poolpilot.env.lab.sql_workload import SqlClass, SqlWorkload
 from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.env.mariadb.dsn import Dsn
-from poolpilot.env.servers.mariadb import MariadbServer, WatchSettings
+from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.servers.watch_settings import WatchSettings
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 SELECTS = SqlWorkload("selects", "point_select", (SqlClass("select", "oltp_point_select", 32),))

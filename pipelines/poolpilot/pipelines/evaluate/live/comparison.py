@@ -1,12 +1,14 @@
 """What the windows of a comparison say about each choice, and whether they say anything."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poolpilot.env.measurement.sweep import Core
-from poolpilot.env.objective import regret
+from poolpilot.env.objective import Objective, regret
 from poolpilot.env.tuning.loop import TuningStep, TuningTrace
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.window import Window
@@ -19,27 +21,42 @@ UNSAFE = 0.8
 """A window with less than this share of the first tuple's goodput is unsafe (DESIGN of OnlineTune's evaluation)."""
 
 CLEARLY_WORSE = 0.05
-"""A reference that is worse than another choice by more than this in J, and than two standard errors, is none."""
+"""A reference that is worse than another tuple of the sweep by more than this in J, and than `NO_CHANCE`, is none."""
+
+NO_CHANCE = 3.0
+"""Standard errors beyond which the best of many choices is no chance."""
 
 
-def compared(
-    stage: Stage,
-    chosen: Mapping[str, Core],
-    traces: Mapping[str, TuningTrace],
-    windows: Mapping[str, Sequence[Window]],
-) -> LiveResult:
+@dataclass(frozen=True)
+class Choices:
+    """What was chosen under one workload.
+
+    Attributes:
+        cores: Tuple that each method left in force; the sweep's best, the default and the default again among them.
+        traces: Way of each method that had a server.
+        swept: All tuples of the sweep.
+    """
+
+    cores: Mapping[str, Core]
+    traces: Mapping[str, TuningTrace]
+    swept: frozenset[Core]
+
+
+def compared(stage: Stage, choices: Choices, windows: Mapping[str, Sequence[Window]]) -> LiveResult:
     """The result of a workload.
+
+    Who sets what breaks a floor or a limit of the objective goes back: such a choice is worth no more than the default.
 
     Args:
         stage: The workload.
-        chosen: Choice of each method, the reference first; `default` and `default_again` among them.
-        traces: Way of each method that had a server.
+        choices: What was chosen.
         windows: Windows of each choice, those of the reference first.
     """
     objective = stage.objective
     reference = windows[REFERENCE]
-    values = {name: _mean(objective.value, each) for name, each in windows.items()}
-    goodputs = {name: _mean(objective.goodput_per_s, each) for name, each in windows.items()}
+    broken = {name: broken_by(objective, each, windows[DEFAULT]) for name, each in windows.items()}
+    values = _kept({name: _mean(objective.value, each) for name, each in windows.items()}, broken)
+    goodputs = _kept({name: _mean(objective.goodput_per_s, each) for name, each in windows.items()}, broken)
     errors = dict(zip(windows, errors_of(list(windows.values()), objective), strict=True))
     runs = [
         MethodRun(
@@ -52,9 +69,10 @@ def compared(
             threads=windows[name][-1].threads,
             p99_ratio=_ratios(p99_ms(windows[name]), p99_ms(reference)),
             class_share=_ratios(_throughputs(windows[name]), _throughputs(windows[DEFAULT])),
-            **_way(traces.get(name), goodputs[REFERENCE], values[REFERENCE]),
+            broken=broken[name],
+            **_way(choices.traces.get(name), goodputs[REFERENCE], values[REFERENCE]),
         )
-        for name, core in chosen.items()
+        for name, core in choices.cores.items()
     ]
     again, default = (round_means(windows[name], objective) for name in (AGAIN, DEFAULT))
     return LiveResult(
@@ -64,27 +82,63 @@ def compared(
         long_classes(stage),
         float(np.mean(again - default)),
         error_of_difference(again, default),
-        _censored(chosen, values, errors),
+        _censored(choices, values, errors, broken[REFERENCE]),
     )
+
+
+def broken_by(objective: Objective, windows: Sequence[Window], default: Sequence[Window]) -> tuple[str, ...]:
+    """Classes of which a choice leaves less than it must, beyond chance, or that are later than they may be."""
+    late = p99_ms(windows)
+    lacking = [name for name, share in objective.min_share.items() if _lacks(name, share, windows, default)]
+    slow = [name for name, limit_ms in objective.max_p99_ms.items() if late.get(name, 0.0) > limit_ms]
+    return tuple(dict.fromkeys((*lacking, *slow)))
+
+
+def _lacks(name: str, share: float, windows: Sequence[Window], default: Sequence[Window]) -> bool:
+    before = _by_round(name, default)
+    missing = share * before - _by_round(name, windows)
+    error = float(np.std(missing, ddof=1) / np.sqrt(len(missing))) if len(missing) > 1 else np.inf
+    return bool(before.mean() > 0.0 and missing.mean() > 2.0 * error)
+
+
+def _by_round(name: str, windows: Sequence[Window]) -> NDArray[np.float64]:
+    """Requests a second of a class in every round, (rounds,)."""
+    found = np.array([window.classes[name].throughput_per_s if name in window.classes else 0.0 for window in windows])
+    means: NDArray[np.float64] = found.reshape(-1, 2).mean(axis=1)
+    return means
+
+
+def _kept(found: Mapping[str, float], broken: Mapping[str, tuple[str, ...]]) -> dict[str, float]:
+    """What each choice is worth; what breaks something no more than the default."""
+    return {name: min(value, found[DEFAULT]) if broken[name] else value for name, value in found.items()}
 
 
 def _mean(of: Any, windows: Sequence[Window]) -> float:
     return float(np.mean([of(window) for window in windows]))
 
 
-def _censored(chosen: Mapping[str, Core], values: Mapping[str, float], errors: Mapping[str, float]) -> str | None:
-    best = max(values, key=values.__getitem__)
+def _censored(
+    choices: Choices, values: Mapping[str, float], errors: Mapping[str, float], broken: tuple[str, ...]
+) -> str | None:
+    """Why the sweep's best is none: it breaks a floor, or a tuple that lost in the sweep beats it now.
+
+    What the sweep has not measured may be better without a fault of the sweep.
+    """
+    cores, chosen = choices.cores, choices.cores[REFERENCE]
+    if broken:
+        return f"the reference {chosen}, best of the sweep, does not keep {' and '.join(broken)} measured afresh"
+    best = max((name for name in values if cores[name] in choices.swept), key=values.__getitem__)
     worse = values[best] - values[REFERENCE]
-    if worse <= max(2.0 * errors[best], CLEARLY_WORSE):
+    if worse <= max(NO_CHANCE * errors[best], CLEARLY_WORSE):
         return None
     return (
-        f"the reference {chosen[REFERENCE]}, best of the sweep, does not repeat: measured afresh it loses "
-        f"{regret(values[REFERENCE], values[best]):.0%} against {chosen[best]} (standard error {errors[best]:.1%})"
+        f"the reference {chosen}, best of the sweep, does not repeat: measured afresh it loses "
+        f"{regret(values[REFERENCE], values[best]):.0%} against {cores[best]} (standard error {errors[best]:.1%})"
     )
 
 
 def _way(trace: TuningTrace | None, reference_per_s: float, reference_value: float) -> dict[str, Any]:
-    if trace is None:
+    if trace is None or not trace.steps:
         return {}
     first = trace.steps[0].goodput_per_s
     mean = sum(step.goodput_per_s * step.duration_s for step in trace.steps) / trace.duration_s

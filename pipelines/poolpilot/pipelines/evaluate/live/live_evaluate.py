@@ -1,8 +1,8 @@
 """`poolpilot evaluate --workloads`: every method live on somebody's workload files; goes on where it was stopped."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,16 +13,18 @@ from rich.progress import Progress, TaskID
 from poolpilot.env.lab.lab_server import LabPlace
 from poolpilot.env.measurement.other_work import other_work
 from poolpilot.env.output import warn
-from poolpilot.errors import ServerError
+from poolpilot.errors import ServerError, SettingError
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.champion import CHAMPIONS, load_champion
+from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.pipelines.evaluate.evaluate import EvaluateSettings
-from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod, methods_on
+from poolpilot.pipelines.evaluate.live.live_methods import EvaluatedMethods, methods_on
 from poolpilot.pipelines.evaluate.live.live_report import LeftOut, LiveReport
 from poolpilot.pipelines.evaluate.live.live_result import LiveResult
 from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings, run_workload
 from poolpilot.pipelines.evaluate.live.method_settings import MethodSettings
+from poolpilot.pipelines.evaluate.live.whole_cycles import methods_in_cycles, run_in_cycles
 from poolpilot.pipelines.evaluate.live.workload_files import read_stages
 from poolpilot.pipelines.evaluate.stage import Stage
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
@@ -72,28 +74,32 @@ def evaluate_files(folder: Path, model: Path | None, settings: WorkloadFilesSett
         ServerError: No workload could be measured.
     """
     stages = read_stages(folder, settings.place)
-    methods = methods_on(load_curves(settings.curves), networks(model), settings.methods, settings.run.budget_s)
-    asked = _asked(model, settings)
-    rows = [row for row in read_runs(settings.runs) if row.get("asked") == asked]
-    done = {row["workload"]: LiveResult.from_dict(row["result"]) for row in rows}
+    known = networks(model)
+    methods = _Methods(load_curves(settings.curves), known, settings)
+    methods.under(0.0)  # a name of no method ends it before anything is measured
+    asked = _asked(known, settings)
+    rows = {(row["workload"], row.get("file")): row for row in read_runs(settings.runs) if row.get("asked") == asked}
+    done: dict[str, LiveResult] = {}
     failed: dict[str, str] = {}
     warn(other_work(), console)
     with opened_for_more(settings.runs) as out, new_progress(console) as progress:
         bar = progress.add_task("evaluating", total=len(stages), shown="")
         for stage in stages:
-            if stage.name not in done:
-                on_step = partial(_show, progress, bar, stage.name)
-                result = _measured(stage, methods.opened, settings.run, on_step, console)
+            if (row := rows.get((stage.name, stage.digest))) is not None:
+                done[stage.name] = LiveResult.from_dict(row["result"])
+            else:
+                result = _measured(stage, methods, settings.run, partial(_show, progress, bar, stage.name), console)
                 if isinstance(result, LiveResult):
-                    keep_run({"workload": stage.name, "asked": asked, "result": result.as_dict()}, out)
+                    kept = {"workload": stage.name, "file": stage.digest, "asked": asked, "result": result.as_dict()}
+                    keep_run(kept, out)
                     done[stage.name] = result
                 else:
                     failed[stage.name] = result
             progress.advance(bar)
     if not done:
         raise ServerError(f"none of the workloads in {folder} could be measured")
-    left_out = LeftOut(failed, methods.left_out)
-    return LiveReport(_in_order(stages, done), settings.resamples, settings.run.seed, left_out)
+    left_out = LeftOut(failed, methods.under(0.0).left_out)
+    return LiveReport(list(done.values()), settings.resamples, settings.run.seed, left_out)
 
 
 def networks(model: Path | None) -> list[Artefact]:
@@ -107,9 +113,30 @@ def networks(model: Path | None) -> list[Artefact]:
     return [*named, *(load_champion(None, kind) for kind in CHAMPIONS if kind not in taken)]
 
 
-def _asked(model: Path | None, settings: WorkloadFilesSettings) -> str:
+class _Methods:
+    """The methods, for each length of cycle of the loads that repeat themselves.
+
+    Args:
+        curves: Known response curves.
+        known: The networks.
+        settings: Which methods, and how they measure.
+    """
+
+    def __init__(self, curves: ResponseCurves, known: Sequence[Artefact], settings: WorkloadFilesSettings) -> None:
+        self.under = cache(partial(self._made, curves, known, settings))
+
+    @staticmethod
+    def _made(
+        curves: ResponseCurves, known: Sequence[Artefact], settings: WorkloadFilesSettings, cycle_s: float
+    ) -> EvaluatedMethods:
+        budget_s = run_in_cycles(settings.run, cycle_s).budget_s
+        return methods_on(curves, known, methods_in_cycles(settings.methods, cycle_s), budget_s)
+
+
+def _asked(known: Sequence[Artefact], settings: WorkloadFilesSettings) -> str:
     """What a finished workload must have been measured with to be taken up again."""
-    asked = repr((model, settings.curves, settings.methods.model_dump(), settings.run.model_dump()))
+    curves, digests = load_curves(settings.curves).digest, [one.digest for one in known]
+    asked = repr((digests, curves, settings.methods.model_dump(), settings.run.model_dump()))
     return hashlib.sha256(asked.encode()).hexdigest()
 
 
@@ -119,18 +146,15 @@ def _show(progress: Progress, bar: TaskID, name: str, step: str) -> None:
 
 def _measured(
     stage: Stage,
-    methods: Mapping[str, OpenMethod],
+    methods: _Methods,
     settings: LiveRunSettings,
     on_step: Callable[[str], None],
     console: Console,
 ) -> LiveResult | str:
     """What came out of a workload, or why nothing did."""
     try:
-        return run_workload(stage, methods, settings, on_step)
-    except ServerError as error:
+        opened = methods.under(stage.cycle_s).opened
+        return run_workload(stage, opened, run_in_cycles(settings, stage.cycle_s), on_step)
+    except (ServerError, SettingError) as error:
         warn([f"{stage.name} is left out: {error}"], console)
         return str(error)
-
-
-def _in_order(stages: Sequence[Stage], done: Mapping[str, LiveResult]) -> list[LiveResult]:
-    return [done[stage.name] for stage in stages if stage.name in done]

@@ -11,10 +11,7 @@ from rich.console import Group
 from poolpilot.env.objective import regret
 from poolpilot.pipelines.evaluate.live.live_result import REFERENCE, LiveResult, MethodRun
 from poolpilot.pipelines.evaluate.live.live_tables import cost_table, tries_table, value_table
-from poolpilot.pipelines.evaluate.regret_statistics import WITHIN, clustered_interval
-
-LEAST_FAMILIES = 3
-"""Families below which no interval is stated: two clusters have none worth the name."""
+from poolpilot.pipelines.evaluate.statistics.regret_statistics import WITHIN, clustered_interval
 
 Statistics = Mapping[str, Any]
 
@@ -76,6 +73,7 @@ class LiveReport:
             "regret_median": float(np.median(regrets)),
             "regret_p90": float(np.quantile(regrets, 0.9)),
             "within_5pct": float(np.mean(regrets <= WITHIN)),
+            "broken": float(np.mean([bool(run.broken) for _, run in pairs])),
             **way_of([run for _, run in pairs]),
             **classes_of(pairs),
         }
@@ -99,8 +97,6 @@ class LiveReport:
         by_family: dict[str, list[float]] = defaultdict(list)
         for family, value in values:
             by_family[family].append(float(value))
-        if len(by_family) < LEAST_FAMILIES:
-            return None, None
         return clustered_interval(by_family, self.resamples, self.seed)
 
     def by_tries(self) -> dict[str, dict[int, Statistics]]:

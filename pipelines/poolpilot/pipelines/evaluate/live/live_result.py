@@ -23,6 +23,7 @@ class MethodRun:
         p99_ms: 99th percentile of latency in milliseconds, by class.
         p99_ratio: The same over the reference's, by class.
         class_share: Requests answered a second over those under the default, by class.
+        broken: Classes whose floor or limit it breaks; then it counts as no better than the default.
         threads: Threads of the pool.
         tries: Tuples measured on the way besides the first.
         on_the_way: Mean goodput of its seconds over the reference's.
@@ -40,6 +41,7 @@ class MethodRun:
     threads: float | None
     p99_ratio: Mapping[str, float]
     class_share: Mapping[str, float]
+    broken: tuple[str, ...] = ()
     tries: int = 0
     on_the_way: float | None = None
     unsafe: float = 0.0
@@ -80,5 +82,8 @@ class LiveResult:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Rebuilds a result from `as_dict`."""
-        runs = tuple(MethodRun(**{**run, "chosen": tuple(run["chosen"])}) for run in values["runs"])
+        runs = tuple(
+            MethodRun(**{**run, "chosen": tuple(run["chosen"]), "broken": tuple(run.get("broken", ()))})
+            for run in values["runs"]
+        )
         return cls(**{**values, "runs": runs, "long_classes": tuple(values["long_classes"])})

@@ -1,7 +1,6 @@
 """One workload, live: a sweep finds the reference, methods choose on servers, all choices are compared."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -10,10 +9,10 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.protocol import Measured, MeasurementSettings, sweep
 from poolpilot.env.measurement.sweep import Core, WorkloadSweep
 from poolpilot.env.objective import Objective
-from poolpilot.env.tuning.loop import TuningTrace, tune
+from poolpilot.env.tuning.loop import tune
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.machine_grid import MachineGrid
-from poolpilot.pipelines.evaluate.live.comparison import compared
+from poolpilot.pipelines.evaluate.live.comparison import Choices, compared
 from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod
 from poolpilot.pipelines.evaluate.live.live_result import AGAIN, DEFAULT, REFERENCE, LiveResult
 from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings, paired_windows
@@ -43,19 +42,6 @@ OnSwept = Callable[[KnobSpace, Sequence[Measured]], None]
 """Takes a finished sweep: the server's knobs and every window."""
 
 
-@dataclass(frozen=True)
-class Choices:
-    """What was chosen under one workload.
-
-    Attributes:
-        cores: Tuple that each method left in force; the sweep's best, the default and the default again among them.
-        traces: Way of each method that had a server.
-    """
-
-    cores: Mapping[str, Core]
-    traces: Mapping[str, TuningTrace]
-
-
 def run_workload(
     stage: Stage, methods: Mapping[str, OpenMethod], settings: LiveRunSettings, on_step: Callable[[str], None]
 ) -> LiveResult:
@@ -74,7 +60,7 @@ def run_workload(
     on_step("comparison")
     rng = np.random.default_rng([settings.seed, stage.seed])
     windows = windows_of_choices(stage, choices.cores, stage.objective, settings.paired, rng)
-    return compared(stage, choices.cores, choices.traces, windows)
+    return compared(stage, choices, windows)
 
 
 def choose(
@@ -90,8 +76,8 @@ def choose(
         ServerError: A server or its load failed.
     """
     on_step("sweep")
-    best, default = _swept(stage, settings, on_swept)
-    cores, traces = {REFERENCE: best}, {}
+    found, default = _swept(stage, settings, on_swept)
+    cores, traces = {REFERENCE: found.oracle_tuple.core}, {}
     for name, open_method in methods.items():
         on_step(name)
         with stage.open_server() as server:
@@ -99,7 +85,7 @@ def choose(
             controller = open_method(server.knobs, stage.objective)
             trace = tune(server, controller, stage.objective, period_s=settings.period_s, horizon_s=settings.budget_s)
             traces[name], cores[name] = trace, server.tuple_in_force().core
-    return Choices({**cores, DEFAULT: default, AGAIN: default}, traces)
+    return Choices({**cores, DEFAULT: default, AGAIN: default}, traces, frozenset(found.entries))
 
 
 def windows_of_choices(
@@ -129,8 +115,8 @@ def windows_of_choices(
     return {name: found[name if name == AGAIN else names[core]] for name, core in cores.items()}
 
 
-def _swept(stage: Stage, settings: LiveRunSettings, on_swept: OnSwept) -> tuple[Core, Core]:
-    """The best of a sweep, and the default."""
+def _swept(stage: Stage, settings: LiveRunSettings, on_swept: OnSwept) -> tuple[WorkloadSweep, Core]:
+    """The sweep of a workload, and the default, which is among its tuples."""
     with stage.open_server() as server:
         tuples = settings.grid.on(server.knobs).tuples
         default = server.tuple_in_force()
@@ -146,4 +132,4 @@ def _swept(stage: Stage, settings: LiveRunSettings, on_swept: OnSwept) -> tuple[
             limits=server.knobs,
             objective=stage.objective,
         )
-    return found.oracle_tuple.core, default.core
+    return found, default.core

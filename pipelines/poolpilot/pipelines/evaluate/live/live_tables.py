@@ -39,7 +39,7 @@ def value_table(statistics: Mapping[str, Statistics], kept: int, censored: int) 
 
 def cost_table(statistics: Mapping[str, Statistics], noise: Statistics) -> Group:
     """What else a choice brings, and what finding it cost."""
-    heads = ("method", "p99 short", "p99 long", "long share", "threads", "trying", "regret then", "error")
+    heads = ("method", "p99 short", "p99 long", "long share", "floors", "threads", "trying", "regret then", "error")
     table = _table(heads)
     for method, row in statistics.items():
         table.add_row(
@@ -47,6 +47,7 @@ def cost_table(statistics: Mapping[str, Statistics], noise: Statistics) -> Group
             _shown(row, "p99_ratio_short", "{:.2f}"),
             _shown(row, "p99_ratio_long", "{:.2f}"),
             _shown(row, "long_share", "{:.2f}"),
+            _shown(row, "broken", "{:.0%}"),
             _shown(row, "threads", "{:.0f}"),
             _shown(row, "trying_s", "{:.1f} s"),
             _shown(row, "trying_regret", "{:.1%}"),
@@ -54,7 +55,8 @@ def cost_table(statistics: Mapping[str, Statistics], noise: Statistics) -> Group
         )
     note = (
         "p99: latency over the reference's, of short and of long classes; long share: what the long classes get of "
-        "what the default gives them; trying: until the last change; error: standard error of a workload's choice"
+        "what the default gives them; floors: share of workloads of which it breaks one, or a limit, and then counts "
+        "as no better than the default; trying: until the last change; error: standard error of a workload's choice"
     )
     return Group(Text("What else it brings, and what finding it cost"), table, Text(note), *_noise_words(noise))
 

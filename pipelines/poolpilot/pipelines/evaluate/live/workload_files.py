@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from pydantic import ValidationError
 from poolpilot.env.lab.lab_server import LabPlace
 from poolpilot.env.lab.sql_workload import SqlWorkload
 from poolpilot.env.objective import Objective
+from poolpilot.env.server import PoolServer
 from poolpilot.env.servers.simulated_measurement import Scenario
 from poolpilot.errors import SettingError
 from poolpilot.native_pool.simulation import CALIBRATED, Machine
@@ -35,7 +37,13 @@ def read_stages(folder: Path, place: LabPlace) -> list[Stage]:
     files = sorted(folder.glob("*.json"))
     if not files:
         raise SettingError(f"there is no workload file *.json in {folder}; docs/evaluation.md says how one is written")
-    return [read_stage(file, place) for file in files]
+    found: dict[str, tuple[Path, Stage]] = {}
+    for file in files:
+        stage = read_stage(file, place)
+        if stage.name in found:
+            raise SettingError(f"{found[stage.name][0]} and {file} have one name, {stage.name!r}: give each its own")
+        found[stage.name] = file, stage
+    return [stage for _, stage in found.values()]
 
 
 def read_stage(file: Path, place: LabPlace) -> Stage:
@@ -45,7 +53,8 @@ def read_stage(file: Path, place: LabPlace) -> Stage:
         SettingError: It cannot be read or is not a workload file; the sentence names the file and the field.
     """
     try:
-        values = json.loads(file.read_bytes())
+        content = file.read_bytes()
+        values = json.loads(content)
     except OSError as error:
         raise SettingError(f"cannot read {file}: {error.strerror}") from error
     except ValueError as error:
@@ -60,7 +69,7 @@ def read_stage(file: Path, place: LabPlace) -> Stage:
         raise SettingError(f"{file}: 'workload' must be an object")
     try:
         stage = STAGES[values["server"]]({"name": file.stem, "family": file.stem, **workload}, values, place)
-        return _with_objective(stage, values.get("objective"))
+        return _checked(replace(_with_objective(stage, values.get("objective")), digest=sha256(content).hexdigest()))
     except KeyError as error:
         raise SettingError(f"{file}: the field {error} is missing") from error
     except (SettingError, TypeError, ValueError) as error:
@@ -70,14 +79,16 @@ def read_stage(file: Path, place: LabPlace) -> Stage:
 def _native(workload: dict[str, Any], _: Mapping[str, Any], __: LabPlace) -> Stage:
     made = _workload(workload)
     objective = Objective.of_classes(made.classes)
-    return Stage(made.name, made.family, made.seed, objective, lambda: open_native(made), _cpu_ms(made))
+    _simulated_once(Scenario(made, CALIBRATED))  # the embedded pool takes the same values
+    return _stage_of(made, objective, lambda: open_native(made))
 
 
 def _simulated(workload: dict[str, Any], values: Mapping[str, Any], _: LabPlace) -> Stage:
     made = _workload(workload)
     machine = Machine.model_validate({**CALIBRATED.model_dump(), **values.get("machine", {})})
     scenario = Scenario(made, machine)
-    return Stage(made.name, made.family, made.seed, scenario.objective, scenario.open, _cpu_ms(made))
+    _simulated_once(scenario)
+    return _stage_of(made, scenario.objective, scenario.open)
 
 
 def _mariadb(workload: dict[str, Any], _: Mapping[str, Any], place: LabPlace) -> Stage:
@@ -102,6 +113,28 @@ def _workload(values: dict[str, Any]) -> Workload:
     return Workload.from_dict({"seed": 0, **values})
 
 
+def _simulated_once(scenario: Scenario) -> None:
+    """Opens a simulated pool, which takes no time and checks every value.
+
+    Raises:
+        SettingError: One is of the wrong type or outside its range.
+    """
+    with scenario.open():
+        pass
+
+
+def _stage_of(workload: Workload, objective: Objective, open_server: Callable[[], PoolServer]) -> Stage:
+    return Stage(
+        workload.name,
+        workload.family,
+        workload.seed,
+        objective,
+        open_server,
+        _cpu_ms(workload),
+        tuple(one.name for one in workload.classes),
+    )
+
+
 def _cpu_ms(workload: Workload) -> dict[str, float]:
     return {
         request_class.name: sum(step.us for step in request_class.steps if step.op == "cpu") / 1000.0
@@ -114,6 +147,21 @@ def _with_objective(stage: Stage, values: object) -> Stage:
         return stage
     objective = Objective.model_validate({**stage.objective.model_dump(), **_mapping(values)})
     return replace(stage, objective=objective)
+
+
+def _checked(stage: Stage) -> Stage:
+    """Refuses a seed that no generator takes, and wishes for classes that there are not.
+
+    Raises:
+        SettingError: There is one; the sentence names it.
+    """
+    if stage.seed < 0:
+        raise SettingError(f"'seed' is {stage.seed}; it must be 0 or more")
+    for field in ("targets_ms", "weights", "min_share", "max_p99_ms"):
+        unknown = sorted(set(getattr(stage.objective, field)) - set(stage.classes))
+        if unknown:
+            raise SettingError(f"'{field}' names the class {unknown[0]!r}; there are {', '.join(stage.classes)}")
+    return stage
 
 
 def _mapping(values: object) -> Mapping[str, Any]:

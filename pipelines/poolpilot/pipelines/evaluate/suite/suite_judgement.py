@@ -77,9 +77,15 @@ class Judgement:
 
 
 def judge(
-    expectation: Expectation, chosen: Core, default: Core, *, abstained: bool, difference: LossToDefault
+    expectation: Expectation,
+    chosen: Core,
+    default: Core,
+    *,
+    abstained: bool,
+    difference: LossToDefault,
+    floors_kept: bool = True,
 ) -> Judgement:
-    """Judges a choice by what was written down.
+    """Judges a choice by what was written down; one that leaves a long class less than it must keep is wrong.
 
     Args:
         expectation: The direction.
@@ -87,7 +93,10 @@ def judge(
         default: The tuple it began with.
         abstained: Whether it said that it has no advice.
         difference: What the choice loses to the default, in windows that no method chose by.
+        floors_kept: Whether every long class keeps what it must.
     """
+    if not floors_kept:
+        return Judgement("wrong", difference)
     if expectation.verdict == "abstain":
         right = abstained
     elif expectation.verdict == "flat" and chosen != default:

@@ -1,5 +1,6 @@
 """What the suite says: cell by cell what was written down and what came out, and how often each method was right."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,6 +42,7 @@ class SuiteReport:
             result.default,
             abstained=method in result.abstained,
             difference=difference_of(result, method),
+            floors_kept=not floors_broken(cell, result, method),
         )
 
     def truth(self, cell: SuiteCell, result: CellResult) -> Truth:
@@ -48,19 +50,36 @@ class SuiteReport:
         reference = result.chosen[REFERENCE]
         return came_true(cell.expectation, reference, result.default, difference_of(result, REFERENCE))
 
-    def statistics(self, method: str) -> dict[str, Any]:
-        """How often a method was right, apart for the cells that are flat and those that are not."""
-        judged = [(cell, result, self.judgement(cell, result, method)) for cell, result in self.cells]
-        steep = [one for cell, _, one in judged if cell.expectation.verdict != "flat"]
-        flat = [one for cell, _, one in judged if cell.expectation.verdict == "flat"]
-        return {
-            "not_flat": len(steep),
-            "right": sum(one.outcome == "right" for one in steep),
-            "flat": len(flat),
-            **{f"flat_{name.replace(' ', '_')}": sum(one.outcome == name for one in flat) for name in OUTCOMES},
-            "largest_loss": max((one.difference.loss for _, _, one in judged), default=None),
+    def statistics(self, method: str, *, sealed: bool = False) -> dict[str, Any]:
+        """How often a method was right, by what was written down; who never moves is right in two of the three kinds.
+
+        Args:
+            method: The method.
+            sealed: Counts the sealed families alone.
+        """
+        cells = [(cell, result) for cell, result in self.cells if cell.sealed or not sealed]
+        judged = [(cell, result, self.judgement(cell, result, method)) for cell, result in cells]
+        found: dict[str, Any] = {}
+        for kind, verdicts in KINDS.items():
+            outcomes = [one.outcome for cell, _, one in judged if cell.expectation.verdict in verdicts]
+            found |= {kind: len(outcomes), f"{kind}_right": outcomes.count("right")}
+        flat = [(cell, result, one) for cell, result, one in judged if cell.expectation.verdict == "flat"]
+        return found | {
+            "flat_wrong": sum(one.outcome == "wrong" for *_, one in flat),
+            "flat_not_shown": sum(one.outcome == "not shown" for *_, one in flat),
+            "flat_true": sum(self.truth(cell, result) == "yes" for cell, result, _ in flat),
+            "largest_loss": max((one.difference.loss for *_, one in judged), default=None),
+            "gain": self._gain(method, cells),
             "floors_broken": sum(bool(floors_broken(cell, result, method)) for cell, result, _ in judged),
         }
+
+    def _gain(self, method: str, cells: Sequence[tuple[SuiteCell, CellResult]]) -> float | None:
+        """Geometric mean of the choices' J over the default's; who breaks a floor is taken to have stayed."""
+        gains = [
+            0.0 if floors_broken(cell, result, method) else math.log1p(-difference_of(result, method).loss)
+            for cell, result in cells
+        ]
+        return math.exp(sum(gains) / len(gains)) if gains else None
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, fit for JSON."""
@@ -69,6 +88,7 @@ class SuiteReport:
             "workloads": len(self.cells),
             "censored": [result.workload for _, result in self.cells if result.live.censored],
             "methods": {method: self.statistics(method) for method in self.methods},
+            "methods_sealed": {method: self.statistics(method, sealed=True) for method in self.methods},
             "cells": [self._row(cell, result) for cell, result in self.cells],
         }
 
@@ -101,14 +121,13 @@ class SuiteReport:
         table = Table(
             title=f"{len(self.cells)} workloads, objective {self.objective}", title_justify="left", box=SIMPLE
         )
-        for heading in ("method", "not flat: right", "flat: right", "not shown", "wrong", "floors broken"):
+        for heading in ("method", "to change: right", "to stay", "flat: right", "not shown", "wrong", "floors broken"):
             table.add_column(heading, justify="left" if heading == "method" else "right")
         for method in self.methods:
             found = self.statistics(method)
             table.add_row(
                 method,
-                f"{found['right']} of {found['not_flat']}",
-                f"{found['flat_right']} of {found['flat']}",
+                *(f"{found[f'{kind}_right']} of {found[kind]}" for kind in KINDS),
                 *(str(found[key]) for key in ("flat_not_shown", "flat_wrong", "floors_broken")),
             )
         return table
@@ -134,7 +153,8 @@ class SuiteReport:
         return table
 
 
-OUTCOMES = ("right", "wrong", "not shown")
+KINDS = {"change": ("change",), "stay": ("abstain", "hold"), "flat": ("flat",)}
+"""What is counted apart, by the verdicts that were written down."""
 
 
 def difference_of(result: CellResult, method: str) -> LossToDefault:

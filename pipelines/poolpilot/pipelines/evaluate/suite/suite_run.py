@@ -1,8 +1,7 @@
 """One workload of the suite: sweep, advice and constants live, then all choices against the default."""
 
-import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +12,7 @@ from poolpilot.env.controller import Controller
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.lab.lab_server import LabPlace
 from poolpilot.env.lab.suite.suite_cells import SuiteCell
-from poolpilot.env.measurement.protocol import MeasurementSettings
+from poolpilot.env.measurement.load_cycles import whole_cycles_s
 from poolpilot.env.measurement.sweep import Core
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -26,6 +25,7 @@ from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod
 from poolpilot.pipelines.evaluate.live.live_result import DEFAULT, REFERENCE, LiveResult
 from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings, OnSwept, choose, windows_of_choices
 from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings, round_means
+from poolpilot.pipelines.evaluate.live.whole_cycles import run_in_cycles
 from poolpilot.pipelines.evaluate.stage import Stage
 from poolpilot.pipelines.evaluate.suite.server_view import ServerView
 from poolpilot.pipelines.evaluate.suite.suite_objectives import OBJECTIVES, ObjectiveName, judged
@@ -138,7 +138,7 @@ def run_suite_cell(
     rng = np.random.default_rng([whole.live.seed, stage.seed])
     windows = windows_of_choices(stage, cores, judged(objective), whole.live.paired, rng)
     first = {REFERENCE: windows[REFERENCE]}
-    live = compared(stage, cores, choices.traces, {**first, **windows})
+    live = compared(stage, replace(choices, cores=cores), {**first, **windows})
     return _result(stage, cores, asked.abstained(), windows, live)
 
 
@@ -146,24 +146,10 @@ def whole_cycles(settings: SuiteRunSettings, cycle_s: float) -> SuiteRunSettings
     """The settings with windows of whole cycles of a load that repeats itself; as they are for an even load."""
     if cycle_s <= 0.0:
         return settings
-    live, look_s = settings.live, _rounded_up(settings.look_s, cycle_s)
-    paired = live.paired.model_copy(update={"measurement": _of_cycles(live.paired.measurement, cycle_s)})
-    updates = {
-        "paired": paired,
-        "sweep": _of_cycles(live.sweep, cycle_s),
-        "period_s": _rounded_up(live.period_s, cycle_s),
-        "budget_s": max(live.budget_s, look_s + cycle_s),
-    }
-    return settings.model_copy(update={"look_s": look_s, "live": live.model_copy(update=updates)})
-
-
-def _of_cycles(measurement: MeasurementSettings, cycle_s: float) -> MeasurementSettings:
-    # Two ticks of the longest stall limit, 500 ms, which a window must span, are a second.
-    return measurement.model_copy(update={"window_s": _rounded_up(max(measurement.window_s, 1.0), cycle_s)})
-
-
-def _rounded_up(seconds: float, cycle_s: float) -> float:
-    return math.ceil(seconds / cycle_s - 1e-9) * cycle_s
+    look_s = whole_cycles_s(settings.look_s, cycle_s)
+    budget_s = max(settings.live.budget_s, look_s + cycle_s)
+    live = run_in_cycles(settings.live, cycle_s).model_copy(update={"budget_s": budget_s})
+    return settings.model_copy(update={"look_s": look_s, "live": live})
 
 
 class _Asked:

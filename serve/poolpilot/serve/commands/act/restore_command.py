@@ -1,4 +1,4 @@
-"""`poolpilot restore`: brings back the configuration that a climb, a search or a sweep found, where it was killed."""
+"""`poolpilot restore`: brings back what was in force before a command that was killed, or what a tuner had verified."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +13,8 @@ from poolpilot.serve.commands.options.mariadb_options import StagingOptions
 from poolpilot.serve.commands.options.settings_command import as_command
 
 HELP = (
-    "Bring back the configuration that was in force before a climb, search or sweep that was killed on this host.\n\n"
+    "Bring back the configuration that was in force before a climb, search or sweep that was killed on this host, or "
+    "what a killed tuner had verified.\n\n"
     "What somebody else has set since then stays. Without --execute it says what it would do. The journals lie in "
     "~/.local/state/poolpilot, or in the folder that POOLPILOT_JOURNALS names."
 )

@@ -1,7 +1,7 @@
 """`poolpilot sweep`: races the configurations of the grid on a MariaDB server in staging."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from poolpilot.env.action_grid import DEFAULT_GRID
 from poolpilot.env.measurement.protocol import MARIADB_RACING, Measured, MeasurementSettings
 from poolpilot.env.measurement.protocol import sweep as race
 from poolpilot.env.measurement.sweep import WorkloadSweep
+from poolpilot.env.objective import LEAST_ROWS_SHARE
 from poolpilot.env.output import check_folder, terminal, warn, write_json
 from poolpilot.env.server import Tunable
 from poolpilot.env.tuning.mariadb_target import mariadb_target
@@ -24,7 +25,7 @@ from poolpilot.env.tuning.way_back import restoring
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.body import REQUEST, outcome_body
 from poolpilot.models.reasons import percent
-from poolpilot.serve.commands.options.mariadb_options import Cpus, StagingOptions
+from poolpilot.serve.commands.options.mariadb_options import Cpus, MinRowsShare, StagingOptions
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.setting_lines import SettingLines
 
@@ -44,9 +45,14 @@ class SweepSettings(StagingOptions):
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_SWEEP_")
 
     cpus: Cpus = None
+    min_rows_share: MinRowsShare = LEAST_ROWS_SHARE
     window: float = Field(default=MARIADB_RACING.window_s, ge=0.2, description="Seconds of a window.")
     repeats: int = Field(default=3, ge=1, description="Windows that the best configuration is measured again.")
     seed: int = Field(default=0, ge=0, description="Seed of the order.")
+
+    def opened(self) -> AbstractContextManager[Target]:
+        """The server for the duration of a block; see `mariadb_target`."""
+        return mariadb_target(self.dsn, self.defaults_file, self.procedure, self.cpus, None, self.min_rows_share)
 
     @property
     def racing(self) -> MeasurementSettings:
@@ -68,7 +74,7 @@ def sweep(settings: SweepSettings, json_path: Path | None) -> None:
     """
     console = terminal()
     check_folder(json_path)
-    with mariadb_target(settings.dsn, settings.defaults_file, settings.procedure, settings.cpus) as target:
+    with settings.opened() as target:
         warn(target.warnings, console)
         if not settings.execute:
             would = grid_tuples(target.server, target.server.tuple_in_force())

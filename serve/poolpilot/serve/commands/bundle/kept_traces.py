@@ -22,6 +22,8 @@ MOST_SERVERS = 16
 """Servers whose decisions go along, those that were written last."""
 
 MOST_JOURNALS = 64
+MOST_FILES = 8
+"""Files of one log that are looked into."""
 
 LONGEST_LINE = 1 << 20
 """Bytes; a longer line is none of ours."""
@@ -42,10 +44,22 @@ def decisions(folder: Path, last: int, redaction: Redaction) -> Iterator[BundleP
         redaction: Takes secrets out.
     """
     logs = sorted((folder / NAME, *folder.glob(f"*/{NAME}")), key=_written_s, reverse=True)
-    found = (_values(path, DECISION_KEYS, last) for path in logs[:MOST_SERVERS])
+    found = (_kept(path, last) for path in logs[:MOST_SERVERS])
     for number, lines in enumerate(filter(None, found)):
         server = redaction.text(str(lines[0].get("server") or "a server"))
         yield _part(f"decisions/{number}.jsonl", f"last decisions about {server}", lines, redaction)
+
+
+def _kept(newest: Path, last: int) -> list[dict[str, Any]]:
+    """The last decisions of a log, of older files too where the newest has too few: each start begins a file."""
+    found: list[dict[str, Any]] = []
+    for number in range(MOST_FILES):
+        path = newest if number == 0 else newest.with_suffix(f".{number}.jsonl")
+        wanted = last - sum("decision" in line for line in found)
+        if wanted <= 0:
+            break
+        found = [*_values(path, DECISION_KEYS, wanted), *found]
+    return found
 
 
 def journals(folder: Path, redaction: Redaction) -> Iterator[BundlePart]:

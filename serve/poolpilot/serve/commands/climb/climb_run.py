@@ -71,9 +71,13 @@ class ClimbRun(TuningRun):
         return self.left or (self.steps[-1].pool_tuple if self.steps else None)
 
     def outcome(self) -> list[Row]:
-        """Before and after; where its time was over within the trials, after is the window of the best of them."""
+        """Before and after, which is what it has ended on: the latest windows of that, or the trial of it."""
         rows, tried = super().outcome(), self._tried_and_left()
-        return [*rows[:-1], outcome_row("after", [tried], self.objective)] if rows and tried is not None else rows
+        if not rows or self.left is None:
+            return rows
+        windows = [step.measured.window for step in self.steps if step.pool_tuple == self.left]
+        after = [tried] if tried is not None else windows[-max(len(self.steps) // 5, 1) :]
+        return [*rows[:-1], outcome_row("after", after, self.objective)] if after else rows
 
     def as_dict(self) -> dict[str, Any]:
         """Everything measured and decided so far, fit for JSON."""
@@ -97,6 +101,14 @@ class ClimbRun(TuningRun):
         of_trial = self._tried_and_left()
         of_step = (step.measured for step in self.steps if step.measured.window is of_trial)
         return super()._final() if of_trial is None else next(of_step, super()._final())
+
+    def run(self) -> None:
+        """See `TuningRun.run`; what is to be kept is what it would end on, wherever it is interrupted."""
+        super().run()
+        if self.interrupted and self.settings.keep:
+            wanted, server = self.controller.recommend(), self.target.server
+            if wanted is not None and wanted != server.tuple_in_force():
+                server.apply(wanted)
 
     def _conclude(self) -> None:
         self.left = self.target.server.tuple_in_force()

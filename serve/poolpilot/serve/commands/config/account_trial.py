@@ -3,18 +3,20 @@
 import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from poolpilot.env.knobs import UNKNOWN_CPUS
 from poolpilot.env.mariadb.actuator import PROCEDURE
+from poolpilot.env.mariadb.identity import ServerIdentity
 from poolpilot.env.mariadb.session import NO_EXTRA_PORT
 from poolpilot.env.mariadb.tuner_lock import holder_of
 from poolpilot.env.mariadb.wait_events import WAIT_EVENTS_TABLE
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.event_lease import check_scheduler
-from poolpilot.env.tuning.journal import FOLDER_VARIABLE, journal_folder
+from poolpilot.env.tuning.journal import FOLDER_VARIABLE, Journal, journal_folder
 from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
-from poolpilot.errors import ServerError
+from poolpilot.errors import JournalError, LostServerError, ServerError
 from poolpilot.serve.commands.config.held_rights import HeldRights
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.commands.tune.tuner_parts import rules_for
@@ -64,9 +66,9 @@ def trials(settings: TuneSettings, server: MariadbServer) -> Iterator[AccountTri
     """
     rights = HeldRights.of(server.session)
     yield from _reached(server)
-    yield _sets(settings, rights)
+    yield _sets(settings, rights, server)
     yield from _sees(server, rights)
-    yield from _alone(server)
+    yield from _alone(settings, server)
     yield from _way_backs(settings, server, rights)
     yield _worst(settings, server)
 
@@ -84,12 +86,19 @@ def _reached(server: MariadbServer) -> Iterator[AccountTrial]:
     yield AccountTrial("processors", found, cpus is not None, remedy="" if cpus else UNKNOWN_CPUS)
 
 
-def _sets(settings: TuneSettings, rights: HeldRights) -> AccountTrial:
+def _sets(settings: TuneSettings, rights: HeldRights, server: MariadbServer) -> AccountTrial:
     applies = settings.mode is Mode.APPLY
     if settings.procedure is not None:
-        may = rights.hold("EXECUTE", settings.procedure)
-        found = f"{'may' if may else 'may not'} call {settings.procedure}"
-        return AccountTrial("setting", found, may, applies, "" if may else f"grant EXECUTE on it: {GRANTS}")
+        if not rights.hold("EXECUTE", settings.procedure):
+            remedy = f"grant EXECUTE on it: {GRANTS}"
+            return AccountTrial("setting", f"may not call {settings.procedure}", False, applies, remedy)
+        try:
+            MariadbWayBack(server).prove(server.tuple_in_force())
+        except LostServerError:
+            raise
+        except ServerError as error:
+            return AccountTrial("setting", f"may call {settings.procedure}", False, applies, str(error))
+        return AccountTrial("setting", f"may call {settings.procedure}, which takes what is in force")
     may = rights.hold("CONNECTION ADMIN")
     found = f"SET GLOBAL: {'has' if may else 'lacks'} CONNECTION ADMIN"
     by_procedure = "; it may call it: name it with --procedure" if rights.hold("EXECUTE", PROCEDURE) else ""
@@ -111,10 +120,15 @@ def _sees(server: MariadbServer, rights: HeldRights) -> Iterator[AccountTrial]:
     yield AccountTrial("wait events", f"{found}; no decision needs them")
 
 
-def _alone(server: MariadbServer) -> Iterator[AccountTrial]:
+def _alone(settings: TuneSettings, server: MariadbServer) -> Iterator[AccountTrial]:
     holder = holder_of(server.session)
     found = "none" if holder is None else f"at work already: {holder}; a second one would be refused"
     yield AccountTrial("another tuner", found, holder is None)
+    try:
+        Journal.find(journal_folder(), ServerIdentity.read(server.session), server.knobs)
+    except JournalError as error:
+        yield AccountTrial("left over", str(error), False, settings.mode is Mode.APPLY)
+        return
     left = MariadbWayBack(server).warnings() if holder is None else ()
     yield AccountTrial("left over", "; ".join(left) or "nothing", not left)
 
@@ -122,15 +136,26 @@ def _alone(server: MariadbServer) -> Iterator[AccountTrial]:
 def _way_backs(settings: TuneSettings, server: MariadbServer, rights: HeldRights) -> Iterator[AccountTrial]:
     """What brings the verified tuple back when the tuner dies."""
     applies, folder = settings.mode is Mode.APPLY, journal_folder()
-    nearest = next(place for place in (folder, *folder.parents) if place.exists())
-    writes = nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
+    writes = _can_be_written(folder)
     remedy = "" if writes else f"name another folder with {FOLDER_VARIABLE}, the same one for the keeper"
     yield AccountTrial("after its restart", f"chosen, by the journal in {folder}", writes, applies, remedy)
+    log = settings.folder(server.session.where)
+    logs = _can_be_written(log)
+    yield AccountTrial("decisions", f"are kept in {log}", logs, True, "" if logs else "name another folder with --log")
     found = "this one is the keeper" if settings.keeper else "a second process on this host; not seen from here"
     yield AccountTrial(
         "by a keeper", found, remedy="" if settings.keeper else "poolpilot tune --keeper with the same DSN"
     )
     yield _event(settings, server, rights)
+
+
+def _can_be_written(folder: Path) -> bool:
+    """Whether a folder can be written, or made where it is missing; not where it cannot be looked at."""
+    try:
+        nearest = next(place for place in (folder, *folder.parents) if place.exists())
+    except OSError:
+        return False
+    return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
 
 
 def _event(settings: TuneSettings, server: MariadbServer, rights: HeldRights) -> AccountTrial:

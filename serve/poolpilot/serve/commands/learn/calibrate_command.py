@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from poolpilot.env.output import terminal, write_json
+from poolpilot.env.output import check_folder, terminal, write_json
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.exit_codes import INTERRUPTED
 
 if TYPE_CHECKING:
+    from poolpilot.native_pool.simulation import Machine
     from poolpilot.pipelines.calibrate.calibrate import CalibrateSettings
 
 HELP = "Fit the simulator's machine to records, and say how well it does on records it was not fitted to."
@@ -38,12 +39,17 @@ def run(settings: "CalibrateSettings", json_path: Path | None) -> None:
     from poolpilot.pipelines.logged_run import logged_run
 
     console = terminal()
-    with logged_run("calibrate", settings, settings.tracking) as logged:
-        calibration = calibrate(settings, console)
-        logged.result, logged.stopped = calibration.as_dict(), calibration.stopped
-        write_machine(settings.output, calibration.machine)
-        console.print(calibration.table())
+    check_folder(settings.output)
+    check_folder(json_path)
+
+    def keep(machine: "Machine") -> None:
+        write_machine(settings.output, machine)
         console.print(f"the machine is in {settings.output}", soft_wrap=True)
+
+    with logged_run("calibrate", settings, settings.tracking) as logged:
+        calibration = calibrate(settings, console, keep)
+        logged.result, logged.stopped = calibration.as_dict(), calibration.stopped
+        console.print(calibration.table())
         write_json(json_path, logged.result)
     if calibration.stopped:
         raise typer.Exit(INTERRUPTED)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.knobs import STOCK_MAX_POOL_SIZE, KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.featurizer.measures import STATEMENTS
@@ -62,9 +62,10 @@ class Advice:
         neutral: What may be set without trying where there is no advice, with what it was worth; None where nobody
             knows, or what was seen does not last.
         to_set: The lines that set it and keep it; none where nothing is to be set.
-        after_restart: What only a restart could change, and would.
+        after_restart: What other settings of the server could change, and would; most of them need a restart.
         window: What was seen.
         limits: The ranges of the server.
+        objective: What counts.
     """
 
     prediction: Prediction
@@ -79,6 +80,7 @@ class Advice:
     after_restart: tuple[str, ...]
     window: Window
     limits: KnobSpace
+    objective: Objective
 
     def as_dict(self) -> dict[str, Any]:
         """The fields, fit for JSON."""
@@ -93,12 +95,17 @@ class Advice:
             "neutral": self.neutral,
             **self.to_set.as_dict(),
             "after_restart": list(self.after_restart),
-            REQUEST: as_body([self.window], self.limits, Objective()),
+            REQUEST: as_body([self.window], self.limits, self.objective),
         }
 
 
 def advice_of(
-    server: MariadbServer, window: Window, prediction: Prediction, repository: WorkloadRepository | None, named: str
+    server: MariadbServer,
+    window: Window,
+    prediction: Prediction,
+    repository: WorkloadRepository | None,
+    named: str,
+    objective: Objective,
 ) -> Advice:
     """Puts together what is said of a watched window and its prediction.
 
@@ -108,6 +115,7 @@ def advice_of(
         prediction: What the model answered.
         repository: The workloads that the model learned from, where it lists them.
         named: What names the server on a command line.
+        objective: What counts.
     """
     chosen = prediction.pool_tuple
     threads = worst_threads(server, chosen)
@@ -124,6 +132,7 @@ def advice_of(
         after_restart=_after_restart(server, window, chosen),
         window=window,
         limits=server.knobs,
+        objective=objective,
     )
 
 
@@ -220,10 +229,7 @@ def _after_restart(server: MariadbServer, window: Window, chosen: PoolTuple) -> 
     connections = window.profile.features.get("connections") or 0.0
     ceiling = int(server.knobs.knobs["pool_size"].high)
     if chosen.pool_size >= ceiling and connections > ceiling:
-        said.append(
-            f"thread_pool_size cannot rise above {ceiling} while the server runs; "
-            "started with a larger one in my.cnf it can"
-        )
+        said.append(_beyond_the_ceiling(ceiling, int(server.variables["thread_pool_max_threads"].value)))
     cpus = server.knobs.processors
     if cpus is not None and 0.0 < connections <= FEW_CONNECTIONS_PER_CPU * cpus:
         said.append(
@@ -231,3 +237,16 @@ def _after_restart(server: MariadbServer, window: Window, chosen: PoolTuple) -> 
             "(thread_handling=one-thread-per-connection in my.cnf, then a restart) may do better than any pool"
         )
     return tuple(said)
+
+
+def _beyond_the_ceiling(ceiling: int, most_threads: int) -> str:
+    """What would let the pool have more groups than it can be given now."""
+    if ceiling < STOCK_MAX_POOL_SIZE:
+        return (
+            f"thread_pool_max_threads = {most_threads} has threads for {ceiling} groups; with a larger one, which "
+            "needs no restart, there can be more"
+        )
+    return (
+        f"thread_pool_size cannot rise above {ceiling} while the server runs; "
+        "started with a larger one in my.cnf it can"
+    )

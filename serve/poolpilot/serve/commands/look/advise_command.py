@@ -9,7 +9,7 @@ from pydantic_settings import SettingsConfigDict
 from rich.table import Table
 
 from poolpilot.env.measurement.protocol import observe
-from poolpilot.env.objective import Objective
+from poolpilot.env.objective import LEAST_ROWS_SHARE, Objective
 from poolpilot.env.output import check_folder, terminal, warn, write_json
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
@@ -17,7 +17,7 @@ from poolpilot.errors import ServerError
 from poolpilot.models.latent.shipped import advisor_for
 from poolpilot.models.looks.disturbances import disturbances_of
 from poolpilot.serve.commands.look.advice import Advice, advice_of
-from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOptions
+from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOptions, MinRowsShare
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.verdict import FIND_OUT, LOOK_AGAIN, verdict_rows
 
@@ -32,6 +32,7 @@ class AdviseSettings(MariadbOptions):
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_ADVISE_")
 
     cpus: Cpus = None
+    min_rows_share: MinRowsShare = LEAST_ROWS_SHARE
     seconds: float = Field(default=5.0, ge=0.5, le=600.0, description="How long to look.")
     model: Path | None = Field(
         default=None, description="Folder that `poolpilot learn` has left, or of a network; `network` is what ships."
@@ -58,8 +59,7 @@ def advise(settings: AdviseSettings, json_path: Path | None) -> None:
         console.print(
             f"Looking at {server.session.where} for {settings.seconds:g} s; nothing is changed.", soft_wrap=True
         )
-        named = in_a_shell(settings.dsn, settings.defaults_file)
-        advice = look(server, settings.seconds, settings.model, named)
+        advice = look(server, settings)
     console.print(advice_table(advice))
     if advice.to_name_cpus is not None:
         console.print("With the number of its processors in place of N:", advice.to_name_cpus, sep="\n", soft_wrap=True)
@@ -75,28 +75,28 @@ def in_a_shell(dsn: str, defaults_file: Path | None) -> str:
     return shlex.join([dsn] if defaults_file is None else [dsn, "--defaults-file", str(defaults_file)])
 
 
-def look(server: MariadbServer, seconds: float, model: Path | None, named: str) -> Advice:
+def look(server: MariadbServer, settings: AdviseSettings) -> Advice:
     """Watches a server under the tuple in force and asks what it should be.
 
     Args:
         server: The server.
-        seconds: How long it is watched.
-        model: Folder of a network to ask instead of the known response curves.
-        named: What names the server on a command line.
+        settings: How it was named, how long it is watched, who is asked, and what is left to long statements.
 
     Raises:
         ServerError: The server stopped, or nobody sent it anything.
         ArtefactError: The model or the curves are missing or damaged, or are not for MariaDB.
     """
-    advisor = advisor_for("mariadb", model)
-    window = observe(server, seconds).window
+    advisor = advisor_for("mariadb", settings.model)
+    window = observe(server, settings.seconds).window
     if window.throughput_per_s <= 0.0:
         raise ServerError(
-            f"no client sent anything to {server.session.where} within {seconds:g} s: there is no workload; "
+            f"no client sent anything to {server.session.where} within {settings.seconds:g} s: there is no workload; "
             "look again while it is under load"
         )
-    prediction = advisor.predict([window], server.knobs, Objective())
-    return advice_of(server, window, prediction, advisor.artefact.repository, named)
+    objective = Objective(min_rows_share=settings.min_rows_share)
+    prediction = advisor.predict([window], server.knobs, objective)
+    named = in_a_shell(settings.dsn, settings.defaults_file)
+    return advice_of(server, window, prediction, advisor.artefact.repository, named, objective)
 
 
 def advice_table(advice: Advice) -> Table:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from poolpilot.env.output import terminal, write_json
+from poolpilot.env.output import check_folder, make_folder, terminal, write_json
 from poolpilot.errors import ArtefactError
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.card import ModelKind
@@ -55,6 +55,7 @@ def demo(settings: DemoSettings, json_path: Path | None = None) -> None:
 
     Raises:
         ArtefactError: The model is missing, damaged or names no static tuple.
+        SettingError: The report cannot be written.
         ServerError: The pool or its load failed.
     """
     stages = [native_stage(one, settings.idle_timeout_s) for one in demo_workloads(settings.seed)]
@@ -67,11 +68,16 @@ def demo_mariadb(settings: MariadbDemoSettings, json_path: Path | None = None) -
 
 
 def show(stages: Sequence[Stage], settings: DemoSettings, kind: ModelKind, json_path: Path | None) -> None:
-    """Runs and shows workload after workload; what has been shown is on the disk."""
+    """Runs and shows workload after workload; what has been shown is on the disk.
+
+    Raises:
+        SettingError: The report cannot be written.
+    """
     console = terminal()
+    check_folder(json_path)
+    make_folder(settings.output)
     static_tuple = _static_tuple(load_champion(None, kind))
     predictor = bandit_for(kind, settings.model)
-    settings.output.mkdir(parents=True, exist_ok=True)
     runs: list[DemoRun] = []
     for stage in stages:
         screen = DemoScreen(console)

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poolpilot.env.output import terminal, write_json
+from poolpilot.env.output import check_folder, terminal, write_json
+from poolpilot.errors import SettingError
 from poolpilot.serve.commands.options.settings_command import as_command
 
 if TYPE_CHECKING:
-    from poolpilot.pipelines.calibrate.what_if import SimulateSettings
+    from poolpilot.pipelines.calibrate.what_if import SimulateSettings, WhatIf
 
 HELP = "What if: simulate the workload of a recorded profile under other configurations."
 
@@ -21,11 +22,40 @@ def build() -> Callable[..., None]:
 
 
 def run(settings: "SimulateSettings", json_path: Path | None) -> None:
-    """Simulates and shows the tables; writes the heat maps where they are asked for."""
+    """Simulates and shows the tables; writes the heat maps where they are asked for.
+
+    Raises:
+        SettingError: A file cannot be read or written, or there is nothing to draw.
+        FeatureError: The profile lacks what a workload is rebuilt from.
+    """
     from poolpilot.pipelines.calibrate.what_if import what_if
 
+    check_folder(json_path)
+    _check_picture(settings)
     found = what_if(settings)
     terminal().print(found.shown())
-    if settings.png is not None:
-        found.figure().savefig(settings.png, dpi=120)
     write_json(json_path, found.as_dict())
+    if settings.png is not None:
+        _draw(found, settings.png)
+
+
+def _check_picture(settings: "SimulateSettings") -> None:
+    """Refuses a picture that could not be drawn at the end."""
+    if settings.png is None:
+        return
+    if not settings.grid:
+        raise SettingError("there is nothing to draw: --png needs --grid")
+    check_folder(settings.png)
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    kinds = FigureCanvasBase.get_supported_filetypes()
+    suffix = settings.png.suffix.removeprefix(".").lower()
+    if suffix not in kinds:
+        raise SettingError(f"cannot draw into {settings.png}: its name must end in one of .{', .'.join(sorted(kinds))}")
+
+
+def _draw(found: "WhatIf", path: Path) -> None:
+    try:
+        found.figure().savefig(path, dpi=120)
+    except OSError as error:
+        raise SettingError(f"cannot write {path}: {error.strerror or error}") from error

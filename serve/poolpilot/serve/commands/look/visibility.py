@@ -29,6 +29,7 @@ class Sight(NamedTuple):
 SIGHTS = (
     Sight("groups, queues and waits of the pool", "reported_sleep", A_LOGIN),
     Sight("mix of statements", "statements_select", A_LOGIN),
+    Sight("rows read, which long statements show", "rows_read", A_LOGIN),
     Sight("row-lock time", "row_lock_wait_us", f"{A_LOGIN}; InnoDB"),
     Sight("processors", "cpus", f"{THIS_HOST}, or --cpus N"),
     Sight("processor time", "process_cpu_us", THIS_HOST),

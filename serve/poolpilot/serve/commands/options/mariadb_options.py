@@ -27,6 +27,17 @@ Cpus = Annotated[
 ]
 """Processors of a server that is named by a DSN; None where nobody names them."""
 
+MinRowsShare = Annotated[
+    float,
+    Field(
+        ge=0.0,
+        le=1.0,
+        description="Share of the rows read a second that long statements must keep.",
+        json_schema_extra={"metavar": "X"},
+    ),
+]
+"""What is left to long statements of a server that shows no classes; see `Objective.min_rows_share`."""
+
 
 class MariadbOptions(ProgramSettings):
     """Which server a command looks at."""

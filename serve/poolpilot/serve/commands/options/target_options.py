@@ -6,13 +6,14 @@ from typing import Any
 
 from pydantic import Field
 
+from poolpilot.env.objective import LEAST_ROWS_SHARE
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.tuning.backends import Backend, BackendChoice, check_one_server
 from poolpilot.env.tuning.mariadb_target import mariadb_target
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.snapshot import ServerKind, server_kind_of
-from poolpilot.serve.commands.options.mariadb_options import Cpus
+from poolpilot.serve.commands.options.mariadb_options import Cpus, MinRowsShare
 
 
 def option(default: Any, description: str, *, low: float | None = None, **shown: Any) -> Any:
@@ -27,6 +28,7 @@ class TargetOptions(ProgramSettings):
     defaults_file: Path | None = option(None, "Where \\[client] is read, instead of ~/.my.cnf.", metavar="FILE")
     procedure: str | None = option(None, "What sets a configuration, not SET GLOBAL.", metavar="NAME")
     cpus: Cpus = None
+    min_rows_share: MinRowsShare = LEAST_ROWS_SHARE
     backend: Backend | None = option(None, "native (the default), simulated or curve.", metavar="NAME")
     server: str | None = option(None, "One's own server, as module:factory.", metavar="NAME")
     family: str = option("page_faults", "Family of workloads.", metavar="NAME")
@@ -72,5 +74,5 @@ class TargetOptions(ProgramSettings):
             ServerError: The server cannot be started or reached.
         """
         if self.dsn is not None:
-            return mariadb_target(self.dsn, self.defaults_file, self.procedure, self.cpus)
+            return mariadb_target(self.dsn, self.defaults_file, self.procedure, self.cpus, None, self.min_rows_share)
         return self.choice.opened()

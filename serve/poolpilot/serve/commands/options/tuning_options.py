@@ -27,7 +27,7 @@ class TuningOptions(TargetOptions):
 
 
 TUNING_PANELS = {
-    "MariaDB": ("execute", "defaults_file", "procedure", "cpus"),
+    "MariaDB": ("execute", "defaults_file", "procedure", "cpus", "min_rows_share"),
     "Without a DSN": ("backend", "server", "family", "seed", "workload"),
 }
 """The groups of the help that these options stand in."""

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from poolpilot.errors import ServerError, StoreError
+from poolpilot.env.mariadb.identity import ServerIdentity
+from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.tuning.journal import Journal
+from poolpilot.errors import JournalError, ServerError, StoreError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.pipelines.demo.production.shifting_load import LoadedLab
 from poolpilot.serve.commands.production.tuner_child import TunerChild
@@ -60,11 +63,13 @@ class GivenBack:
         tried: The tuple that was in force when it died.
         verified: The one that must come back.
         seconds: From its death until that was in force; None where it never was, or no try was caught.
+        left: What the server and its journal said where it never was.
     """
 
     tried: PoolTuple | None
     verified: PoolTuple
     seconds: float | None
+    left: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The fields, fit for JSON."""
@@ -127,7 +132,19 @@ def give_back_of(place: LoadedLab, verified: PoolTuple, child: TunerChild, deadl
             if server.tuple_in_force() == verified:
                 return GivenBack(tried, verified, time.monotonic() - died_s)
             time.sleep(POLL_S)
-    return GivenBack(tried, verified, None)
+        return GivenBack(tried, verified, None, left_on(server, child.journals))
+
+
+def left_on(server: MariadbServer, journals: Path) -> str:
+    """What a tuner that died has left on its server, in words: the server of a demonstration does not outlive it."""
+    in_force = f"{server.tuple_in_force()} was still in force when its server was stopped"
+    try:
+        journal = Journal.find(journals, ServerIdentity.read(server.session), server.knobs)
+    except JournalError as error:
+        return f"{in_force}: {error}"
+    if journal is None:
+        return f"{in_force}, though somebody has ended the journal in {journals}"
+    return f"{in_force}, {journal.first} was to come back: so says the journal of {journal}, {journal.path}"
 
 
 def check(rolled_back: RolledBack, given_back: GivenBack) -> None:
@@ -144,7 +161,7 @@ def check(rolled_back: RolledBack, given_back: GivenBack) -> None:
     if given_back.seconds is None:
         raise ServerError(
             f"what the killed tuner was trying was not given back: {given_back.as_dict()}; "
-            "`poolpilot restore` with the DSN of the test server shows what was left"
+            f"{given_back.left or 'no try of it was seen'}"
         )
 
 

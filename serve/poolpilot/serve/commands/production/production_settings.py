@@ -1,19 +1,39 @@
 """Settings of `poolpilot demo-production`."""
 
 from pathlib import Path
-from typing import Self
+from typing import Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.serve.commands.options.target_options import option
+from poolpilot.serve.commands.tune.tune_settings import LEAST_WINDOW_S
+from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 
 
-class DemoGuard(BaseModel):
-    """What of `poolpilot tune --guard` differs here: a demonstration has seconds where a server has hours."""
+class OfTheTuner(BaseModel):
+    """Settings that are handed to a tuner: what it would refuse minutes later is refused here."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    tuner: ClassVar[type[BaseModel]]
+    """Its own settings, which have fields of the same names."""
+
+    @field_validator("*")
+    @classmethod
+    def _taken_by_the_tuner(cls, value: Any, info: ValidationInfo) -> Any:
+        try:
+            cls.tuner(**{str(info.field_name): value})
+        except ValidationError as error:
+            raise ValueError(error.errors()[0]["msg"]) from error
+        return value
+
+
+class DemoGuard(OfTheTuner):
+    """What of `poolpilot tune --guard` differs here: a demonstration has seconds where a server has hours."""
+
+    tuner = GuardSettings
 
     factor: float = Field(default=4.0, description="Most that a try of the tuner may change a knob.")
     tries_per_hour: int = Field(default=600, description="Tries in an hour at most.")
@@ -23,10 +43,10 @@ class DemoGuard(BaseModel):
     probation_s: float = Field(default=10.0, description="Seconds after a change in which a fall takes it back.")
 
 
-class DemoPace(BaseModel):
+class DemoPace(OfTheTuner):
     """What of `poolpilot tune --pace` differs here."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    tuner = PaceSettings
 
     observe_for_s: float = Field(default=2.0, description="Seconds of watching before the first try.")
     baseline_windows: int = Field(default=3, description="Windows before anything is tried.")
@@ -54,7 +74,9 @@ class ProductionDemoSettings(ProgramSettings):
     tuner_s: float = Field(default=40.0, ge=4.0, description="Seconds of each phase under the tuner.")
     turns: int = Field(default=2, ge=1, description="Turns of each constant in each phase, to choose the best one.")
     turn_s: float = Field(default=1.5, gt=0.0, description="Seconds of a turn.")
-    window_s: float = Field(default=1.0, gt=0.0, description="Seconds of a window, of the tuner and of the table.")
+    window_s: float = Field(
+        default=1.0, ge=LEAST_WINDOW_S, description="Seconds of a window, of the tuner and of the table."
+    )
     settle_s: float = Field(default=0.3, ge=0.0, description="Seconds dropped after a change.")
     deadline_s: float = Field(default=60.0, gt=0.0, description="Seconds in which a roll-back or give-back must come.")
     guard: DemoGuard = DemoGuard()

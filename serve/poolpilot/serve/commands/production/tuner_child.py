@@ -35,6 +35,8 @@ class TunerChild:
     """
 
     def __init__(self, defaults_file: Path, journals: Path, options: Sequence[str], say: Say) -> None:
+        self.journals = journals
+        """Folder of its journal."""
         self._say = say
         self._process = subprocess.Popen(
             [*_tied(), *POOLPILOT, "tune", f"F={defaults_file}", *options],

@@ -37,15 +37,14 @@ def score_line(score: ShadowScore) -> str:
     """How the challenger did, as sentences."""
     if not score.questions:
         return "Shadow: no decision can be compared; name a challenger by `poolpilot tune --challenger FOLDER`."
-    measured = sum(each.measured for each in score.questions)
-    agreed = sum(each.agreed for each in score.questions)
+    counts = score.counts
     ends = "no interval from one workload"
     if math.isfinite(score.low):
         ends = f"95 % interval {_percent(score.low)} to {_percent(score.high)}"
     return (
         f"Shadow: {_percent(score.mean)} ({ends}) by the challenger; {len(score.questions)} decisions, of which "
-        f"{agreed} alike and {measured} by what was measured, the others by the known curves; {score.unknown} cannot "
-        f"be compared. So {score.verdict()}."
+        f"{counts['agreed']} alike, {counts['measured']} by what was measured and {counts['expected']} by the known "
+        f"curves; {score.unknown} cannot be compared. So {score.verdict()}."
     )
 
 

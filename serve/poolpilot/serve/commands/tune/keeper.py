@@ -10,7 +10,7 @@ from poolpilot.env.mariadb.tuner_lock import holder_of
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
-from poolpilot.errors import JournalError, ServerError
+from poolpilot.errors import JournalError, LostServerError, ServerError
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 
 LOOK_EVERY_S = 1.0
@@ -20,7 +20,8 @@ def keep_watch(settings: TuneSettings, console: Console) -> None:
     """Looks again and again whether a tuner has died, until it is interrupted or the seconds are over.
 
     A tuner holds a lock in the database for as long as it lives, and its journal tells what it was trying. A journal
-    without a holder of the lock is of one that has died: its way back is gone, as `poolpilot restore` does.
+    without a holder of the lock is of one that has died: its way back is gone, as `poolpilot restore` does. A server
+    that is lost is opened again; what it refuses is said once, and tried again.
 
     Raises:
         KeyboardInterrupt: It was ended.
@@ -31,13 +32,18 @@ def keep_watch(settings: TuneSettings, console: Console) -> None:
     with server, Interrupts() as interrupts:
         console.print(f"Watching over {server.session.where}; nothing is set unless a tuner dies.", soft_wrap=True)
         ends_s = None if settings.seconds is None else time.monotonic() + settings.seconds
+        refused = ""
         while ends_s is None or time.monotonic() < ends_s:
             try:
                 if said := taken_back(server):
                     console.print(said, soft_wrap=True)
-            except ServerError:
+            except LostServerError:
                 with suppress(ServerError):
                     server.reopen()
+            except ServerError as error:
+                if (text := str(error)) != refused:
+                    console.print(f"Not brought back yet: {text}", soft_wrap=True)
+                    refused = text
             except JournalError as error:
                 console.print(str(error), soft_wrap=True)
                 raise

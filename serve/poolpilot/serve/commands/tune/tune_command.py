@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -30,7 +31,16 @@ HELP = (
     "it is worse. What was verified last comes back at the end, and after a crash by the next start or the keeper."
 )
 PANELS = {
-    "MariaDB": ("defaults_file", "procedure", "cpus", "most_replica_lag_s", "keeper", "lease", "lease_s"),
+    "MariaDB": (
+        "defaults_file",
+        "procedure",
+        "cpus",
+        "min_rows_share",
+        "most_replica_lag_s",
+        "keeper",
+        "lease",
+        "lease_s",
+    ),
     "A service that is asked": REMOTE_PANEL,
     "Without a DSN": ("backend", "server", "family", "seed", "workload"),
 }
@@ -82,6 +92,7 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
                 kept=KeptWorkloads(folder),
                 on_tried=on_tried,
                 shadow=challenger_for(settings),
+                rules_anew=partial(rules_for, settings, target.server),
             )
             _run(loop, settings, screen, console, json_path)
 
@@ -95,11 +106,12 @@ def _run(
         with screen.shown():
             loop.run(settings.seconds)
     finally:
+        if settings.at_end == "first" and settings.mode is Mode.APPLY:
+            # Of a person who has set the pool since, or of a restart, it is what they have left.
+            target.way_back.return_to(loop.memory.home)
         came_of_it = summary(first, loop.memory, screen)
         console.print(summary_table(came_of_it))
         write_json(json_path, {**target.origin, **came_of_it})
-        if settings.at_end == "first" and settings.mode is Mode.APPLY:
-            target.way_back.commit(first)
 
 
 def _page(settings: TuneSettings, folder: Path, console: Console) -> AbstractContextManager[None]:

@@ -18,11 +18,12 @@ from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.commands.options.remote_options import RemoteOptions
 from poolpilot.serve.commands.options.target_options import option
+from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
+from poolpilot.serve.tuner.guard.hours import Hours
 from poolpilot.serve.tuner.machine.decision import Mode
-from poolpilot.serve.tuner.machine.guard_settings import GuardSettings, PaceSettings
-from poolpilot.serve.tuner.machine.hours import Hours
 
 WINDOW_S, MARIADB_WINDOW_S = 1.0, 5.0
+LEAST_WINDOW_S = 0.1
 SETTLE_S, MARIADB_SETTLE_S = 0.2, 1.0
 FORM = re.compile(r"\(?(\d{1,9}), ?(\d{1,9}), ?(\d{1,9})\)?")
 
@@ -34,7 +35,7 @@ class TuneSettings(RemoteOptions):
 
     mode: Mode = option(Mode.ADVISE, "observe, advise (sets nothing) or apply.", metavar="NAME")
     seconds: float | None = option(None, "How long it tunes; until it is ended if not given.", low=1.0, metavar="X")
-    window: float | None = option(None, "Seconds of a window: 1, MariaDB 5.", low=0.1, metavar="X")
+    window: float | None = option(None, "Seconds of a window: 1, MariaDB 5.", low=LEAST_WINDOW_S, metavar="X")
     settle: float | None = option(None, "Seconds dropped after a change: 0.2, MariaDB 1.", low=0.0, metavar="X")
     hours: tuple[str, ...] = option(
         (), "When it may change anything: nights, 'weekdays 01:00-05:00'; repeat it for more.", metavar="TEXT"
@@ -130,7 +131,9 @@ class TuneSettings(RemoteOptions):
         """The server for the duration of a block, with the lease that is asked for; see `TargetOptions.opened`."""
         if self.dsn is None or self.lease == "none":
             return super().opened()
-        return mariadb_target(self.dsn, self.defaults_file, self.procedure, self.cpus, self.lease_s)
+        return mariadb_target(
+            self.dsn, self.defaults_file, self.procedure, self.cpus, self.lease_s, self.min_rows_share
+        )
 
     def folder(self, server: str) -> Path:
         """Where the decisions about a server are kept."""

@@ -15,9 +15,9 @@ from poolpilot.models.predictor import Predictor
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.remote.remote_predictor import RemotePredictor
 from poolpilot.serve.shadow.challenger import Challenger
+from poolpilot.serve.tuner.guard.envelope import Envelope
+from poolpilot.serve.tuner.guard.hours import Hours
 from poolpilot.serve.tuner.machine.decision import Mode
-from poolpilot.serve.tuner.machine.envelope import Envelope
-from poolpilot.serve.tuner.machine.hours import Hours
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.outside import Outside, nothing_hinders
 
@@ -41,6 +41,7 @@ def rules_for(settings: TuneSettings, server: Tunable) -> Rules:
         envelope=Envelope.of(settings.guard, server.knobs, most_threads),
         hours=[Hours.parse(text) for text in settings.hours],
         approval=settings.approve,
+        min_rows_share=settings.min_rows_share,
     )
 
 

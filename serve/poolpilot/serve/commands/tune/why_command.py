@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 from rich.table import Table
 
-from poolpilot.env.output import check_folder, terminal, write_json
+from poolpilot.env.output import check_folder, terminal, warn, write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.tuning.journal import journal_folder
 from poolpilot.errors import StoreError
@@ -56,12 +55,14 @@ def why(settings: WhySettings, json_path: Path | None) -> None:
     """
     check_folder(json_path)
     folder = settings.log or newest_folder(journal_folder() / "decisions")
-    rows = [as_row(line) for line in new_ones(decisions_in(folder))][-settings.last :]
+    damaged: list[str] = []
+    rows = [as_row(line) for line in new_ones(decisions_in(folder, damaged.append))][-settings.last :]
     table = Table("when", "in force", "state", "why", title=f"Decisions in {folder}", title_justify="left")
     for row in rows:
         table.add_row(*(row[name] for name in ("when", "in_force", "state", "why")))
     console, values = terminal(), dict[str, Any](folder=str(folder), decisions=rows)
     console.print(table)
+    warn([f"left out: {why_not}" for why_not in damaged], console)
     if settings.report:
         account = TuningAccount.of(decisions_in(folder))
         console.print(account_table(account))
@@ -85,16 +86,27 @@ def newest_folder(folder: Path) -> Path:
     return logs[-1].parent
 
 
-def decisions_in(folder: Path) -> Iterator[LoggedDecision]:
-    """All decisions that are kept, oldest first.
+def decisions_in(folder: Path, on_damage: Callable[[str], None] = lambda _: None) -> Iterator[LoggedDecision]:
+    """All decisions that are kept and can be read, oldest first.
+
+    Args:
+        folder: Where they lie.
+        on_damage: Is told of each file that cannot be read, or not to its end.
 
     Raises:
-        StoreError: There is no log, or it cannot be read.
+        StoreError: There is no log, or the only one cannot be read.
     """
     newest = folder / NAME
     older = [path for path in folder.glob(f"{newest.stem}.*.jsonl") if path.suffixes[0][1:].isdigit()]
     older.sort(key=lambda path: -int(path.suffixes[0][1:]))
-    return chain.from_iterable(read_log(path) for path in (*older, newest))
+    if not older:
+        yield from read_log(newest)
+        return
+    for path in (*older, newest):
+        try:
+            yield from read_log(path)
+        except StoreError as error:
+            on_damage(str(error))
 
 
 def new_ones(lines: Iterable[LoggedDecision]) -> Iterator[LoggedDecision]:

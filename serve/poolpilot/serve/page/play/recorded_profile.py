@@ -1,5 +1,6 @@
 """A recorded workload, rebuilt for the simulator, with what it did under every configuration that was recorded."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -73,7 +74,7 @@ class RecordedProfile:
         for pool_tuple in tuples:
             self.limits.check(pool_tuple)
         columns = simulate_batch([self._scenario], tuples, REQUESTS, settings=MEASUREMENT, threads=1)
-        p99s_ms = [float(p99_ms) or None for p99_ms in columns["p99_ms"]]
+        p99s_ms = [None if math.isnan(p99_ms) else float(p99_ms) for p99_ms in columns["p99_ms"]]
         return [
             ProfileOutcome(float(rate), p99) for rate, p99 in zip(columns["throughput_per_s"], p99s_ms, strict=True)
         ]

@@ -2,7 +2,7 @@
 
 import ipaddress
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Asked
@@ -10,7 +10,7 @@ from starlette.types import Scope as Asked
 from poolpilot.serve.service.access.bearer_tokens import Scope
 from poolpilot.serve.service.access.known_tokens import KnownTokens
 from poolpilot.serve.service.access.token_buckets import TokenBuckets
-from poolpilot.serve.service.refusals.problem import Problem
+from poolpilot.serve.service.refusals.problem import Problem, no_such_path
 
 OPEN = frozenset({"/healthz", "/readyz"})
 """Paths that anybody may ask at any rate: a load balancer has no token."""
@@ -31,6 +31,7 @@ class Doorkeeper:
         known: Who may what.
         buckets: What holds a client to its rate.
         scopes: The scope that a path needs, by method and path; any token will do for one that is not there.
+        paths: All paths, letter for letter: what a router would take for one of them besides is none.
     """
 
     def __init__(
@@ -39,11 +40,13 @@ class Doorkeeper:
         known: KnownTokens,
         buckets: TokenBuckets,
         scopes: Mapping[tuple[str, str], Scope],
+        paths: Collection[str],
     ) -> None:
         self._app = app
         self._known = known
         self._buckets = buckets
         self._scopes = scopes
+        self._paths = paths
 
     async def __call__(self, scope: Asked, receive: Receive, send: Send) -> None:
         """Passes a request on.
@@ -53,6 +56,8 @@ class Doorkeeper:
         """
         if scope["type"] == "http" and scope["path"] not in OPEN:
             self._admit(scope)
+            if scope["path"] not in self._paths:
+                raise no_such_path()
         await self._app(scope, receive, send)
 
     def _admit(self, scope: Asked) -> None:

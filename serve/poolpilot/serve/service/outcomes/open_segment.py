@@ -4,7 +4,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from poolpilot.env.durable_writes import flush_folder, write_whole
+from poolpilot.env.durability.durable_writes import flush_folder, write_whole
 
 
 class OpenSegment:
@@ -68,20 +68,22 @@ class OpenSegment:
             self.sound = False
 
 
-def cut_torn_end(path: Path) -> int:
-    """Cuts off what follows the last newline of a segment.
+def mended(path: Path) -> int:
+    """Cuts off what follows the last newline of a segment, and sees to it that the rest is on disk.
+
+    A process that was killed may have written a line and not flushed it: nobody was told of it, but its client may ask
+    again, and is then told that it is there.
 
     Returns:
-        How many bytes that were.
+        How many bytes were cut off.
 
     Raises:
         OSError: It cannot be read or written.
     """
-    content = path.read_bytes()
-    torn = len(content) - (content.rfind(b"\n") + 1)
-    if torn:
-        with path.open("r+b") as file:
+    with path.open("r+b") as file:
+        content = file.read()
+        torn = len(content) - (content.rfind(b"\n") + 1)
+        if torn:
             file.truncate(len(content) - torn)
-            file.flush()
-            os.fsync(file.fileno())
+        os.fsync(file.fileno())
     return torn

@@ -1,6 +1,5 @@
 """The writer of outcomes; the package states its protocol."""
 
-import fcntl
 import json
 import os
 from pathlib import Path
@@ -9,8 +8,9 @@ from typing import Self
 
 import structlog
 
-from poolpilot.errors import StoreError, TakenFolderError
-from poolpilot.serve.service.outcomes.open_segment import OpenSegment, cut_torn_end
+from poolpilot.env.durability.folder_lock import lock_folder
+from poolpilot.errors import StoreError
+from poolpilot.serve.service.outcomes.open_segment import OpenSegment, mended
 from poolpilot.serve.service.outcomes.outcome_segments import (
     identifier_of,
     number_of,
@@ -20,7 +20,8 @@ from poolpilot.serve.service.outcomes.outcome_segments import (
 )
 from poolpilot.serve.service.outcomes.reported_outcome import ReportedOutcome
 
-LOCK_FILE = ".lock"
+MOST_IDENTIFIERS = 500_000
+"""Latest outcomes that a repeat is told of, in some 80 MB; an older one is written again, and dropped by who reads."""
 
 _LOG = structlog.get_logger(__name__)
 
@@ -41,11 +42,15 @@ class OutcomeLog:
         self._folder = folder
         self._segment_bytes = segment_bytes
         self._segment: OpenSegment | None = None
-        self._lock = _locked(folder)
+        self._lock = lock_folder(folder, "keeps outcomes", 0o700)
         try:
             found = segments(folder)
             _drop_torn_ends(found)
-            self._identifiers = {identifier_of(line) for segment in found for line in whole_lines(segment)}
+            self._identifiers: dict[str, None] = {}  # the latest last
+            for segment in found:
+                for line in whole_lines(segment):
+                    if (identifier := identifier_of(line)) is not None:
+                        self._remember(identifier)
             self._number = max(map(number_of, found), default=0)
         except StoreError:
             os.close(self._lock)
@@ -80,8 +85,13 @@ class OutcomeLog:
             self._segment_for(len(line)).append(line)
         except OSError as error:
             raise StoreError(f"the outcome cannot be kept: {error.strerror}; report it again later") from error
-        self._identifiers.add(outcome.id)
+        self._remember(outcome.id)
         return True
+
+    def _remember(self, identifier: str) -> None:
+        self._identifiers[identifier] = None
+        if len(self._identifiers) > MOST_IDENTIFIERS:
+            del self._identifiers[next(iter(self._identifiers))]
 
     def _segment_for(self, length: int) -> OpenSegment:
         """The segment that a line of this length goes to."""
@@ -98,26 +108,10 @@ class OutcomeLog:
             self._segment = None
 
 
-def _locked(folder: Path) -> int:
-    """The descriptor that holds the folder for this process."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise StoreError(f"cannot keep outcomes in {folder}: {error.strerror}; choose another folder") from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(descriptor)
-        taken = f"another process keeps outcomes in {folder}: end it or choose another folder"
-        raise TakenFolderError(taken) from error
-    return descriptor
-
-
 def _drop_torn_ends(found: list[Path]) -> None:
     for segment in found:
         try:
-            torn = cut_torn_end(segment)
+            torn = mended(segment)
         except OSError as error:
             raise StoreError(f"cannot mend {segment}: {error.strerror}") from error
         if torn:

@@ -104,3 +104,8 @@ class Problem(PoolPilotError):
     def content(self) -> bytes:
         """The document as bytes; escaped, because a field's name as a client spelled it need not be encodable."""
         return json.dumps(self.as_dict()).encode()
+
+
+def no_such_path() -> Problem:
+    """The refusal of a path that the service does not have."""
+    return Problem("no_such_path", "there is no such path; docs/service.md lists them")

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from poolpilot.serve.service.refusals.problem import LONGEST_DETAIL, MEDIA_TYPE, Problem, Reason
+from poolpilot.serve.service.refusals.problem import LONGEST_DETAIL, MEDIA_TYPE, Problem, Reason, no_such_path
 
 _LOG = structlog.get_logger(__name__)
 
@@ -73,4 +73,4 @@ async def refuse_route(_request: Request, error: Exception) -> Response:
     if error.status_code == 405:
         allowed = (error.headers or {}).get("Allow", "")
         raise Problem("no_such_method", f"this path takes {allowed}", headers={"Allow": allowed}) from error
-    raise Problem("no_such_path", "there is no such path; docs/service.md lists them") from error
+    raise no_such_path() from error

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from poolpilot.env.durable_writes import flush_folder, write_whole
+from poolpilot.env.durability.durable_writes import flush_folder, write_whole
 from poolpilot.errors import StoreError
 from poolpilot.serve.tuner.known.known_workloads import KnownWorkloads
 

@@ -17,10 +17,14 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.machine.decision import Mode, State
 from poolpilot.serve.tuner.machine.look import Look, Reading
 from poolpilot.serve.tuner.machine.memory import Memory, Refusal
+from poolpilot.serve.tuner.machine.rolling_back import rolled_back
 from poolpilot.serve.tuner.machine.steps import Step
-from poolpilot.serve.tuner.machine.trying import abandon, in_try, in_verify, rolled_back
+from poolpilot.serve.tuner.machine.trying import abandon, booked, in_try, in_verify, lost_out
 from poolpilot.serve.tuner.machine.watching import in_hold, in_pause, in_watch
 from poolpilot.serve.tuner.machine.why_not import Rules
+
+STUCK = "the pool is stuck"
+"""Begins the hindrance that a try itself may have brought about."""
 
 Handler = Callable[[Reading, Look, Memory, Rules], Step]
 
@@ -51,7 +55,7 @@ def decide(memory: Memory, look: Look, rules: Rules) -> Step:
 
 def _decided(memory: Memory, look: Look, rules: Rules) -> Step:
     if look.in_force is None:
-        memory = abandon(memory)
+        memory = abandon(look, _doubted(memory, look, rules))
         return memory, memory.decision("the server cannot be reached").model_copy(update={"pool_tuple": None})
     if look.restarted:
         return _restarted(look.in_force, look, memory)
@@ -70,11 +74,35 @@ def _as_expected(look: Look, memory: Memory, rules: Rules) -> Step:
         return rolled_back(look, memory, rules)
     if memory.state is State.STAND_DOWN and memory.wait_until_s is None:
         return memory, memory.decision("a person has set the pool: it is left alone")
+    if _stopped_everything(look, memory):
+        said = f"nothing was completed under {memory.expected}, where {memory.verified} has completed requests"
+        return lost_out(said, look, memory, rules, counted=True, further=look.reading)
     if look.hindrances:
-        return _hindered("; ".join(look.hindrances), memory)
+        return _hindered("; ".join(look.hindrances), look, memory)
     if look.reading is None or look.reading.throughput_per_s <= 0.0:
-        return _hindered("there is no window to judge by: nobody sends anything, or it was disturbed", memory)
+        return _hindered("there is no window to judge by: nobody sends anything, or it was disturbed", look, memory)
     return HANDLERS[memory.state](look.reading, look, memory, rules)
+
+
+def _stopped_everything(look: Look, memory: Memory) -> bool:
+    """Whether a try has had a window in which nothing was completed; that is no window that nobody filled.
+
+    What goes on beside it, such as a backup, may stop everything too; that the pool is stuck is no such thing.
+    """
+    trial, reading = memory.trial, look.reading
+    tried = trial is not None and memory.expected == trial.candidate
+    beside = any(not each.startswith(STUCK) for each in look.hindrances)
+    return tried and not beside and reading is not None and reading.throughput_per_s <= 0.0
+
+
+def _doubted(memory: Memory, look: Look, rules: Rules) -> Memory:
+    """A try under which the server was lost is not made again for a while, whoever is to blame."""
+    trial = memory.trial
+    if trial is None or memory.expected != trial.candidate:
+        return memory
+    refusal = Refusal(pool_tuple=trial.candidate, until_s=look.at_s + rules.guard.retry_after_s)
+    known = memory.known if memory.recall is None else memory.known.missed(memory.recall)
+    return memory.but(refusals=(*memory.refusals, refusal), known=known)
 
 
 def _restarted(in_force: PoolTuple, look: Look, memory: Memory) -> Step:
@@ -89,7 +117,7 @@ def _restarted(in_force: PoolTuple, look: Look, memory: Memory) -> Step:
 def _begun_anew(in_force: PoolTuple, look: Look, memory: Memory, reason: str) -> Step:
     """What is in force is somebody's wish, as what a configuration file says after a restart is."""
     anew = Memory.begin(in_force, look.at_s, memory.known).but(
-        workload=memory.workload + 1, lost_requests=memory.lost_requests
+        workload=memory.workload + 1, lost_requests=booked(memory)
     )
     return anew, anew.decision(reason)
 
@@ -104,7 +132,7 @@ def _stood_down(in_force: PoolTuple, look: Look, memory: Memory, rules: Rules) -
         wait_until_s=None if seconds is None else look.at_s + seconds,
         workload=memory.workload + 1,
         tries_s=memory.tries_s,
-        lost_requests=memory.lost_requests,
+        lost_requests=booked(memory),
     )
     until = "until it is started again" if seconds is None else f"for {seconds:g} s"
     return memory, memory.decision(f"a person has set {in_force}: the tuner leaves the pool alone {until}")
@@ -112,7 +140,7 @@ def _stood_down(in_force: PoolTuple, look: Look, memory: Memory, rules: Rules) -
 
 def _killed(look: Look, memory: Memory) -> Step:
     """Nothing is set until the switch is back, and no earlier than any other pause ends."""
-    memory = abandon(memory)
+    memory = abandon(look, memory)
     for_good = memory.state is State.STAND_DOWN and memory.wait_until_s is None
     until_s = None if for_good else max(memory.wait_until_s or 0.0, look.at_s)
     memory = memory.but(state=State.STAND_DOWN, wait_until_s=until_s)
@@ -123,16 +151,17 @@ def _not_taken(look: Look, memory: Memory, rules: Rules) -> Step:
     """What was decided is not in force: what is verified comes back, and is tried to be set again where it is not."""
     wanted = memory.expected
     if wanted == memory.verified:
-        memory = memory.but(state=State.ROLL_BACK)
-        return memory, memory.decision(f"{wanted} is not back in force yet")
+        memory = memory.but(state=State.ROLL_BACK, trial=None, lost_requests=booked(memory))
+        why = "" if look.refused is None else f": {look.refused}"
+        return memory, memory.decision(f"{wanted} is not back in force yet{why}")
     refusal = Refusal(pool_tuple=wanted, until_s=look.at_s + rules.guard.retry_after_s)
-    memory = abandon(memory).but(refusals=(*memory.refusals, refusal))
+    memory = abandon(look, memory).but(refusals=(*memory.refusals, refusal))
     return memory, memory.decision(f"{wanted} could not be set: {look.refused or 'another tuple is in force'}")
 
 
-def _hindered(reason: str, memory: Memory) -> Step:
+def _hindered(reason: str, look: Look, memory: Memory) -> Step:
     """A window that says nothing about tuples: a try ends, and a wait goes on."""
-    memory = abandon(memory)
+    memory = abandon(look, memory)
     if memory.state is State.HOLD:
         memory = memory.but(other=0)
     return memory, memory.decision(f"nothing is changed now: {reason}")

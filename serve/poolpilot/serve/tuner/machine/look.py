@@ -6,6 +6,7 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.env.objective import Objective
+from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.ratios import ratios_of
@@ -33,6 +34,8 @@ class Reading(BaseModel):
             reports classes; None where neither is known.
         seconds: Length of the window.
         by_time: Whether goodput is told by the time that requests spend in the pool, so that completions are held too.
+        rows_read_per_s: Rows that statements have read a second, where no client reports classes and the server shows
+            it; None elsewhere.
         ratios: What the workload looks like, in the order of `models/latent/ratios.py`; None where it is not shown.
     """
 
@@ -43,24 +46,28 @@ class Reading(BaseModel):
     latency_ms: _Measured | None = None
     seconds: _Measured
     by_time: bool = False
+    rows_read_per_s: _Measured | None = None
     ratios: tuple[Annotated[float, Field(allow_inf_nan=False)] | None, ...] = ()
 
     @classmethod
     def of(cls, window: Window, objective: Objective) -> Self:
         """The reading of a window."""
-        latency_ms = _latency_ms(window)
+        latency_ms, rows = _latency_ms(window), window.indicators.get(ROWS_READ_PER_S)
         return cls(
             goodput_per_s=_measured(objective.goodput_per_s(window)),
             throughput_per_s=min(max(window.throughput_per_s, 0.0), MOST),
             latency_ms=None if latency_ms is None else _measured(latency_ms),
             seconds=_measured(window.duration_s),
             by_time=objective.signal == "time_in_system" and not window.classes and window.time_in_system_s is not None,
+            rows_read_per_s=None if rows is None or window.classes else _measured(rows),
             ratios=_ratios(window),
         )
 
     def by_completions(self) -> Self:
         """The same with what it has completed for its goodput where that is told by the time that requests spend."""
-        return self.model_copy(update={"goodput_per_s": _measured(self.throughput_per_s)}) if self.by_time else self
+        if not self.by_time:
+            return self
+        return self.model_copy(update={"goodput_per_s": _measured(self.throughput_per_s), "by_time": False})
 
 
 def _measured(value: float) -> float:

@@ -73,18 +73,22 @@ class Memory(BaseModel):
         goal: The tuple that steps lead to; None where none was proposed.
         stood: Windows that a try has stood while it is being verified.
         risen: How far ln latency under what is verified is above that of the first tuple of this workload, by tries.
+        rows_lost: How far ln rows read a second under what is verified are below those at first, by tries.
         worse: Windows in a row of such a try that were worse than those before it.
         other: Windows in a row that look like another workload; negative where goodput fell.
         journey: Steps since the last tuple that was shown better than what it replaced.
-        check_home: Whether to see next if the tuple that was found would do better.
+        check_home: Whether another workload has come, under which the tuple that was found may do better.
         changed_s: When the verified tuple last changed; None before.
         replaced: The tuple that it replaced.
         pending: A step that waits for leave: hours, approval or the change budget.
         tries_s: When tries began, within the last hour.
         roll_backs_s: When tries were taken back, within the last hour.
+        openings: How often the circuit was opened since a try was shown to be better.
         exposed: Share of the longest try that the last one lasted before it was taken back.
         refusals: What is not to be tried again for a while.
         wait_until_s: When cooling down, standing down or an open circuit ends; None is never.
+        paused: Which of them it is, while what was found at first is tried in it.
+        blamed: The window for which a tuple was taken back at once; None once it is known whether going back helped.
         asked_s: When the predictor was last asked.
         workload: Number of the workload.
         exploring: Whether the try in progress, or the way that it is part of, is only to learn from.
@@ -112,6 +116,7 @@ class Memory(BaseModel):
     goal: PoolTuple | None = None
     stood: tuple[Reading, ...] = ()
     risen: float = 0.0
+    rows_lost: float = 0.0
     worse: int = 0
     other: int = 0
     journey: Journey | None = None
@@ -121,9 +126,12 @@ class Memory(BaseModel):
     pending: PoolTuple | None = None
     tries_s: tuple[float, ...] = ()
     roll_backs_s: tuple[float, ...] = ()
+    openings: int = 0
     exposed: float = 1.0
     refusals: tuple[Refusal, ...] = ()
     wait_until_s: float | None = None
+    paused: State = State.COOL_DOWN
+    blamed: Reading | None = None
     asked_s: float | None = None
     workload: int = 0
     exploring: bool = False

@@ -16,7 +16,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.tuner.machine.guard_settings import GuardSettings, PaceSettings
+from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.machine.look import Reading
 
 KNOWN = 4
@@ -52,6 +52,7 @@ class PairedTrial(BaseModel):
         candidates: Windows under `candidate`.
         throughput_noise: The same of ln throughput, where goodput is told by the time that requests spend in the pool;
             None where it is told by completions.
+        rows_lost: How far ln rows read a second under `before` are below those at first, by the tries between.
         risen: How far ln latency under `before` is above that of the first tuple of the workload, by the tries between.
     """
 
@@ -64,6 +65,7 @@ class PairedTrial(BaseModel):
     candidates: tuple[Reading, ...] = ()
     throughput_noise: float | None = None
     risen: float = 0.0
+    rows_lost: float = 0.0
 
     @property
     def next(self) -> PoolTuple:
@@ -115,6 +117,31 @@ class PairedTrial(BaseModel):
             return f"latency {100 * math.expm1(rise):.0f} % above {self.before}"
         return None
 
+    def starves(self, min_rows_share: float, stood: Sequence[Reading] = ()) -> str | None:
+        """Why long statements get too little under the candidate, as a sentence; None where they get enough.
+
+        Args:
+            min_rows_share: Share of the rows read a second at first that must go on being read.
+            stood: Windows that the candidate has stood.
+        """
+        lost = self.rows_fall(stood)
+        if lost is None or lost <= 0.0 or math.exp(-self.rows_lost - lost) >= min_rows_share:
+            return None
+        left = 100.0 * math.exp(-self.rows_lost - lost)
+        return (
+            f"{self.candidate} leaves {left:.0f} % of the rows that were read at first, and their floor is "
+            f"{100.0 * min_rows_share:.0f} %: long statements starve"
+        )
+
+    def rows_fall(self, stood: Sequence[Reading] = ()) -> float | None:
+        """How far ln rows read a second under the candidate are below those before; None where it is not known."""
+        before = [each.rows_read_per_s for each in self.befores]
+        tried = [each.rows_read_per_s for each in (*self.candidates, *stood)]
+        if not tried or any(rows is None for rows in (*before, *tried)):
+            return None
+        rows = [[math.log(each) for each in side if each is not None] for side in (before, tried)]
+        return statistics.fmean(rows[0]) - statistics.fmean(rows[1])
+
     def too_slow(self, stood: Sequence[Reading], guard: GuardSettings) -> str | None:
         """Why the candidate may not be kept, with the windows that it has stood, by its latency or by its completions.
 
@@ -143,18 +170,32 @@ class PairedTrial(BaseModel):
             return None
         mean, error = self.gain()
         slow = self.too_slow((), guard) is not None
-        if mean - Z_CLEAR * error > 0.0 and not slow:
+        fewer = self._fewer_perhaps(guard)
+        clear = mean - Z_CLEAR * error > 0.0 and not slow
+        if clear and (fewer is None or (fewer <= 0.0 and pairs >= pace.least_pairs)):
             return "better"
         if pairs < pace.least_pairs:
             return None
-        if pairs < pace.most_pairs and error > pace.wanted_error:
+        if pairs < pace.most_pairs and (error > pace.wanted_error or (fewer or 0.0) > 0.0):
             return None
-        if slow:
+        if slow or (fewer is not None and fewer > -math.log1p(-guard.most_drop)):
             return "worse"
         if mean - Z_ONE_SIDED_95 * error > 0.0:
             return "better"
         beyond = mean + Z_ONE_SIDED_95 * error < 0.0 or mean < math.log1p(-KEPT_SHARE * guard.most_drop)
         return "worse" if beyond else "no worse"
+
+    def _fewer_perhaps(self, guard: GuardSettings) -> float | None:
+        """How far ln completions are below those of before, where that may be more than what is kept may lose.
+
+        None where it is surely less, or where goodput is a count of them. Time alone can gain beyond doubt while
+        requests wait where the server does not see them.
+        """
+        counted = self._judged()[-1]
+        if counted is self:
+            return None
+        mean, error = counted.gain()
+        return -mean if mean - Z_ONE_SIDED_95 * error < math.log1p(-KEPT_SHARE * guard.most_drop) else None
 
     def gain(self) -> tuple[float, float]:
         """Mean difference of ln goodput, candidate over before, and its standard error."""
@@ -223,13 +264,17 @@ class PairedTrial(BaseModel):
     def _chance(self, deviations: float) -> float:
         return deviations * self.noise * math.sqrt(SHARED * OF_A_DIFFERENCE / len(self.candidates))
 
-    def lost_requests(self) -> float:
-        """Requests that the windows of the candidate completed less than those around them; negative for a gain."""
+    def lost_requests(self, stood: Sequence[Reading] = ()) -> float:
+        """Requests that the windows of the candidate completed less than those around them; negative for a gain.
+
+        Args:
+            stood: Further windows of the candidate, which have none of `before` around them: all of these count.
+        """
         rates = [reading.throughput_per_s for reading in self.befores]
-        return sum(
-            (statistics.fmean(rates[place : place + 2]) - reading.throughput_per_s) * reading.seconds
-            for place, reading in enumerate(self.candidates)
-        )
+        beside = [statistics.fmean(rates[place : place + 2]) for place in range(len(self.candidates))]
+        beside += [statistics.fmean(rates)] * len(stood)
+        windows = zip(beside, (*self.candidates, *stood), strict=True)
+        return sum((rate - reading.throughput_per_s) * reading.seconds for rate, reading in windows)
 
     def _differences(self, tried: Sequence[float], of: Literal["goodput", "latency"]) -> list[float]:
         around = [reading.goodput_per_s if of == "goodput" else reading.latency_ms or 0.0 for reading in self.befores]

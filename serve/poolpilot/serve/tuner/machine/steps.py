@@ -41,6 +41,7 @@ def begin_try(
         befores=memory.baseline[-1:],
         throughput_noise=_throughput_noise(memory, rules),
         risen=0.0 if homeward else memory.risen,
+        rows_lost=0.0 if homeward else memory.rows_lost,
     )
     memory = memory.but(
         state=State.TRY,

@@ -3,12 +3,12 @@
 import math
 import statistics
 
-from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.known.known_workloads import hour_of_week, sight_of
 from poolpilot.serve.tuner.machine.decision import State
 from poolpilot.serve.tuner.machine.look import Look, Reading
 from poolpilot.serve.tuner.machine.memory import Journey, Memory, Refusal
 from poolpilot.serve.tuner.machine.paired_trial import Z_ONE_SIDED_95, PairedTrial
+from poolpilot.serve.tuner.machine.rolling_back import taken_back
 from poolpilot.serve.tuner.machine.steps import Step, begin_try, further_step
 from poolpilot.serve.tuner.machine.why_not import Rules
 
@@ -25,15 +25,15 @@ def in_try(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     trial = memory.trial.with_reading(reading)
     memory = memory.but(trial=trial, expected=trial.next)
     judged = trial.held_to(memory.baseline, rules.guard)
-    if (harm := judged.harm(rules.guard)) is not None:
-        return _lost_out(harm, look, memory, rules, counted=True)
+    if (harm := judged.harm(rules.guard) or judged.starves(rules.min_rows_share)) is not None:
+        return lost_out(harm, look, memory, rules, counted=True)
     verdict = judged.verdict(rules.guard, rules.pace)
     shown = _shown(judged)
     if verdict is None:
         return memory, memory.decision(f"{len(trial.candidates)} windows of {trial.candidate} beside {trial.before}")
     if verdict == "worse":
         said = judged.too_slow((), rules.guard) or f"{trial.candidate} is {shown} against {trial.before}"
-        return _lost_out(said, look, memory, rules, counted=False)
+        return lost_out(said, look, memory, rules, counted=False)
     memory = memory.but(state=State.VERIFY, trial=judged, expected=trial.candidate, stood=(), worse=0)
     than = trial.before if judged is trial else f"{trial.before} before the try, which has become poorer"
     return memory, memory.decision(f"{trial.candidate} is {verdict} than {than}: {shown}; it must stand")
@@ -59,55 +59,43 @@ def in_verify(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Ste
     memory = memory.but(stood=(*memory.stood, reading), worse=0 if bad is None else memory.worse + 1)
     before = statistics.fmean(math.log(each.goodput_per_s) for each in trial.befores)
     if memory.worse >= 2 or before - math.log(reading.goodput_per_s) > HALVED:
-        return _lost_out(f"{trial.candidate} did not stand: {bad}", look, memory, rules, counted=True)
-    if (slow := trial.too_slow(memory.stood, rules.guard)) is not None:
-        return _lost_out(slow, look, memory, rules, counted=False)
+        return lost_out(
+            f"{trial.candidate} did not stand: {bad or 'goodput has halved'}", look, memory, rules, counted=True
+        )
+    not_to_stay = trial.too_slow(memory.stood, rules.guard) or trial.starves(rules.min_rows_share, memory.stood)
+    if not_to_stay is not None:
+        return lost_out(not_to_stay, look, memory, rules, counted=False)
     if len(memory.stood) < rules.pace.verify_windows or bad is not None:
         return memory, memory.decision(f"{trial.candidate} has stood {len(memory.stood)} windows")
     return _accepted(look, memory, rules)
 
 
-def abandon(memory: Memory) -> Memory:
+def abandon(look: Look, memory: Memory) -> Memory:
     """Ends a try that cannot be judged; what is verified comes back."""
     if memory.trial is None:
         return memory.but(expected=memory.verified)
-    return memory.but(state=State.WATCH, trial=None, expected=memory.verified, baseline=(), recall=None)
-
-
-def taken_back(reason: str, bad: PoolTuple, look: Look, memory: Memory, rules: Rules, *, counted: bool) -> Step:
-    """Brings back what is verified, and does not try the bad tuple again for a while."""
-    until_s, trial = look.at_s + rules.guard.retry_after_s, memory.trial
-    more = trial is not None and bool(trial.candidates) and trial.by_completions().gain()[0] > 0.0
-    refusal = Refusal(pool_tuple=bad, until_s=until_s, completed_more=more)
-    memory = memory.but(
-        state=State.ROLL_BACK,
-        trial=None,
-        homeward=False,
-        recall=None,
-        goal=None,
-        exploring=False,
-        expected=memory.verified,
-        pending=None,
-        exposed=_exposed(memory, rules),
-        refusals=(*memory.refusals, refusal),
-        roll_backs_s=(*memory.roll_backs_s, look.at_s) if counted else memory.roll_backs_s,
+    lost = booked(memory, look.reading if look.in_force == memory.expected == memory.trial.candidate else None)
+    return memory.but(
+        state=State.WATCH, trial=None, expected=memory.verified, baseline=(), recall=None, lost_requests=lost
     )
-    return memory, memory.decision(f"{reason}: back to {memory.verified}")
 
 
-def rolled_back(look: Look, memory: Memory, rules: Rules) -> Step:
-    """Once what is verified is in force again: a while without tries, a long one after several roll-backs."""
-    if len(memory.roll_backs_s) >= rules.guard.breaker_roll_backs:
-        memory = memory.but(
-            state=State.OPEN_CIRCUIT, wait_until_s=look.at_s + rules.guard.circuit_open_s, roll_backs_s=()
-        )
-        often = rules.guard.breaker_roll_backs
-        return memory, memory.decision(
-            f"{often} tries were taken back within an hour: none for {rules.guard.circuit_open_s:g} s"
-        )
-    seconds = rules.guard.cool_down_s * memory.exposed
-    memory = memory.but(state=State.COOL_DOWN, wait_until_s=look.at_s + seconds)
-    return memory, memory.decision(f"{memory.verified} is back in force; no try for {seconds:.0f} s")
+def booked(memory: Memory, further: Reading | None = None) -> float:
+    """Requests that tries have cost, the one in progress included.
+
+    Args:
+        memory: What is remembered.
+        further: A window of its candidate that it was not judged by, where there is one.
+    """
+    if memory.trial is None:
+        return memory.lost_requests
+    stood = memory.stood if memory.state is State.VERIFY else ()
+    trial = memory.trial
+    if further is not None and memory.state is State.VERIFY:
+        stood = (*stood, further)
+    elif further is not None:
+        trial = trial.with_reading(further)
+    return memory.lost_requests + trial.lost_requests(stood)
 
 
 def _accepted(look: Look, memory: Memory, rules: Rules) -> Step:
@@ -127,11 +115,12 @@ def _accepted(look: Look, memory: Memory, rules: Rules) -> Step:
         homeward=False,
         recall=None,
         risen=memory.risen + (trial.latency_rise() or 0.0),
+        rows_lost=memory.rows_lost + (trial.rows_fall(memory.stood) or 0.0),
         tries_s=memory.tries_s[:-1] if better else memory.tries_s,
         baseline=(*trial.candidates, *memory.stood)[-2 * rules.pace.baseline_windows :],
         stood=(),
         asked_s=None,
-        lost_requests=memory.lost_requests + trial.lost_requests(),
+        lost_requests=booked(memory),
     )
     said = f"{trial.candidate} is verified; it replaces {trial.before}"
     flat = 0 if memory.journey is None else len(memory.journey.steps)
@@ -150,6 +139,8 @@ def _with_way(trial: PairedTrial, memory: Memory, *, better: bool) -> Memory:
         return memory.but(journey=None, refusals=(*memory.refusals, *passed), goal=None, exploring=False)
     if memory.recall is not None:
         return memory.but(journey=None)
+    if better:
+        memory = memory.but(openings=0)
     journey = (memory.journey or Journey(origin=trial.before)).with_step(trial.candidate, *trial.gain())
     if better or journey.shown_better:
         memory = memory.but(exploring=False, explored=0)
@@ -164,19 +155,22 @@ def _filed(trial: PairedTrial, look: Look, memory: Memory) -> Memory:
     return memory.but(known=known, present=number, sights=())
 
 
-def _exposed(memory: Memory, rules: Rules) -> float:
-    """Share of the longest try that the one that is taken back has lasted."""
-    if memory.trial is None:
-        return 1.0
-    windows = len(memory.trial.candidates) + len(memory.stood)
-    return min(windows / (rules.pace.most_pairs + rules.pace.verify_windows), 1.0)
+def lost_out(
+    reason: str, look: Look, memory: Memory, rules: Rules, *, counted: bool, further: Reading | None = None
+) -> Step:
+    """Ends a try that was not better; one of an earlier tuple only shows that the present one is right.
 
-
-def _lost_out(reason: str, look: Look, memory: Memory, rules: Rules, *, counted: bool) -> Step:
-    """Ends a try that was not better; one of an earlier tuple only shows that the present one is right."""
+    Args:
+        reason: Why, as a sentence.
+        look: What was found out last.
+        memory: What is remembered.
+        rules: What is allowed.
+        counted: Whether it counts as a roll-back, of which several open the circuit.
+        further: See `booked`.
+    """
     assert memory.trial is not None
     trial = memory.trial
-    memory = memory.but(lost_requests=memory.lost_requests + trial.lost_requests())
+    memory = memory.but(lost_requests=booked(memory, further))
     if memory.exploring and (fall := trial.left_behind(memory.baseline, rules.guard)):
         worse = f"{trial.before} completes {100 * -math.expm1(-fall):.0f} % less than before the try"
         reason = f"{reason}; {worse}, so nothing more is tried to learn from under this workload"

@@ -2,14 +2,16 @@
 
 import math
 import statistics
+from collections.abc import Sequence
 
+from poolpilot.serve.tuner.machine.another_workload import spared, watched_anew
 from poolpilot.serve.tuner.machine.decision import Mode, State
 from poolpilot.serve.tuner.machine.look import Look, Proposal, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.paired_trial import noise_of
 from poolpilot.serve.tuner.machine.recalling import file_verified, recall, recognised
+from poolpilot.serve.tuner.machine.rolling_back import taken_back
 from poolpilot.serve.tuner.machine.steps import Step, begin_try
-from poolpilot.serve.tuner.machine.trying import taken_back
 from poolpilot.serve.tuner.machine.why_not import Rules, candidate_of, promised, promises, why_not
 
 NOISES = 3.0
@@ -18,26 +20,49 @@ NOISES = 3.0
 
 def in_watch(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     """Takes a window of what is verified until there are enough, then asks."""
+    if _is_paused(look, memory):  # what was found at first has been tried meanwhile
+        return in_pause(reading, look, memory.but(state=memory.paused), rules)
     memory = recognised(look, _with_window(reading, look, memory, rules), rules)
     if (step := recall(look, memory, rules)) is not None:
         return step
     if look.proposal is not None and memory.baseline:
         return _weighed(look.proposal, look, memory, rules)
-    have, want = len(memory.baseline), rules.pace.baseline_windows
-    watched_s = look.at_s - memory.began_s
-    if have < want or watched_s < rules.pace.observe_for_s:
-        return memory, memory.decision(f"watching: {have} windows of {want}, {watched_s:.0f} s")
-    if memory.check_home and rules.mode is Mode.APPLY and rules.envelope.allows(memory.home):
-        said = f"goodput fell: would {memory.home}, which was in force at first, do better now?"
-        return begin_try(memory.home, look, memory, rules, said, homeward=True)
+    if not _has_watched(look, memory, rules):
+        have, want = len(memory.baseline), rules.pace.baseline_windows
+        return memory, memory.decision(f"watching: {have} windows of {want}, {look.at_s - memory.began_s:.0f} s")
+    if _home_is_due(memory, rules):
+        return _home_asked(look, memory, rules)
     return _asking(look, memory.but(check_home=False), rules)
+
+
+def _has_watched(look: Look, memory: Memory, rules: Rules) -> bool:
+    enough = len(memory.baseline) >= rules.pace.baseline_windows
+    return enough and look.at_s - memory.began_s >= rules.pace.observe_for_s
+
+
+def _is_paused(look: Look, memory: Memory) -> bool:
+    return memory.wait_until_s is not None and look.at_s < memory.wait_until_s
+
+
+def _home_is_due(memory: Memory, rules: Rules) -> bool:
+    """Whether what was found at first is to be tried: under another workload, unless it is known what that needs."""
+    unknown = memory.check_home and memory.present is None and memory.verified != memory.home
+    return unknown and rules.mode is Mode.APPLY and rules.envelope.allows(memory.home)
+
+
+def _home_asked(look: Look, memory: Memory, rules: Rules) -> Step:
+    """The try of what was found at first; where it may not be made now, it waits for leave as every other."""
+    if (no := why_not(memory.home, look, memory, rules)) is not None:
+        state = memory.state if _is_paused(look, memory) else State.HOLD
+        memory = memory.but(state=state, pending=memory.home, recall=None)
+        return memory, memory.decision(no)
+    said = f"another workload: would {memory.home}, which was in force at first, do better now?"
+    return begin_try(memory.home, look, memory, rules, said, homeward=True)
 
 
 def in_hold(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     """Takes a window of what is to stay: asks again now and then, and begins anew under another workload."""
-    change = _change(reading, memory)
-    beyond = _beyond(memory, rules)
-    if abs(change) > beyond:
+    if change := shift(reading, memory.baseline, rules):
         other = memory.other + 1 if change > 0 else memory.other - 1
         memory = memory.but(other=other if other * change > 0 else int(math.copysign(1, change)))
         if abs(memory.other) >= 2:
@@ -51,16 +76,24 @@ def in_hold(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     if (no := why_not(memory.pending, look, memory, rules)) is not None:
         return memory, memory.decision(no)
     said = f"{memory.pending} may be tried now"
-    return begin_try(memory.pending, look, memory, rules, said, homeward=False, recall=memory.recall)
+    homeward = memory.check_home and memory.recall is None and memory.pending == memory.home
+    return begin_try(memory.pending, look, memory, rules, said, homeward=homeward, recall=memory.recall)
 
 
 def in_pause(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
-    """Takes a window while nothing may be tried, until the time is over."""
-    memory = _with_window(reading, look, memory, rules)
-    if memory.wait_until_s is None or look.at_s < memory.wait_until_s:
-        return memory, memory.decision("nothing is tried yet")
-    memory = memory.but(state=State.WATCH, wait_until_s=None, asked_s=None)
-    return memory, memory.decision("the pause is over")
+    """Takes a window while nothing may be tried, until the time is over.
+
+    What was found at first is no such try: under another workload it is the way out of what was found for the one
+    before, whatever else is not trusted.
+    """
+    memory = recognised(look, _with_window(reading, look, memory, rules), rules)
+    if memory.wait_until_s is not None and not _is_paused(look, memory):
+        memory = memory.but(state=State.WATCH, wait_until_s=None, asked_s=None)
+        return memory, memory.decision("the pause is over")
+    ours = memory.state is not State.STAND_DOWN
+    if ours and _has_watched(look, memory, rules) and _home_is_due(memory, rules):
+        return _home_asked(look, memory, rules)
+    return memory, memory.decision("nothing is tried yet")
 
 
 def _asking(look: Look, memory: Memory, rules: Rules) -> Step:
@@ -112,7 +145,7 @@ def _arrived(reason: str, look: Look, memory: Memory, rules: Rules) -> Step:
 
 def _with_window(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Memory:
     """The baseline with a further window; under another workload it begins anew with it."""
-    if not memory.baseline or abs(_change(reading, memory)) <= _beyond(memory, rules):
+    if not memory.baseline or not shift(reading, memory.baseline, rules):
         return memory.but(baseline=_latest(memory, reading, rules))
     return memory.but(
         baseline=(reading,),
@@ -120,10 +153,12 @@ def _with_window(reading: Reading, look: Look, memory: Memory, rules: Rules) -> 
         workload=memory.workload + 1,
         asked_s=None,
         risen=0.0,
+        rows_lost=0.0,
         present=None,
         sights=(),
         exploring=False,
-        explored=_spared(memory, rules),
+        explored=spared(memory, rules),
+        check_home=memory.check_home or not memory.refuses(memory.home),
     )
 
 
@@ -132,50 +167,36 @@ def _another_workload(reading: Reading, look: Look, memory: Memory, rules: Rules
     on_probation = memory.changed_s is not None and look.at_s - memory.changed_s < rules.guard.probation_s
     if fell and on_probation and memory.replaced is not None and rules.mode is Mode.APPLY:
         known = memory.known if memory.present is None else memory.known.missed(memory.present)
-        bad, memory = (
-            memory.verified,
-            memory.but(verified=memory.replaced, replaced=None, journey=None, baseline=(), known=known, present=None),
+        bad = memory.verified
+        memory = memory.but(
+            verified=memory.replaced,
+            lately=bad,
+            replaced=None,
+            journey=None,
+            baseline=(),
+            known=known,
+            present=None,
         )
         return taken_back(f"goodput fell soon after {bad} was set", bad, look, memory, rules, counted=True)
-    memory = memory.but(
-        state=State.WATCH,
-        workload=memory.workload + 1,
-        baseline=(reading,),
-        began_s=look.at_s,
-        other=0,
-        asked_s=None,
-        pending=None,
-        journey=None,
-        goal=None,
-        refusals=(),
-        risen=0.0,
-        check_home=fell and memory.verified != memory.home,
-        present=None,
-        sights=(),
-        recall=None,
-        exploring=False,
-        explored=_spared(memory, rules),
-        returning=None,
-    )
+    memory = watched_anew(reading, look, memory, rules)
     memory = recognised(look, memory, rules)
     if (step := recall(look, memory, rules)) is not None:
         return step
     return memory, memory.decision("the workload is another one: watching begins anew")
 
 
-def _spared(memory: Memory, rules: Rules) -> int:
-    """Failed ways of learning that count under another workload: it gets one, at the price of the last."""
-    return min(memory.explored, max(rules.guard.explorations - 1, 0))
-
-
 def _latest(memory: Memory, reading: Reading, rules: Rules) -> tuple[Reading, ...]:
     return (*memory.baseline, reading)[-2 * rules.pace.baseline_windows :]
 
 
-def _change(reading: Reading, memory: Memory) -> float:
-    before = statistics.fmean(math.log(each.goodput_per_s) for each in memory.baseline)
-    return math.log(reading.goodput_per_s) - before
+def shift(reading: Reading, usual: Sequence[Reading], rules: Rules) -> float:
+    """How far ln goodput is from what it was, where that is another workload; 0 where it is chance.
 
-
-def _beyond(memory: Memory, rules: Rules) -> float:
-    return max(rules.pace.shift, NOISES * noise_of(memory.baseline))
+    Where goodput is told by the time that requests spend, which scatters, completed requests tell of it as well.
+    """
+    change = statistics.fmean(math.log(reading.goodput_per_s / each.goodput_per_s) for each in usual)
+    if abs(change) > max(rules.pace.shift, NOISES * noise_of(usual)):
+        return change
+    if not reading.by_time:
+        return 0.0
+    return shift(reading.by_completions(), [each.by_completions() for each in usual], rules)

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from poolpilot.env.objective import LEAST_ROWS_SHARE
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.guard.envelope import Envelope
+from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
+from poolpilot.serve.tuner.guard.hours import Hours
 from poolpilot.serve.tuner.machine.decision import Mode
-from poolpilot.serve.tuner.machine.envelope import Envelope
-from poolpilot.serve.tuner.machine.guard_settings import GuardSettings, PaceSettings
-from poolpilot.serve.tuner.machine.hours import Hours
 from poolpilot.serve.tuner.machine.look import Look, Proposal
 from poolpilot.serve.tuner.machine.memory import Memory
 
@@ -25,6 +26,7 @@ class Rules:
         envelope: The tuples that may be set.
         hours: When anything may be changed; at any time where none are named.
         approval: Whether a person must approve every tuple.
+        min_rows_share: Share of the rows read a second at first that must go on being read; see `Objective`.
     """
 
     mode: Mode
@@ -33,6 +35,7 @@ class Rules:
     envelope: Envelope
     hours: Sequence[Hours] = ()
     approval: bool = False
+    min_rows_share: float = LEAST_ROWS_SHARE
 
 
 def candidate_of(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -> PoolTuple | str:

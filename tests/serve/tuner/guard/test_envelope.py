@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.knobs import Knob, KnobSpace
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.tuner.machine.envelope import Envelope
-from poolpilot.serve.tuner.machine.guard_settings import GuardSettings
+from poolpilot.serve.tuner.guard.envelope import Envelope
+from poolpilot.serve.tuner.guard.guard_settings import GuardSettings
 
 ANY_NUMBER = st.integers(min_value=-(2**70), max_value=2**70)
 ANY_TUPLE = st.builds(PoolTuple, ANY_NUMBER, ANY_NUMBER, ANY_NUMBER)
@@ -70,6 +70,28 @@ def test_threads_bound_a_step_and_are_named() -> None:
     assert envelope.step(PoolTuple(4, 3, 500), PoolTuple(8, 3, 500)) == PoolTuple(4, 3, 500)
     with pytest.raises(SettingError, match="may ask for 32 threads; allowed are 20"):
         envelope.check(PoolTuple(4, 3, 500), PoolTuple(8, 3, 500))
+
+
+WORKERS = KnobSpace.of(2, Knob("pool_size", 1, 32, 4, "workers"))
+
+
+@pytest.mark.parametrize("rest", [(3, 10), (3, 500)])
+def test_what_the_server_lacks_is_never_varied(rest: tuple[int, int]) -> None:
+    envelope = Envelope.of(GuardSettings(least_stall_limit_ms=20), WORKERS)
+    verified = PoolTuple(4, *rest)
+    stepped = envelope.step(verified, PoolTuple(8, 1, 500))
+    assert stepped == PoolTuple(8, *rest)
+    envelope.check(verified, stepped)
+    with pytest.raises(SettingError, match="oversubscribe = 2 may not be tried"):
+        envelope.check(verified, PoolTuple(4, 2, rest[1]))
+    assert envelope.steps_between(verified, PoolTuple(16, 1, 6000)) == 2
+    assert hash(envelope) == hash(Envelope.of(GuardSettings(least_stall_limit_ms=20), WORKERS))
+
+
+def test_what_was_verified_with_a_knob_that_the_server_lacks_does_not_come_back() -> None:
+    envelope = Envelope.of(GuardSettings(), WORKERS)
+    assert envelope.allows(PoolTuple(8, 3, 10))
+    assert not envelope.allows(PoolTuple(8, 1, 500))
 
 
 def test_ranges_that_have_nothing_in_common_are_named() -> None:

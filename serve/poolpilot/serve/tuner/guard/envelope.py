@@ -4,10 +4,10 @@ import math
 from dataclasses import dataclass
 from typing import Self
 
-from poolpilot.env.knobs import CORE_KNOBS, KnobSpace
+from poolpilot.env.knobs import CORE_KNOBS, NOT_VARIED, KnobSpace
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.tuner.machine.guard_settings import GuardSettings
+from poolpilot.serve.tuner.guard.guard_settings import GuardSettings
 
 
 @dataclass(frozen=True)
@@ -15,14 +15,16 @@ class Envelope:
     """The tuples that may be set.
 
     Attributes:
-        ranges: Least and greatest value of each core knob.
+        ranges: Least and greatest value of each core knob; of one that the server lacks, its one value.
         factor: Most that a knob may change from a verified value.
         most_threads: Threads that a tuple may ask for.
+        lacking: Core knobs that the server lacks; a step leaves them as they are, whatever that is.
     """
 
     ranges: tuple[tuple[int, int], ...]
     factor: float
     most_threads: int | None
+    lacking: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, guard: GuardSettings, knobs: KnobSpace, most_threads: int | None = None) -> Self:
@@ -43,13 +45,12 @@ class Envelope:
         )
         ranges = tuple(_both(name, span, knobs) for name, span in zip(CORE_KNOBS, asked, strict=True))
         limits = [limit for limit in (guard.most_threads, most_threads) if limit is not None]
-        return cls(ranges, guard.factor, min(limits, default=None))
+        return cls(ranges, guard.factor, min(limits, default=None), frozenset(CORE_KNOBS).difference(knobs.knobs))
 
     def step(self, verified: PoolTuple, wanted: PoolTuple) -> PoolTuple:
         """The tuple nearest to `wanted` that may be set from a verified one; that one itself where there is none."""
         values = []
-        for now, goal, span in zip(verified.core, wanted.core, self.ranges, strict=True):
-            low, high = self._reach(now, span)
+        for (low, high), goal in zip(self._reaches(verified), wanted.core, strict=True):
             if low > high:
                 return verified
             values.append(min(max(goal, low), high))
@@ -59,7 +60,8 @@ class Envelope:
 
     def steps_between(self, verified: PoolTuple, wanted: PoolTuple) -> int:
         """How many steps lead from a verified tuple to `wanted`, whether they may be taken or not; at least one."""
-        ratios = (abs(math.log(max(goal, 1) / now)) for now, goal in zip(verified.core, wanted.core, strict=True))
+        values = zip(CORE_KNOBS, verified.core, wanted.core, strict=True)
+        ratios = (abs(math.log(max(goal, 1) / now)) for name, now, goal in values if name not in self.lacking)
         return max(math.ceil(max(ratios) / math.log(self.factor) - 1e-9), 1)
 
     def check(self, verified: PoolTuple, candidate: PoolTuple) -> None:
@@ -70,8 +72,8 @@ class Envelope:
         """
         if candidate == verified:
             return
-        for name, now, value, span in zip(CORE_KNOBS, verified.core, candidate.core, self.ranges, strict=True):
-            low, high = self._reach(now, span)
+        reaches = self._reaches(verified)
+        for name, value, (low, high), span in zip(CORE_KNOBS, candidate.core, reaches, self.ranges, strict=True):
             if not low <= value <= high:
                 raise SettingError(
                     f"{name} = {value} may not be tried from {verified}: allowed are {low}..{high}, a factor of "
@@ -89,6 +91,11 @@ class Envelope:
         spans = zip(pool_tuple.core, self.ranges, strict=True)
         return all(low <= value <= high for value, (low, high) in spans) and self._has_threads_for(pool_tuple)
 
+    def _reaches(self, verified: PoolTuple) -> list[tuple[int, int]]:
+        """How far each core knob may go from a verified tuple."""
+        known = zip(CORE_KNOBS, verified.core, self.ranges, strict=True)
+        return [(now, now) if name in self.lacking else self._reach(now, span) for name, now, span in known]
+
     def _reach(self, now: int, span: tuple[int, int]) -> tuple[int, int]:
         # A step of one is always allowed: below a factor of two small numbers would never move.
         down, up = min(math.ceil(now / self.factor), now - 1), max(math.floor(now * self.factor), now + 1)
@@ -99,8 +106,9 @@ class Envelope:
 
 
 def _both(name: str, asked: tuple[int, int], knobs: KnobSpace) -> tuple[int, int]:
-    knob = knobs.knobs.get(name)
-    taken = (asked[0], asked[1]) if knob is None else (math.ceil(knob.low), math.floor(knob.high))
+    if (knob := knobs.knobs.get(name)) is None:
+        return NOT_VARIED[name], NOT_VARIED[name]
+    taken = (math.ceil(knob.low), math.floor(knob.high))
     low, high = max(asked[0], taken[0]), min(asked[1], taken[1])
     if low > high:
         raise SettingError(

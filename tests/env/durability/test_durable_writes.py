@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from poolpilot.env.durable_writes import flush_folder, write_whole
+from poolpilot.env.durability.durable_writes import flush_folder, write_whole
 
 
 def test_data_is_written_as_it_is(tmp_path: Path) -> None:

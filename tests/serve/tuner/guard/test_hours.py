@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from poolpilot.errors import SettingError
-from poolpilot.serve.tuner.machine.hours import Hours
+from poolpilot.serve.tuner.guard.hours import Hours
 
 MONDAY = datetime(2026, 3, 2)
 

@@ -8,9 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolpilot.env.measurement.sweep import Core
+from poolpilot.pipelines.evaluate.statistics.family_intervals import (
+    FEWEST_FAMILIES,
+    MANY_FAMILIES,
+    bootstrap_interval,
+    t_interval,
+)
+from poolpilot.pipelines.evaluate.statistics.outcomes import Headroom, Outcome
 
 WITHIN = 0.05
 """A regret up to this counts as "within 5 %"."""
+
+FEWEST_WORKLOADS = 3
+"""Held-out workloads by which something can be judged at all."""
 
 METHOD_NAMES = {"predicted": "one_shot", "refined": "refiner"}
 """What reports call two methods, and what everybody else does."""
@@ -23,59 +33,12 @@ TAIL = 0.10
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What one method chose for one workload, seen from one starting tuple, and what that was worth.
-
-    Attributes:
-        workload_id: The workload.
-        family: Its family.
-        start: Name of the tuple in force in the first window the method saw.
-        method: Name of the method.
-        chosen: Core tuple it chose; the starting tuple where it abstained.
-        value: J of the chosen tuple.
-        regret: Share lost against the oracle.
-        abstained: Whether it declined to choose.
-        doubt: Width of the interval of its expected gain; None for a method that states none.
-    """
-
-    workload_id: str
-    family: str
-    start: str
-    method: str
-    chosen: Core
-    value: float
-    regret: float
-    abstained: bool = False
-    doubt: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Headroom:
-    """What could be gained over the single best static tuple under one workload.
-
-    Attributes:
-        sbs_value: J of the single best static tuple.
-        oracle_value: J of the oracle.
-        noise: Standard deviation of repeats of J.
-    """
-
-    sbs_value: float
-    oracle_value: float
-    noise: float
-
-    @property
-    def exceeds_noise(self) -> bool:
-        """Whether the gain to be had is more than twice the noise."""
-        return self.oracle_value - self.sbs_value > 2.0 * self.noise
-
-
-@dataclass(frozen=True, slots=True)
 class PairedDifference:
     """Mean of a method's regret minus a baseline's on the same windows; negative is better than the baseline.
 
     Attributes:
         mean_difference: The mean over workloads and starting tuples.
-        low: Lower bound of its 95 % interval; None with fewer than two families.
+        low: Lower bound of its 95 % interval; None with fewer than three families.
         high: Upper bound.
     """
 
@@ -99,21 +62,20 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, float]:
 
 
 def paired(first: Sequence[Outcome], second: Sequence[Outcome], resamples: int, seed: int) -> PairedDifference:
-    """Compares two methods case by case, with a percentile bootstrap that resamples whole families.
+    """Compares two methods case by case, with an interval by families.
 
-    Workloads of one family resemble each other; resampling workloads would count the same evidence many times
-    (Cameron, Gelbach and Miller, "Bootstrap-based improvements for inference with clustered errors", 2008).
+    Workloads of one family resemble each other; an interval by workloads would count the same evidence many times.
 
     Args:
         first: Outcomes of the method.
-        second: Outcomes of the baseline for the same workloads and starting tuples.
+        second: Outcomes of the baseline for the same workloads, starting tuples and replays.
         resamples: Number of bootstrap samples.
         seed: Seed of the resampling.
     """
-    baseline = {(outcome.workload_id, outcome.start): outcome.regret for outcome in second}
+    baseline = {outcome.case: outcome.regret for outcome in second}
     by_family: dict[str, list[float]] = defaultdict(list)
     for outcome in first:
-        by_family[outcome.family].append(outcome.regret - baseline[outcome.workload_id, outcome.start])
+        by_family[outcome.family].append(outcome.regret - baseline[outcome.case])
     sums, counts = _sums_and_counts(by_family)
     low, high = clustered_interval(by_family, resamples, seed)
     return PairedDifference(float(sums.sum() / counts.sum()), low, high)
@@ -122,26 +84,14 @@ def paired(first: Sequence[Outcome], second: Sequence[Outcome], resamples: int, 
 def clustered_interval(
     by_family: Mapping[str, Sequence[float]], resamples: int, seed: int
 ) -> tuple[float | None, float | None]:
-    """The 95 % interval of a mean, from a percentile bootstrap of whole families; none for fewer than two of them."""
-    from scipy.stats import bootstrap
+    """The 95 % interval of the mean over all cases; see `family_intervals.py`.
 
+    By Student's t below `MANY_FAMILIES`, by a bootstrap from there on, none below `FEWEST_FAMILIES`.
+    """
     sums, counts = _sums_and_counts(by_family)
-    if len(sums) < 2:
+    if len(sums) < FEWEST_FAMILIES:
         return None, None
-
-    def mean(families: NDArray[np.int64], axis: int) -> NDArray[np.float64]:
-        pooled: NDArray[np.float64] = sums[families].sum(axis=axis) / counts[families].sum(axis=axis)
-        return pooled
-
-    found = bootstrap(
-        (np.arange(len(sums)),),
-        mean,
-        n_resamples=resamples,
-        method="percentile",
-        vectorized=True,
-        rng=np.random.default_rng(seed),
-    ).confidence_interval
-    return float(found.low), float(found.high)
+    return t_interval(sums, counts) if len(sums) < MANY_FAMILIES else bootstrap_interval(sums, counts, resamples, seed)
 
 
 def _sums_and_counts(by_family: Mapping[str, Sequence[float]]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -175,11 +125,16 @@ def _with_headroom(
 
 
 def same_advice(outcomes: Iterable[Outcome]) -> float:
-    """Share of the workloads for which a method chose one and the same tuple from every start."""
-    chosen: dict[str, set[Core]] = defaultdict(set)
+    """Share of the replayed workloads for which a method chose one and the same tuple from every start."""
+    chosen: dict[tuple[str, int], set[Core]] = defaultdict(set)
     for outcome in outcomes:
-        chosen[outcome.workload_id].add(outcome.chosen)
+        chosen[outcome.workload_id, outcome.replay].add(outcome.chosen)
     return float(np.mean([len(tuples) == 1 for tuples in chosen.values()]))
+
+
+def judged_by_seen(outcomes: Iterable[Outcome]) -> float:
+    """Share of a method's choices that are valued by the window it had seen of them, and so may look too good."""
+    return float(np.mean([outcome.judged_by_seen for outcome in outcomes]))
 
 
 def risk_coverage(outcomes: Sequence[Outcome]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

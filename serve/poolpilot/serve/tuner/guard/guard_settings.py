@@ -53,7 +53,12 @@ class GuardSettings(BaseModel):
     breaker_roll_backs: int = Field(
         default=3, ge=1, description="Roll-backs within an hour after which nothing is tried for a while."
     )
-    circuit_open_s: float = Field(default=21_600.0, gt=0.0, description="Seconds of that while.")
+    circuit_open_s: float = Field(
+        default=1800.0,
+        gt=0.0,
+        description="Seconds of that while; twice as long each time in a row until a try is shown to be better.",
+    )
+    circuit_most_s: float = Field(default=21_600.0, gt=0.0, description="Seconds of the longest such while.")
     probation_s: float = Field(
         default=600.0, ge=0.0, description="Seconds after a change in which a fall of goodput takes it back."
     )

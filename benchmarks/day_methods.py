@@ -1,0 +1,150 @@
+"""Methods that live through a day: the default, the best constant, the tuner, predictions unverified, and climbs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from day_server import Day, DayServer
+from poolpilot.agent.baselines.portfolio import constant_on
+from poolpilot.agent.controllers.warm_start import WarmStart, size_climb
+from poolpilot.env.climbing.climb import ClimbController
+from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
+from poolpilot.env.controller import Controller
+from poolpilot.env.measurement.protocol import MeasurementSettings, observe
+from poolpilot.env.objective import Objective
+from poolpilot.env.tuning.loop import tune
+from poolpilot.env.tuning.target import Target
+from poolpilot.errors import LostServerError, TupleChangedError
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.models.latent.latent_bandit import LatentBandit
+from poolpilot.models.latent.shipped_curves import load_curves
+from poolpilot.serve.tuner.guard.envelope import Envelope
+from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
+from poolpilot.serve.tuner.machine.decision import Mode, State
+from poolpilot.serve.tuner.machine.why_not import Rules
+from poolpilot.serve.tuner.tuner_loop import TunerLoop
+
+ASK_EVERY_S = 300.0
+
+
+@dataclass
+class DayResult:
+    """What a method made of a day.
+
+    Attributes:
+        bins: Requests completed in each bin.
+        changes: Tuples set.
+        roll_backs: Tries taken back.
+    """
+
+    bins: Sequence[float]
+    changes: int = 0
+    roll_backs: int = 0
+
+
+@dataclass
+class NoWayBack:
+    """The way back on a server that ends with this process."""
+
+    server: DayServer
+
+    def commit(self, pool_tuple: PoolTuple) -> None:
+        """Nothing outlives this process."""
+
+    def reach_again(self) -> bool:
+        """A restarted server is there again."""
+        return self.server.reach_again()
+
+
+@dataclass
+class _RollBacks:
+    count: int = 0
+    last: State = field(default=State.WATCH)
+
+    def add(self, _look: Any, decision: Any) -> None:
+        self.count += decision.state is State.ROLL_BACK and self.last is not State.ROLL_BACK
+        self.last = decision.state
+
+
+def default(day: Day) -> DayResult:
+    """Nobody touches it, but for what the day brings."""
+    with DayServer(day) as server:
+        server.run_for(day.length_s)
+        return DayResult(list(server.bins))
+
+
+def constant(day: Day) -> DayResult:
+    """The best constant of the known curves stands in the configuration file."""
+    with DayServer(day) as server:
+        best = constant_on(load_curves(), server.knobs, Objective())
+    with DayServer(day, best) as server:
+        server.run_for(day.length_s)
+        return DayResult(list(server.bins))
+
+
+def tuner(day: Day) -> DayResult:
+    """The tuner in apply mode, as it ships, but for a person's change, which it forgets after an hour."""
+    with DayServer(day) as server:
+        guard = GuardSettings(stand_down_s=3600.0)
+        rules = Rules(Mode.APPLY, guard, PaceSettings(), Envelope.of(guard, server.knobs))
+        seen = _RollBacks()
+        target = Target(server, Objective(), "a day", NoWayBack(server))  # type: ignore[arg-type]
+        measurement = MeasurementSettings(settle_s=1.0, window_s=5.0)
+        loop = TunerLoop(target, LatentBandit(load_curves()), rules, measurement, on_decision=seen.add, clock=server)
+        loop.run(day.length_s)
+        return DayResult(list(server.bins), len(server.changes), seen.count)
+
+
+def unguarded(day: Day) -> DayResult:
+    """What the predictor names is set at once and never verified."""
+    predictor = LatentBandit(load_curves())
+    with DayServer(day) as server:
+        windows: list[Any] = []
+        for _ in range(int(day.length_s // ASK_EVERY_S)):
+            try:
+                window = observe(server, 5.0).window
+                windows = [*[each for each in windows if each.pool_tuple != window.pool_tuple][-4:], window]
+                server.apply(predictor.predict(windows, server.knobs, Objective()).pool_tuple)
+                server.run_for(ASK_EVERY_S - 5.0)
+            except (LostServerError, TupleChangedError):
+                windows = []
+                server.reach_again()
+        return DayResult(list(server.bins), len(server.changes))
+
+
+def climbing(open_controller: Callable[[DayServer], Controller]) -> Callable[[Day], DayResult]:
+    """A climb for the whole day; one that is disturbed begins anew."""
+
+    def run(day: Day) -> DayResult:
+        with DayServer(day) as server:
+            left_s = day.length_s
+            while left_s > 5.0:
+                began_s = server.snapshot().time_s
+                try:
+                    tune(server, open_controller(server), Objective(), period_s=5.0, horizon_s=left_s)
+                    break
+                except (LostServerError, TupleChangedError):
+                    server.reach_again()
+                left_s -= server.snapshot().time_s - began_s
+            return DayResult(list(server.bins), len(server.changes))
+
+    return run
+
+
+def _cold(server: DayServer) -> Controller:
+    return ClimbController(spectral_climber(ClimbSettings(), server.knobs), server.tuple_in_force(), Objective())
+
+
+def _warm(server: DayServer) -> Controller:
+    climb = size_climb(ClimbSettings(), server.knobs, Objective())
+    return WarmStart(LatentBandit(load_curves()), server.knobs, Objective(), climb)
+
+
+METHODS: Mapping[str, Callable[[Day], DayResult]] = {
+    "default": default,
+    "constant": constant,
+    "tuner": tuner,
+    "unguarded": unguarded,
+    "cold climb": climbing(_cold),
+    "warm climb": climbing(_warm),
+}

@@ -1,0 +1,93 @@
+"""What methods made of days: requests completed beside the untouched default, regret, and unsafe half-minutes."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.table import Table
+
+from day_methods import DayResult
+from day_server import BIN_S, Day
+
+UNSAFE, CHANCE = 0.95, 3.0
+"""Less than this share of what the default completes in a phase, less so many deviations of its bins there."""
+
+LEAST_PER_S = 0.01
+"""A rate of nothing has no logarithm."""
+
+
+def row_of(day: Day, best: Sequence[float], of_default: DayResult, result: DayResult) -> dict[str, float]:
+    """How a method did on a day.
+
+    `completed` is the logarithm of all that it completed over all that the default did; `log_rate` is the mean over
+    half-minutes of that of its rate over the usual one of the default in the phase, where a slow phase counts as much
+    as a fast one.
+    """
+    steady = steady_bins(day, len(of_default.bins) - 1)
+    rates, untouched = _rates(result)[steady], _rates(of_default)[steady]
+    phases = np.array([day.phase_at(number * BIN_S) for number in np.flatnonzero(steady)])
+    unsafe, regrets, gains = 0, list[float](), list[float]()
+    for phase in np.unique(phases):
+        here = phases == phase
+        usual, scatter = untouched[here].mean(), untouched[here].std()
+        unsafe += int((rates[here] < UNSAFE * usual - CHANCE * scatter).sum())
+        regrets += list(1.0 - rates[here] / max(best[phase], usual))
+        gains += list(np.log(np.maximum(rates[here], LEAST_PER_S) / max(usual, LEAST_PER_S)))
+    return {
+        "completed": math.log(_rates(result).sum() / _rates(of_default).sum()),
+        "log_rate": float(np.mean(gains)),
+        "regret": float(np.mean(regrets)),
+        "unsafe": unsafe,
+        "bins": len(rates),
+        "changes": result.changes,
+        "roll_backs": result.roll_backs,
+    }
+
+
+def steady_bins(day: Day, bins: int) -> NDArray[np.bool_]:
+    """Which bins lie within one phase."""
+    edges = [(number * BIN_S, (number + 1) * BIN_S - 0.1) for number in range(bins)]
+    return np.array([day.phase_at(begin) == day.phase_at(end) for begin, end in edges])
+
+
+def _rates(result: DayResult) -> NDArray[np.float64]:
+    """Requests a second of each bin; the last one, which a method may run into by its last window, is left out."""
+    return np.array(result.bins[:-1]) / BIN_S
+
+
+def summary(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Means over days; of what was completed the standard error and the worst day too, in logarithms."""
+    found = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
+    completed = [row["completed"] for row in rows]
+    error = float(np.std(completed, ddof=1) / math.sqrt(len(rows))) if len(rows) > 1 else math.nan
+    return found | {"completed_error": error, "worst_completed": min(completed), "days": len(rows)}
+
+
+def ahead_of(days: Sequence[Mapping[str, Mapping[str, float]]], name: str) -> dict[str, dict[str, float]]:
+    """On how many days a method completes more than each other one, and by how much less, in ln, on the worst."""
+    found: dict[str, dict[str, float]] = {}
+    for other in (other for other in days[0] if other != name):
+        ahead = [day[name]["completed"] - day[other]["completed"] for day in days]
+        found[other] = {"days": sum(one > 0.0 for one in ahead), "worst": min(ahead)}
+    return found
+
+
+def table_of(report: Mapping[str, Mapping[str, Any]]) -> Table:
+    """The report as people read it; ratios are geometric means over days."""
+    table = Table(
+        "method", "completed", "worst day", "rate, by half-minutes", "regret", "unsafe", "changes", "roll-backs"
+    )
+    for name, row in report.items():
+        table.add_row(
+            name,
+            f"x{math.exp(row['completed']):.2f} (error {100 * row['completed_error']:.0f} %)",
+            f"x{math.exp(row['worst_completed']):.2f}",
+            f"x{math.exp(row['log_rate']):.2f}",
+            f"{100 * row['regret']:.1f} %",
+            f"{row['unsafe']:.1f} of {row['bins']:.0f}",
+            f"{row['changes']:.0f}",
+            f"{row['roll_backs']:.1f}",
+        )
+    return table

@@ -1,0 +1,1 @@
+"""What must survive a crash: writes that are on the disk, and a folder that one process at a time writes to."""

@@ -1,0 +1,102 @@
+"""The way back: what is verified comes back into force, and nothing, or little, is tried for a while."""
+
+import math
+
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.machine.another_workload import watched_anew
+from poolpilot.serve.tuner.machine.decision import State
+from poolpilot.serve.tuner.machine.look import Look, Reading
+from poolpilot.serve.tuner.machine.memory import Memory, Refusal
+from poolpilot.serve.tuner.machine.paired_trial import KEPT_SHARE
+from poolpilot.serve.tuner.machine.steps import Step
+from poolpilot.serve.tuner.machine.why_not import Rules
+
+MOST_DOUBLINGS = 32
+"""Beyond these the longest pause is reached, whatever the settings."""
+
+
+def taken_back(reason: str, bad: PoolTuple, look: Look, memory: Memory, rules: Rules, *, counted: bool) -> Step:
+    """Brings back what is verified, and does not try the bad tuple again for a while."""
+    until_s, trial = look.at_s + rules.guard.retry_after_s, memory.trial
+    more = trial is not None and bool(trial.candidates) and trial.by_completions().gain()[0] > 0.0
+    refusal = Refusal(pool_tuple=bad, until_s=until_s, completed_more=more)
+    memory = memory.but(
+        state=State.ROLL_BACK,
+        trial=None,
+        homeward=False,
+        recall=None,
+        goal=None,
+        exploring=False,
+        expected=memory.verified,
+        pending=None,
+        exposed=_exposed(memory, rules),
+        refusals=(*memory.refusals, refusal),
+        roll_backs_s=(*memory.roll_backs_s, look.at_s) if counted else memory.roll_backs_s,
+        blamed=look.reading if counted else None,
+    )
+    return memory, memory.decision(f"{reason}: back to {memory.verified}")
+
+
+def rolled_back(look: Look, memory: Memory, rules: Rules) -> Step:
+    """Once what is verified is in force again: a while without tries, a long one after several roll-backs."""
+    blamed, reading = memory.blamed, look.reading
+    memory = memory.but(blamed=None)
+    if blamed is not None and reading is not None and fell_alike(blamed, reading, rules):
+        memory = watched_anew(reading, look, memory.but(roll_backs_s=memory.roll_backs_s[:-1]), rules)
+        return memory, memory.decision(
+            f"{memory.verified} is back in force and does no better: the workload is another one, watching begins anew"
+        )
+    if len(memory.roll_backs_s) >= rules.guard.breaker_roll_backs:
+        return _opened(look, memory, rules)
+    seconds = rules.guard.cool_down_s * memory.exposed
+    memory = memory.but(state=State.COOL_DOWN, paused=State.COOL_DOWN, wait_until_s=look.at_s + seconds)
+    return memory, memory.decision(f"{memory.verified} is back in force; no try for {seconds:.0f} s")
+
+
+def _opened(look: Look, memory: Memory, rules: Rules) -> Step:
+    """An open circuit, twice as long each time in a row: whoever is wrong so often is asked less and less."""
+    guard = rules.guard
+    seconds = min(
+        guard.circuit_open_s * 2.0 ** min(memory.openings, MOST_DOUBLINGS),
+        max(guard.circuit_most_s, guard.circuit_open_s),
+    )
+    memory = memory.but(
+        state=State.OPEN_CIRCUIT,
+        paused=State.OPEN_CIRCUIT,
+        wait_until_s=look.at_s + seconds,
+        roll_backs_s=(),
+        openings=memory.openings + 1,
+    )
+    return memory, memory.decision(
+        f"{guard.breaker_roll_backs} tries were taken back within an hour: none for {seconds:g} s"
+    )
+
+
+def fell_alike(blamed: Reading, back: Reading, rules: Rules) -> bool:
+    """Whether going back has brought nothing, so that what fell is not to be blamed on the tuple that was taken back.
+
+    Args:
+        blamed: The window for which it was taken back.
+        back: The first one since.
+        rules: What a try may lose; half of it counts as something.
+    """
+    if back.throughput_per_s <= 0.0:
+        return False
+    something = -math.log1p(-KEPT_SHARE * rules.guard.most_drop)
+    pairs = ((blamed, back), (blamed.by_completions(), back.by_completions()))
+    if any(math.log(now.goodput_per_s / then.goodput_per_s) > something for then, now in pairs):
+        return False
+    rows = (blamed.rows_read_per_s, back.rows_read_per_s)
+    if rows[0] is not None and rows[1] is not None and math.log(rows[1] / rows[0]) > something:
+        return False
+    if blamed.latency_ms is None or back.latency_ms is None:
+        return True
+    return math.log(blamed.latency_ms / back.latency_ms) <= math.log1p(KEPT_SHARE * rules.guard.most_latency_rise)
+
+
+def _exposed(memory: Memory, rules: Rules) -> float:
+    """Share of the longest try that the one that is taken back has lasted."""
+    if memory.trial is None:
+        return 1.0
+    windows = len(memory.trial.candidates) + len(memory.stood)
+    return min(windows / (rules.pace.most_pairs + rules.pace.verify_windows), 1.0)

@@ -1,0 +1,67 @@
+"""What is said of a day: its completed requests beside the default's, and what was run under the same conditions."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tuner_day
+from day_methods import METHODS, DayResult
+from day_report import ahead_of, row_of, steady_bins, summary
+from day_server import BIN_S, Day
+from tuner_day import KeptDays
+
+DAY = Day.draw(20, 0.25, disturbed=False)
+BINS = int(DAY.length_s // BIN_S)
+BEST = [10.0, 10.0, 10.0]
+
+
+def lived(*per_bin: float) -> DayResult:
+    """A day of so many requests in each bin, and a last bin that a method has only run into."""
+    return DayResult([*np.resize(per_bin, BINS), 1e6])
+
+
+def test_completed_is_the_ratio_of_totals_and_not_the_mean_of_ratios() -> None:
+    row = row_of(DAY, BEST, lived(100.0), lived(50.0, 450.0))
+    expected = sum(np.resize([50.0, 450.0], BINS)) / (100.0 * BINS)
+    assert math.exp(row["completed"]) == pytest.approx(expected)
+    assert row["log_rate"] < row["completed"]
+
+
+def test_unsafe_is_below_95_percent_less_three_deviations_of_the_default() -> None:
+    even = row_of(DAY, BEST, lived(100.0), lived(94.0))
+    assert even["unsafe"] == even["bins"] == steady_bins(DAY, BINS).sum()
+    scattered = row_of(DAY, BEST, lived(90.0, 110.0), lived(94.0))
+    assert scattered["unsafe"] == 0
+
+
+def test_days_are_summed_up_by_geometric_means_and_the_worst() -> None:
+    days = [row_of(DAY, BEST, lived(100.0), lived(per_bin)) for per_bin in (50.0, 800.0)]
+    found = summary(days)
+    assert math.exp(found["completed"]) == pytest.approx(2.0)
+    assert math.exp(found["worst_completed"]) == pytest.approx(0.5)
+    assert found["days"] == 2
+
+
+def test_days_on_which_one_method_is_ahead_of_another_are_counted() -> None:
+    days = [{"tuner": {"completed": gain}, "constant": {"completed": 1.0}} for gain in (0.9, 1.1, 1.2)]
+    assert ahead_of(days, "tuner") == {"constant": {"days": 2, "worst": pytest.approx(-0.1)}}
+
+
+def test_kept_day_is_taken_up_only_under_the_same_conditions_and_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs, count = tmp_path / "days.jsonl", list[int]()
+
+    def once(day: Day) -> DayResult:
+        count.append(day.seed)
+        return DayResult([1.0, 2.0])
+
+    monkeypatch.setattr(tuner_day, "METHODS", {**METHODS, "default": once})
+    for disturbed in (False, False, True):
+        KeptDays(runs, 0.25, disturbed=disturbed).lived(DAY, "default")
+    assert len(count) == 2
+    monkeypatch.setattr(tuner_day, "made_with", lambda: {"tuner": "another"})
+    assert KeptDays(runs, 0.25, disturbed=True).lived(DAY, "default").bins == [1.0, 2.0]
+    assert len(count) == 3

@@ -1,0 +1,82 @@
+"""The lines of a page that call `poolpilot`, and the command that such a line names."""
+
+import re
+import shlex
+from typing import Any
+
+import typer
+import typer.main
+from typer.core import TyperGroup
+
+from poolpilot.serve.commands.main import build
+from poolpilot.serve.commands.options.settings_command import BuiltCommand
+
+ACCOUNT = "F=/etc/poolpilot/client.cnf"
+"""Stands for a server where a line names none."""
+
+FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+"""What Typer raises for a wrong line; it names no public class for all of them."""
+
+PLACEHOLDERS = {"DSN": ACCOUNT, "N": "1"}
+
+
+def blocks(text: str, kind: str = "") -> list[str]:
+    """The blocks of a page; those of a shell have no kind."""
+    return [block for of, block in FENCED.findall(text) if of == kind]
+
+
+def shown(text: str) -> list[str]:
+    """The lines of the blocks that call it, without what follows a `#` or a `|`."""
+    lines = [re.split(r"\s[#|]\s", line)[0].strip() for block in blocks(text) for line in block.splitlines()]
+    called = [line.removeprefix("$ ").removeprefix("/opt/poolpilot/bin/") for line in lines]
+    return [line for line in called if line.startswith("poolpilot ")]
+
+
+def told(text: str) -> list[str]:
+    """What is said of it in passing; what only hints at a command is left out."""
+    lines = [" ".join(line.split()) for line in re.findall(r"`(poolpilot [^`]+)`", FENCED.sub("", text))]
+    return [line for line in lines if not re.match(r"poolpilot (\.\.\.|COMMAND)( |$)", line)]
+
+
+def given(line: str) -> list[str]:
+    """The arguments of a line, with what is optional in it and something for what stands for another."""
+    words = [word.removeprefix("[").removesuffix("]").removesuffix("...") for word in shlex.split(line)[1:]]
+    return [PLACEHOLDERS.get(word, word) for word in words]
+
+
+def whole(arguments: list[str]) -> tuple[Any, list[str]]:
+    """The command or group that arguments name, with its options, and what is left for it."""
+    command: Any = typer.main.get_command(build())
+    while isinstance(command, TyperGroup) and arguments and not arguments[0].startswith("-"):
+        command, arguments = command.commands[arguments[0]], arguments[1:]
+    return (command.whole() if isinstance(command, BuiltCommand) else command), arguments
+
+
+def check(line: str, *, complete: bool) -> None:
+    """Has the command parse a line; nothing is run.
+
+    Args:
+        line: The line.
+        complete: Whether whatever the command needs must be there, but for the server.
+
+    Raises:
+        KeyError: There is no such command.
+        UsageError: It takes no such options, or not so many values.
+    """
+    command, arguments = whole(given(line))
+    if isinstance(command, TyperGroup):
+        known = {name for parameter in command.params for name in (*parameter.opts, "--help")}
+        if unknown := [word for word in arguments if word not in known]:
+            raise typer.BadParameter(f"{line}: no {unknown}")
+        return
+    takes_a_server = any(parameter.param_type_name == "argument" and parameter.required for parameter in command.params)
+    if takes_a_server and not any("=" in one for one in arguments):
+        arguments = [ACCOUNT, *arguments]
+    try:
+        command.make_context(line, arguments, resilient_parsing=False)
+    except (typer.Exit, SystemExit):  # the help
+        return
+    except typer.BadParameter as error:
+        if complete or type(error).__name__ != "MissingParameter":
+            raise

@@ -1,0 +1,75 @@
+"""What the windows of a comparison say: floors and limits hold there too, and what is censored is the sweep's fault."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from tests.pipelines.evaluate.suite.test_suite_objectives import seen
+
+from poolpilot.env.measurement.sweep import Core
+from poolpilot.env.objective import Objective
+from poolpilot.env.server import PoolServer
+from poolpilot.featurizer.window import Window
+from poolpilot.pipelines.evaluate.live.comparison import Choices, broken_by, compared
+from poolpilot.pipelines.evaluate.live.live_result import LiveResult
+from poolpilot.pipelines.evaluate.stage import Stage
+
+DEFAULT, GOOD, GREEDY, BETWEEN = (2, 3, 500), (8, 3, 500), (64, 3, 500), (12, 3, 500)
+SWEPT = frozenset({DEFAULT, GOOD, GREEDY})
+OBJECTIVE = Objective(weights={"long": 0.0}, min_share={"long": 0.3}, max_p99_ms={"short": 100.0}, price_of_thread=0.0)
+
+
+def windows(short: int, long: int, short_ms: float = 10.0, scatter: int = 0) -> list[Window]:
+    """The windows of two rounds, which scatter to both sides."""
+    return [seen(short, long + side * scatter, short_ms) for side in (-1, -1, 1, 1)]
+
+
+def result_of(choices: Mapping[str, tuple[Core, Sequence[Window]]], swept: frozenset[Core] = SWEPT) -> LiveResult:
+    def opened() -> PoolServer:
+        raise AssertionError("nothing is measured any more")
+
+    stage = Stage("mine", "ours", 0, OBJECTIVE, opened)
+    cores = {name: core for name, (core, _) in choices.items()}
+    return compared(stage, Choices(cores, {}, swept), {name: each for name, (_, each) in choices.items()})
+
+
+CHOICES: dict[str, Any] = {
+    "reference": (GOOD, windows(4000, 50)),
+    "default": (DEFAULT, windows(100, 100)),
+    "default_again": (DEFAULT, windows(101, 100)),
+}
+
+
+@pytest.mark.parametrize(
+    ("short", "long", "short_ms", "scatter", "broken"),
+    [
+        (9000, 10, 10.0, 0, ("long",)),
+        (9000, 50, 300.0, 0, ("short",)),
+        (9000, 10, 300.0, 0, ("long", "short")),
+        (9000, 30, 10.0, 0, ()),
+        (9000, 29, 10.0, 20, ()),  # by chance
+    ],
+)
+def test_floors_and_limits_hold_where_choices_are_judged(
+    short: int, long: int, short_ms: float, scatter: int, broken: tuple[str, ...]
+) -> None:
+    greedy = windows(short, long, short_ms, scatter)
+    assert broken_by(OBJECTIVE, greedy, CHOICES["default"][1]) == broken
+    result = result_of({**CHOICES, "greedy": (GREEDY, greedy)})
+    run, default = result.run_of("greedy"), result.run_of("default")
+    assert run.broken == broken
+    assert (run.value == default.value) == bool(broken)
+    assert (result.censored is None) == bool(broken), "what breaks a floor is no better than the reference"
+
+
+def test_what_the_sweep_has_not_measured_may_be_better_without_its_fault() -> None:
+    better = (BETWEEN, windows(5000, 50))
+    assert result_of({**CHOICES, "between": better}).censored is None
+    censored = result_of({**CHOICES, "between": better}, SWEPT | {BETWEEN}).censored
+    assert censored is not None
+    assert "loses 20% against (12, 3, 500)" in censored
+
+
+def test_reference_that_breaks_a_floor_measured_afresh_is_none() -> None:
+    result = result_of({**CHOICES, "reference": (GREEDY, windows(9000, 10))})
+    assert result.censored == "the reference (64, 3, 500), best of the sweep, does not keep long measured afresh"

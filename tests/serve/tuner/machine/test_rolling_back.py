@@ -1,0 +1,137 @@
+"""Roll-backs: what a try is blamed for, how long nothing is tried then, and the way out of such a pause."""
+
+from collections.abc import Callable
+
+import pytest
+from tests.serve.tuner.conftest import HOME, Drive, falling, rising, rules
+
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.machine.decision import State
+
+MakeDrive = Callable[..., Drive]
+FAR = PoolTuple(16, 3, 500)
+
+
+def shifting(shifted: list[float], of: Callable[[PoolTuple, float], float] = rising) -> Callable[..., float]:
+    """A formula whose load is scaled by the last of `shifted`."""
+    return lambda where, at_s: of(where, at_s) * shifted[-1]
+
+
+def test_several_roll_backs_open_the_circuit_and_it_closes_again(drive: MakeDrive) -> None:
+    settings = rules(retry_after_s=0.0, cool_down_s=0.0, ask_every_s=0.0, breaker_roll_backs=2, circuit_open_s=600.0)
+    tuner = drive(falling, wanted=FAR, rules=settings)
+    tuner.until(State.OPEN_CIRCUIT)
+    opened_s = tuner.at_s
+    assert sum(state is State.ROLL_BACK for state in tuner.states()) == 2
+    assert tuner.in_force == HOME
+    tuner.until(State.TRY)
+    assert tuner.at_s - opened_s >= 600.0
+
+
+def test_circuit_stays_open_twice_as_long_each_time_until_a_try_is_better(drive: MakeDrive) -> None:
+    settings = rules(
+        retry_after_s=0.0,
+        cool_down_s=0.0,
+        ask_every_s=0.0,
+        breaker_roll_backs=1,
+        circuit_open_s=600.0,
+        circuit_most_s=2000.0,
+    )
+    tuner = drive(falling, wanted=FAR, rules=settings)
+    lasted: list[float] = []
+    for _ in range(4):
+        tuner.until(State.OPEN_CIRCUIT)
+        opened_s = tuner.at_s
+        tuner.until(State.WATCH, most=500)
+        lasted.append(tuner.at_s - opened_s)
+    assert lasted == pytest.approx([600.0, 1200.0, 2000.0, 2000.0], abs=5.0)
+    tuner.throughput = rising
+    tuner.run(100)
+    assert tuner.memory.verified == FAR
+    tuner.throughput, tuner.wanted = falling, PoolTuple(32, 3, 500)
+    tuner.until(State.OPEN_CIRCUIT)
+    opened_s = tuner.at_s
+    tuner.until(State.WATCH)
+    assert tuner.at_s - opened_s == pytest.approx(600.0, abs=5.0)
+
+
+def test_a_load_that_falls_in_the_middle_of_a_try_is_not_blamed_on_it(drive: MakeDrive) -> None:
+    shifted = [1.0]
+    tuner = drive(shifting(shifted), wanted=FAR)
+    tuner.until(State.TRY)
+    candidate = tuner.memory.expected
+    shifted.append(0.1)
+    tuner.until(State.ROLL_BACK, most=2)
+    assert tuner.turn().state is State.WATCH
+    assert "does no better: the workload is another one" in tuner.decision.reason
+    assert tuner.memory.roll_backs_s == ()
+    assert not tuner.memory.refuses(candidate)
+    tuner.run(120)
+    assert tuner.memory.verified == FAR
+
+
+def test_loads_that_fall_in_the_middle_of_tries_open_no_circuit(drive: MakeDrive) -> None:
+    shifted = [1.0]
+    tuner = drive(shifting(shifted), wanted=FAR)
+    for number in range(1, 6):
+        tuner.until(State.TRY)
+        shifted.append(0.3**number)
+        tuner.until(State.ROLL_BACK, most=8)
+    tuner.run(200)
+    assert State.OPEN_CIRCUIT not in tuner.states()
+    assert tuner.memory.verified == FAR
+
+
+def test_what_fell_on_probation_with_the_load_opens_no_circuit_either(drive: MakeDrive) -> None:
+    shifted = [1.0]
+    tuner = drive(shifting(shifted), wanted=PoolTuple(4, 3, 500), gain=0.5)
+    tuner.until(State.HOLD)
+    shifted.append(0.001)
+    tuner.until(State.ROLL_BACK, most=4)
+    assert tuner.memory.verified == HOME
+    tuner.throughput = lambda _where, _at_s: 0.1
+    assert tuner.turn().state is State.WATCH
+    assert tuner.memory.roll_backs_s == ()
+
+
+@pytest.mark.parametrize("pause", [State.OPEN_CIRCUIT, State.COOL_DOWN])
+def test_what_was_found_at_first_is_the_way_out_of_a_pause(drive: MakeDrive, pause: State) -> None:
+    """What was verified for a workload that is gone does not stay for the hours of an open circuit."""
+    others: list[bool] = []
+    tuner = drive(lambda where, at_s: (falling if others else rising)(where, at_s), wanted=FAR)
+    tuner.run(120)
+    assert tuner.memory.verified == FAR
+    until_s = tuner.at_s + 20_000.0
+    tuner.memory = tuner.memory.but(state=pause, paused=pause, wait_until_s=until_s)
+    tuner.run(20)
+    assert {where for where, _ in tuner.seen[-20:]} == {FAR}
+    others.append(True)
+    tuner.run(60)
+    assert tuner.memory.verified == tuner.in_force == HOME
+    assert (tuner.decision.state, tuner.memory.wait_until_s) == (pause, until_s)
+    assert {decision.pool_tuple for decision in tuner.run(200)} == {HOME}
+
+
+def test_in_a_pause_what_was_found_at_first_waits_for_approval(drive: MakeDrive) -> None:
+    others: list[bool] = []
+    tuner = drive(lambda where, at_s: (falling if others else rising)(where, at_s), wanted=FAR)
+    tuner.run(120)
+    tuner.memory = tuner.memory.but(
+        state=State.OPEN_CIRCUIT, paused=State.OPEN_CIRCUIT, wait_until_s=tuner.at_s + 20_000.0
+    )
+    tuner.rules = rules(approval=True)
+    others.append(True)
+    tuner.run(60)
+    assert (tuner.decision.pool_tuple, tuner.decision.state, tuner.decision.would) == (FAR, State.OPEN_CIRCUIT, HOME)
+    tuner.turn(approved=str(HOME))
+    assert tuner.decision.pool_tuple == HOME
+
+
+def test_a_person_who_has_set_the_pool_is_left_alone_under_another_workload_too(drive: MakeDrive) -> None:
+    shifted = [1.0]
+    tuner = drive(shifting(shifted), wanted=FAR, rules=rules(stand_down_s=20_000.0))
+    tuner.run(120)
+    tuner.turn(in_force=PoolTuple(5, 3, 500))
+    tuner.in_force = PoolTuple(5, 3, 500)
+    shifted.append(0.1)
+    assert {decision.pool_tuple for decision in tuner.run(100)} == {PoolTuple(5, 3, 500)}
