@@ -120,7 +120,7 @@ def left_open() -> Callable[[], set[str]]:
     Counting would not do: threads of libraries that other tests used may end at any time.
     """
     before = _open_now()
-    return lambda: _open_now() - before
+    return lambda: {_told(left) for left in _open_now() - before}
 
 
 def _open_now() -> set[str]:
@@ -129,6 +129,17 @@ def _open_now() -> set[str]:
         with suppress(FileNotFoundError):  # the descriptor that lists the folder is gone by now
             opened.add(f"descriptor {path.name}: {path.readlink()}")
     return opened
+
+
+def _told(left: str) -> str:
+    """A descriptor of a socket with the kernel's line of it, or with a word that it has none."""
+    if "socket:[" not in left:
+        return left
+    inode = left.rpartition("[")[2].rstrip("]")
+    tables = [Path("/proc/self/net") / name for name in ("tcp", "tcp6", "udp", "udp6", "unix", "netlink")]
+    lines = [line for table in tables for line in table.read_text().splitlines() if inode in line.split()]
+    threads = sorted({(path / "comm").read_text().strip() for path in Path("/proc/self/task").iterdir()})
+    return f"{left} {lines or 'closed meanwhile or never connected'}; threads of this process: {threads}"
 
 
 @pytest.fixture

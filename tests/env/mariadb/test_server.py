@@ -160,13 +160,13 @@ def test_rows_are_counted_while_a_statement_reads_them(server: MariadbServer, la
 
     before, reader = server.snapshot(), threading.Thread(target=scan)
     reader.start()
-    while_it_ran = 0.0
+    while_it_ran: list[float] = []
     while reader.is_alive():
-        read = measures_between(before, server.snapshot())["rows_read"] or 0.0
-        while_it_ran = read if reader.is_alive() else while_it_ran
+        while_it_ran.append(measures_between(before, server.snapshot())["rows_read"] or 0.0)
     reader.join()
-    assert 1e5 < while_it_ran < 20_001_000.0
-    assert (measures_between(before, server.snapshot())["rows_read"] or 0.0) >= 20_000_000.0
+    # The last look may come after the last row; looks read rows of their own.
+    assert any(1e5 < read < 2e7 for read in while_it_ran)
+    assert (measures_between(before, server.snapshot())["rows_read"] or 0.0) >= 2e7
 
 
 def test_wait_events_are_missing_where_performance_schema_is_off(lab: Lab) -> None:
