@@ -95,6 +95,31 @@ def test_class_must_keep_its_share_of_the_reference(make_window: MakeWindow) -> 
     assert objective.feasible(starved)
 
 
+def test_where_the_first_is_too_late_one_in_doubt_beats_one_that_breaks_its_floor(make_window: MakeWindow) -> None:
+    """Neither may be kept beyond doubt; of the two the one that keeps its share is taken."""
+    late = make_window({"a": {200.0: 100}, "b": {1.0: 10}})
+    doubtful = make_window({"a": {1.0: 150}, "b": {1.0: 4}}, PoolTuple(8, 3, 500))
+    broken = make_window({"a": {1.0: 900}, "b": {1.0: 1}}, PoolTuple(64, 3, 500))
+    objective = Objective(max_p99_ms={"a": 100.0}, min_share={"b": 0.3})
+    assert not any(objective.may_be_kept(window, late) for window in (late, doubtful, broken))
+    assert objective.best([late, doubtful, broken]) is doubtful
+    assert objective.best([late, broken]).pool_tuple != doubtful.pool_tuple
+
+
+def test_floor_of_nothing_is_none(make_window: MakeWindow) -> None:
+    window = make_window({"a": {1.0: 100}, "b": {1.0: 1}})
+    assert Objective(min_share={"b": 0.0}).floors(window) == {}
+
+
+def test_what_is_kept_of_floors_and_limits_is_over_what_must_be(make_window: MakeWindow) -> None:
+    reference = make_window({"a": {1.0: 100}, "b": {1.0: 100}})
+    window = make_window({"a": {50.0: 900}, "b": {1.0: 30}})
+    objective = Objective(max_p99_ms={"a": 100.0}, min_share={"b": 0.6})
+    kept = objective.kept_limits(window, reference)
+    assert kept == {"share of b": pytest.approx(0.5), "p99 of a": pytest.approx(2.0, rel=0.1)}
+    assert Objective().kept_limits(window, reference) == {}
+
+
 def test_targets_and_weights_come_from_the_classes() -> None:
     classes = [RequestClass("a", (), target_ms=20.0), RequestClass("b", (), weight=3.0)]
     assert Objective.of_classes(classes) == Objective(targets_ms={"a": 20.0}, weights={"a": 1.0, "b": 3.0})

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from poolpilot.env.objective import ROWS, Objective
 from poolpilot.featurizer.window import Window
 
+RULED_OUT = 2.0
+"""How many times as many errors below a floor as above it are doubt: what is ruled out is not tried again."""
+
 
 @dataclass(frozen=True, slots=True)
 class BrokenFloor:
@@ -52,6 +55,21 @@ def broken_floors(window: Window, reference: Window, objective: Objective) -> tu
         if kept - objective.floor_errors * error < floor:
             broken.append(BrokenFloor(name, kept, error, floor, of_class=name != ROWS or bool(reference.classes)))
     return tuple(sorted(broken, key=lambda one: one.kept / one.floor))
+
+
+def floor_in_doubt(window: Window, reference: Window, objective: Objective) -> bool:
+    """Whether a share is so near to its floor that by counting it may be on either side.
+
+    Few requests that ended make a share look surer than it is; so the error at the floor itself counts too.
+    """
+    for name, floor in objective.floors(reference).items():
+        kept, error = objective.kept_share(name, window, reference)
+        if reference.classes:
+            at_floor = floor * reference.classes[name].throughput_per_s * window.duration_s
+            error = max(error, floor / math.sqrt(at_floor + 1.0))
+        if -RULED_OUT * objective.floor_errors * error < kept - floor < objective.floor_errors * error:
+            return True
+    return False
 
 
 def forbidden_by_floors(windows: Sequence[Window], objective: Objective) -> str | None:

@@ -41,6 +41,10 @@ MOST_SLOPE_PER_S = 1.0
 ROWS = "rows read"
 """What has a floor where no class is known: a long statement reads most of the rows, whoever sends it."""
 
+LONG_ROWS = 100.0
+"""Rows read for each statement, on average, from which on long ones are there: reading so many takes about as long as
+answering a point select."""
+
 LEAST_ROWS_SHARE = 0.3
 """Share of the rows that must go on being read unless somebody says another one."""
 
@@ -198,12 +202,16 @@ class Objective(BaseModel):
         return math.log(self.worth_per_s(window)) - self.price_of_thread * math.log(window.pool_tuple.pool_size)
 
     def floors(self, reference: Window) -> dict[str, float]:
-        """Share that each class must keep of what it has under the reference; of `ROWS` where no class is known."""
+        """Share that each class must keep of what it has under the reference.
+
+        Of `ROWS` where no class is known and statements read so many that long ones are among them.
+        """
         if reference.classes:
             has = {name for name, of_class in reference.classes.items() if of_class.throughput_per_s > 0.0}
-            return {name: share for name, share in self.min_share.items() if name in has}
-        reads = reference.indicators.get(ROWS_READ_PER_S, 0.0) > 0.0
-        return {ROWS: self.min_rows_share} if reads and self.min_rows_share > 0.0 else {}
+            return {name: share for name, share in self.min_share.items() if name in has and share > 0.0}
+        reads = reference.indicators.get(ROWS_READ_PER_S, 0.0)
+        long_ones = reads > 0.0 and reads >= LONG_ROWS * reference.throughput_per_s
+        return {ROWS: self.min_rows_share} if long_ones and self.min_rows_share > 0.0 else {}
 
     def kept_share(self, name: str, window: Window, reference: Window) -> tuple[float, float]:
         """Share of what it had under the reference that a window leaves what has a floor, and its error by counting.
@@ -217,6 +225,16 @@ class Objective(BaseModel):
         now = window.classes[name].throughput_per_s if name in window.classes else 0.0
         counts = (now * window.duration_s + 1.0, before * reference.duration_s + 1.0)
         return now / before, now / before * math.sqrt(sum(1.0 / count for count in counts))
+
+    def kept_limits(self, window: Window, reference: Window) -> dict[str, float]:
+        """What a window keeps of each floor and limit, over what it must: below 1 it is broken by that factor."""
+        floors = self.floors(reference)
+        kept = {f"share of {name}": self.kept_share(name, window, reference)[0] / floors[name] for name in floors}
+        for name, limit_ms in self.max_p99_ms.items():
+            if name in window.classes:
+                p99_ms = window.classes[name].latency.quantile(0.99) / 1000.0
+                kept[f"p99 of {name}"] = limit_ms / max(p99_ms, limit_ms / LARGEST)
+        return kept
 
     def feasible(self, window: Window, reference: Window | None = None, errors: float = 0.0) -> bool:
         """Whether the window keeps the constraints.
@@ -243,6 +261,7 @@ class Objective(BaseModel):
     def best(self, windows: Sequence[Window]) -> Window:
         """The window of the configuration to end on: of those that may be kept the one of the highest J.
 
+        Where none may be, as where the first breaks a limit, one that keeps floors and limits by its share comes first.
         Where that is the first, and others that are better keep all floors but not beyond doubt, it is that of them
         which is furthest above its floors in errors: few completions leave every one in doubt.
 
@@ -250,8 +269,11 @@ class Objective(BaseModel):
             windows: What was measured; the first is the reference.
         """
         first = windows[0]
-        surest = max(windows, key=lambda window: (self.may_be_kept(window, first), self.value(window)))
-        if surest.pool_tuple != first.pool_tuple:
+        surest = max(
+            windows,
+            key=lambda window: (self.may_be_kept(window, first), self.feasible(window, first), self.value(window)),
+        )
+        if surest.pool_tuple != first.pool_tuple or not self.feasible(first, first):
             return surest
         doubtful = [one for one in windows if self.feasible(one, first) and self.value(one) > self.value(surest)]
         return max(doubtful, key=lambda window: self._headroom(window, first), default=surest)

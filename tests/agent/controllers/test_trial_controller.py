@@ -77,6 +77,29 @@ def test_what_a_floor_forbade_is_said_at_the_end() -> None:
     assert "and its floor is 90 %: a min_share of at most" in controller.reason
 
 
+def beside(seed: int) -> SimulatedServer:
+    short = RequestClass("short", (Step("cpu", us=100.0),), share=0.9)
+    long = RequestClass("long", (Step("cpu", us=100_000.0),), share=0.1)
+    return SimulatedServer(Workload("beside", "beside", (short, long), connections=64, cpus=2, seed=seed))
+
+
+@pytest.mark.parametrize(
+    ("floor", "size", "seconds"),
+    [(0.3, 12, [2.0, 2.0]), (0.9, 64, [2.0, 0.5]), (0.0, 8, [0.5, 0.5])],
+    ids=["in doubt", "surely broken", "no floor"],
+)
+def test_where_a_floor_is_in_doubt_windows_are_longer(floor: float, size: int, seconds: list[float]) -> None:
+    server, objective = beside(1), Objective(weights={"long": 0.0}, min_share={"long": floor})
+    measurement = MeasurementSettings(settle_s=0.1, window_s=0.5, window_ticks=0.0, doubt_windows=4.0)
+    portfolio = Portfolio([PoolTuple(size, 3, 500)])
+    tune(server, (trials := TrialController(portfolio, server.knobs, objective, 1, measurement)), objective)
+    assert [window.duration_s for window in trials.windows] == pytest.approx(seconds)
+    server = beside(1)
+    never = measurement.model_copy(update={"doubt_windows": 1.0})
+    tune(server, (trials := TrialController(portfolio, server.knobs, objective, 1, never)), objective)
+    assert [window.duration_s for window in trials.windows] == pytest.approx([0.5, 0.5])
+
+
 def test_stopped_between_trials_it_recommends_the_best_so_far(server: CurveServer) -> None:
     assert sizes_of(server, decisions=3, horizon_s=2.3) == [4, 64]
     assert server.tuple_in_force().pool_size == 64

@@ -108,8 +108,8 @@ def test_climb_takes_over_before_its_first_window_and_may_have_all_its_settings(
     begun: list[Controller] = []
     of_size = size_climb(ClimbSettings(period_s=0.7).native(), server.knobs, Objective())
 
-    def open_climb(start: PoolTuple, warm: bool) -> Controller:
-        begun.append(of_size(start, warm))
+    def open_climb(start: PoolTuple, warm: bool, first: Window | None) -> Controller:
+        begun.append(of_size(start, warm, first))
         return begun[0]
 
     run = run_of(Scripted(32), server, settings_of(1), open_climb)
@@ -124,7 +124,7 @@ def test_many_knobs_climb_on_from_the_tuple_chosen() -> None:
     server = CurveServer(ARCH, connections=64, cpus=2)
     begun: list[PoolTuple] = []
 
-    def many(start: PoolTuple, _warm: bool) -> Controller:
+    def many(start: PoolTuple, _warm: bool, _first: Window | None) -> Controller:
         begun.append(start)
         return KnobClimbController(ClimbSettings(), server.knobs, start, Objective())
 

@@ -43,7 +43,8 @@ class Drive:
         ratios: What the workload looks like under a tuple at a time; nothing is shown if None.
         ratio_noise: Standard deviation of each ratio of a window.
         latency: Milliseconds under a tuple; not known if None.
-        rows: Rows read a second under a tuple; not shown if None.
+        rows: Rows read a second under a tuple at a time; not shown if None.
+        rows_noise: Standard deviation of ln rows read of a window.
         known: What was known at the beginning.
         wanted: What the predictor proposes.
         gain: What it promises; None is nothing.
@@ -61,7 +62,8 @@ class Drive:
     ratios: Callable[[PoolTuple, float], Sequence[float]] | None = None
     ratio_noise: float = 0.0
     latency: Callable[[PoolTuple], float] | None = None
-    rows: Callable[[PoolTuple], float] | None = None
+    rows: Throughput | None = None
+    rows_noise: float = 0.0
     known: KnownWorkloads = field(default_factory=KnownWorkloads)
     wanted: PoolTuple = HOME
     gain: float | None = 0.5
@@ -95,7 +97,7 @@ class Drive:
             throughput_per_s=noisy,
             latency_ms=latency_ms,
             seconds=WINDOW_S,
-            rows_read_per_s=None if self.rows is None else self.rows(self.in_force),
+            rows_read_per_s=self._rows_read_per_s(),
             ratios=seen,
         )
         keeps = self.wanted == self.in_force
@@ -114,6 +116,12 @@ class Drive:
             "proposal": proposal if self.decision.ask else None,
         }
         return Look(**{**values, **changes})
+
+    def _rows_read_per_s(self) -> float | None:
+        if self.rows is None:
+            return None
+        scatter = self.rows_noise * self.rng.standard_normal() if self.rows_noise else 0.0
+        return self.rows(self.in_force, self.at_s - WINDOW_S) * float(np.exp(scatter))
 
     def turn(self, **changes: Any) -> Decision:
         """One look and what is decided."""

@@ -9,9 +9,10 @@ import pytest
 
 from poolpilot.env.interrupts import Interrupts
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.measurement.protocol import MeasurementSettings
+from poolpilot.env.measurement.protocol import MeasurementSettings, observe
 from poolpilot.env.measurement.sample_sweeps import sample_sweeps
 from poolpilot.env.objective import Objective
+from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.servers.recorded import RecordedServer
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.tuning.backends import draw
@@ -28,7 +29,7 @@ from poolpilot.serve.tuner.machine.decision import Decision, Mode, State
 from poolpilot.serve.tuner.machine.look import Look
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.tried import Tried
-from poolpilot.serve.tuner.tuner_loop import TunerLoop
+from poolpilot.serve.tuner.tuner_loop import TunerLoop, with_latest
 
 MEASUREMENT = MeasurementSettings(settle_s=0.2, window_s=1.0)
 PACE = PaceSettings(observe_for_s=2.0, baseline_windows=3, least_pairs=2, most_pairs=3, verify_windows=2)
@@ -124,6 +125,15 @@ def test_predictor_sees_the_windows_of_this_workload_and_the_one_in_force_last(s
     assert [window.pool_tuple.pool_size for window in first] == [1]
     assert [window.pool_tuple.pool_size for window in last][-1] == 4
     assert len({window.pool_tuple for window in last}) == len(last) > 1
+
+
+def test_window_that_floors_are_shares_of_stays_first() -> None:
+    first = observe(CurveServer([(1, 100), (16, 1200)], cpus=2), 1.0).window
+    further, again = replace(first, pool_tuple=PoolTuple(8, 3, 500)), replace(first, duration_s=2.0)
+    assert with_latest([], first) == [first]
+    assert with_latest([first], again) == [again]
+    assert with_latest([first, further], again) == [first, further, again]
+    assert with_latest([first, further, again], further) == [first, further]
 
 
 @pytest.mark.parametrize("mode", [Mode.OBSERVE, Mode.ADVISE])

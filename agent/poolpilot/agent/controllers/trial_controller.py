@@ -5,6 +5,7 @@ from collections.abc import Generator, Iterator
 
 from poolpilot.agent.controllers.trial_rule import TrialRule
 from poolpilot.env.controller import Controller, Trial
+from poolpilot.env.floors import floor_in_doubt
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.objective import Objective
@@ -27,6 +28,9 @@ class TrialController(Controller):
     least the time that the requests inside need to leave (Little's law): they were sent under the older tuple, and
     where that one had a long queue they would all count as late.
 
+    Where few requests of a class with a floor end, what is measured first is measured for longer, and a trial that is
+    better is measured again, for longer, while it may be on either side of the floor.
+
     Args:
         predictor: What is asked after every window.
         knobs: The knobs of the server and their ranges.
@@ -46,6 +50,7 @@ class TrialController(Controller):
         self.windows: list[Window] = []
         """The windows that counted: the first tuple's, then one for each trial."""
         self._rule = TrialRule(predictor, knobs, objective, decisions)
+        self._objective = objective
         self._measurement = measurement or MeasurementSettings()
         self._best: PoolTuple | None = None
         self._trials = self._measured()
@@ -77,6 +82,9 @@ class TrialController(Controller):
         self.reason = "the tuple in force is measured first"
         first = yield Trial(None, self._measurement.window_s)
         wanted_s = self._measurement.window_for(first.pool_tuple)
+        longer_s = self._measurement.doubt_windows * wanted_s
+        if self._few(first) and first.duration_s < LONG_ENOUGH * longer_s:
+            wanted_s = longer_s
         if first.duration_s < LONG_ENOUGH * wanted_s or disturbances_of([first]):
             first = yield from self._undisturbed(None, wanted_s)
         self.windows.append(first)
@@ -84,13 +92,28 @@ class TrialController(Controller):
             self.reason = self._rule.predictions[-1].reasons[0]
             if (settle_s := leaving_s(self.windows[-1], self._measurement)) > 0.0:
                 yield Trial(trial, settle_s)
-            self.windows.append((yield from self._undisturbed(trial, self._measurement.window_for(trial))))
+            window_s = self._measurement.window_for(trial)
+            window = yield from self._undisturbed(trial, window_s)
+            if self._measurement.doubt_windows > 1.0 and self._in_doubt(window):
+                window = yield from self._undisturbed(trial, self._measurement.doubt_windows * window_s)
+            self.windows.append(window)
         self._best = self._rule.best(self.windows).pool_tuple
         self.finished = True
         if len(self.windows) > 1:
             self.reason = "; ".join(self._in_words())
         while True:
             yield Trial(self._best)
+
+    def _few(self, first: Window) -> bool:
+        """Whether half as much again as a floor would be in doubt, had it been counted as this was."""
+        floors = self._objective.floors(first)
+        errors = {name: self._objective.kept_share(name, first, first)[1] for name in floors}
+        return any(self._objective.floor_errors * errors[name] > 1.0 / 3.0 for name in floors)
+
+    def _in_doubt(self, window: Window) -> bool:
+        first = self.windows[0]
+        better = self._objective.value(window) > self._objective.value(first)
+        return better and floor_in_doubt(window, first, self._objective)
 
     def _undisturbed(self, trial: PoolTuple | None, window_s: float) -> Generator[Trial, Window, Window]:
         """The window of a trial; measured again while a locked table or a backup would be blamed on it."""

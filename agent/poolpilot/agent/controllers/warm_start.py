@@ -19,8 +19,9 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction, Predictor
 from poolpilot.native_pool import SpectralSettings
 
-OpenClimb = Callable[[PoolTuple, bool], Controller]
-"""Makes what takes over at a tuple; the flag says whether it starts as if it had arrived (warm)."""
+OpenClimb = Callable[[PoolTuple, bool, Window | None], Controller]
+"""Makes what takes over at a tuple; the flag says whether it starts as if it had arrived (warm), the window what floors
+are shares of, where something was measured."""
 
 
 class WarmStartSettings(BaseModel):
@@ -88,7 +89,7 @@ class WarmStart(Controller):
         if self.climb is None and self._trials.finished:
             best = self._trials.recommend()
             assert best is not None
-            self.climb = self._open_climb(best, not self.predictions[-1].abstained)
+            self.climb = self._open_climb(best, not self.predictions[-1].abstained, self.tried[0])
         self.reason = self._doing.reason
 
     def recommend(self) -> PoolTuple | None:
@@ -109,8 +110,8 @@ def size_climb(settings: ClimbSettings | SpectralSettings, knobs: KnobSpace, obj
         objective: What it climbs on.
     """
 
-    def open_climb(start: PoolTuple, warm: bool) -> Controller:
-        return ClimbController(spectral_climber(settings, knobs, start.pool_size, warm=warm), start, objective)
+    def open_climb(start: PoolTuple, warm: bool, first: Window | None) -> Controller:
+        return ClimbController(spectral_climber(settings, knobs, start.pool_size, warm=warm), start, objective, first)
 
     return open_climb
 
@@ -138,10 +139,10 @@ def climb_controller(
     """
     knobs = server.knobs
 
-    def many(start: PoolTuple, _warm: bool) -> Controller:
-        return KnobClimbController(settings, knobs, start, objective, names)
+    def many(start: PoolTuple, _warm: bool, first: Window | None) -> Controller:
+        return KnobClimbController(settings, knobs, start, objective, names, reference=first)
 
-    open_climb: OpenClimb = size_climb(settings, knobs, objective) if names == SIZE_ALONE else many
+    open_climb = size_climb(settings, knobs, objective) if names == SIZE_ALONE else many
     if predictor is None:
-        return open_climb(server.tuple_in_force(), False)
+        return open_climb(server.tuple_in_force(), False, None)
     return WarmStart(predictor, knobs, objective, open_climb, warm_start)

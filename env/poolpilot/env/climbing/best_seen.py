@@ -1,6 +1,8 @@
-"""What a climb may end on: of the tuples that its latest windows have shown, the best one."""
+"""What a climb goes by, and what it may end on: of the tuples that its latest windows have shown, the best one."""
 
-from collections import defaultdict, deque
+import math
+from collections import deque
+from dataclasses import dataclass
 from statistics import fmean
 
 from poolpilot.env.objective import Objective
@@ -10,30 +12,62 @@ from poolpilot.featurizer.window import Window
 LATEST = 24
 """Windows that count: three passes over a range of sizes, and no more, since a load does not stay the same."""
 
+STEEPNESS = 8.0
+"""What breaks a floor or a limit by a factor is worth less by that factor to this power, so that a climb turns back."""
+
+LEAST_KEPT = 0.01
+"""Share of a floor or a limit that is reckoned with at least, so that a climb sees a slope where nothing is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    pool_tuple: PoolTuple
+    value: float
+    kept: dict[str, float]
+
 
 class BestSeen:
-    """Keeps what the latest windows of a climb were worth.
+    """Keeps what the latest windows of a climb were worth, and what they left of floors and limits.
 
     A climber asks for what it wants to see next. Where no window follows, that may be a size that nobody has measured.
 
     Args:
         objective: What counts.
+        reference: What floors are shares of; the first window of the climb unless one is given.
     """
 
-    def __init__(self, objective: Objective) -> None:
+    def __init__(self, objective: Objective, reference: Window | None = None) -> None:
         self._objective = objective
-        self._latest: deque[tuple[PoolTuple, float]] = deque(maxlen=LATEST)
+        self._reference = reference
+        self._latest: deque[_Seen] = deque(maxlen=LATEST)
 
-    def add(self, window: Window, asked: PoolTuple) -> None:
-        """Takes a window; one of another tuple than the climber has asked for is somebody's wish, and begins anew."""
+    def add(self, window: Window, asked: PoolTuple) -> float:
+        """Takes a window; one of another tuple than the climber has asked for is somebody's wish, and begins anew.
+
+        Returns:
+            What to climb on: what the window was worth a second, and less where its tuple breaks a floor or a limit.
+        """
+        self._reference = self._reference or window
         if window.pool_tuple.core != asked.core:
             self._latest.clear()
-        self._latest.append((window.pool_tuple, self._objective.value(window)))
+        kept = self._objective.kept_limits(window, self._reference)
+        self._latest.append(_Seen(window.pool_tuple, self._objective.value(window), kept))
+        return self._objective.worth_per_s(window) * math.exp(-_broken(self._of(window.pool_tuple)))
 
     @property
     def pool_tuple(self) -> PoolTuple | None:
-        """The tuple of the greatest mean J; None before the first window."""
-        values: dict[PoolTuple, list[float]] = defaultdict(list)
-        for pool_tuple, value in self._latest:
-            values[pool_tuple].append(value)
-        return max(values, key=lambda one: fmean(values[one]), default=None)
+        """The tuple of the greatest mean J, less what it breaks; None before the first window."""
+        return max((one.pool_tuple for one in self._latest), key=self._mean_value, default=None)
+
+    def _mean_value(self, pool_tuple: PoolTuple) -> float:
+        seen = self._of(pool_tuple)
+        return fmean(one.value for one in seen) - _broken(seen)
+
+    def _of(self, pool_tuple: PoolTuple) -> list[_Seen]:
+        return [one for one in self._latest if one.pool_tuple == pool_tuple]
+
+
+def _broken(seen: list[_Seen]) -> float:
+    """How much of J the windows of a tuple lose by floors and limits; by their mean, since few requests end in one."""
+    means = [fmean(one.kept.get(name, 1.0) for one in seen) for name in seen[-1].kept]
+    return -STEEPNESS * sum(math.log(min(max(mean, LEAST_KEPT), 1.0)) for mean in means)

@@ -43,16 +43,18 @@ class ClimbController(Controller):
     Args:
         climber: The climber.
         pool_tuple: Tuple to start from, whose other knobs are kept.
-        objective: What the climber climbs on: the goodput, or the slope towards it.
+        objective: What the climber climbs on: the goodput, or the slope towards it, within floors and limits.
+        reference: What floors are shares of; the first window unless one is given.
     """
 
-    def __init__(self, climber: Climber, pool_tuple: PoolTuple, objective: Objective) -> None:
+    def __init__(
+        self, climber: Climber, pool_tuple: PoolTuple, objective: Objective, reference: Window | None = None
+    ) -> None:
         self.climber = climber
         """What is climbed with."""
         self._rest = pool_tuple.core[1:]
-        self._objective = objective
         self._next = pool_tuple
-        self._seen = BestSeen(objective)
+        self._seen = BestSeen(objective, reference)
 
     def suggest(self) -> Trial:
         """The size that the climber has asked for, for as long as it wants to see it."""
@@ -60,9 +62,8 @@ class ClimbController(Controller):
 
     def observe(self, window: Window) -> None:
         """Takes a window as one sample of the climber."""
-        self._seen.add(window, self._next)
         size = self.climber.update(
-            self._objective.worth_per_s(window),
+            self._seen.add(window, self._next),
             connections_of(window),
             mean_latency_s(window),
             window.pool_tuple.pool_size,

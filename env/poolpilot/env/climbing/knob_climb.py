@@ -51,9 +51,11 @@ class KnobClimbController(Controller):
         settings: How it climbs.
         knobs: The server's knobs; one that needs a restart or belongs to a session is refused.
         start: Tuple it starts from; the knobs that are not climbed keep its values.
-        objective: What is climbed on: the goodput, or the slope towards it; its price is that of a thread group.
+        objective: What is climbed on: the goodput, or the slope towards it, within floors and limits; its price is that
+            of a thread group.
         names: Knobs to climb, the pool size first.
         ranges: Ranges instead of the useful ones, by name.
+        reference: What floors are shares of; the first window unless one is given.
 
     Raises:
         SettingError: A knob cannot be set live, or the start is outside a range.
@@ -67,11 +69,11 @@ class KnobClimbController(Controller):
         objective: Objective,
         names: tuple[str, ...] = CORE_KNOBS,
         ranges: Mapping[str, tuple[int, int]] | None = None,
+        reference: Window | None = None,
     ) -> None:
         self._names = names
-        self._objective = objective
         self._next = start
-        self._seen = BestSeen(objective)
+        self._seen = BestSeen(objective, reference)
         limits = climb_limits(names, knobs, start, ranges or {})
         prices = self._prices(objective.price_of_thread)
         priced = [(*limit, price) for limit, price in zip(limits, prices, strict=True)]
@@ -123,10 +125,10 @@ class KnobClimbController(Controller):
 
     def observe(self, window: Window) -> None:
         """Takes a window as one sample of the climber."""
-        self._seen.add(window, self._next)
+        climbed_per_s = self._seen.add(window, self._next)
         in_force = [int(getattr(window.pool_tuple, name)) for name in self._names]
         values = self.climber.update(
-            self._objective.worth_per_s(window),
+            climbed_per_s,
             connections_of(window),
             mean_latency_s(window),
             in_force,

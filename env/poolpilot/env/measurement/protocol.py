@@ -25,6 +25,11 @@ class MeasurementSettings(SettleSettings):
     window_requests: int | None = Field(
         default=None, ge=1, description="In virtual time a window ends after so many requests; none is no limit."
     )
+    doubt_windows: float = Field(
+        default=4.0,
+        ge=1.0,
+        description="A trial by which a floor is in doubt is measured again, for so many windows; 1 for never.",
+    )
     rest_s: float = Field(default=0.0, ge=0.0, description="Seconds between two measurements under the old tuple.")
     most_steal: float = Field(
         default=1.0,

@@ -6,8 +6,7 @@ that a class with a floor has left. On the training families with long classes l
 the first trial goes no further than would be safe under the steepest of them, and what it leaves tells how far others
 may go; a configuration as far as one that broke a floor is never worth trying.
 
-Where no class is known the rows that are read stand for the long ones (`Objective.min_rows_share`). Where statements
-read few rows each there are none to protect.
+Where no class is known the rows that are read stand for the long ones (`Objective.min_rows_share`).
 """
 
 import math
@@ -36,10 +35,6 @@ well spent."""
 LEAST_REACH = math.log(2.0)
 """So far a first trial may go whatever the floor: to twice the groups."""
 
-LONG_ROWS = 100.0
-"""Rows read for each statement, on average, from which on long ones are there: reading so many takes about as long as
-answering a point select."""
-
 LEAST_SHARE = 0.01
 """A share below this counts as this, so that its logarithm exists."""
 
@@ -56,8 +51,6 @@ def within_floors(tuples: Sequence[PoolTuple], windows: Sequence[Window], object
     first = windows[0]
     reach = np.array([_beyond(first.pool_tuple, one) for one in tuples])
     for name, floor in objective.floors(first).items():
-        if name == ROWS and not first.classes and not _reads_much(first):
-            continue
         shown = [(_beyond(first.pool_tuple, one.pool_tuple), _kept(one, first, objective, name)) for one in windows[1:]]
         allowed &= _below(reach, shown, floor)
     return allowed
@@ -67,8 +60,6 @@ def near_first(window: Window, objective: Objective) -> str | None:
     """Why no more than a first step is advised after one look, as a sentence; None where no floor calls for that."""
     floors = objective.floors(window)
     if ROWS in floors and not window.classes:
-        if not _reads_much(window):
-            return None
         each = window.indicators[ROWS_READ_PER_S] / max(window.throughput_per_s, 1e-9)
         return (
             f"statements read {each:,.0f} rows each, so long ones are among them: no more than a first step, after "
@@ -101,7 +92,3 @@ def _beyond(first: PoolTuple, other: PoolTuple) -> float:
 
 def _kept(window: Window, first: Window, objective: Objective, name: str) -> float:
     return max(objective.kept_share(name, window, first)[0], LEAST_SHARE)
-
-
-def _reads_much(window: Window) -> bool:
-    return window.indicators[ROWS_READ_PER_S] >= LONG_ROWS * window.throughput_per_s

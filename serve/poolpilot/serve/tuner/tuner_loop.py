@@ -242,7 +242,7 @@ class TunerLoop:
         """What the predictor proposes where it is asked; the windows of this workload are kept for it."""
         if self.decision.workload != self._workload:
             self._workload, self._windows = self.decision.workload, []
-        self._windows = [each for each in self._windows if each.pool_tuple != window.pool_tuple] + [window]
+        self._windows = with_latest(self._windows, window)
         if not self.decision.ask or window.throughput_per_s <= 0.0:
             return None
         objective = self.target.objective
@@ -252,3 +252,12 @@ class TunerLoop:
             return Proposal(pool_tuple=window.pool_tuple, abstained=True, reason=f"the predictor fails: {error}")
         self._digest = prediction.model_digest
         return Proposal.of(prediction, objective.value(window) - objective.value(self._windows[0]))
+
+
+def with_latest(windows: Sequence[Window], latest: Window) -> list[Window]:
+    """One window of each tuple, the latest last, and before them that of the first, since floors are shares of it."""
+    if not windows:
+        return [latest]
+    first = windows[0]
+    others = [each for each in windows[1:] if each.pool_tuple not in (first.pool_tuple, latest.pool_tuple)]
+    return [first, *others, latest] if others or first.pool_tuple != latest.pool_tuple else [latest]

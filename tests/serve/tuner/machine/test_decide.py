@@ -480,16 +480,3 @@ def test_what_was_found_at_first_costs_one_window_where_it_is_poor(drive: MakeDr
     tuner.run(60)
     assert [where for where, _ in tuner.seen[before:] if where != FAR] == [HOME]
     assert tuner.memory.verified == FAR
-
-
-def test_steps_end_where_long_statements_would_starve(drive: MakeDrive) -> None:
-    def rows(pool_tuple: PoolTuple) -> float:
-        return float(1e6 * (HOME.pool_size / pool_tuple.pool_size) ** 0.85)
-
-    tuner = drive(rising, rows=rows, wanted=PoolTuple(32, 3, 500), noise=0.01)
-    tuner.run(100)
-    assert tuner.memory.verified == PoolTuple(8, 3, 500)
-    assert any("leaves 17 % of the rows that were read at first" in each.reason for each in tuner.decisions)
-    tuner = drive(rising, rows=rows, wanted=PoolTuple(32, 3, 500), noise=0.01, rules=rules(min_rows_share=0.0))
-    tuner.run(100)
-    assert tuner.memory.verified.pool_size >= 16

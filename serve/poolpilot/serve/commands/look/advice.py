@@ -12,6 +12,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.body import REQUEST, as_body
 from poolpilot.models.looks.disturbances import disturbances_of
+from poolpilot.models.looks.floor_limits import near_first
 from poolpilot.models.predictor import Prediction
 from poolpilot.models.reasons import BUSY, QUEUEING, percentage
 from poolpilot.models.workload_repository import WorkloadRepository
@@ -127,7 +128,7 @@ def advice_of(
         worst_memory_mb=threads * int(server.variables["thread_stack"].value) / 2**20,
         to_name_cpus=f"poolpilot advise {named} --cpus N" if server.knobs.processors is None else None,
         next_steps=_next_steps(window, prediction, named),
-        neutral=_neutral(window, prediction, server.knobs),
+        neutral=_neutral(window, prediction, server.knobs, objective),
         to_set=SettingLines.between(prediction.in_force, chosen),
         after_restart=_after_restart(server, window, chosen),
         window=window,
@@ -197,8 +198,10 @@ def _next_steps(window: Window, prediction: Prediction, named: str) -> tuple[str
     return trials(named) if prediction.abstained or _may_lose(prediction) else ()
 
 
-def _neutral(window: Window, prediction: Prediction, limits: KnobSpace) -> str | None:
-    return neutral_choice(limits, window.pool_tuple) if prediction.abstained and not disturbances_of([window]) else None
+def _neutral(window: Window, prediction: Prediction, limits: KnobSpace, objective: Objective) -> str | None:
+    if not prediction.abstained or disturbances_of([window]):
+        return None
+    return neutral_choice(limits, window.pool_tuple, near=near_first(window, objective) is not None)
 
 
 def _may_lose(prediction: Prediction) -> bool:

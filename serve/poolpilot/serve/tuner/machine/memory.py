@@ -80,6 +80,8 @@ class Memory(BaseModel):
         check_home: Whether another workload has come, under which the tuple that was found may do better.
         changed_s: When the verified tuple last changed; None before.
         replaced: The tuple that it replaced.
+        replaced_risen: What `risen` was under that.
+        replaced_rows_lost: What `rows_lost` was under that.
         pending: A step that waits for leave: hours, approval or the change budget.
         tries_s: When tries began, within the last hour.
         roll_backs_s: When tries were taken back, within the last hour.
@@ -89,6 +91,7 @@ class Memory(BaseModel):
         wait_until_s: When cooling down, standing down or an open circuit ends; None is never.
         paused: Which of them it is, while what was found at first is tried in it.
         blamed: The window for which a tuple was taken back at once; None once it is known whether going back helped.
+        starved_by: How far ln rows read a second had fallen under it, where it was taken back for that.
         asked_s: When the predictor was last asked.
         workload: Number of the workload.
         exploring: Whether the try in progress, or the way that it is part of, is only to learn from.
@@ -123,6 +126,8 @@ class Memory(BaseModel):
     check_home: bool = False
     changed_s: float | None = None
     replaced: PoolTuple | None = None
+    replaced_risen: float = 0.0
+    replaced_rows_lost: float = 0.0
     pending: PoolTuple | None = None
     tries_s: tuple[float, ...] = ()
     roll_backs_s: tuple[float, ...] = ()
@@ -132,6 +137,7 @@ class Memory(BaseModel):
     wait_until_s: float | None = None
     paused: State = State.COOL_DOWN
     blamed: Reading | None = None
+    starved_by: float | None = None
     asked_s: float | None = None
     workload: int = 0
     exploring: bool = False

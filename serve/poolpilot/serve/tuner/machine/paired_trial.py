@@ -53,6 +53,7 @@ class PairedTrial(BaseModel):
         throughput_noise: The same of ln throughput, where goodput is told by the time that requests spend in the pool;
             None where it is told by completions.
         rows_lost: How far ln rows read a second under `before` are below those at first, by the tries between.
+        rows_noise: Standard deviation of ln rows read a second between windows of `before`.
         risen: How far ln latency under `before` is above that of the first tuple of the workload, by the tries between.
     """
 
@@ -66,6 +67,7 @@ class PairedTrial(BaseModel):
     throughput_noise: float | None = None
     risen: float = 0.0
     rows_lost: float = 0.0
+    rows_noise: float = UNSEEN_NOISE
 
     @property
     def next(self) -> PoolTuple:
@@ -116,31 +118,6 @@ class PairedTrial(BaseModel):
         if rise > 0.0 and max(self.risen, 0.0) + rise > math.log1p(guard.most_latency_rise) + chance:
             return f"latency {100 * math.expm1(rise):.0f} % above {self.before}"
         return None
-
-    def starves(self, min_rows_share: float, stood: Sequence[Reading] = ()) -> str | None:
-        """Why long statements get too little under the candidate, as a sentence; None where they get enough.
-
-        Args:
-            min_rows_share: Share of the rows read a second at first that must go on being read.
-            stood: Windows that the candidate has stood.
-        """
-        lost = self.rows_fall(stood)
-        if lost is None or lost <= 0.0 or math.exp(-self.rows_lost - lost) >= min_rows_share:
-            return None
-        left = 100.0 * math.exp(-self.rows_lost - lost)
-        return (
-            f"{self.candidate} leaves {left:.0f} % of the rows that were read at first, and their floor is "
-            f"{100.0 * min_rows_share:.0f} %: long statements starve"
-        )
-
-    def rows_fall(self, stood: Sequence[Reading] = ()) -> float | None:
-        """How far ln rows read a second under the candidate are below those before; None where it is not known."""
-        before = [each.rows_read_per_s for each in self.befores]
-        tried = [each.rows_read_per_s for each in (*self.candidates, *stood)]
-        if not tried or any(rows is None for rows in (*before, *tried)):
-            return None
-        rows = [[math.log(each) for each in side if each is not None] for side in (before, tried)]
-        return statistics.fmean(rows[0]) - statistics.fmean(rows[1])
 
     def too_slow(self, stood: Sequence[Reading], guard: GuardSettings) -> str | None:
         """Why the candidate may not be kept, with the windows that it has stood, by its latency or by its completions.

@@ -15,10 +15,30 @@ MOST_DOUBLINGS = 32
 """Beyond these the longest pause is reached, whatever the settings."""
 
 
-def taken_back(reason: str, bad: PoolTuple, look: Look, memory: Memory, rules: Rules, *, counted: bool) -> Step:
-    """Brings back what is verified, and does not try the bad tuple again for a while."""
+def taken_back(
+    reason: str,
+    bad: PoolTuple,
+    look: Look,
+    memory: Memory,
+    rules: Rules,
+    *,
+    counted: bool,
+    starved_by: float | None = None,
+) -> Step:
+    """Brings back what is verified, and does not try the bad tuple again for a while.
+
+    Args:
+        reason: Why, as a sentence.
+        bad: The tuple that is taken back.
+        look: What was found out last.
+        memory: What is remembered.
+        rules: What is allowed.
+        counted: Whether it counts as a roll-back, of which several open the circuit.
+        starved_by: How far ln rows read a second have fallen, where it is taken back for that.
+    """
     until_s, trial = look.at_s + rules.guard.retry_after_s, memory.trial
-    more = trial is not None and bool(trial.candidates) and trial.by_completions().gain()[0] > 0.0
+    tried = trial is not None and bool(trial.candidates)
+    more = tried and starved_by is None and trial is not None and trial.by_completions().gain()[0] > 0.0
     refusal = Refusal(pool_tuple=bad, until_s=until_s, completed_more=more)
     memory = memory.but(
         state=State.ROLL_BACK,
@@ -32,16 +52,17 @@ def taken_back(reason: str, bad: PoolTuple, look: Look, memory: Memory, rules: R
         exposed=_exposed(memory, rules),
         refusals=(*memory.refusals, refusal),
         roll_backs_s=(*memory.roll_backs_s, look.at_s) if counted else memory.roll_backs_s,
-        blamed=look.reading if counted else None,
+        blamed=_blamed(look, memory) if counted else None,
+        starved_by=starved_by,
     )
     return memory, memory.decision(f"{reason}: back to {memory.verified}")
 
 
 def rolled_back(look: Look, memory: Memory, rules: Rules) -> Step:
     """Once what is verified is in force again: a while without tries, a long one after several roll-backs."""
-    blamed, reading = memory.blamed, look.reading
-    memory = memory.but(blamed=None)
-    if blamed is not None and reading is not None and fell_alike(blamed, reading, rules):
+    blamed, reading, starved_by = memory.blamed, look.reading, memory.starved_by
+    memory = memory.but(blamed=None, starved_by=None)
+    if blamed is not None and reading is not None and fell_alike(blamed, reading, rules, starved_by):
         memory = watched_anew(reading, look, memory.but(roll_backs_s=memory.roll_backs_s[:-1]), rules)
         return memory, memory.decision(
             f"{memory.verified} is back in force and does no better: the workload is another one, watching begins anew"
@@ -72,22 +93,31 @@ def _opened(look: Look, memory: Memory, rules: Rules) -> Step:
     )
 
 
-def fell_alike(blamed: Reading, back: Reading, rules: Rules) -> bool:
+def _blamed(look: Look, memory: Memory) -> Reading | None:
+    """The latest window of what is taken back; a verdict may fall on one of what it was tried beside."""
+    trial = memory.trial
+    if memory.state is State.TRY and trial is not None and trial.candidates:
+        return trial.candidates[-1]
+    return look.reading
+
+
+def fell_alike(blamed: Reading, back: Reading, rules: Rules, starved_by: float | None = None) -> bool:
     """Whether going back has brought nothing, so that what fell is not to be blamed on the tuple that was taken back.
 
     Args:
         blamed: The window for which it was taken back.
         back: The first one since.
         rules: What a try may lose; half of it counts as something.
+        starved_by: How far ln rows read a second had fallen, where it was taken back for that; half of it is something.
     """
+    rows = (blamed.rows_read_per_s, back.rows_read_per_s)
+    if starved_by is not None and rows[0] is not None and rows[1] is not None:
+        return math.log(rows[1] / rows[0]) <= KEPT_SHARE * starved_by
     if back.throughput_per_s <= 0.0:
         return False
     something = -math.log1p(-KEPT_SHARE * rules.guard.most_drop)
     pairs = ((blamed, back), (blamed.by_completions(), back.by_completions()))
     if any(math.log(now.goodput_per_s / then.goodput_per_s) > something for then, now in pairs):
-        return False
-    rows = (blamed.rows_read_per_s, back.rows_read_per_s)
-    if rows[0] is not None and rows[1] is not None and math.log(rows[1] / rows[0]) > something:
         return False
     if blamed.latency_ms is None or back.latency_ms is None:
         return True

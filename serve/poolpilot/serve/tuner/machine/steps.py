@@ -5,6 +5,7 @@ from poolpilot.serve.tuner.machine.decision import Decision, State
 from poolpilot.serve.tuner.machine.look import Look, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.paired_trial import UNSEEN_NOISE, PairedTrial, noise_of
+from poolpilot.serve.tuner.machine.starving import rows_noise
 from poolpilot.serve.tuner.machine.why_not import Rules, most_lost_windows, why_not
 
 Step = tuple[Memory, Decision]
@@ -42,6 +43,7 @@ def begin_try(
         throughput_noise=_throughput_noise(memory, rules),
         risen=0.0 if homeward else memory.risen,
         rows_lost=0.0 if homeward else memory.rows_lost,
+        rows_noise=rows_noise(memory.baseline, rules.pace.baseline_windows),
     )
     memory = memory.but(
         state=State.TRY,

@@ -9,6 +9,7 @@ from poolpilot.serve.tuner.machine.look import Look, Reading
 from poolpilot.serve.tuner.machine.memory import Journey, Memory, Refusal
 from poolpilot.serve.tuner.machine.paired_trial import Z_ONE_SIDED_95, PairedTrial
 from poolpilot.serve.tuner.machine.rolling_back import taken_back
+from poolpilot.serve.tuner.machine.starving import rows_fall, starved_before, starves
 from poolpilot.serve.tuner.machine.steps import Step, begin_try, further_step
 from poolpilot.serve.tuner.machine.why_not import Rules
 
@@ -25,8 +26,13 @@ def in_try(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     trial = memory.trial.with_reading(reading)
     memory = memory.but(trial=trial, expected=trial.next)
     judged = trial.held_to(memory.baseline, rules.guard)
-    if (harm := judged.harm(rules.guard) or judged.starves(rules.min_rows_share)) is not None:
+    if memory.homeward and (starved := starved_before(judged, rules.min_rows_share)) is not None:
+        memory, decision = _accepted(look, memory.but(trial=judged, stood=()), rules)
+        return memory, decision.model_copy(update={"reason": f"{starved}; {decision.reason}"})
+    if (harm := judged.harm(rules.guard)) is not None:
         return lost_out(harm, look, memory, rules, counted=True)
+    if (harm := starves(judged, rules.min_rows_share)) is not None:
+        return lost_out(harm, look, memory, rules, counted=True, starved_by=rows_fall(judged))
     verdict = judged.verdict(rules.guard, rules.pace)
     shown = _shown(judged)
     if verdict is None:
@@ -62,9 +68,11 @@ def in_verify(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Ste
         return lost_out(
             f"{trial.candidate} did not stand: {bad or 'goodput has halved'}", look, memory, rules, counted=True
         )
-    not_to_stay = trial.too_slow(memory.stood, rules.guard) or trial.starves(rules.min_rows_share, memory.stood)
-    if not_to_stay is not None:
+    if (not_to_stay := trial.too_slow(memory.stood, rules.guard)) is not None:
         return lost_out(not_to_stay, look, memory, rules, counted=False)
+    if (not_to_stay := starves(trial, rules.min_rows_share, memory.stood)) is not None:
+        fall = rows_fall(trial, memory.stood)
+        return lost_out(not_to_stay, look, memory, rules, counted=False, starved_by=fall)
     if len(memory.stood) < rules.pace.verify_windows or bad is not None:
         return memory, memory.decision(f"{trial.candidate} has stood {len(memory.stood)} windows")
     return _accepted(look, memory, rules)
@@ -110,12 +118,14 @@ def _accepted(look: Look, memory: Memory, rules: Rules) -> Step:
         verified=trial.candidate,
         expected=trial.candidate,
         replaced=trial.before,
+        replaced_risen=memory.risen,
+        replaced_rows_lost=memory.rows_lost,
         changed_s=look.at_s,
         trial=None,
         homeward=False,
         recall=None,
         risen=memory.risen + (trial.latency_rise() or 0.0),
-        rows_lost=memory.rows_lost + (trial.rows_fall(memory.stood) or 0.0),
+        rows_lost=max(memory.rows_lost + (rows_fall(trial, memory.stood) or 0.0), 0.0),
         tries_s=memory.tries_s[:-1] if better else memory.tries_s,
         baseline=(*trial.candidates, *memory.stood)[-2 * rules.pace.baseline_windows :],
         stood=(),
@@ -156,7 +166,14 @@ def _filed(trial: PairedTrial, look: Look, memory: Memory) -> Memory:
 
 
 def lost_out(
-    reason: str, look: Look, memory: Memory, rules: Rules, *, counted: bool, further: Reading | None = None
+    reason: str,
+    look: Look,
+    memory: Memory,
+    rules: Rules,
+    *,
+    counted: bool,
+    starved_by: float | None = None,
+    further: Reading | None = None,
 ) -> Step:
     """Ends a try that was not better; one of an earlier tuple only shows that the present one is right.
 
@@ -166,6 +183,7 @@ def lost_out(
         memory: What is remembered.
         rules: What is allowed.
         counted: Whether it counts as a roll-back, of which several open the circuit.
+        starved_by: How far ln rows read a second have fallen, where it ends for that.
         further: See `booked`.
     """
     assert memory.trial is not None
@@ -178,7 +196,7 @@ def lost_out(
     if memory.recall is not None:
         memory = memory.but(known=memory.known.missed(memory.recall))
     if not memory.homeward:
-        return taken_back(reason, trial.candidate, look, memory, rules, counted=counted)
+        return taken_back(reason, trial.candidate, look, memory, rules, counted=counted, starved_by=starved_by)
     memory = memory.but(
         state=State.WATCH,
         trial=None,
@@ -187,6 +205,7 @@ def lost_out(
         exploring=False,
         expected=trial.before,
         baseline=trial.befores,
+        rows_lost=memory.rows_lost if trial.candidate != memory.home else max(-(rows_fall(trial) or 0.0), 0.0),
         refusals=(*memory.refusals, Refusal(pool_tuple=trial.candidate, until_s=look.at_s + rules.guard.retry_after_s)),
     )
     return memory, memory.decision(f"{reason}: {trial.before} stays")

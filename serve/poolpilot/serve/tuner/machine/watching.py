@@ -172,6 +172,8 @@ def _another_workload(reading: Reading, look: Look, memory: Memory, rules: Rules
             verified=memory.replaced,
             lately=bad,
             replaced=None,
+            risen=memory.replaced_risen,
+            rows_lost=memory.replaced_rows_lost,
             journey=None,
             baseline=(),
             known=known,

@@ -1,0 +1,68 @@
+"""What a try leaves to long statements: the rows that are read, where no client reports classes.
+
+Reports and dumps come and go, so that a fall of the rows counts only beyond what chance explains: `rows_noise` is the
+standard deviation of ln rows between windows of what is verified.
+"""
+
+import math
+import statistics
+from collections.abc import Sequence
+
+from poolpilot.serve.tuner.machine.look import Reading
+from poolpilot.serve.tuner.machine.paired_trial import (
+    OF_A_DIFFERENCE,
+    SHARED,
+    UNSEEN_NOISE,
+    Z_HARM,
+    PairedTrial,
+    noise_of,
+)
+
+
+def starves(trial: PairedTrial, min_rows_share: float, stood: Sequence[Reading] = ()) -> str | None:
+    """Why long statements get too little under the candidate, as a sentence; None where they get enough.
+
+    Args:
+        trial: The try.
+        min_rows_share: Share of the rows read a second at first that must go on being read; 0 for no such floor.
+        stood: Windows that the candidate has stood.
+    """
+    fall = rows_fall(trial, stood)
+    if fall is None or fall <= 0.0 or min_rows_share <= 0.0 or trial.rows_lost + fall <= -math.log(min_rows_share):
+        return None
+    return (
+        f"{trial.candidate} leaves {100.0 * math.exp(-trial.rows_lost - fall):.0f} % of the rows that were read at "
+        f"first, and their floor is {100.0 * min_rows_share:.0f} %: long statements starve"
+    )
+
+
+def starved_before(trial: PairedTrial, min_rows_share: float) -> str | None:
+    """Why long statements got too little before, beside what the candidate leaves them; None where they got enough."""
+    fall = rows_fall(trial)
+    if fall is None or min_rows_share <= 0.0 or -fall <= -math.log(min_rows_share):
+        return None
+    return (
+        f"{trial.before} leaves {100.0 * math.exp(fall):.0f} % of the rows that are read under {trial.candidate}, and "
+        f"their floor is {100.0 * min_rows_share:.0f} %: long statements starve under it"
+    )
+
+
+def rows_fall(trial: PairedTrial, stood: Sequence[Reading] = ()) -> float | None:
+    """How far ln rows read a second under the candidate are below those before; 0 within chance, None if unknown."""
+    before = [each.rows_read_per_s for each in trial.befores]
+    tried = [each.rows_read_per_s for each in (*trial.candidates, *stood)]
+    if not tried or any(rows is None for rows in (*before, *tried)):
+        return None
+    rows = [[math.log(each) for each in side if each is not None] for side in (before, tried)]
+    fall = statistics.fmean(rows[0]) - statistics.fmean(rows[1])
+    chance = Z_HARM * trial.rows_noise * math.sqrt(SHARED * OF_A_DIFFERENCE / len(tried))
+    return fall if abs(fall) > chance else 0.0
+
+
+def rows_noise(baseline: Sequence[Reading], enough: int) -> float:
+    """Standard deviation of ln rows read between windows; what is assumed where fewer were seen than are enough."""
+    rows = [each.rows_read_per_s for each in baseline]
+    if not rows or any(each is None for each in rows):
+        return UNSEEN_NOISE
+    found = noise_of([each.model_copy(update={"goodput_per_s": each.rows_read_per_s}) for each in baseline])
+    return found if len(rows) >= enough else max(found, UNSEEN_NOISE)
