@@ -42,6 +42,7 @@ Opened = Callable[[SimulatedServer, Objective], Controller]
 
 
 def main() -> None:
+    """Measures everything, prints a line for each method and writes the report."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--json", type=Path)

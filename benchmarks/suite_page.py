@@ -11,7 +11,9 @@ from poolpilot.env.lab.suite.suite_cells import SUITE
 from poolpilot.pipelines.evaluate.suite.suite_report import KINDS as KINDS_OF_RIGHT
 
 REPORT = Path("benchmarks/reports/mariadb_suite.json")
-SECOND = Path("benchmarks/reports/mariadb_suite_second.json")
+FURTHER = ("second", "second_again", "third")
+"""Further draws, by the ends of their reports' names: `mariadb_suite_second.json`."""
+
 DAYS = Path("benchmarks/reports/two_days.json")
 PAGE = Path("docs/mariadb-suite.md")
 
@@ -34,9 +36,11 @@ def main() -> None:
     page = replaced(PAGE.read_text(), "suite-methods", methods_table(report["methods"]))
     page = replaced(page, "suite-methods-sealed", methods_table(report["methods_sealed"]))
     page = replaced(page, "suite-cells", cells_table(report["cells"]))
-    if (second := read_report(SECOND)) is not None:
-        page = replaced(page, "suite-second-methods", methods_table(second["methods"]))
-        page = replaced(page, "suite-second-cells", cells_table(second["cells"]))
+    for name in FURTHER:
+        if (further := read_report(REPORT.with_stem(f"{REPORT.stem}_{name}"))) is not None:
+            place = f"suite-{name.replace('_', '-')}"
+            page = replaced(page, f"{place}-methods", methods_table(further["methods"]))
+            page = replaced(page, f"{place}-cells", cells_table(further["cells"]))
     PAGE.write_text(page if days is None else replaced(page, "two-days", on_two_days(days)))
 
 

@@ -24,7 +24,6 @@ from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.featurizer.window import Window
 from poolpilot.serve.commands.main import main
 
-
 PASSING_S = 3.0
 """So long a socket may be open that a library's thread has opened meanwhile."""
 

@@ -20,7 +20,7 @@ LEAST_KEPT = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _Judged:
     pool_tuple: PoolTuple
     value: float
     kept: dict[str, float]
@@ -39,7 +39,7 @@ class BestSeen:
     def __init__(self, objective: Objective, reference: Window | None = None) -> None:
         self._objective = objective
         self._reference = reference
-        self._latest: deque[_Seen] = deque(maxlen=LATEST)
+        self._latest: deque[_Judged] = deque(maxlen=LATEST)
 
     def add(self, window: Window, asked: PoolTuple) -> float:
         """Takes a window; one of another tuple than the climber has asked for is somebody's wish, and begins anew.
@@ -51,7 +51,7 @@ class BestSeen:
         if window.pool_tuple.core != asked.core:
             self._latest.clear()
         kept = self._objective.kept_limits(window, self._reference)
-        self._latest.append(_Seen(window.pool_tuple, self._objective.value(window), kept))
+        self._latest.append(_Judged(window.pool_tuple, self._objective.value(window), kept))
         return self._objective.worth_per_s(window) * math.exp(-_broken(self._of(window.pool_tuple)))
 
     @property
@@ -63,11 +63,11 @@ class BestSeen:
         seen = self._of(pool_tuple)
         return fmean(one.value for one in seen) - _broken(seen)
 
-    def _of(self, pool_tuple: PoolTuple) -> list[_Seen]:
+    def _of(self, pool_tuple: PoolTuple) -> list[_Judged]:
         return [one for one in self._latest if one.pool_tuple == pool_tuple]
 
 
-def _broken(seen: list[_Seen]) -> float:
+def _broken(seen: list[_Judged]) -> float:
     """How much of J the windows of a tuple lose by floors and limits; by their mean, since few requests end in one."""
     means = [fmean(one.kept.get(name, 1.0) for one in seen) for name in seen[-1].kept]
     return -STEEPNESS * sum(math.log(min(max(mean, LEAST_KEPT), 1.0)) for mean in means)
