@@ -9,6 +9,7 @@ windows where a floor is in doubt; each ends on a tuple, of which a minute is me
 import argparse
 import math
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from statistics import fmean
 
@@ -55,6 +56,7 @@ def main() -> None:
         write_json(arguments.json, {"table": table, "rows": rows})
 
 
+@cache
 def methods() -> dict[str, tuple[Opened, float, bool]]:
     """What opens each method, for how many seconds it runs, and whether it is told of the floor."""
     bandit = LatentBandit(load_curves())

@@ -61,10 +61,14 @@ def test_it_is_finished_once_the_trials_are_measured(server: CurveServer) -> Non
     assert "best of 3 measured" in controller.reason
 
 
-def test_what_a_floor_forbade_is_said_at_the_end() -> None:
+def beside(seed: int) -> SimulatedServer:
     short = RequestClass("short", (Step("cpu", us=100.0),), share=0.9)
     long = RequestClass("long", (Step("cpu", us=100_000.0),), share=0.1)
-    server = SimulatedServer(Workload("beside", "beside", (short, long), connections=64, cpus=2, seed=1))
+    return SimulatedServer(Workload("beside", "beside", (short, long), connections=64, cpus=2, seed=seed))
+
+
+def test_what_a_floor_forbade_is_said_at_the_end() -> None:
+    server = beside(1)
     objective = Objective(weights={"long": 0.0}, min_share={"long": 0.9})
     controller = TrialController(
         Portfolio([PoolTuple(32, 3, 10)]), server.knobs, objective, 1, MeasurementSettings(settle_s=0.5, window_s=3.0)
@@ -75,12 +79,6 @@ def test_what_a_floor_forbade_is_said_at_the_end() -> None:
     assert server.tuple_in_force().pool_size == 2
     assert controller.reason.startswith("(2, 3, 500) is the best of 2 measured; (32, 3, 10) was worth")
     assert "and its floor is 90 %: a min_share of at most" in controller.reason
-
-
-def beside(seed: int) -> SimulatedServer:
-    short = RequestClass("short", (Step("cpu", us=100.0),), share=0.9)
-    long = RequestClass("long", (Step("cpu", us=100_000.0),), share=0.1)
-    return SimulatedServer(Workload("beside", "beside", (short, long), connections=64, cpus=2, seed=seed))
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,9 @@ def taken_back(
         starved_by: How far ln rows read a second have fallen, where it is taken back for that.
     """
     until_s, trial = look.at_s + rules.guard.retry_after_s, memory.trial
-    tried = trial is not None and bool(trial.candidates)
-    more = tried and starved_by is None and trial is not None and trial.by_completions().gain()[0] > 0.0
+    more = (
+        starved_by is None and trial is not None and bool(trial.candidates) and trial.by_completions().gain()[0] > 0.0
+    )
     refusal = Refusal(pool_tuple=bad, until_s=until_s, completed_more=more)
     memory = memory.but(
         state=State.ROLL_BACK,
