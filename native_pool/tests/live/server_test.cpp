@@ -148,6 +148,7 @@ TEST_F(ServerTest, TruncatedFramesWaitForTheirRestAndVanishWithTheirConnection) 
   ASSERT_TRUE(response.has_value());
   EXPECT_EQ(response->request_id, 7U);
   LiveClient gone(pool->address());
+  EXPECT_TRUE(eventually([this] { return pool->snapshot().gauges.at("connections") == 2; }));
   gone.send_bytes({frame.begin(), frame.begin() + 9});
   gone.close();
   EXPECT_TRUE(eventually([this] { return pool->snapshot().gauges.at("connections") == 1; }));

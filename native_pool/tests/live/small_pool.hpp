@@ -45,13 +45,15 @@ inline std::string socket_path() {
   return testing::TempDir() + "poolpilot_" + std::to_string(getpid()) + ".sock";
 }
 
-// Waits until `done`; the bound only ends a test that has failed.
+// Waits until `done`; the bound only ends a test that has failed. What held once counts: asked
+// again it may have passed by.
 template <typename Predicate>
 bool eventually(Predicate done) {
-  for (int i = 0; i < 2'000 && !done(); ++i) {
+  for (int i = 0; i < 2'000; ++i) {
+    if (done()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  return done();
+  return false;
 }
 
 // The descriptors and threads that this process has and did not have before.
