@@ -9,6 +9,7 @@ import pytest
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.sample_sweeps import sample_sweeps
 from poolpilot.env.objective import Objective
+from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.champion import load_champion
@@ -99,6 +100,27 @@ def test_rules_answer_where_no_change_is_advised(
     assert prediction.pool_tuple.pool_size == size
     assert prediction.model_digest == (rules.digest if answers == "rules" else "network")
     assert (prediction.expected_gain is None) == (answers == "rules")
+
+
+@pytest.mark.parametrize(("rows_per_s", "named"), [(0.0, (64, 3, 10)), (1e6, (4, 3, 10))])
+def test_what_a_rule_advises_keeps_the_floors_too(
+    curves: ResponseCurves,
+    window_of: Callable[..., Window],
+    limits: KnobSpace,
+    rows_per_s: float,
+    named: tuple[int, int, int],
+) -> None:
+    waiting = {"connections": 256.0, "utilisation": 0.1, "active_threads_mean": 2.0, "queue_length_mean": 200.0}
+    waiting["waits_row_lock_per_request"] = 0.0
+    seen = replace(
+        window_of(1, PoolTuple(2, 3, 500), **waiting).without_classes(),
+        indicators={"machine_idle_share": 0.95, ROWS_READ_PER_S: rows_per_s},
+    )
+    advisor = LatentAdvisor(curves, LatentAdvisorSettings(max_regret=0.0, min_gain=100.0))
+    look = OneLook(cast("ScorePredictor", Told(2)), advisor, WaitRules())
+    prediction = look.predict([seen], limits, Objective())
+    assert prediction.pool_tuple.core == named
+    assert any("long ones are among them" in reason for reason in prediction.reasons) == (rows_per_s > 0.0)
 
 
 def test_shipped_network_answers_for_the_workload_that_it_knows(window: tuple[Window, KnobSpace]) -> None:

@@ -15,7 +15,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.looks.floor_limits import near_first, within_floors
+from poolpilot.models.looks.floor_limits import furthest_within_floors, near_first, within_floors
 from poolpilot.native_pool.simulation import CALIBRATED
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
@@ -100,6 +100,29 @@ def test_first_trial_is_near_and_what_it_leaves_allows_more(floor: float, first:
     assert {one.core for one, may in zip(tuples, near, strict=True) if may} - {(2, 3, 500), (2, 3, 10)} == first
     unharmed = replace(window, pool_tuple=PoolTuple(4, 3, 500))
     assert np.all(within_floors(tuples, [window, unharmed], objective_with(floor)))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "floor", "step"),
+    [
+        ((64, 3, 10), 0.3, (4, 3, 10)),
+        ((64, 3, 500), 0.3, (8, 3, 500)),
+        ((64, 3, 10), 0.01, (64, 3, 10)),
+        ((64, 3, 10), 0.9, (4, 3, 500)),
+        ((1, 3, 500), 0.9, (1, 3, 500)),
+    ],
+)
+def test_what_is_wanted_is_approached_as_far_as_floors_allow(
+    wanted: tuple[int, int, int], floor: float, step: tuple[int, int, int]
+) -> None:
+    named = furthest_within_floors(PoolTuple(*wanted), [window_under(DEFAULT)], objective_with(floor))
+    assert named is not None
+    assert named.core == step
+
+
+def test_where_floors_allow_no_step_none_is_named() -> None:
+    windows = [window_under(DEFAULT), window_under(PoolTuple(16, 3, 500)), window_under(PoolTuple(8, 3, 10))]
+    assert furthest_within_floors(PoolTuple(64, 3, 10), windows, objective_with(0.8)) is None
 
 
 ROWS_OF_A_SCAN = 80_000.0

@@ -9,7 +9,7 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.latent.latent_advisor import LatentAdvisor
 from poolpilot.models.looks.disturbances import disturbances_of
-from poolpilot.models.looks.floor_limits import near_first
+from poolpilot.models.looks.floor_limits import furthest_within_floors, near_first
 from poolpilot.models.looks.wait_rules import WaitRules
 from poolpilot.models.predictor import Prediction, ScorePredictor
 
@@ -43,17 +43,19 @@ class OneLook:
         if told.abstained or self._may_lose(told, windows, limits, objective):
             told = self.advisor.predict(windows, limits, objective)
         if told.verdict != "change":
-            return self._by_rule(windows, limits) or told
-        near = near_first(windows[0], objective) if len(windows) == 1 else None
+            told = self._by_rule(windows, limits, objective) or told
+        near = near_first(windows[0], objective) if told.verdict == "change" and len(windows) == 1 else None
         return told if near is None else replace(told, reasons=(*told.reasons, near))
 
-    def _by_rule(self, windows: Sequence[Window], limits: KnobSpace) -> Prediction | None:
-        """What a rule advises, its gain not estimated; None where none applies, or what is seen does not last."""
-        latest = windows[-1]
-        found = None if self.rules is None or disturbances_of(windows) else self.rules.advise(latest, limits)
-        if found is None or self.rules is None:
+    def _by_rule(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction | None:
+        """What a rule advises, as far as floors allow, its gain not estimated; None where no rule applies or may."""
+        if self.rules is None or disturbances_of(windows):
             return None
-        return Prediction(found.pool_tuple, latest.pool_tuple, False, (found.reason,), self.rules.digest)
+        found = self.rules.advise(windows[-1], limits)
+        step = None if found is None else furthest_within_floors(found.pool_tuple, windows, objective)
+        if found is None or step is None:
+            return None
+        return Prediction(step, windows[-1].pool_tuple, False, (found.reason,), self.rules.digest)
 
     def _may_lose(self, told: Prediction, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> bool:
         """Whether a change may lose to what is in force; after several windows its gain is stated over the first."""

@@ -11,6 +11,7 @@ Where no class is known the rows that are read stand for the long ones (`Objecti
 
 import math
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,25 @@ def within_floors(tuples: Sequence[PoolTuple], windows: Sequence[Window], object
         shown = [(_beyond(first.pool_tuple, one.pool_tuple), _kept(one, first, objective, name)) for one in windows[1:]]
         allowed &= _below(reach, shown, floor)
     return allowed
+
+
+def furthest_within_floors(wanted: PoolTuple, windows: Sequence[Window], objective: Objective) -> PoolTuple | None:
+    """The furthest step on the way from what is in force to a wanted tuple that may keep all floors; None if none may.
+
+    Args:
+        wanted: Where to.
+        windows: What was measured; see `within_floors`.
+        objective: What counts.
+    """
+    in_force = windows[-1].pool_tuple
+    sizes = [wanted.pool_size]
+    while sizes[-1] >= 2 * in_force.pool_size:
+        sizes.append(sizes[-1] // 2)
+    timers_ms = (int(wanted.timer_interval_ms), int(in_force.timer_interval_ms))
+    steps = [wanted.with_core((size, wanted.oversubscribe, each)) for size, each in product(sizes, timers_ms)]
+    steps = [each for each in steps if each.core != in_force.core]
+    allowed = [each for each, may in zip(steps, within_floors(steps, windows, objective), strict=True) if may]
+    return max(allowed, key=lambda each: abs(_beyond(in_force, each)), default=None)
 
 
 def near_first(window: Window, objective: Objective) -> str | None:
