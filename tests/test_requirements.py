@@ -5,6 +5,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterable
+from functools import cache
 from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
@@ -56,9 +57,12 @@ def imported(paths: Iterable[Path]) -> set[str]:
     return names
 
 
+known_distributions = cache(packages_distributions)
+"""By top-level module; reading the metadata of all that is installed takes half a second."""
+
+
 def distributions_of(modules: Iterable[str]) -> set[str]:
-    known = packages_distributions()
-    return {name_of(name) for module in modules for name in known.get(module, ())}
+    return {name_of(name) for module in modules for name in known_distributions().get(module, ())}
 
 
 EXTRAS = PROJECT["optional-dependencies"]

@@ -182,7 +182,7 @@ def test_warm_climb_may_keep_what_it_ends_on(
     invoke: Callable[..., Any], busy: str, loaded_lab: Lab, tmp_path: Path
 ) -> None:
     before = in_force(loaded_lab)
-    result = invoke("climb", busy, "--execute", "--warm", "--keep", "--seconds", 30, "--json", tmp_path / "climb.json")
+    result = invoke("climb", busy, "--execute", "--warm", "--keep", "--seconds", 12, "--json", tmp_path / "climb.json")
     assert (result.code, result.err) == (0, "")
     final = json.loads((tmp_path / "climb.json").read_text())["steps"][-1]["pool_tuple"]
     assert in_force(loaded_lab).core == PoolTuple.from_dict(final).core
