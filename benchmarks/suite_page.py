@@ -1,5 +1,9 @@
-"""Rewrites the measured parts of docs/mariadb-suite.md: the count by method, the workloads one by one, two days."""
+"""Rewrites the measured parts of docs/mariadb-suite.md: the count by method, the workloads one by one, two days.
 
+README.md has one table of all draws; what was measured twice counts as it was read first.
+"""
+
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +20,7 @@ FURTHER = ("second", "second_again", "third")
 
 DAYS = Path("benchmarks/reports/two_days.json")
 PAGE = Path("docs/mariadb-suite.md")
+README = Path("README.md")
 
 SHOWN = {
     "advice": "advice",
@@ -25,6 +30,14 @@ SHOWN = {
     "constant_4_3_10": "(4, 3, 10)",
 }
 """How the page calls the methods, in the order of its columns."""
+
+IN_README = {
+    "advice": "one look (`advise`)",
+    "warm_start": "trials, then a climb (`climb --warm`)",
+    "portfolio_3": "three constants, tried in turn",
+    "constant_16_3_10": "the constant (16, 3, 10)",
+    "constant_4_3_10": "the constant (4, 3, 10)",
+}
 
 TIMES = 2.0
 """Gains from so many times on are told as such, not in per cent."""
@@ -36,11 +49,15 @@ def main() -> None:
     page = replaced(PAGE.read_text(), "suite-methods", methods_table(report["methods"]))
     page = replaced(page, "suite-methods-sealed", methods_table(report["methods_sealed"]))
     page = replaced(page, "suite-cells", cells_table(report["cells"]))
+    cells = [*report["cells"]]
     for name in FURTHER:
         if (further := read_report(REPORT.with_stem(f"{REPORT.stem}_{name}"))) is not None:
             place = f"suite-{name.replace('_', '-')}"
             page = replaced(page, f"{place}-methods", methods_table(further["methods"]))
             page = replaced(page, f"{place}-cells", cells_table(further["cells"]))
+            read = {row["workload"] for row in cells}
+            cells += [row for row in further["cells"] if row["workload"] not in read]
+    README.write_text(replaced(README.read_text(), "suite", summary_table(cells)))
     PAGE.write_text(page if days is None else replaced(page, "two-days", on_two_days(days)))
 
 
@@ -58,6 +75,25 @@ def methods_table(methods: Mapping[str, Mapping[str, Any]]) -> str:
                 f"x{found['gain']:.2f}",
             )
             lines.append(f"| {title} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def summary_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What each method comes to on all workloads; one that breaks a floor is taken to have stayed at the default."""
+    heads = ("who decides", "to change: right", "to stay: right", "flat: shown to lose < 5 %")
+    last = ("floors broken", "largest loss", "mean gain")
+    lines = [f"| {' | '.join((*heads, *last))} |", "|---" * (len(heads) + len(last)) + "|"]
+    for name, title in IN_README.items():
+        found = [(row["expected"]["verdict"], row["methods"][name]) for row in rows]
+        kinds = [[one["outcome"] for kind, one in found if kind in verdicts] for verdicts in KINDS_OF_RIGHT.values()]
+        gains = [math.log1p(-one["difference"]["loss"]) for _, one in found if not one["floors_broken"]]
+        cells = (
+            *(f"{outcomes.count('right')} of {len(outcomes)}" for outcomes in kinds),
+            str(len(found) - len(gains)),
+            f"{100 * max(one['difference']['loss'] for _, one in found):.0f} %",
+            f"x{math.exp(sum(gains) / len(found)):.1f}",
+        )
+        lines.append(f"| {title} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -1,7 +1,7 @@
 """Whatever ends a climb, a sweep or a search, the first tuple is in force, or the message names what is.
 
-POOLPILOT_WAY_BACK_RUNS sets how often each is tried at a random moment. If it is not set, every fault ends one command, in
-turn, and the two that end most commands in practice, Ctrl-C and a kill, end each: the way back of the three is one.
+POOLPILOT_WAY_BACK_RUNS sets how often each is tried at a random moment. If it is not set, every fault ends one command,
+in turn, and the two that end most commands in practice, Ctrl-C and a kill, end each: the way back of the three is one.
 """
 
 import os
