@@ -227,13 +227,16 @@ class Objective(BaseModel):
         return now / before, now / before * math.sqrt(sum(1.0 / count for count in counts))
 
     def kept_limits(self, window: Window, reference: Window) -> dict[str, float]:
-        """What a window keeps of each floor and limit, over what it must: below 1 it is broken by that factor."""
+        """What a window keeps of each floor and limit, over what it must: below 1 it is broken by that factor.
+
+        A class that completed nothing tells nothing of its latency, and one that is early makes up for no other window.
+        """
         floors = self.floors(reference)
         kept = {f"share of {name}": self.kept_share(name, window, reference)[0] / floors[name] for name in floors}
         for name, limit_ms in self.max_p99_ms.items():
-            if name in window.classes:
+            if name in window.classes and window.classes[name].throughput_per_s > 0.0:
                 p99_ms = window.classes[name].latency.quantile(0.99) / 1000.0
-                kept[f"p99 of {name}"] = limit_ms / max(p99_ms, limit_ms / LARGEST)
+                kept[f"p99 of {name}"] = limit_ms / max(p99_ms, limit_ms)
         return kept
 
     def feasible(self, window: Window, reference: Window | None = None, errors: float = 0.0) -> bool:

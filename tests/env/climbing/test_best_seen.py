@@ -46,6 +46,15 @@ def test_windows_of_one_tuple_are_judged_together(make_window: MakeWindow) -> No
     assert seen.add(make_window({"short": {1.0: 900}}, FAR), FAR) == pytest.approx(900.0)
 
 
+def test_a_window_without_requests_makes_up_for_no_late_one(make_window: MakeWindow) -> None:
+    limited, before = Objective(max_p99_ms={"rare": 100.0}), make_window({"short": {1.0: 100}}, FIRST)
+    late, empty = ({"short": {1.0: 900}, "rare": {1000.0: completed}} for completed in (1, 0))
+    seen = BestSeen(limited, before)
+    seen.add(make_window(late, FAR), FAR)
+    for _ in range(9):
+        assert seen.add(make_window(empty, FAR), FAR) < 1.0
+
+
 def test_somebody_elses_wish_begins_anew_without_losing_the_reference(make_window: MakeWindow) -> None:
     seen = BestSeen(BESIDE)
     seen.add(make_window({"short": {1.0: 100}, "long": {1.0: 100}}, FIRST), FIRST)

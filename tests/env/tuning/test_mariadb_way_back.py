@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from rich.console import Console
@@ -175,6 +176,25 @@ def test_who_has_not_begun_is_told_of_a_restart(
     monkeypatch.setattr(ServerIdentity, "read", lambda _session: later)
     assert way_back.reach_again() is True
     assert way_back.reach_again() is False
+
+
+def test_restart_is_told_though_the_connection_is_lost_once_more(
+    server: MariadbServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    way_back, now = MariadbWayBack(server, tmp_path), server.identity
+    way_back.begin("tune", lambda _sentence: None)
+    later = replace(now, started_unix_s=now.started_unix_s + 60)
+    monkeypatch.setattr(ServerIdentity, "read", lambda _session: later)
+    with monkeypatch.context() as once:
+        once.setattr(server, "tuple_in_force", lambda: raised(LostServerError("gone again")))
+        with pytest.raises(LostServerError):
+            way_back.reach_again()
+    assert way_back.reach_again() is True
+    assert way_back.reach_again() is False
+
+
+def raised(error: Exception) -> NoReturn:
+    raise error
 
 
 def test_message_names_what_is_in_force_where_the_server_is_gone(

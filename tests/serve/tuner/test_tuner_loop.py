@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.tuning.backends import draw
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import FeatureError, LostServerError, ServerError, SettingError
+from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction
@@ -26,10 +28,11 @@ from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.known.kept_workloads import KeptWorkloads
 from poolpilot.serve.tuner.machine.decision import Decision, Mode, State
-from poolpilot.serve.tuner.machine.look import Look
+from poolpilot.serve.tuner.machine.look import Look, Reading
+from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.tried import Tried
-from poolpilot.serve.tuner.tuner_loop import TunerLoop, with_latest
+from poolpilot.serve.tuner.tuner_loop import TunerLoop, usual, with_latest
 
 MEASUREMENT = MeasurementSettings(settle_s=0.2, window_s=1.0)
 PACE = PaceSettings(observe_for_s=2.0, baseline_windows=3, least_pairs=2, most_pairs=3, verify_windows=2)
@@ -136,6 +139,31 @@ def test_window_that_floors_are_shares_of_stays_first() -> None:
     assert with_latest([first, further, again], further) == [first, further]
 
 
+def test_a_report_in_one_window_is_not_what_floors_are_shares_of() -> None:
+    window = observe(CurveServer([(1, 100), (16, 1200)], cpus=2), 1.0).window
+    reading = [replace(window, indicators={ROWS_READ_PER_S: rows}) for rows in (2e5, 3e6, 1.9e5)]
+    assert usual(reading) == reading[0]
+    assert usual(reading[:2]) == reading[0]
+    shown = [replace(window, duration_s=float(seconds)) for seconds in (1, 2, 3)]
+    assert usual(shown[:1]) == shown[0]
+    assert usual(shown) in shown
+
+
+def test_predictor_is_given_the_usual_window_of_the_first_tuple(
+    server: FailingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = iter([1e5, 1e5, 9e6, *(1e5 for _ in range(1000))])
+    monkeypatch.setattr(
+        "poolpilot.serve.tuner.tuner_loop.observe",
+        lambda server, seconds: SimpleNamespace(
+            window=replace(observe(server, seconds).window, indicators={ROWS_READ_PER_S: next(rows)})
+        ),
+    )
+    predictor = Wanting(PoolTuple(4, 3, 500))
+    loop_on(server, PoolTuple(4, 3, 500), predictor=predictor).run(60.0)
+    assert {asked[0].indicators[ROWS_READ_PER_S] for asked in predictor.asked if len(asked) > 1} == {1e5}
+
+
 @pytest.mark.parametrize("mode", [Mode.OBSERVE, Mode.ADVISE])
 def test_nothing_is_set_in_other_modes(server: FailingServer, mode: Mode) -> None:
     server.fails = {"apply": AssertionError("set")}
@@ -209,6 +237,29 @@ def test_try_is_told_with_what_proposed_it_and_that_nothing_did(
     while not told:
         loop.turn()
     assert [(each.after.pool_tuple.pool_size, each.model_digest) for each in told] == [(2, digest)]
+
+
+@pytest.mark.parametrize(("began_anew", "kept"), [(0, [False]), (1, [])], ids=["its fault", "another workload"])
+def test_try_is_told_once_it_is_known_what_ended_it(
+    server: FailingServer, monkeypatch: pytest.MonkeyPatch, began_anew: int, kept: list[bool]
+) -> None:
+    told: list[Tried] = []
+    predictor = Wanting(PoolTuple(2, 3, 500))
+    loop = loop_on(server, predictor.pool_tuple, predictor=predictor, on_tried=told.append)
+    while loop.turn().state is not State.TRY:
+        pass
+    blamed = loop.memory.but(blamed=Reading.of(predictor.asked[-1][-1], Objective()), trial=None)
+    later = [blamed.but(blamed=None, workload=blamed.workload + began_anew), blamed]
+
+    def decided(*_: object) -> tuple[Memory, Decision]:
+        memory = later.pop()
+        return memory, memory.decision("as the test has it")
+
+    monkeypatch.setattr("poolpilot.serve.tuner.tuner_loop.decide", decided)
+    loop.turn()
+    assert told == []
+    loop.turn()
+    assert [each.kept for each in told] == kept
 
 
 def test_tuple_that_the_server_refuses_is_not_tried_again(server: FailingServer) -> None:

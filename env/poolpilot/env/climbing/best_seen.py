@@ -69,5 +69,6 @@ class BestSeen:
 
 def _broken(seen: list[_Judged]) -> float:
     """How much of J the windows of a tuple lose by floors and limits; by their mean, since few requests end in one."""
-    means = [fmean(one.kept.get(name, 1.0) for one in seen) for name in seen[-1].kept]
+    names = sorted({name for one in seen for name in one.kept})
+    means = [fmean(one.kept[name] for one in seen if name in one.kept) for name in names]
     return -STEEPNESS * sum(math.log(min(max(mean, LEAST_KEPT), 1.0)) for mean in means)

@@ -168,9 +168,9 @@ class MariadbWayBack:
         self._lock_again(self._journal)
         identity = ServerIdentity.read(self._server.session)
         if identity.restarted_since(self._journal.server):
-            self._journal.server = identity
-            self._journal.commit(self._server.tuple_in_force())
-            self._restarted = True
+            in_force = self._server.tuple_in_force()
+            self._journal.server, self._restarted = identity, True
+            self._journal.commit(in_force)
         elif not self._journal.path.exists():  # a keeper has taken us for dead meanwhile
             self._journal.renew()
         if self._lease is not None:

@@ -12,6 +12,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.server import WindowSource
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import LostServerError, PoolPilotError, ServerError, SettingError, TupleChangedError
+from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Predictor
@@ -86,10 +87,12 @@ class TunerLoop:
         self._verified = self._verified_beside(in_force)
         self._seen = in_force  # what the latest decision was made on
         self._windows: list[Window] = []  # of the workload in force, the latest of each tuple, the tuple in force last
+        self._firsts: list[Window] = []  # the latest of the tuple that this workload was met under
         self._workload = self.memory.workload
         self._lost = False
         self._restarted = False  # and no decision knows yet
         self._digest = ""  # of what proposed last, and with it the goal of the steps since
+        self._untold: tuple[Tried, int] | None = None  # a try that is over, and the number of its workload
 
     def run(self, horizon_s: float | None = None) -> None:
         """Tunes until the horizon, or until it is interrupted between two windows.
@@ -148,19 +151,29 @@ class TunerLoop:
         return (changed or ended) and look.in_force == self.decision.verified
 
     def _tell_of_try(self, before: Memory) -> None:
-        """Tells of a try that is over, where its windows are still there.
+        """Tells of a try once it is known what ended it; where that was another workload, nobody is told."""
+        self._untold = self._ended_try(before) or self._untold
+        if self._untold is None or self.memory.blamed is not None:
+            return
+        (tried, workload), self._untold = self._untold, None
+        if workload == self.memory.workload:
+            self.on_tried(tried)
+
+    def _ended_try(self, before: Memory) -> tuple[Tried, int] | None:
+        """A try that is over, with the number of its workload, where its windows are still there.
 
         No model has proposed what was found at first, where steps began, or what was verified on another day.
         """
         trial = before.trial
         if trial is None or (self.memory.trial is not None and self.memory.trial.candidate == trial.candidate):
-            return
+            return None
         latest = {window.pool_tuple: window for window in self._windows}
-        if trial.before in latest and trial.candidate in latest:
-            kept = self.memory.verified == trial.candidate
-            proposed = not before.homeward and before.recall is None
-            digest = self._digest if proposed else ""
-            self.on_tried(Tried(latest[trial.before], latest[trial.candidate], kept, digest))
+        if trial.before not in latest or trial.candidate not in latest:
+            return None
+        kept = self.memory.verified == trial.candidate
+        proposed = not before.homeward and before.recall is None
+        digest = self._digest if proposed else ""
+        return Tried(latest[trial.before], latest[trial.candidate], kept, digest), before.workload
 
     def _look(self) -> Look:
         try:
@@ -241,8 +254,12 @@ class TunerLoop:
     def _proposal(self, window: Window) -> Proposal | None:
         """What the predictor proposes where it is asked; the windows of this workload are kept for it."""
         if self.decision.workload != self._workload:
-            self._workload, self._windows = self.decision.workload, []
+            self._workload, self._windows, self._firsts = self.decision.workload, [], []
+        if not self._firsts or window.pool_tuple == self._firsts[0].pool_tuple:
+            self._firsts = [*self._firsts, window][-2 * self.rules.pace.baseline_windows :]
         self._windows = with_latest(self._windows, window)
+        if len(self._windows) > 1:
+            self._windows[0] = usual(self._firsts)
         if not self.decision.ask or window.throughput_per_s <= 0.0:
             return None
         objective = self.target.objective
@@ -252,6 +269,12 @@ class TunerLoop:
             return Proposal(pool_tuple=window.pool_tuple, abstained=True, reason=f"the predictor fails: {error}")
         self._digest = prediction.model_digest
         return Proposal.of(prediction, objective.value(window) - objective.value(self._windows[0]))
+
+
+def usual(windows: Sequence[Window]) -> Window:
+    """Of windows of one tuple that of the median of rows read: floors are shares of it, and a report may run in one."""
+    by_rows = sorted(reversed(windows), key=lambda each: each.indicators.get(ROWS_READ_PER_S, 0.0))
+    return by_rows[(len(windows) - 1) // 2]
 
 
 def with_latest(windows: Sequence[Window], latest: Window) -> list[Window]:

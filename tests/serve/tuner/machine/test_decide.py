@@ -392,6 +392,26 @@ def test_what_stops_everything_is_blamed_on_the_candidate_unless_something_else_
     assert reading is not None
     nothing = reading.model_copy(update={"throughput_per_s": 0.0, "goodput_per_s": 0.1})
     assert tuner.turn(reading=nothing, hindrances=hindrances).state is state
+    if state is State.ROLL_BACK:
+        candidate = PoolTuple(4, 3, 500)
+        assert tuner.turn().state is State.COOL_DOWN, "going back has helped"
+        assert tuner.memory.refuses(candidate)
+        assert len(tuner.memory.roll_backs_s) == 1
+        assert tuner.memory.wait_until_s is not None
+        assert tuner.memory.wait_until_s > tuner.at_s
+
+
+def test_what_stops_everything_later_in_a_try_is_blamed_too(drive: MakeDrive) -> None:
+    tuner = drive(flat, wanted=FAR, noise=0.02)
+    tuner.until(State.TRY)
+    while tuner.memory.trial is None or not tuner.memory.trial.candidates or tuner.memory.expected == HOME:
+        tuner.turn()
+    reading = tuner.look().reading
+    assert reading is not None
+    nothing = reading.model_copy(update={"throughput_per_s": 0.0, "goodput_per_s": 0.1})
+    assert tuner.turn(reading=nothing).state is State.ROLL_BACK
+    assert tuner.turn().state is State.COOL_DOWN
+    assert len(tuner.memory.roll_backs_s) == 1
 
 
 def test_a_candidate_under_which_the_server_is_lost_is_not_tried_again_for_a_while(drive: MakeDrive) -> None:
@@ -401,6 +421,29 @@ def test_a_candidate_under_which_the_server_is_lost_is_not_tried_again_for_a_whi
     assert tuner.memory.refuses(PoolTuple(4, 3, 500))
     tuner.run(100)
     assert sum(decision.most_lost > 0.0 for decision in tuner.decisions) == 1
+
+
+def test_a_server_that_a_candidate_has_ended_is_not_ended_by_it_again(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR, rules=rules(ask_every_s=0.0))
+    tuner.until(State.TRY)
+    tuner.turn(in_force=None, reading=None, proposal=None)
+    tuner.in_force = HOME
+    tuner.decision = tuner.decision.model_copy(update={"pool_tuple": None})
+    tuner.turn(in_force=HOME, reading=None, proposal=None, restarted=True)
+    assert tuner.memory.refuses(PoolTuple(4, 3, 500))
+    assert len(tuner.memory.tries_s) == 1
+    tuner.run(100)
+    assert sum(decision.most_lost > 0.0 for decision in tuner.decisions) == 1
+
+
+def test_roll_backs_and_openings_outlive_a_restart(drive: MakeDrive) -> None:
+    tuner = drive(falling, wanted=FAR)
+    tuner.until(State.COOL_DOWN)
+    tuner.memory = tuner.memory.but(openings=2)
+    before = tuner.memory
+    tuner.turn(reading=None, proposal=None, restarted=True)
+    assert (tuner.memory.roll_backs_s, tuner.memory.openings) == (before.roll_backs_s, 2)
+    assert tuner.memory.refusals == before.refusals
 
 
 def test_a_roll_back_that_the_server_refuses_says_why_and_forgets_the_try(drive: MakeDrive) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from tests.serve.tuner.conftest import HOME, Drive, falling, rising, rules
+from tests.serve.tuner.conftest import HOME, Drive, falling, flat, rising, rules
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.machine.decision import State
@@ -82,6 +82,26 @@ def test_loads_that_fall_in_the_middle_of_tries_open_no_circuit(drive: MakeDrive
     assert tuner.memory.verified == FAR
 
 
+def test_a_window_in_which_a_backup_runs_acquits_nobody(drive: MakeDrive) -> None:
+    tuner = drive(falling, wanted=FAR)
+    tuner.until(State.ROLL_BACK)
+    reading = tuner.look().reading
+    assert reading is not None
+    held_up = reading.model_copy(update={"throughput_per_s": 500.0, "goodput_per_s": 500.0})
+    assert tuner.turn(reading=held_up, hindrances=("a backup runs",)).state is State.COOL_DOWN
+    assert len(tuner.memory.roll_backs_s) == 1
+
+
+def test_a_way_back_that_is_refused_once_does_not_close_an_open_circuit(drive: MakeDrive) -> None:
+    tuner = drive(flat, wanted=FAR)
+    tuner.run(5)
+    until_s = tuner.at_s + 20_000.0
+    tuner.memory = tuner.memory.but(state=State.OPEN_CIRCUIT, paused=State.OPEN_CIRCUIT, wait_until_s=until_s)
+    assert tuner.turn(refused="no threads").state is State.ROLL_BACK
+    assert tuner.turn().state is State.OPEN_CIRCUIT
+    assert tuner.memory.wait_until_s == until_s
+
+
 def test_what_fell_on_probation_with_the_load_opens_no_circuit_either(drive: MakeDrive) -> None:
     shifted = [1.0]
     tuner = drive(shifting(shifted), wanted=PoolTuple(4, 3, 500), gain=0.5)
@@ -102,13 +122,14 @@ def test_what_was_found_at_first_is_the_way_out_of_a_pause(drive: MakeDrive, pau
     tuner.run(120)
     assert tuner.memory.verified == FAR
     until_s = tuner.at_s + 20_000.0
-    tuner.memory = tuner.memory.but(state=pause, paused=pause, wait_until_s=until_s)
+    tuner.memory = tuner.memory.but(state=pause, paused=pause, wait_until_s=until_s, openings=4)
     tuner.run(20)
     assert {where for where, _ in tuner.seen[-20:]} == {FAR}
     others.append(True)
     tuner.run(60)
     assert tuner.memory.verified == tuner.in_force == HOME
     assert (tuner.decision.state, tuner.memory.wait_until_s) == (pause, until_s)
+    assert tuner.memory.openings == 0, "it was shown to be better"
     assert {decision.pool_tuple for decision in tuner.run(200)} == {HOME}
 
 

@@ -14,8 +14,8 @@ WORKLOADS = 14
 GAIN_AND_LOSS = {NEUTRAL: (0.10, 0.19), NEAR: (0.07, 0.07)}
 TRIED_MEDIAN_GAIN, TRIED_LARGEST_LOSS = 0.09, 0.03
 """Median gain in the short classes over the default, and the largest loss, of the constants and of what a warm start
-ends on, in the first draw of the MariaDB suite: `python benchmarks/mariadb_suite.py --draws 1`, docs/mariadb-suite.md;
-a test compares the two."""
+ends on, in all draws of the MariaDB suite as they were read first (docs/mariadb-suite.md); a test compares them with
+its reports."""
 
 
 def neutral_choice(limits: KnobSpace, in_force: PoolTuple, *, near: bool = False) -> str | None:
@@ -31,7 +31,7 @@ def neutral_choice(limits: KnobSpace, in_force: PoolTuple, *, near: bool = False
     if limits.processors != MEASURED_CPUS or not limits.allows(constant) or constant.core == in_force.core:
         return None
     return (
-        f"{constant} over the default gained {gain:.0%} in the median of {WORKLOADS} kinds of workload on "
+        f"{constant} over the default gained {gain:.0%} in the median of {WORKLOADS} workloads on "
         f"{MEASURED_CPUS} processors, several times as much beside long queries, and lost {loss:.0%} at most; "
         f"poolpilot climb --warm gained {TRIED_MEDIAN_GAIN:.0%} and lost {TRIED_LARGEST_LOSS:.0%} at most"
     ).replace("%", " %")

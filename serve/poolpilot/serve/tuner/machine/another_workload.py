@@ -21,6 +21,7 @@ def watched_anew(reading: Reading, look: Look, memory: Memory, rules: Rules) -> 
         refusals=(),
         risen=0.0,
         rows_lost=0.0,
+        rows_variance=0.0,
         check_home=True,
         present=None,
         sights=(),

@@ -111,7 +111,14 @@ def _restarted(in_force: PoolTuple, look: Look, memory: Memory) -> Step:
     may = known is not None and known.best.core == memory.verified.core and in_force.core == memory.home.core
     returning = memory.present if may else None
     anew, decision = _begun_anew(in_force, look, memory, f"the server was restarted: {in_force} is in force")
-    return anew.but(returning=returning), decision
+    anew = anew.but(
+        returning=returning,
+        refusals=memory.refusals,  # what a server was lost under may be what has ended it
+        tries_s=memory.tries_s,
+        roll_backs_s=memory.roll_backs_s,
+        openings=memory.openings,
+    )
+    return anew, decision
 
 
 def _begun_anew(in_force: PoolTuple, look: Look, memory: Memory, reason: str) -> Step:

@@ -74,6 +74,7 @@ class Memory(BaseModel):
         stood: Windows that a try has stood while it is being verified.
         risen: How far ln latency under what is verified is above that of the first tuple of this workload, by tries.
         rows_lost: How far ln rows read a second under what is verified are below those at first, by tries.
+        rows_variance: Variance of `rows_lost` by chance.
         worse: Windows in a row of such a try that were worse than those before it.
         other: Windows in a row that look like another workload; negative where goodput fell.
         journey: Steps since the last tuple that was shown better than what it replaced.
@@ -82,6 +83,7 @@ class Memory(BaseModel):
         replaced: The tuple that it replaced.
         replaced_risen: What `risen` was under that.
         replaced_rows_lost: What `rows_lost` was under that.
+        replaced_rows_variance: What `rows_variance` was under that.
         pending: A step that waits for leave: hours, approval or the change budget.
         tries_s: When tries began, within the last hour.
         roll_backs_s: When tries were taken back, within the last hour.
@@ -120,6 +122,7 @@ class Memory(BaseModel):
     stood: tuple[Reading, ...] = ()
     risen: float = 0.0
     rows_lost: float = 0.0
+    rows_variance: float = 0.0
     worse: int = 0
     other: int = 0
     journey: Journey | None = None
@@ -128,6 +131,7 @@ class Memory(BaseModel):
     replaced: PoolTuple | None = None
     replaced_risen: float = 0.0
     replaced_rows_lost: float = 0.0
+    replaced_rows_variance: float = 0.0
     pending: PoolTuple | None = None
     tries_s: tuple[float, ...] = ()
     roll_backs_s: tuple[float, ...] = ()

@@ -53,6 +53,7 @@ class PairedTrial(BaseModel):
         throughput_noise: The same of ln throughput, where goodput is told by the time that requests spend in the pool;
             None where it is told by completions.
         rows_lost: How far ln rows read a second under `before` are below those at first, by the tries between.
+        rows_variance: Variance of `rows_lost` by chance.
         rows_noise: Standard deviation of ln rows read a second between windows of `before`.
         risen: How far ln latency under `before` is above that of the first tuple of the workload, by the tries between.
     """
@@ -67,6 +68,7 @@ class PairedTrial(BaseModel):
     throughput_noise: float | None = None
     risen: float = 0.0
     rows_lost: float = 0.0
+    rows_variance: float = 0.0
     rows_noise: float = UNSEEN_NOISE
 
     @property

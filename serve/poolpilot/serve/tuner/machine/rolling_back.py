@@ -24,6 +24,7 @@ def taken_back(
     *,
     counted: bool,
     starved_by: float | None = None,
+    further: Reading | None = None,
 ) -> Step:
     """Brings back what is verified, and does not try the bad tuple again for a while.
 
@@ -35,6 +36,7 @@ def taken_back(
         rules: What is allowed.
         counted: Whether it counts as a roll-back, of which several open the circuit.
         starved_by: How far ln rows read a second have fallen, where it is taken back for that.
+        further: The window that it is taken back for, where its try does not hold it.
     """
     until_s, trial = look.at_s + rules.guard.retry_after_s, memory.trial
     more = (
@@ -50,29 +52,35 @@ def taken_back(
         exploring=False,
         expected=memory.verified,
         pending=None,
-        exposed=_exposed(memory, rules),
+        exposed=_exposed(memory, rules, further),
         refusals=(*memory.refusals, refusal),
         roll_backs_s=(*memory.roll_backs_s, look.at_s) if counted else memory.roll_backs_s,
-        blamed=_blamed(look, memory) if counted else None,
-        starved_by=starved_by,
+        blamed=(further or _blamed(look, memory)) if counted else None,
+        starved_by=starved_by if counted else None,
     )
     return memory, memory.decision(f"{reason}: back to {memory.verified}")
 
 
 def rolled_back(look: Look, memory: Memory, rules: Rules) -> Step:
-    """Once what is verified is in force again: a while without tries, a long one after several roll-backs."""
+    """Once what is verified is in force again: a while without tries, a long one after several roll-backs.
+
+    Nobody is acquitted by a window in which something else held the server up. A longer pause than this one goes on.
+    """
     blamed, reading, starved_by = memory.blamed, look.reading, memory.starved_by
     memory = memory.but(blamed=None, starved_by=None)
-    if blamed is not None and reading is not None and fell_alike(blamed, reading, rules, starved_by):
+    told = blamed is not None and reading is not None and not look.hindrances
+    if told and blamed is not None and reading is not None and fell_alike(blamed, reading, rules, starved_by):
         memory = watched_anew(reading, look, memory.but(roll_backs_s=memory.roll_backs_s[:-1]), rules)
         return memory, memory.decision(
             f"{memory.verified} is back in force and does no better: the workload is another one, watching begins anew"
         )
     if len(memory.roll_backs_s) >= rules.guard.breaker_roll_backs:
         return _opened(look, memory, rules)
-    seconds = rules.guard.cool_down_s * memory.exposed
-    memory = memory.but(state=State.COOL_DOWN, paused=State.COOL_DOWN, wait_until_s=look.at_s + seconds)
-    return memory, memory.decision(f"{memory.verified} is back in force; no try for {seconds:.0f} s")
+    until_s, paused = look.at_s + rules.guard.cool_down_s * memory.exposed, State.COOL_DOWN
+    if memory.wait_until_s is not None and memory.wait_until_s > until_s:
+        until_s, paused = memory.wait_until_s, memory.paused
+    memory = memory.but(state=paused, paused=paused, wait_until_s=until_s)
+    return memory, memory.decision(f"{memory.verified} is back in force; no try for {until_s - look.at_s:.0f} s")
 
 
 def _opened(look: Look, memory: Memory, rules: Rules) -> Step:
@@ -111,11 +119,11 @@ def fell_alike(blamed: Reading, back: Reading, rules: Rules, starved_by: float |
         rules: What a try may lose; half of it counts as something.
         starved_by: How far ln rows read a second had fallen, where it was taken back for that; half of it is something.
     """
+    if min(blamed.throughput_per_s, back.throughput_per_s) <= 0.0:
+        return False
     rows = (blamed.rows_read_per_s, back.rows_read_per_s)
     if starved_by is not None and rows[0] is not None and rows[1] is not None:
         return math.log(rows[1] / rows[0]) <= KEPT_SHARE * starved_by
-    if back.throughput_per_s <= 0.0:
-        return False
     something = -math.log1p(-KEPT_SHARE * rules.guard.most_drop)
     pairs = ((blamed, back), (blamed.by_completions(), back.by_completions()))
     if any(math.log(now.goodput_per_s / then.goodput_per_s) > something for then, now in pairs):
@@ -125,9 +133,9 @@ def fell_alike(blamed: Reading, back: Reading, rules: Rules, starved_by: float |
     return math.log(blamed.latency_ms / back.latency_ms) <= math.log1p(KEPT_SHARE * rules.guard.most_latency_rise)
 
 
-def _exposed(memory: Memory, rules: Rules) -> float:
+def _exposed(memory: Memory, rules: Rules, further: Reading | None) -> float:
     """Share of the longest try that the one that is taken back has lasted."""
     if memory.trial is None:
         return 1.0
-    windows = len(memory.trial.candidates) + len(memory.stood)
+    windows = len(memory.trial.candidates) + len(memory.stood) + (further is not None)
     return min(windows / (rules.pace.most_pairs + rules.pace.verify_windows), 1.0)

@@ -1,7 +1,8 @@
 """What a try leaves to long statements: the rows that are read, where no client reports classes.
 
 Reports and dumps come and go, so that a fall of the rows counts only beyond what chance explains: `rows_noise` is the
-standard deviation of ln rows between windows of what is verified.
+standard deviation of ln rows between windows of what is verified. Falls are summed over the steps as they were seen,
+with their variances, since several that chance may explain one by one can come to more than it explains.
 """
 
 import math
@@ -28,10 +29,13 @@ def starves(trial: PairedTrial, min_rows_share: float, stood: Sequence[Reading] 
         stood: Windows that the candidate has stood.
     """
     fall = rows_fall(trial, stood)
-    if fall is None or fall <= 0.0 or min_rows_share <= 0.0 or trial.rows_lost + fall <= -math.log(min_rows_share):
+    if fall is None or fall <= 0.0 or min_rows_share <= 0.0:
+        return None
+    whole, variance = trial.rows_lost + fall, trial.rows_variance + rows_variance(trial, stood)
+    if whole <= max(-math.log(min_rows_share), Z_HARM * math.sqrt(variance)):
         return None
     return (
-        f"{trial.candidate} leaves {100.0 * math.exp(-trial.rows_lost - fall):.0f} % of the rows that were read at "
+        f"{trial.candidate} leaves {100.0 * math.exp(-whole):.0f} % of the rows that were read at "
         f"first, and their floor is {100.0 * min_rows_share:.0f} %: long statements starve"
     )
 
@@ -39,7 +43,9 @@ def starves(trial: PairedTrial, min_rows_share: float, stood: Sequence[Reading] 
 def starved_before(trial: PairedTrial, min_rows_share: float) -> str | None:
     """Why long statements got too little before, beside what the candidate leaves them; None where they got enough."""
     fall = rows_fall(trial)
-    if fall is None or min_rows_share <= 0.0 or -fall <= -math.log(min_rows_share):
+    if fall is None or min_rows_share <= 0.0:
+        return None
+    if -fall <= max(-math.log(min_rows_share), Z_HARM * math.sqrt(rows_variance(trial))):
         return None
     return (
         f"{trial.before} leaves {100.0 * math.exp(fall):.0f} % of the rows that are read under {trial.candidate}, and "
@@ -48,15 +54,25 @@ def starved_before(trial: PairedTrial, min_rows_share: float) -> str | None:
 
 
 def rows_fall(trial: PairedTrial, stood: Sequence[Reading] = ()) -> float | None:
-    """How far ln rows read a second under the candidate are below those before; 0 within chance, None if unknown."""
+    """How far ln rows read a second under the candidate are below those before; None where they are not known."""
     before = [each.rows_read_per_s for each in trial.befores]
     tried = [each.rows_read_per_s for each in (*trial.candidates, *stood)]
     if not tried or any(rows is None for rows in (*before, *tried)):
         return None
     rows = [[math.log(each) for each in side if each is not None] for side in (before, tried)]
-    fall = statistics.fmean(rows[0]) - statistics.fmean(rows[1])
-    chance = Z_HARM * trial.rows_noise * math.sqrt(SHARED * OF_A_DIFFERENCE / len(tried))
-    return fall if abs(fall) > chance else 0.0
+    return statistics.fmean(rows[0]) - statistics.fmean(rows[1])
+
+
+def rows_variance(trial: PairedTrial, stood: Sequence[Reading] = ()) -> float:
+    """Variance of `rows_fall` by chance."""
+    windows = max(len(trial.candidates) + len(stood), 1)
+    return trial.rows_noise**2 * SHARED * OF_A_DIFFERENCE / windows
+
+
+def falls_clearly(trial: PairedTrial) -> bool:
+    """Whether fewer rows are read under the candidate beyond chance, by this step alone."""
+    fall = rows_fall(trial)
+    return fall is not None and fall > Z_HARM * math.sqrt(rows_variance(trial))
 
 
 def rows_noise(baseline: Sequence[Reading], enough: int) -> float:

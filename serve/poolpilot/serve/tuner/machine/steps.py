@@ -43,6 +43,7 @@ def begin_try(
         throughput_noise=_throughput_noise(memory, rules),
         risen=0.0 if homeward else memory.risen,
         rows_lost=0.0 if homeward else memory.rows_lost,
+        rows_variance=0.0 if homeward else memory.rows_variance,
         rows_noise=rows_noise(memory.baseline, rules.pace.baseline_windows),
     )
     memory = memory.but(

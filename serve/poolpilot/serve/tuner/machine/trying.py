@@ -9,7 +9,7 @@ from poolpilot.serve.tuner.machine.look import Look, Reading
 from poolpilot.serve.tuner.machine.memory import Journey, Memory, Refusal
 from poolpilot.serve.tuner.machine.paired_trial import Z_ONE_SIDED_95, PairedTrial
 from poolpilot.serve.tuner.machine.rolling_back import taken_back
-from poolpilot.serve.tuner.machine.starving import rows_fall, starved_before, starves
+from poolpilot.serve.tuner.machine.starving import falls_clearly, rows_fall, rows_variance, starved_before, starves
 from poolpilot.serve.tuner.machine.steps import Step, begin_try, further_step
 from poolpilot.serve.tuner.machine.why_not import Rules
 
@@ -27,12 +27,14 @@ def in_try(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     memory = memory.but(trial=trial, expected=trial.next)
     judged = trial.held_to(memory.baseline, rules.guard)
     if memory.homeward and (starved := starved_before(judged, rules.min_rows_share)) is not None:
+        if len(judged.candidates) < rules.pace.least_pairs:  # a report may have run in one of the windows only
+            return memory, memory.decision(f"{starved}, by {len(judged.candidates)} windows")
         memory, decision = _accepted(look, memory.but(trial=judged, stood=()), rules)
         return memory, decision.model_copy(update={"reason": f"{starved}; {decision.reason}"})
     if (harm := judged.harm(rules.guard)) is not None:
         return lost_out(harm, look, memory, rules, counted=True)
     if (harm := starves(judged, rules.min_rows_share)) is not None:
-        return lost_out(harm, look, memory, rules, counted=True, starved_by=rows_fall(judged))
+        return lost_out(harm, look, memory, rules, counted=falls_clearly(judged), starved_by=rows_fall(judged))
     verdict = judged.verdict(rules.guard, rules.pace)
     shown = _shown(judged)
     if verdict is None:
@@ -120,12 +122,14 @@ def _accepted(look: Look, memory: Memory, rules: Rules) -> Step:
         replaced=trial.before,
         replaced_risen=memory.risen,
         replaced_rows_lost=memory.rows_lost,
+        replaced_rows_variance=memory.rows_variance,
         changed_s=look.at_s,
         trial=None,
         homeward=False,
         recall=None,
         risen=memory.risen + (trial.latency_rise() or 0.0),
         rows_lost=max(memory.rows_lost + (rows_fall(trial, memory.stood) or 0.0), 0.0),
+        rows_variance=memory.rows_variance + rows_variance(trial, memory.stood),
         tries_s=memory.tries_s[:-1] if better else memory.tries_s,
         baseline=(*trial.candidates, *memory.stood)[-2 * rules.pace.baseline_windows :],
         stood=(),
@@ -143,14 +147,14 @@ def _accepted(look: Look, memory: Memory, rules: Rules) -> Step:
 
 def _with_way(trial: PairedTrial, memory: Memory, *, better: bool) -> Memory:
     """With the steps since the last tuple that was shown better; what was verified on another day is no step."""
+    if better:
+        memory = memory.but(openings=0)
     if memory.homeward:
         steps = () if memory.journey is None else memory.journey.steps
         passed = (Refusal(pool_tuple=each) for each in dict.fromkeys((*steps, trial.before)))
         return memory.but(journey=None, refusals=(*memory.refusals, *passed), goal=None, exploring=False)
     if memory.recall is not None:
         return memory.but(journey=None)
-    if better:
-        memory = memory.but(openings=0)
     journey = (memory.journey or Journey(origin=trial.before)).with_step(trial.candidate, *trial.gain())
     if better or journey.shown_better:
         memory = memory.but(exploring=False, explored=0)
@@ -196,7 +200,11 @@ def lost_out(
     if memory.recall is not None:
         memory = memory.but(known=memory.known.missed(memory.recall))
     if not memory.homeward:
-        return taken_back(reason, trial.candidate, look, memory, rules, counted=counted, starved_by=starved_by)
+        return taken_back(
+            reason, trial.candidate, look, memory, rules, counted=counted, starved_by=starved_by, further=further
+        )
+    if trial.candidate == memory.home:
+        memory = memory.but(rows_lost=max(-(rows_fall(trial) or 0.0), 0.0), rows_variance=rows_variance(trial))
     memory = memory.but(
         state=State.WATCH,
         trial=None,
@@ -205,7 +213,6 @@ def lost_out(
         exploring=False,
         expected=trial.before,
         baseline=trial.befores,
-        rows_lost=memory.rows_lost if trial.candidate != memory.home else max(-(rows_fall(trial) or 0.0), 0.0),
         refusals=(*memory.refusals, Refusal(pool_tuple=trial.candidate, until_s=look.at_s + rules.guard.retry_after_s)),
     )
     return memory, memory.decision(f"{reason}: {trial.before} stays")

@@ -4,7 +4,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from poolpilot.serve.tuner.machine.another_workload import spared, watched_anew
+from poolpilot.serve.tuner.machine.another_workload import watched_anew
 from poolpilot.serve.tuner.machine.decision import Mode, State
 from poolpilot.serve.tuner.machine.look import Look, Proposal, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
@@ -144,20 +144,16 @@ def _arrived(reason: str, look: Look, memory: Memory, rules: Rules) -> Step:
 
 
 def _with_window(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Memory:
-    """The baseline with a further window; under another workload it begins anew with it."""
+    """The baseline with a further window; under another workload it begins anew with it.
+
+    One window says less of that than the two of `in_hold`: what was refused stays so, and a pause goes on.
+    """
     if not memory.baseline or not shift(reading, memory.baseline, rules):
         return memory.but(baseline=_latest(memory, reading, rules))
-    return memory.but(
-        baseline=(reading,),
-        began_s=look.at_s,
-        workload=memory.workload + 1,
-        asked_s=None,
-        risen=0.0,
-        rows_lost=0.0,
-        present=None,
-        sights=(),
-        exploring=False,
-        explored=spared(memory, rules),
+    return watched_anew(reading, look, memory, rules).but(
+        state=memory.state,
+        refusals=memory.refusals,
+        returning=memory.returning,
         check_home=memory.check_home or not memory.refuses(memory.home),
     )
 
@@ -174,6 +170,7 @@ def _another_workload(reading: Reading, look: Look, memory: Memory, rules: Rules
             replaced=None,
             risen=memory.replaced_risen,
             rows_lost=memory.replaced_rows_lost,
+            rows_variance=memory.replaced_rows_variance,
             journey=None,
             baseline=(),
             known=known,
