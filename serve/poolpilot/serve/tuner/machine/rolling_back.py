@@ -68,8 +68,12 @@ def rolled_back(look: Look, memory: Memory, rules: Rules) -> Step:
     """
     blamed, reading, starved_by = memory.blamed, look.reading, memory.starved_by
     memory = memory.but(blamed=None, starved_by=None)
-    told = blamed is not None and reading is not None and not look.hindrances
-    if told and blamed is not None and reading is not None and fell_alike(blamed, reading, rules, starved_by):
+    if (
+        blamed is not None
+        and reading is not None
+        and not look.hindrances
+        and fell_alike(blamed, reading, rules, starved_by)
+    ):
         memory = watched_anew(reading, look, memory.but(roll_backs_s=memory.roll_backs_s[:-1]), rules)
         return memory, memory.decision(
             f"{memory.verified} is back in force and does no better: the workload is another one, watching begins anew"
