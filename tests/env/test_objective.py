@@ -116,7 +116,9 @@ def test_what_is_kept_of_floors_and_limits_is_over_what_must_be(make_window: Mak
     window = make_window({"a": {50.0: 900}, "b": {1.0: 30}})
     objective = Objective(max_p99_ms={"a": 100.0}, min_share={"b": 0.6})
     kept = objective.kept_limits(window, reference)
-    assert kept == {"share of b": pytest.approx(0.5), "p99 of a": pytest.approx(2.0, rel=0.1)}
+    assert kept == {"share of b": pytest.approx(0.5), "p99 of a": 1.0}
+    late = objective.kept_limits(make_window({"a": {400.0: 900}, "b": {1.0: 30}}), reference)
+    assert late["p99 of a"] == pytest.approx(0.25, rel=0.1)
     assert Objective().kept_limits(window, reference) == {}
 
 
