@@ -272,7 +272,10 @@ class TunerLoop:
 
 
 def usual(windows: Sequence[Window]) -> Window:
-    """Of windows of one tuple that of the median of rows read: floors are shares of it, and a report may run in one."""
+    """Of windows of one tuple that of the median of rows read: floors are shares of it, and a report may run in one.
+
+    Of those alike in that a later one comes first.
+    """
     by_rows = sorted(reversed(windows), key=lambda each: each.indicators.get(ROWS_READ_PER_S, 0.0))
     return by_rows[(len(windows) - 1) // 2]
 

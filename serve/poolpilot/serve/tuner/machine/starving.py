@@ -29,10 +29,10 @@ def starves(trial: PairedTrial, min_rows_share: float, stood: Sequence[Reading] 
         stood: Windows that the candidate has stood.
     """
     fall = rows_fall(trial, stood)
-    if fall is None or fall <= 0.0 or min_rows_share <= 0.0:
+    if fall is None or fall <= 0.0:
         return None
-    whole, variance = trial.rows_lost + fall, trial.rows_variance + rows_variance(trial, stood)
-    if whole <= max(-math.log(min_rows_share), Z_HARM * math.sqrt(variance)):
+    whole = trial.rows_lost + fall
+    if not _breaks(whole, trial.rows_variance + rows_variance(trial, stood), min_rows_share):
         return None
     return (
         f"{trial.candidate} leaves {100.0 * math.exp(-whole):.0f} % of the rows that were read at "
@@ -43,9 +43,7 @@ def starves(trial: PairedTrial, min_rows_share: float, stood: Sequence[Reading] 
 def starved_before(trial: PairedTrial, min_rows_share: float) -> str | None:
     """Why long statements got too little before, beside what the candidate leaves them; None where they got enough."""
     fall = rows_fall(trial)
-    if fall is None or min_rows_share <= 0.0:
-        return None
-    if -fall <= max(-math.log(min_rows_share), Z_HARM * math.sqrt(rows_variance(trial))):
+    if fall is None or not _breaks(-fall, rows_variance(trial), min_rows_share):
         return None
     return (
         f"{trial.before} leaves {100.0 * math.exp(fall):.0f} % of the rows that are read under {trial.candidate}, and "
@@ -72,7 +70,16 @@ def rows_variance(trial: PairedTrial, stood: Sequence[Reading] = ()) -> float:
 def falls_clearly(trial: PairedTrial) -> bool:
     """Whether fewer rows are read under the candidate beyond chance, by this step alone."""
     fall = rows_fall(trial)
-    return fall is not None and fall > Z_HARM * math.sqrt(rows_variance(trial))
+    return fall is not None and _is_clear(fall, rows_variance(trial))
+
+
+def _breaks(fall: float, variance: float, min_rows_share: float) -> bool:
+    """Whether a fall of ln rows is clearly one below the floor, where there is one."""
+    return min_rows_share > 0.0 and fall > -math.log(min_rows_share) and _is_clear(fall, variance)
+
+
+def _is_clear(fall: float, variance: float) -> bool:
+    return fall > Z_HARM * math.sqrt(variance)
 
 
 def rows_noise(baseline: Sequence[Reading], enough: int) -> float:
