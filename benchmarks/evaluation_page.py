@@ -1,10 +1,11 @@
-"""Rewrites the measured parts of docs/evaluation.md: replayed trials, rivals live and simulated, ratios."""
+"""Rewrites the measured parts of docs/evaluation.md: workload files, replayed trials, rivals, ratios."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from file_tables import files_section
 from pages import percent, read_report, replaced
 from rival_tables import live_tables, network_tables, rival_table
 
@@ -18,6 +19,7 @@ PAGE = Path("docs/evaluation.md")
 def main() -> None:
     """Writes the tables of all reports."""
     page = replaced(PAGE.read_text(), "replays", replays(read_report(REPORT)))
+    page = replaced(page, "files", files_section())
     report = read_report(RIVALS)
     page = page if report is None else replaced(page, "rivals", rivals(report))
     live = read_report(LIVE)

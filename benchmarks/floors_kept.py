@@ -13,9 +13,8 @@ from functools import cache
 from pathlib import Path
 from statistics import fmean
 
-from poolpilot.agent.controllers.warm_start import WarmStart, WarmStartSettings, size_climb
-from poolpilot.env.climbing.climb import ClimbController
-from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
+from poolpilot.agent.controllers.warm_start import WarmStart, WarmStartSettings, climb_controller, size_climb
+from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.env.controller import Controller
 from poolpilot.env.measurement.protocol import MeasurementSettings, observe
 from poolpilot.env.objective import Objective
@@ -63,8 +62,7 @@ def methods() -> dict[str, tuple[Opened, float, bool]]:
     plain = MeasurementSettings(settle_s=0.1, window_s=0.4, doubt_windows=1.0)
 
     def cold(server: SimulatedServer, objective: Objective) -> Controller:
-        climber = spectral_climber(ClimbSettings(period_s=1.0), server.knobs)
-        return ClimbController(climber, server.tuple_in_force(), objective)
+        return climb_controller(ClimbSettings(period_s=1.0), server, objective)
 
     def warm(settings: WarmStartSettings) -> Opened:
         def opened(server: SimulatedServer, objective: Objective) -> Controller:

@@ -30,6 +30,9 @@ from poolpilot.pipelines.progress_bars import progress_bars
 REFERENCE_S = 20.0
 DEFAULT, REFERENCE = "default", "reference"
 
+UNTUNED = (DEFAULT, REFERENCE, "constant", "cold climb")
+"""What does not depend on the code of the tuner: its days count for another tuner too."""
+
 
 def best_per_s(workload: Workload) -> float:
     """Greatest throughput of a workload over the machine grid, each tuple on a pool of its own."""
@@ -56,9 +59,12 @@ class KeptDays:
 
     def __init__(self, path: Path | None, hours: float, *, disturbed: bool) -> None:
         self._path = path
-        self._asked = {"hours": hours, "disturbed": disturbed, "made_with": made_with()}
-        rows = [row for row in read_runs(path) if {name: row.get(name) for name in self._asked} == self._asked]
-        self._done: dict[tuple[int, str], Any] = {(row["seed"], row["method"]): row["result"] for row in rows}
+        self._asked = {"hours": hours, "disturbed": disturbed}
+        self._done: dict[tuple[int, str], Any] = {
+            (row["seed"], row["method"]): row["result"]
+            for row in read_runs(path)
+            if self._tags(row["method"]).items() <= row.items()
+        }
 
     def lived(self, day: Day, method: str) -> DayResult:
         """What a method made of a day, now or before."""
@@ -69,12 +75,16 @@ class KeptDays:
         best: Sequence[float] = self._kept(day, REFERENCE, lambda: [best_per_s(each) for each in day.workloads])
         return best
 
+    def _tags(self, what: str) -> dict[str, Any]:
+        made = {name: digest for name, digest in made_with().items() if name != "tuner" or what not in UNTUNED}
+        return {**self._asked, "made_with": made}
+
     def _kept(self, day: Day, what: str, run: Callable[[], Any]) -> Any:
         key = day.seed, what
         if key not in self._done:
             self._done[key] = run()
             with opened_for_more(self._path) as out:
-                keep_run({"seed": day.seed, "method": what, **self._asked, "result": self._done[key]}, out)
+                keep_run({"seed": day.seed, "method": what, **self._tags(what), "result": self._done[key]}, out)
         return self._done[key]
 
 

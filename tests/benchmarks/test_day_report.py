@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tuner_day
+from code_digest import made_with
 from day_methods import METHODS, DayResult
 from day_report import ahead_of, row_of, steady_bins, summary
 from day_server import BIN_S, Day
@@ -49,19 +50,24 @@ def test_days_on_which_one_method_is_ahead_of_another_are_counted() -> None:
     assert ahead_of(days, "tuner") == {"constant": {"days": 2, "worst": pytest.approx(-0.1)}}
 
 
+@pytest.mark.parametrize(("method", "anew"), [("tuner", 1), ("warm climb", 1), ("default", 0), ("constant", 0)])
 def test_kept_day_is_taken_up_only_under_the_same_conditions_and_code(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, anew: int
 ) -> None:
+    """What no line of the tuner has a part in counts for another tuner too, under the same workloads and curves."""
     runs, count = tmp_path / "days.jsonl", list[int]()
 
     def once(day: Day) -> DayResult:
         count.append(day.seed)
         return DayResult([1.0, 2.0])
 
-    monkeypatch.setattr(tuner_day, "METHODS", {**METHODS, "default": once})
+    monkeypatch.setattr(tuner_day, "METHODS", {**METHODS, method: once})
     for disturbed in (False, False, True):
-        KeptDays(runs, 0.25, disturbed=disturbed).lived(DAY, "default")
+        KeptDays(runs, 0.25, disturbed=disturbed).lived(DAY, method)
     assert len(count) == 2
-    monkeypatch.setattr(tuner_day, "made_with", lambda: {"tuner": "another"})
-    assert KeptDays(runs, 0.25, disturbed=True).lived(DAY, "default").bins == [1.0, 2.0]
-    assert len(count) == 3
+    monkeypatch.setattr(tuner_day, "made_with", lambda: {**made_with(), "tuner": "another"})
+    assert KeptDays(runs, 0.25, disturbed=True).lived(DAY, method).bins == [1.0, 2.0]
+    assert len(count) == 2 + anew
+    monkeypatch.setattr(tuner_day, "made_with", lambda: {"tuner": "another", "workloads": "others"})
+    KeptDays(runs, 0.25, disturbed=True).lived(DAY, method)
+    assert len(count) == 3 + anew

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from poolpilot.env.objective import ROWS, Objective
+from poolpilot.env.server import AnyServer, WindowSource
+from poolpilot.featurizer.snapshot import LATENCY_PREFIX
 from poolpilot.featurizer.window import Window
 
 RULED_OUT = 2.0
@@ -43,6 +45,24 @@ class BrokenFloor:
         return (
             f"a min_share of at most {share:g} for {self.name!r}" if self.of_class else f"a min_rows_share of {share:g}"
         )
+
+
+def may_have_floors(objective: Objective, server: AnyServer) -> bool:
+    """Whether something under a server may have a floor; what has one only a window shows.
+
+    Args:
+        objective: What counts.
+        server: The server; one that shows rows read and no classes has a floor for its long statements.
+
+    Raises:
+        ServerError: The server cannot be asked.
+    """
+    of_classes = any(objective.min_share.values())
+    if of_classes or isinstance(server, WindowSource) or objective.min_rows_share == 0.0:
+        return of_classes
+    snapshot = server.snapshot()
+    classes = any(name.startswith(LATENCY_PREFIX) for name in snapshot.histograms)
+    return "rows_read" in snapshot.counters and not classes
 
 
 def broken_floors(window: Window, reference: Window, objective: Objective) -> tuple[BrokenFloor, ...]:

@@ -21,6 +21,7 @@ LARGEST = 1e9
 
 Positive = Annotated[float, Field(gt=0.0, le=LARGEST, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0.0, le=LARGEST, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 
 
 LEAST_IN_SYSTEM = 0.1
@@ -78,10 +79,10 @@ class Objective(BaseModel):
     price_of_thread: NotNegative = Field(
         default=0.02, description="Per cent of goodput that one per cent more thread groups must buy."
     )
-    min_share: dict[str, NotNegative] = Field(
+    min_share: dict[str, Share] = Field(
         default={}, description="Share of its throughput under the reference that a class must keep."
     )
-    min_rows_share: NotNegative = Field(
+    min_rows_share: Share = Field(
         default=LEAST_ROWS_SHARE,
         description="Share of the rows read a second under the reference that must go on being read, where a server "
         "shows them and no client reports: what is left to long statements. 0 for no such floor.",

@@ -29,8 +29,46 @@ def sizes_of(server: CurveServer, decisions: int, settle_s: float = 0.0, horizon
     return [step.pool_tuple.pool_size for step in trace.steps if step.duration_s > 0.99]
 
 
-def test_each_trial_is_measured_once_and_the_best_held(server: CurveServer) -> None:
+def test_each_trial_is_measured_and_the_best_again_and_held(server: CurveServer) -> None:
     assert sizes_of(server, decisions=3)[:6] == [4, 64, 16, 1, 16, 16]
+    assert server.tuple_in_force().pool_size == 16
+
+
+def sessions() -> SimulatedServer:
+    """Thousands of sessions that pause: too few groups serve them well for a second, until all have come back."""
+    page, report = (Step("cpu", us=700.0), Step("wait", us=1200.0, reported=True)), (Step("cpu", us=80_000.0),)
+    classes = (
+        RequestClass("page", page, share=0.9, think_ms=100.0, target_ms=50.0),
+        RequestClass("report", report, share=0.1, think_ms=400.0, target_ms=3000.0, weight=20.0),
+    )
+    server = SimulatedServer(Workload("sessions", "sessions", classes, connections=8000, cpus=64))
+    server.run_for(3.0)
+    return server
+
+
+def test_what_is_good_right_after_a_change_alone_is_not_kept() -> None:
+    server, few = sessions(), PoolTuple(4, 3, 10)
+    first = server.tuple_in_force()
+    objective = Objective.of_classes(server.workload.classes)
+    measurement = MeasurementSettings(settle_s=0.2, window_s=0.5)
+    controller = TrialController(Portfolio([few]), server.knobs, objective, 1, measurement)
+    trace = tune(server, controller, objective)
+    at_first = next(step for step in trace.steps if step.pool_tuple.core == few.core and step.duration_s == 0.5)
+    assert at_first.value > trace.steps[0].value
+    assert server.tuple_in_force() == first
+    assert controller.windows[1].pool_tuple.core == few.core
+    assert objective.value(controller.windows[1]) < objective.value(controller.windows[0])
+
+
+def test_what_is_kept_has_been_measured_twice_and_what_was_there_before_once(server: CurveServer) -> None:
+    measurement = MeasurementSettings(settle_s=0.0, window_s=1.0, window_ticks=0.0)
+    controller = TrialController(PORTFOLIO, server.knobs, Objective(), 3, measurement)
+    trace = tune(server, controller, Objective())
+    sizes = [step.pool_tuple.pool_size for step in trace.steps if step.duration_s == pytest.approx(1.0)]
+    assert sizes == [4, 64, 16, 1, 16]
+    poor = Portfolio([PoolTuple(1, 3, 500)])
+    trace = tune(server, TrialController(poor, server.knobs, Objective(), 1, measurement), Objective())
+    assert trace.steps[-1].pool_tuple.pool_size == 1
     assert server.tuple_in_force().pool_size == 16
 
 

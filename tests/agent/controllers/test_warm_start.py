@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from poolpilot.agent.controllers.warm_start import OpenClimb, WarmStart, WarmStartSettings, size_climb
+from poolpilot.agent.controllers.warm_start import OpenClimb, WarmStart, WarmStartSettings, climb_controller, size_climb
 from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.knob_climb import KnobClimbController
 from poolpilot.env.climbing.spectral import ClimbSettings
@@ -15,11 +15,13 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
+from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.tuning.loop import TuningStep, tune
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction
 from poolpilot.native_pool import SpectralClimber
+from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
 Curve = tuple[tuple[int, float], ...]
 ARCH: Curve = ((1, 100.0), (16, 1200.0), (32, 1300.0), (64, 600.0))
@@ -117,7 +119,7 @@ def test_climb_takes_over_before_its_first_window_and_may_have_all_its_settings(
     assert isinstance(begun[0], ClimbController)
     assert isinstance(begun[0].climber, SpectralClimber)
     assert begun[0].climber.mode == "OPTIMIZED"
-    assert [step.duration_s for step in run.steps[3:]] == pytest.approx([0.7] * (len(run.steps) - 3))
+    assert [step.duration_s for step in run.steps[4:]] == pytest.approx([0.7] * (len(run.steps) - 4))
 
 
 def test_many_knobs_climb_on_from_the_tuple_chosen() -> None:
@@ -183,3 +185,47 @@ def test_the_reason_is_that_of_what_is_doing_it() -> None:
     assert "scripted" in reasons
     assert warm_start.climb is not None
     assert reasons[-1] == warm_start.climb.reason
+
+
+def beside_rare_long(seed: int, long_us: float = 100_000.0) -> SimulatedServer:
+    """Short requests beside long ones of which a short window often shows none."""
+    short, long = Step("cpu", us=100.0), Step("cpu", us=long_us)
+    classes = (RequestClass("short", (short,), share=0.9), RequestClass("long", (long,), share=0.1))
+    return SimulatedServer(Workload("beside", "beside", classes, connections=64, cpus=2, seed=seed))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_cold_climb_with_a_floor_looks_first_for_as_long_as_that_needs(seed: int) -> None:
+    objective, server = Objective(weights={"long": 0.0}, min_share={"long": 0.5}), beside_rare_long(seed)
+    server.run_for(3.0)
+    first = server.tuple_in_force()
+    controller = climb_controller(ClimbSettings(period_s=0.1), server, objective)
+    assert isinstance(controller, WarmStart)
+    trace = tune(server, controller, objective, period_s=0.1, horizon_s=20.0)
+    (looked,) = controller.tried
+    assert looked.pool_tuple == first
+    assert looked.classes["long"].throughput_per_s * looked.duration_s >= 10.0
+    assert controller.predictions == []
+    assert isinstance(controller.climb, ClimbController)
+    assert [step.duration_s for step in trace.steps[-10:]] == pytest.approx([0.1] * 10)
+
+
+def test_cold_climb_without_a_floor_begins_at_once() -> None:
+    server = beside_rare_long(0)
+    assert isinstance(climb_controller(ClimbSettings(), server, Objective()), ClimbController)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_class_that_the_first_look_does_not_show_is_waited_for(seed: int) -> None:
+    objective, server = Objective(min_share={"long": 0.5}), beside_rare_long(seed, long_us=2_000_000.0)
+    server.run_for(3.0)
+    controller = climb_controller(ClimbSettings(period_s=0.1), server, objective)
+    assert isinstance(controller, WarmStart)
+    tune(server, controller, objective, period_s=0.1, horizon_s=40.0)
+    assert "long" in objective.floors(controller.tried[0])
+
+
+def test_first_look_is_no_shorter_than_a_window_of_the_climb() -> None:
+    objective = Objective(min_share={"long": 0.5})
+    controller = climb_controller(ClimbSettings(period_s=5.0), beside_rare_long(0), objective)
+    assert controller.suggest().window_s == 5.0

@@ -1,5 +1,6 @@
 """One process at a time has a folder, and whoever dies leaves it."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -46,3 +47,13 @@ def test_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="choose another folder"):
         lock_folder(tmp_path / "file" / "below", "learns")
+
+
+def test_file_system_without_locks_is_no_process_that_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object) -> None:
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", unknown)
+    with pytest.raises(StoreError, match="cannot be locked: No locks available") as told:
+        lock_folder(tmp_path, "learns")
+    assert not isinstance(told.value, TakenFolderError)

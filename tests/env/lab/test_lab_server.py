@@ -1,6 +1,5 @@
 """A test server under a workload: windows know server and clients, changes show, and nothing is left behind."""
 
-import os
 import time
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 
 from poolpilot.env.environments.mariadb_pool import MariadbPoolEnv
 from poolpilot.env.lab import side_session
-from poolpilot.env.lab.lab_server import LabPlace, LabServer, split_cpus
+from poolpilot.env.lab.lab_server import LabPlace, LabServer
 from poolpilot.env.lab.side_job import SideJob
 from poolpilot.env.lab.sql_workload import SqlClass, SqlWorkload
 from poolpilot.env.lab.sysbench_families import FAMILIES, draw_workload
@@ -141,11 +140,3 @@ def test_server_is_stopped_when_its_side_job_cannot_begin(place: LabPlace, monke
     with pytest.raises(ServerError):
         LabServer(workload, place)
     assert place.lab(workload).running() is None
-
-
-def test_processors_are_split_between_server_and_load() -> None:
-    allowed = sorted(os.sched_getaffinity(0))
-    assert split_cpus(len(allowed)) == (allowed, [])
-    assert split_cpus(1) == (allowed[:1], allowed[1:])
-    with pytest.raises(SettingError, match="wants 0 processors"):
-        split_cpus(0)

@@ -57,6 +57,8 @@ def test_side_job_survives_the_store() -> None:
         ({"side": {"kind": "table_lock", "rest_s": 0.0}}, r"rests for 0 s; allowed are 0\.\.60 and 0\.1\.\.60"),
         ({"classes": [{**POINTS, "script": "nothing"}]}, "script 'nothing'; there are oltp_point_select"),
         ({"classes": [{**POINTS, "burst_offset": 1.0}]}, "burst_offset 1; allowed is 0 to under 1"),
+        ({"cpus": 0}, "has 0 processors; it needs at least one"),
+        ({"classes": [{**POINTS, "min_share": 1.5}]}, "min_share 1.5; allowed is a share of 0..1"),
         ({"classes": [{**POINTS, "capacity_share": 5.0}]}, r"share of 0\.\.4"),
         ({"classes": [{**POINTS, "capacity_share": 0.5, "rate_per_s": 9.0}]}, "allowed is one of them"),
     ],

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -185,8 +186,8 @@ def test_sysbench_that_dies_in_mid_run_is_named(loaded_lab: Lab) -> None:
 
 
 def test_reason_of_sysbench_is_quoted(loaded_lab: Lab) -> None:
-    sql_class = SqlClass("wrong", "analytic", 1, options={"query": "scan", "tables": 99})
-    with SqlLoad(workload(sql_class), loaded_lab.load_file, SMALL) as load:
+    sql_class, unlike = SqlClass("wrong", "analytic", 1), replace(SMALL, tables=99)
+    with SqlLoad(workload(sql_class), loaded_lab.load_file, unlike) as load:
         load.senders[0].process.wait(30)
         with pytest.raises(ServerError, match=r"FATAL.*doesn't exist"):
             load.histograms()

@@ -26,7 +26,7 @@ pytest.importorskip(
 )
 
 from poolpilot.env.environments.live_pool import LivePoolEnv
-from poolpilot.env.servers.native import MAX_CONNECTIONS, NativeServer, Pinning, allowed_cpus, reserve_descriptors
+from poolpilot.env.servers.native import MAX_CONNECTIONS, NativeServer, Pinning, reserve_descriptors
 from poolpilot.native_pool.handling import ConnectionHandling
 
 WORKLOAD = Workload(
@@ -169,11 +169,6 @@ def test_failed_start_leaves_nothing_behind(
         NativeServer(workload, **options)
     assert left_open() == set()
     assert list(tmp_path.iterdir()) == []
-
-
-def test_more_processors_than_there_are_is_refused() -> None:
-    with pytest.raises(ServerError, match=r"wants 4096 processors, but 1\.\."):
-        allowed_cpus(4096)
 
 
 def test_more_connections_than_the_pool_takes_are_refused_by_name() -> None:

@@ -13,6 +13,9 @@ from poolpilot.serve.page.log_tail import LogTail
 
 Written = Callable[..., WrittenLog]
 
+FILE_BYTES = 10_000
+"""So small that a file holds its head, of 4,000 to 7,000 bytes here, and some decisions."""
+
 
 def times(lines: list[bytes]) -> list[float]:
     """When each decision was made; heads of files are left out."""
@@ -47,7 +50,7 @@ def test_part_of_a_line_that_is_taken_away_again_was_never_there(tmp_path: Path)
 
 
 def test_new_files_lose_and_double_nothing(written: Written, tmp_path: Path) -> None:
-    log, tail = written(largest_bytes=5_000), LogTail(tmp_path)
+    log, tail = written(largest_bytes=FILE_BYTES), LogTail(tmp_path)
     told: list[bytes] = []
     for _ in range(60):
         log.turn()
@@ -58,24 +61,24 @@ def test_new_files_lose_and_double_nothing(written: Written, tmp_path: Path) -> 
 
 
 def test_it_says_when_it_was_overtaken(written: Written, tmp_path: Path) -> None:
-    log, tail = written(largest_bytes=5_000), LogTail(tmp_path)
+    log, tail = written(largest_bytes=FILE_BYTES), LogTail(tmp_path)
     log.turn()
     assert list(tail.lines())
-    log.turn(60)
+    log.turn(80)
     assert list(tail.lines())
     assert tail.overtaken
 
 
 def test_older_files_come_first(written: Written, tmp_path: Path) -> None:
-    log = written(largest_bytes=5_000)
-    log.turn(60)
+    log = written(largest_bytes=FILE_BYTES)
+    log.turn(80)
     assert times(list(LogTail(tmp_path).lines())) == [look.at_s for look in log.drive.looks]
 
 
 def test_no_more_of_them_than_are_wanted(written: Written, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = written(largest_bytes=5_000)
-    log.turn(60)
-    monkeypatch.setattr(log_tail, "MOST_BEFORE", 12_000)
+    log = written(largest_bytes=FILE_BYTES)
+    log.turn(80)
+    monkeypatch.setattr(log_tail, "MOST_BEFORE", 2 * FILE_BYTES)
     told = times(list(LogTail(tmp_path).lines()))
     assert 5 < len(told) < 40
     assert told == [look.at_s for look in log.drive.looks][-len(told) :]
@@ -102,7 +105,7 @@ def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 def test_it_lets_go_of_its_files(written: Written, tmp_path: Path, left_open: Callable[[], set[str]]) -> None:
     tail = LogTail(tmp_path)
-    log = written(largest_bytes=5_000)
+    log = written(largest_bytes=FILE_BYTES)
     for _ in range(30):
         log.turn()
         list(tail.lines())

@@ -1,4 +1,8 @@
-"""Trials, then hold: any predictor as a controller that measures what is named and keeps the best of it."""
+"""Trials, then hold: any predictor as a controller that measures what is named and keeps the best of it.
+
+What is to be kept is measured once more before it is. A pool may be good for half a second after a change and poor from
+then on: a backlog that has yet to grow, a latch that has yet to collapse.
+"""
 
 import math
 from collections.abc import Generator, Iterator
@@ -17,6 +21,9 @@ from poolpilot.models.predictor import Prediction, Predictor
 LONG_ENOUGH = 0.9
 """Share of the ticks that a first window must span; what is in force, and how its timer ticks, shows only then."""
 
+MOST_DOUBLINGS = 2
+"""How often the first look is doubled while a class with a floor has not been seen; then it goes without."""
+
 MOST_REPEATS = 5
 """How often a window is measured again at most; then it counts as it is."""
 
@@ -28,11 +35,11 @@ class TrialController(Controller):
     least the time that the requests inside need to leave (Little's law): they were sent under the older tuple, and
     where that one had a long queue they would all count as late.
 
-    Where few requests of a class with a floor end, what is measured first is measured for longer, and a trial that is
-    better is measured again, for longer, while it may be on either side of the floor.
+    Where few requests of a class with a floor end, or none, what is measured first is measured for longer, and a trial
+    that is better is measured again, for longer, while it may be on either side of the floor.
 
     Args:
-        predictor: What is asked after every window.
+        predictor: What is asked after every window; None measures the tuple in force and tries nothing.
         knobs: The knobs of the server and their ranges.
         objective: What counts.
         decisions: Tuples tried at most.
@@ -41,7 +48,7 @@ class TrialController(Controller):
 
     def __init__(
         self,
-        predictor: Predictor,
+        predictor: Predictor | None,
         knobs: KnobSpace,
         objective: Objective,
         decisions: int = 3,
@@ -78,7 +85,8 @@ class TrialController(Controller):
         """The best tuple measured; where trials are left, the best so far."""
         return self._rule.best(self.windows).pool_tuple if self.windows else None
 
-    def _measured(self) -> Generator[Trial, Window, None]:
+    def _looked(self) -> Generator[Trial, Window, Window]:
+        """The first tuple's window, as long as its timer and what has a floor ask for."""
         self.reason = "the tuple in force is measured first"
         first = yield Trial(None, self._measurement.window_s)
         wanted_s = self._measurement.window_for(first.pool_tuple)
@@ -87,16 +95,23 @@ class TrialController(Controller):
             wanted_s = longer_s
         if first.duration_s < LONG_ENOUGH * wanted_s or disturbances_of([first]):
             first = yield from self._undisturbed(None, wanted_s)
+        for doubled in range(1, 1 + MOST_DOUBLINGS):
+            if not self._unseen(first):
+                break
+            first = yield from self._undisturbed(None, 2.0**doubled * longer_s)
+        return first
+
+    def _measured(self) -> Generator[Trial, Window, None]:
+        first = yield from self._looked()
         self.windows.append(first)
         while (trial := self._next()) is not None:
             self.reason = self._rule.predictions[-1].reasons[0]
-            if (settle_s := leaving_s(self.windows[-1], self._measurement)) > 0.0:
-                yield Trial(trial, settle_s)
             window_s = self._measurement.window_for(trial)
-            window = yield from self._undisturbed(trial, window_s)
+            window = yield from self._changed(self.windows[-1], trial, window_s)
             if self._measurement.doubt_windows > 1.0 and self._in_doubt(window):
                 window = yield from self._undisturbed(trial, self._measurement.doubt_windows * window_s)
             self.windows.append(window)
+        yield from self._confirmed()
         self._best = self._rule.best(self.windows).pool_tuple
         self.finished = True
         if len(self.windows) > 1:
@@ -104,16 +119,39 @@ class TrialController(Controller):
         while True:
             yield Trial(self._best)
 
+    def _confirmed(self) -> Generator[Trial, Window, None]:
+        """Measures again what it would end on, until that is what has been measured twice, or what was there before."""
+        in_force, twice = self.windows[-1], {self.windows[0].pool_tuple.core}
+        while (best := self._rule.best(self.windows)).pool_tuple.core not in twice:
+            self.reason = f"{best.pool_tuple} is the best so far, and is measured once more before it is kept"
+            if in_force.pool_tuple.core == best.pool_tuple.core:
+                in_force = yield from self._undisturbed(best.pool_tuple, best.duration_s)
+            else:
+                in_force = yield from self._changed(in_force, best.pool_tuple, best.duration_s)
+            self.windows = [in_force if window is best else window for window in self.windows]
+            twice.add(best.pool_tuple.core)
+
     def _few(self, first: Window) -> bool:
         """Whether half as much again as a floor would be in doubt, had it been counted as this was."""
         floors = self._objective.floors(first)
         errors = {name: self._objective.kept_share(name, first, first)[1] for name in floors}
-        return any(self._objective.floor_errors * errors[name] > 1.0 / 3.0 for name in floors)
+        return self._unseen(first) or any(self._objective.floor_errors * errors[name] > 1.0 / 3.0 for name in floors)
+
+    def _unseen(self, first: Window) -> bool:
+        """Whether a class that is to have a floor has none, since none of its requests ended."""
+        wanted = {name for name, share in self._objective.min_share.items() if share > 0.0 and first.classes}
+        return not wanted <= self._objective.floors(first).keys()
 
     def _in_doubt(self, window: Window) -> bool:
         first = self.windows[0]
         better = self._objective.value(window) > self._objective.value(first)
         return better and floor_in_doubt(window, first, self._objective)
+
+    def _changed(self, latest: Window, trial: PoolTuple, window_s: float) -> Generator[Trial, Window, Window]:
+        """The window of a trial after a change from the latest one's tuple, once what settles is dropped."""
+        if (settle_s := leaving_s(latest, self._measurement)) > 0.0:
+            yield Trial(trial, settle_s)
+        return (yield from self._undisturbed(trial, window_s))
 
     def _undisturbed(self, trial: PoolTuple | None, window_s: float) -> Generator[Trial, Window, Window]:
         """The window of a trial; measured again while a locked table or a backup would be blamed on it."""

@@ -21,13 +21,13 @@ class TrialRule:
     then J.
 
     Args:
-        predictor: What is asked; it sees all windows so far.
+        predictor: What is asked; it sees all windows so far. None tries nothing.
         knobs: The knobs of the server and their ranges.
         objective: What counts.
         decisions: Tuples tried at most.
     """
 
-    def __init__(self, predictor: Predictor, knobs: KnobSpace, objective: Objective, decisions: int = 1) -> None:
+    def __init__(self, predictor: Predictor | None, knobs: KnobSpace, objective: Objective, decisions: int = 1) -> None:
         self.predictions: list[Prediction] = []
         """What was predicted after each number of windows, the first after one."""
         self._predictor = predictor
@@ -44,13 +44,14 @@ class TrialRule:
         Raises:
             SettingError: The limits allow no tuple.
         """
+        assert self._predictor is not None, "nobody is to be asked"
         prediction = self._predictor.predict(windows, self._knobs, self._objective)
         self.predictions[len(windows) - 1 :] = [prediction]
         return prediction
 
     def may_decide(self, windows: Sequence[Window]) -> bool:
         """Whether a further tuple may be tried."""
-        return len(windows) <= self._decisions
+        return self._predictor is not None and len(windows) <= self._decisions
 
     def named(self) -> PoolTuple | None:
         """What the latest answer names; None where the predictor abstained, or named what this server does not take."""

@@ -1,6 +1,11 @@
-"""The warm start: what a predictor names is tried and measured, then a climb takes over at the best of it."""
+"""The warm start: what a predictor names is tried and measured, then a climb takes over at the best of it.
+
+A cold climb begins with its first look alone where something has a floor: a share of what one short sample happened to
+hold is none, and a class that it does not show would have no floor at all.
+"""
 
 from collections.abc import Callable
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -10,10 +15,11 @@ from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.knob_climb import SIZE_ALONE, KnobClimbController
 from poolpilot.env.climbing.spectral import ClimbSettings, spectral_climber
 from poolpilot.env.controller import Controller, Trial
+from poolpilot.env.floors import may_have_floors
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.objective import Objective
-from poolpilot.env.server import Tunable
+from poolpilot.env.server import AnyServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction, Predictor
@@ -35,16 +41,24 @@ class WarmStartSettings(BaseModel):
         description="What a trial drops, and how long it lasts.",
     )
 
+    def looking(self, least_s: float) -> Self:
+        """The same with windows of at least so long."""
+        window_s = max(self.measurement.window_s, least_s)
+        return self.model_copy(update={"measurement": self.measurement.model_copy(update={"window_s": window_s})})
+
 
 MARIADB_WARM_START = WarmStartSettings(measurement=MeasurementSettings(settle_s=0.4, window_s=2.0))
 """For MariaDB, which settles and counts more slowly than the embedded pool: five tuples in a quarter of a minute."""
+
+MARIADB_CLIMB = ClimbSettings(period_s=0.5)
+"""For MariaDB, which answers a change within half a second."""
 
 
 class WarmStart(Controller):
     """Tries what a predictor names, then climbs from the best of it: cold if the predictor abstained.
 
     Args:
-        predictor: What is asked.
+        predictor: What is asked; None looks at the tuple in force, for as long as its floors need, and tries nothing.
         knobs: The knobs of the server and their ranges.
         objective: What counts.
         open_climb: Makes what takes over at the tuple chosen.
@@ -53,7 +67,7 @@ class WarmStart(Controller):
 
     def __init__(
         self,
-        predictor: Predictor,
+        predictor: Predictor | None,
         knobs: KnobSpace,
         objective: Objective,
         open_climb: OpenClimb,
@@ -89,7 +103,8 @@ class WarmStart(Controller):
         if self.climb is None and self._trials.finished:
             best = self._trials.recommend()
             assert best is not None
-            self.climb = self._open_climb(best, not self.predictions[-1].abstained, self.tried[0])
+            warm = bool(self.predictions) and not self.predictions[-1].abstained
+            self.climb = self._open_climb(best, warm, self.tried[0])
         self.reason = self._doing.reason
 
     def recommend(self) -> PoolTuple | None:
@@ -116,9 +131,14 @@ def size_climb(settings: ClimbSettings | SpectralSettings, knobs: KnobSpace, obj
     return open_climb
 
 
+def period_of(settings: ClimbSettings | SpectralSettings) -> float:
+    """Seconds of the shortest window of a climb."""
+    return settings.period_s if isinstance(settings, ClimbSettings) else settings.hcm_min_period
+
+
 def climb_controller(
     settings: ClimbSettings | SpectralSettings,
-    server: Tunable,
+    server: AnyServer,
     objective: Objective,
     names: tuple[str, ...] = SIZE_ALONE,
     predictor: Predictor | None = None,
@@ -132,10 +152,11 @@ def climb_controller(
         objective: What it climbs on.
         names: The knobs that are climbed; many look round a prediction by their waves, so they never start as arrived.
         predictor: What a warm climb starts from; None is a cold climb.
-        warm_start: How the predictor tries.
+        warm_start: How the predictor tries, and how long a cold climb looks first where something has a floor.
 
     Raises:
         SettingError: A setting is refused, or a knob cannot be climbed.
+        ServerError: The server cannot be asked.
     """
     knobs = server.knobs
 
@@ -143,6 +164,9 @@ def climb_controller(
         return KnobClimbController(settings, knobs, start, objective, names, reference=first)
 
     open_climb = size_climb(settings, knobs, objective) if names == SIZE_ALONE else many
+    cold = open_climb(server.tuple_in_force(), False, None)  # what it refuses, before anything is measured
+    if predictor is None and not may_have_floors(objective, server):
+        return cold
     if predictor is None:
-        return open_climb(server.tuple_in_force(), False, None)
+        warm_start = (warm_start or WarmStartSettings()).looking(period_of(settings))
     return WarmStart(predictor, knobs, objective, open_climb, warm_start)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from poolpilot.env.lab.host.programs import program
-from poolpilot.env.lab.sql_workload import DatasetName, Script
+from poolpilot.env.lab.side_job import OF_A_TABLE
+from poolpilot.env.lab.sql_workload import DatasetName, Script, SqlWorkload
 from poolpilot.env.mariadb.session import Session
 from poolpilot.errors import ServerError, SettingError
 
@@ -17,6 +18,9 @@ BYTES_PER_ROW = 260
 HOT_ROWS = 1000
 BASE_BYTES = 600 << 20
 """System tables, redo log, undo and the order entry tables."""
+
+WITHOUT_TABLES: tuple[Script, ...] = ("user_lock", "waiting")
+"""Scripts that read no table and call no procedure of the data set."""
 
 LUA = Path(__file__).with_name("lua")
 
@@ -55,7 +59,7 @@ class Dataset:
         """Options that tell a script how large the tables are."""
         if script == "tpcc":
             return {"warehouses": self.warehouses}
-        if script in ("hot_rows", "remote_call", "user_lock", "waiting"):
+        if script in (*WITHOUT_TABLES, "hot_rows", "remote_call"):
             return {}
         return {"tables": self.tables, "table_size": self.rows}
 
@@ -80,6 +84,27 @@ def dataset(name: str) -> Dataset:
     if name not in DATASETS:
         raise SettingError(f"there is no data set {name!r}; there are {', '.join(DATASETS)}")
     return DATASETS[name]
+
+
+def check_tables(workload: SqlWorkload) -> None:
+    """Refuses a class or a side job whose tables the data set of its workload does not have.
+
+    Raises:
+        SettingError: There is one.
+    """
+    held = dataset(workload.dataset)
+    if not held.tables and workload.side is not None and workload.side.kind in OF_A_TABLE:
+        raise SettingError(f"the side job {workload.side.kind} needs a table, but the data set {held.name!r} has none")
+    for one in workload.classes:
+        if not held.tables and one.script not in WITHOUT_TABLES:
+            raise SettingError(f"class {one.name} sends {one.script}, but the data set {held.name!r} has no tables")
+        wanted = one.options.get("warehouses", 0)
+        if isinstance(wanted, int | float) and wanted > held.warehouses:
+            most = max(DATASETS.values(), key=lambda each: each.warehouses)
+            raise SettingError(
+                f"class {one.name} wants {wanted:g} warehouses, but the data set {held.name!r} has {held.warehouses}; "
+                f"{most.name!r} has {most.warehouses}"
+            )
 
 
 def check_space(folder: Path, wanted: Dataset) -> None:

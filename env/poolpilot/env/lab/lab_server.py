@@ -1,6 +1,5 @@
 """A test server under a workload as a pool server: the private MariaDB, its load and its tuner's connection."""
 
-import os
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,8 +13,9 @@ from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.env.mariadb.counters import read_population
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.servers.processors import split_cpus
 from poolpilot.env.servers.watch_settings import WatchSettings
-from poolpilot.errors import ServerError, SettingError
+from poolpilot.errors import ServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 POLL_S = 0.1
@@ -110,15 +110,3 @@ class LabServer(MariadbServer):
                     f"{place.connect_within_s:g} s"
                 )
             time.sleep(POLL_S)
-
-
-def split_cpus(server_cpus: int) -> tuple[list[int], list[int]]:
-    """The first processors for the server and the others for the load; without others both share all.
-
-    Raises:
-        SettingError: There are fewer than the server wants.
-    """
-    allowed = sorted(os.sched_getaffinity(0))
-    if not 1 <= server_cpus <= len(allowed):
-        raise SettingError(f"the workload wants {server_cpus} processors, but 1..{len(allowed)} may be used here")
-    return allowed[:server_cpus], allowed[server_cpus:]

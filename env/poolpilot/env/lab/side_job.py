@@ -9,6 +9,10 @@ from poolpilot.errors import SettingError
 SideKind = Literal["alter_table", "backup_stage", "global_read_lock", "table_lock"]
 
 
+OF_A_TABLE: tuple[SideKind, ...] = ("alter_table", "table_lock")
+"""Those that need the first of sysbench's tables."""
+
+
 @dataclass(frozen=True, slots=True)
 class Statements:
     """The statements of a side job.

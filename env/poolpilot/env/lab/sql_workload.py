@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self, get_args
 
+from poolpilot.env.lab.script_options import OptionValue, check_options
 from poolpilot.env.lab.side_job import SideJob
 from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
@@ -35,8 +36,6 @@ MOST_CONNECTIONS = 1024
 LEAST_BUFFER_POOL_MB, MOST_BUFFER_POOL_MB = 8, 65_536
 MOST_CAPACITY_SHARE = 4.0
 DELAYS = 3
-TRANSACTIONS = ("new_order", "payment", "order_status", "delivery", "stock_level")
-"""Transactions of order entry that a class may consist of; the mix of all where it names none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ class SqlClass:
         burst_share: Share of that time that a burst lasts.
         burst_offset: Share of that time after which a burst begins, 0..1; classes whose bursts lie beside one another
             take turns.
-        options: Further options of the script, by name.
+        options: Further options of the script, by name; `script_options.py` has them.
     """
 
     name: str
@@ -73,7 +72,7 @@ class SqlClass:
     burst_period_s: float = 0.0
     burst_share: float = 0.5
     burst_offset: float = 0.0
-    options: Mapping[str, float | str] = field(default_factory=dict)
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuses numbers that no load has.
@@ -95,9 +94,9 @@ class SqlClass:
         if self.script not in get_args(Script):
             scripts = ", ".join(get_args(Script))
             raise SettingError(f"class {self.name} has the script {self.script!r}; there are {scripts}")
-        if (transaction := self.options.get("transaction")) not in (None, *TRANSACTIONS):
-            transactions = ", ".join(TRANSACTIONS)
-            raise SettingError(f"class {self.name} has the transaction {transaction!r}; there are {transactions}")
+        if self.min_share is not None and not 0.0 <= self.min_share <= 1.0:
+            raise SettingError(f"class {self.name} has the min_share {self.min_share:g}; allowed is a share of 0..1")
+        check_options(self.name, self.script, self.options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +137,8 @@ class SqlWorkload:
         """
         if not self.classes:
             raise SettingError(f"the workload {self.name} needs at least one class")
+        if self.cpus < 1:
+            raise SettingError(f"the workload {self.name} has {self.cpus} processors; it needs at least one")
         names = [one.name for one in self.classes]
         if len(set(names)) < len(names):
             raise SettingError(f"the workload {self.name} has two classes of one name: {', '.join(names)}")

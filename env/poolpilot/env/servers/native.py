@@ -1,6 +1,5 @@
 """The embedded live pool under its load, as a pool server."""
 
-import os
 import resource
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -12,6 +11,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 from poolpilot.env.knobs import STOCK_MAX_POOL_SIZE, KnobSpace
 from poolpilot.env.servers.native_core import native_errors, snapshot_of
+from poolpilot.env.servers.processors import split_cpus
 from poolpilot.errors import LoadError, ServerError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.snapshot import Snapshot
@@ -64,8 +64,8 @@ class NativeServer:
 
     Raises:
         SettingError: The initial tuple is outside the ranges, or an option is, or the workload has more connections
-            than the pool's `max_connections`.
-        ServerError: Too few processors or descriptors, or the pool or the load did not start.
+            than the pool's `max_connections`, or wants more processors than there are.
+        ServerError: Too few descriptors, or the pool or the load did not start.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class NativeServer:
         **pool_options: Any,
     ) -> None:
         self.workload = workload
-        pinned = allowed_cpus(workload.cpus) if pinning.server is None else list(pinning.server)
+        pinned = split_cpus(workload.cpus)[0] if pinning.server is None else list(pinning.server)
         self._knobs = KnobSpace.stock(len(pinned), max_pool_size)
         first = self._knobs.default_tuple() if initial is None else initial
         self._knobs.check(first)
@@ -190,18 +190,6 @@ class NativeServer:
         except ServerError:
             if error is None:  # else the first error is the one to tell
                 raise
-
-
-def allowed_cpus(count: int) -> list[int]:
-    """The first `count` processors this process may run on.
-
-    Raises:
-        ServerError: There are fewer.
-    """
-    allowed = sorted(os.sched_getaffinity(0))
-    if not 1 <= count <= len(allowed):
-        raise ServerError(f"the workload wants {count} processors, but 1..{len(allowed)} may be used here")
-    return allowed[:count]
 
 
 def check_connections(connections: int, most: int) -> None:

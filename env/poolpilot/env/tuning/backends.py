@@ -16,6 +16,7 @@ from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.tuning.factory import own_target
 from poolpilot.env.tuning.target import Target
 from poolpilot.env.workloads.families import FAMILIES, draw_workload
+from poolpilot.env.workloads.workload_fields import from_fields
 from poolpilot.errors import SettingError
 from poolpilot.native_pool.workload import Workload
 
@@ -109,13 +110,13 @@ def read_workload(path: Path) -> Workload:
     """Reads a workload from JSON.
 
     Raises:
-        SettingError: The file is missing or no workload.
+        SettingError: The file is missing or no workload; the sentence names the field.
     """
     try:
-        return Workload.from_dict(json.loads(path.read_bytes()))
+        return from_fields(Workload, json.loads(path.read_bytes()))
     except OSError as error:
         raise SettingError(f"cannot read {path}: {error.strerror}") from error
-    except (KeyError, TypeError, ValueError) as error:
+    except (SettingError, ValueError, RecursionError) as error:
         raise SettingError(f"{path} does not hold a workload: {error}") from error
 
 

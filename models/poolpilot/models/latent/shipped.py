@@ -10,11 +10,13 @@ import os
 from pathlib import Path
 
 from poolpilot.featurizer.snapshot import ServerKind
+from poolpilot.models.artefact import Artefact
 from poolpilot.models.champion import CHAMPIONS, MODEL_FOR, champion_folder, load_for, model_for
 from poolpilot.models.latent.latent_advisor import LatentAdvisor
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.learned_folder import holds_learned_model, load_learned_model
 from poolpilot.models.latent.one_look import OneLook
+from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.looks.wait_rules import WaitRules
 from poolpilot.models.predictor import Predictor, ScorePredictor
@@ -38,12 +40,10 @@ def advisor_for(server_kind: ServerKind, model: Path | None = None) -> OneLook |
     if model is not None and holds_learned_model(model):
         learned = load_learned_model(model)
         own = learned.network if learned.network is not None and learned.network.card.kind == kind else None
-        return OneLook(
-            ScorePredictor(own or load_for(server_kind)), LatentAdvisor(learned.curves), _rules_for(server_kind)
-        )
+        return one_look(server_kind, own or load_for(server_kind), learned.curves)
     folder = _network(server_kind, model)
     if folder is None:
-        return OneLook(ScorePredictor(load_for(server_kind)), LatentAdvisor(load_curves()), _rules_for(server_kind))
+        return one_look(server_kind, load_for(server_kind), load_curves())
     return ScorePredictor(load_for(server_kind, folder))
 
 
@@ -72,6 +72,7 @@ def _network(server_kind: ServerKind, model: Path | None) -> Path | None:
     return champion_folder(None, model_for(server_kind))
 
 
-def _rules_for(server_kind: ServerKind) -> WaitRules | None:
-    """Rules for what a MariaDB does not time; a pool that times its rounds needs none."""
-    return WaitRules() if server_kind == "mariadb" else None
+def one_look(server_kind: ServerKind, network: Artefact, curves: ResponseCurves) -> OneLook:
+    """One look at a kind of server; rules stand for what a MariaDB does not time, as pools of ours do."""
+    rules = WaitRules() if server_kind == "mariadb" else None
+    return OneLook(ScorePredictor(network), LatentAdvisor(curves), rules)

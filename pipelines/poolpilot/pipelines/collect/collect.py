@@ -19,7 +19,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.output import terminal
 from poolpilot.env.server import PoolServer
 from poolpilot.env.workloads.families import PlannedWorkload, W
-from poolpilot.errors import ServerError, StoreError
+from poolpilot.errors import ServerError, SettingError, StoreError
 from poolpilot.featurizer.record import TIMER
 from poolpilot.pipelines.collect.collect_report import CollectReport, outcome_line, progress_bar
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
@@ -172,7 +172,7 @@ class _Collection(Generic[W]):
             self._measure(planned)
             self.report.complete += 1
             self.failed_in_a_row = 0
-        except ServerError as error:
+        except (ServerError, SettingError) as error:
             self.failed_in_a_row += 1
             self.report.failed[name] = str(error)
             self.progress.console.print(f"{name} failed: {error}", soft_wrap=True)

@@ -17,7 +17,8 @@ def open_native(workload: Workload, initial: PoolTuple | None = None) -> PoolSer
         initial: Tuple in force at first; the default one if None.
 
     Raises:
-        ServerError: There are too few processors or descriptors, or the pool or the load did not start.
+        SettingError: There are too few processors.
+        ServerError: There are too few descriptors, or the pool or the load did not start.
     """
     from poolpilot.env.servers.native import NativeServer, Pinning
 

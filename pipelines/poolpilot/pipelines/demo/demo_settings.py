@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_settings import SettingsConfigDict
 
-from poolpilot.agent.controllers.warm_start import MARIADB_WARM_START, WarmStartSettings
+from poolpilot.agent.controllers.warm_start import MARIADB_CLIMB, MARIADB_WARM_START, WarmStartSettings
 from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.env.lab.lab_server import LabPlace
 from poolpilot.env.measurement.protocol import MARIADB_RACING, MeasurementSettings
@@ -51,7 +51,7 @@ class MariadbDemoSettings(DemoSettings):
     family: str = Field(default="joins_beside", description="Family of the test server to draw the workload from.")
     horizon_s: float = Field(default=45.0, gt=2.0, description="Seconds that every climb is watched.")
     warm_start: WarmStartSettings = MARIADB_WARM_START
-    climb: ClimbSettings = ClimbSettings(period_s=0.5)
+    climb: ClimbSettings = MARIADB_CLIMB
     racing: MeasurementSettings = MARIADB_RACING.model_copy(update={"oracle_repeats": 0})
     judged_window_s: float = Field(default=1.5, gt=0.0, description="Length of such a window in seconds.")
     place: LabPlace = LabPlace()

@@ -119,7 +119,7 @@ class WorkloadDemo:
         with self._server("cold climb") as server:
             return tune(
                 server,
-                climb_controller(self.settings.climb, server, objective),
+                climb_controller(self.settings.climb, server, objective, warm_start=self.settings.warm_start),
                 objective,
                 period_s=self.settings.climb.period_s,
                 horizon_s=self.settings.horizon_s,

@@ -30,4 +30,5 @@ def lab_stage(workload: SqlWorkload, place: LabPlace) -> Stage:
         open_server,
         classes=tuple(one.name for one in workload.classes),
         cycle_s=workload.cycle_s,
+        on_mariadb=True,
     )

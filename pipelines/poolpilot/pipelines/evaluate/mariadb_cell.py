@@ -7,7 +7,12 @@ from typing import Any, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from poolpilot.agent.controllers.warm_start import MARIADB_WARM_START, WarmStartSettings, climb_controller
+from poolpilot.agent.controllers.warm_start import (
+    MARIADB_CLIMB,
+    MARIADB_WARM_START,
+    WarmStartSettings,
+    climb_controller,
+)
 from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.env.lab.lab_server import LabPlace
 from poolpilot.env.measurement.protocol import MARIADB_RACING, measure, observe
@@ -35,7 +40,7 @@ class LiveSettings(BaseModel):
     refined_s: float = Field(default=20.0, gt=0.0, description="Seconds that the warm start is watched.")
     cold_s: float = Field(default=45.0, gt=0.0, description="Seconds that the cold climb is watched.")
     warm_start: WarmStartSettings = MARIADB_WARM_START
-    climb: ClimbSettings = ClimbSettings(period_s=0.5)
+    climb: ClimbSettings = MARIADB_CLIMB
     repeats: int = Field(default=6, ge=3, description="Interleaved windows by which the tuples are compared.")
     window_s: float = Field(default=1.0, gt=0.0, description="Length of such a window in seconds.")
     seed: int = Field(default=0, ge=0, description="Seed of the order of the comparison.")
@@ -133,7 +138,7 @@ def _refined(server: PoolServer, relaxed: ScorePredictor, objective: Objective, 
 
 
 def _cold(server: PoolServer, objective: Objective, settings: LiveSettings) -> TuningTrace:
-    controller = climb_controller(settings.climb, server, objective)
+    controller = climb_controller(settings.climb, server, objective, warm_start=settings.warm_start)
     return tune(server, controller, objective, period_s=settings.climb.period_s, horizon_s=settings.cold_s)
 
 

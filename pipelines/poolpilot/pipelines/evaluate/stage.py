@@ -21,6 +21,8 @@ class Stage:
         classes: Names of its classes.
         cycle_s: Seconds after which the load begins anew; 0 for an even one.
         digest: Digest of the file that it comes from; none where it comes from no file.
+        remarks: What that file says and nothing goes by, in sentences.
+        on_mariadb: Whether its server is a MariaDB, which settles and counts more slowly than a pool of ours.
     """
 
     name: str
@@ -32,3 +34,5 @@ class Stage:
     classes: tuple[str, ...] = ()
     cycle_s: float = 0.0
     digest: str = ""
+    remarks: tuple[str, ...] = ()
+    on_mariadb: bool = False

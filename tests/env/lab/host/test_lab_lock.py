@@ -1,6 +1,7 @@
 """One program at a time uses a test server, and a folder that is of no use is a sentence."""
 
 import fcntl
+import os
 from pathlib import Path
 
 import pytest
@@ -32,11 +33,11 @@ def test_file_in_its_place_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_folder_of_somebody_else_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_: object) -> None:
+    def refused(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", refused)
-    with pytest.raises(ServerError, match="Permission denied; name one of your own"), locked_lab(LabFolder(tmp_path)):
+    monkeypatch.setattr(os, "open", refused)
+    with pytest.raises(ServerError, match="Permission denied; choose another folder"), locked_lab(LabFolder(tmp_path)):
         pass
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from tests.pipelines.evaluate.live.test_workload_files import SIMULATED, changed, written
+from tests.pipelines.evaluate.live.test_workload_files import MARIADB, SIMULATED, changed, written
 
+from poolpilot.agent.controllers.warm_start import MARIADB_WARM_START
 from poolpilot.errors import ServerError, SettingError
 from poolpilot.pipelines.evaluate.live import live_evaluate
 from poolpilot.pipelines.evaluate.live.live_evaluate import WorkloadFilesSettings, evaluate_files
@@ -17,7 +18,7 @@ from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod
 from poolpilot.pipelines.evaluate.live.live_report import LiveReport
 from poolpilot.pipelines.evaluate.live.live_result import DEFAULT, LiveResult, MethodRun
 from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings
-from poolpilot.pipelines.evaluate.live.method_settings import MethodSettings
+from poolpilot.pipelines.evaluate.live.method_settings import MariadbPace, MethodSettings
 from poolpilot.pipelines.evaluate.live.whole_cycles import methods_in_cycles, run_in_cycles
 from poolpilot.pipelines.evaluate.stage import Stage
 
@@ -33,7 +34,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         stage: Stage, methods: Mapping[str, OpenMethod], settings: LiveRunSettings, _on_step: Callable[[str], None]
     ) -> LiveResult:
         assert set(methods) == {"constant_best"}
-        assert settings.budget_s == 15.0
+        assert settings.budget_s == (30.0 if stage.on_mariadb else 15.0)
         if stage.name == "broken":
             raise SettingError("it is for another machine")
         names.append(stage.name)
@@ -94,3 +95,13 @@ def test_load_that_repeats_itself_has_windows_and_seconds_of_whole_cycles() -> N
     assert run.budget_s == pytest.approx(20.0)
     assert run_in_cycles(LiveRunSettings(), 0.0) == LiveRunSettings()
     assert methods_in_cycles(MethodSettings(), 0.0) == MethodSettings()
+
+
+def test_mariadb_is_paced_as_climb_paces_it(tmp_path: Path, measured: list[str]) -> None:
+    written(tmp_path, MARIADB, "mine")
+    written(tmp_path, SIMULATED, "other")
+    assert len(evaluated(tmp_path).results) == len(measured) == 2
+    paced = MethodSettings().on_mariadb(MariadbPace())
+    assert paced.warm_start == MARIADB_WARM_START
+    assert paced.measurement == MARIADB_WARM_START.measurement
+    assert paced.climb.period_s == 0.5

@@ -61,6 +61,7 @@ def test_every_method_runs_on_any_machine(cpus: int) -> None:
     alone = {
         "constant_best",
         "wait_ratio",
+        "advise",
         "latent_advisor",
         "one_shot",
         "warm_start",

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from poolpilot.pipelines.evaluate.live.live_report import LeftOut, LiveReport
 from poolpilot.pipelines.evaluate.live.live_result import LiveResult, MethodRun
+from poolpilot.pipelines.evaluate.live.live_tables import cost_table, value_table
 from poolpilot.serve.commands.main import build
 
 pytestmark = [
@@ -46,7 +47,7 @@ def test_what_does_not_repeat_is_censored_and_counted() -> None:
 
 
 def shown(report: LiveReport) -> str:
-    console = Console(width=100, record=True, file=io.StringIO())
+    console = Console(width=80, record=True, file=io.StringIO())
     console.print(report.table())
     return console.export_text()
 
@@ -80,10 +81,22 @@ def test_what_was_left_out_is_said() -> None:
     assert "c is left out: it would not start" in shown(report)
 
 
-def test_tables_are_whole_at_a_hundred_columns() -> None:
+def test_tables_are_whole_at_eighty_columns() -> None:
     lines = shown(LiveReport([result("a", 1.0), result("b", 0.9), result("c", 0.8)], resamples=200)).splitlines()
-    assert max(map(len, lines)) <= 100
+    assert max(map(len, lines)) <= 80
     assert not any("…" in line for line in lines)
+
+
+def test_long_names_and_wide_intervals_stand_whole_at_eighty_columns() -> None:
+    row = LiveReport([result("a", 1.0), result("b", 0.9), result("c", 0.8)], resamples=200).statistics("good_2")
+    worst = {**row, "regret_mean": 0.296, "regret_mean_low": -0.429, "regret_mean_high": 1.002, "trying_s": 14.2}
+    console = Console(width=80, record=True, file=io.StringIO())
+    for table in (value_table({"latent_bandit_3": worst}, 4, 0), cost_table({"latent_bandit_3": worst}, {})):
+        console.print(table)
+    told = console.export_text()
+    assert told.count("latent_bandit_3") == 2
+    assert "-42.9..100.2%" in told
+    assert "…" not in told
 
 
 def test_two_families_have_no_interval() -> None:

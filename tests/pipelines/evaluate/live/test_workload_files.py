@@ -66,25 +66,47 @@ def of_mariadb(**values: Any) -> dict[str, Any]:
     [
         ([], "'server' is one of native, simulated, mariadb"),
         ({"server": "oracle"}, "'server' is one of"),
-        ({**SIMULATED, "colour": 1}, "unknown field 'colour'"),
-        ({"server": "native"}, "'workload' must be an object"),
-        (changed(colour=1), "unknown field 'colour'"),
+        ({"server": ["native"]}, "'server' is one of"),
+        ({**SIMULATED, "colour": 1}, "no field 'colour'; allowed are server, workload"),
+        ({"server": "native", "workload": []}, "'workload' must be an object"),
+        ({"server": "native"}, "'classes' is missing"),
+        (changed(colour=1), "no field 'colour'; allowed are"),
         (changed(classes=[{"name": "all"}]), "steps"),
         ({**SIMULATED, "objective": {"speed": 1}}, "speed"),
         ({**SIMULATED, "objective": 3}, "'objective' must be an object"),
         ({**SIMULATED, "machine": {"law": "magic"}}, "law"),
-        ({**MARIADB, "workload": {**MARIADB["workload"], "cpu": 1}}, "unknown field 'cpu'"),
+        (
+            {**MARIADB, "workload": {**MARIADB["workload"], "cpu": 1}},
+            "no field 'cpu'; allowed are name, family, classes, dataset, cpus",
+        ),
         ({"server": "mariadb", "workload": {}}, "classes"),
         (changed(connections=0), "connections"),
-        (changed(connections=2.5e2), "of the wrong type"),
-        (changed(rate_per_s="100"), "of the wrong type"),
+        (changed(connections=2.5), "'connections' is 2.5"),
+        (changed(rate_per_s="100"), "'rate_per_s' is \"100\""),
         (changed(seed=-1), "'seed' is -1"),
         (changed(classes=[{"name": "all", "steps": [{"op": "sleep", "us": 1.0}]}]), "sleep"),
-        (changed(classes=[{"name": "all", "steps": [{"op": "wait", "us": "2000"}]}]), "of the wrong type"),
+        (changed(classes=[{"name": "all", "steps": [{"op": "wait", "us": "2000"}]}]), 'us\' is "2000"'),
         (changed(classes=[{"name": str(one), "steps": STEPS} for one in range(9)]), "classes"),
         ({**SIMULATED, "objective": {"min_share": {"lang": 0.3}}}, "'min_share' names the class 'lang'; there are all"),
         (of_mariadb(seed=-1), "'seed' is -1"),
-        (of_mariadb(slow_disk_us=[5000, 2000]), "three delays"),
+        (of_mariadb(slow_disk_us=[5000, 2000]), "slow_disk_us"),
+        (of_mariadb(slow_disk_us=[5000, -1, 0]), "three delays"),
+        (of_mariadb(cpus=0), "it needs at least one"),
+        (of_mariadb(dataset="empty"), "has no tables"),
+        ({**changed(cpus=0), "server": "native"}, "'cpus' is 0: it must be at least 1"),
+        (changed(cpus=-2), "'cpus' is -2"),
+        ({**SIMULATED, "machine": 3}, "'machine' must be an object"),
+        ({**SIMULATED, "objective": {"price_of_thread": "0.1"}}, "price_of_thread: Input should be a valid number"),
+        ({**SIMULATED, "objective": {"min_share": {"all": True}}}, "min_share.all: Input should be a valid number"),
+        (changed(connections=2**40), "'connections' is 1099511627776: it must be at most 2,147,483,647"),
+        (changed(name="\ud800"), "a text in it is no Unicode"),
+        (
+            of_mariadb(classes=[{**READS, "options": {"rows": None}}]),
+            "options.rows' is null: it must be a number or a text",
+        ),
+        (of_mariadb(classes=[{**READS, "options": {"rows": {"a": 1}}}]), "options.rows' is {"),
+        (changed(connections=list(range(999))), r"\.\.\.: it must be a valid integer"),
+        ({**SIMULATED, "objective": {"min_share": {"all": 1.5}}}, "less than or equal to 1"),
         (of_mariadb(classes=[READS, READS]), "two classes of one name"),
         (of_mariadb(classes=[{**READS, "script": "tpcc", "options": {"transaction": "payments"}}]), "'payments'"),
     ],
@@ -93,6 +115,16 @@ def test_wrong_file_is_refused_by_name(tmp_path: Path, values: object, sentence:
     with pytest.raises(SettingError, match=sentence) as refused:
         read_stage(written(tmp_path, values), LabPlace())
     assert "mine.json" in str(refused.value)
+
+
+def test_what_nothing_goes_by_is_remarked(tmp_path: Path) -> None:
+    open_loop = changed(rate_per_s=10.0, classes=[{**SIMULATED["workload"]["classes"][0], "think_ms": 5.0}])
+    assert read_stage(written(tmp_path, SIMULATED), LabPlace()).remarks == ()
+    assert "with rate_per_s nobody pauses" in read_stage(written(tmp_path, open_loop), LabPlace()).remarks[0]
+    modelled = {**SIMULATED, "server": "native", "machine": {"law": "magic"}}
+    assert "for a simulated server alone" in read_stage(written(tmp_path, modelled), LabPlace()).remarks[0]
+    offered = of_mariadb(classes=[{**READS, "think_ms": 5.0, "capacity_share": 0.5}])
+    assert "where a rate is offered nobody pauses" in read_stage(written(tmp_path, offered), LabPlace()).remarks[0]
 
 
 def test_file_that_is_no_json_is_refused(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_latency_does_not_creep_up_step_by_step(drive: MakeDrive) -> None:
     """Each step raises it by 8 %, of which the second is too much to stay, and the third would be too much to try."""
     tuner = drive(rising, wanted=FAR, latency=lambda where: 10.0 * 1.08 ** float(np.log2(where.pool_size / 2)))
     tuner.run(300)
-    assert tuner.memory.verified == PoolTuple(4, 3, 500)
+    assert tuner.memory.verified == PoolTuple(4, 3, 250)
     assert any("17 % above that at first: too much to stay" in each.reason for each in tuner.decisions)
     falls = drive(rising, wanted=FAR, latency=lambda where: 10.0 * 0.8 ** float(np.log2(where.pool_size / 2)))
     falls.run(120)

@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 import pytest
+from pydantic import ValidationError
 
 from poolpilot.env import CurveServer, observe
 from poolpilot.env.objective import Objective
@@ -34,6 +35,12 @@ def test_goodput_by_completions_is_left_as_it_is(window: Window) -> None:
         reading = Reading.of(of, objective)
         assert not reading.by_time
         assert reading.by_completions() == reading
+
+
+@pytest.mark.parametrize("ratio", [1e200, math.inf, math.nan])
+def test_ratios_that_nothing_can_be_computed_with_are_refused(ratio: float) -> None:
+    with pytest.raises(ValidationError, match=r"ratios\.1"):
+        Reading(goodput_per_s=1.0, throughput_per_s=1.0, seconds=5.0, ratios=(None, ratio))
 
 
 @pytest.mark.parametrize(

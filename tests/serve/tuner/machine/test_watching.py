@@ -1,36 +1,28 @@
-"""Another workload is told from chance, by goodput and by completed requests."""
-
-import math
+"""What is in force is watched until enough is known, whatever the load does meanwhile."""
 
 import pytest
-from tests.serve.tuner.conftest import rules
+from tests.serve.tuner.conftest import Drive, rising, rules
 
-from poolpilot.serve.tuner.machine.look import Reading
-from poolpilot.serve.tuner.machine.watching import shift
-
-RULES = rules()
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.machine.decision import State
 
 
-def reading(goodput_per_s: float, throughput_per_s: float, *, by_time: bool = True) -> Reading:
-    return Reading(goodput_per_s=goodput_per_s, throughput_per_s=throughput_per_s, seconds=5.0, by_time=by_time)
+@pytest.mark.parametrize("seed", range(12))
+def test_a_load_that_scatters_is_one_workload_and_tuned(seed: int) -> None:
+    tuner = Drive(rising, wanted=PoolTuple(8, 3, 500), noise=0.3, seed=seed)
+    tuner.until(State.TRY, most=40)
+    assert tuner.memory.workload <= 2
 
 
-SCATTERED = [reading(goodput_per_s, 1000.0) for goodput_per_s in (100.0, 250.0, 80.0, 300.0)]
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("noise", [0.01, 0.08])
+def test_a_leap_among_windows_that_hardly_scatter_is_another_workload_at_once(seed: int, noise: float) -> None:
+    def leaping(pool_tuple: PoolTuple, at_s: float) -> float:
+        return rising(pool_tuple, at_s) * (1.0 if at_s < 42.0 else 2.0)
 
-
-def test_what_scatter_hides_is_told_by_completed_requests() -> None:
-    assert shift(reading(150.0, 990.0), SCATTERED, RULES) == 0.0
-    assert shift(reading(150.0, 500.0), SCATTERED, RULES) == pytest.approx(math.log(0.5))
-    assert shift(reading(150.0, 2000.0), SCATTERED, RULES) == pytest.approx(math.log(2.0))
-
-
-def test_where_goodput_is_no_time_it_alone_tells() -> None:
-    usual = [reading(100.0, 1000.0, by_time=False)] * 4
-    assert shift(reading(100.0, 500.0, by_time=False), usual, RULES) == 0.0
-    assert shift(reading(50.0, 1000.0, by_time=False), usual, RULES) == pytest.approx(math.log(0.5))
-
-
-def test_goodput_that_changes_beyond_chance_is_enough() -> None:
-    usual = [reading(100.0, 1000.0)] * 4
-    assert shift(reading(200.0, 1000.0), usual, RULES) == pytest.approx(math.log(2.0))
-    assert shift(reading(120.0, 1000.0), usual, RULES) == 0.0
+    tuner = Drive(leaping, rules(observe_for_s=120.0), wanted=PoolTuple(8, 3, 500), noise=noise, seed=seed)
+    tuner.run(9)
+    before = tuner.memory.workload
+    tuner.turn()
+    assert tuner.memory.workload == before + 1
+    assert len(tuner.memory.baseline) == 1

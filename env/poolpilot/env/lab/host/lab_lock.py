@@ -1,11 +1,12 @@
 """A test server's folder, which one program at a time may use."""
 
-import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from poolpilot.env.durability.folder_lock import lock_folder
 from poolpilot.env.lab.host.folder import LabFolder
-from poolpilot.errors import ServerError, TakenLabError
+from poolpilot.errors import ServerError, StoreError, TakenFolderError, TakenLabError
 
 
 def make_lab_folder(places: LabFolder) -> None:
@@ -28,20 +29,16 @@ def locked_lab(places: LabFolder) -> Iterator[None]:
 
     Raises:
         TakenLabError: Another program uses the test server.
-        ServerError: The folder cannot be made or written to.
+        ServerError: The folder cannot be made, written to or locked.
     """
     make_lab_folder(places)
     try:
-        file = places.lock.open("w")
-    except OSError as error:
-        raise ServerError(f"cannot write to the folder {places.top}: {error.strerror}; name one of your own") from error
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise TakenLabError(f"another program uses the test server in {places.top}; name another folder") from error
-        except OSError as error:
-            raise ServerError(
-                f"the folder {places.top} cannot be locked: {error.strerror}; name another one"
-            ) from error
+        descriptor = lock_folder(places.top, "uses the test server", name=places.lock.name)
+    except TakenFolderError as error:
+        raise TakenLabError(f"another program uses the test server in {places.top}; name another folder") from error
+    except StoreError as error:
+        raise ServerError(str(error)) from error
+    try:
         yield
+    finally:
+        os.close(descriptor)

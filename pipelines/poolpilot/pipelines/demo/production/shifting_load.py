@@ -5,11 +5,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from poolpilot.env.lab.instance import Lab
-from poolpilot.env.lab.lab_server import split_cpus
 from poolpilot.env.lab.sql_workload import SqlClass, SqlWorkload
 from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.servers.processors import split_cpus
 from poolpilot.env.servers.watch_settings import WatchSettings
 from poolpilot.featurizer.pool_tuple import PoolTuple
 

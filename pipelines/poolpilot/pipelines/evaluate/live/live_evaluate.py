@@ -23,7 +23,7 @@ from poolpilot.pipelines.evaluate.live.live_methods import EvaluatedMethods, met
 from poolpilot.pipelines.evaluate.live.live_report import LeftOut, LiveReport
 from poolpilot.pipelines.evaluate.live.live_result import LiveResult
 from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings, run_workload
-from poolpilot.pipelines.evaluate.live.method_settings import MethodSettings
+from poolpilot.pipelines.evaluate.live.method_settings import MariadbPace, MethodSettings
 from poolpilot.pipelines.evaluate.live.whole_cycles import methods_in_cycles, run_in_cycles
 from poolpilot.pipelines.evaluate.live.workload_files import read_stages
 from poolpilot.pipelines.evaluate.stage import Stage
@@ -40,11 +40,17 @@ class WorkloadFilesSettings(BaseModel):
     curves: Path | None = Field(default=None, description="File of response curves; those of the package if not given.")
     methods: MethodSettings = MethodSettings()
     run: LiveRunSettings = LiveRunSettings()
+    mariadb: MariadbPace = MariadbPace()
     runs: Path | None = Field(
         default=None,
         description="File of finished workloads, so that a stopped evaluation goes on; none keeps nothing.",
     )
     resamples: int = Field(default=5000, ge=100, description="Bootstrap samples of the intervals.")
+
+    def run_of(self, cycle_s: float, on_mariadb: bool) -> LiveRunSettings:
+        """How long one workload is watched, by its cycle and its server."""
+        paced = self.run.model_copy(update={"budget_s": self.mariadb.budget_s}) if on_mariadb else self.run
+        return run_in_cycles(paced, cycle_s)
 
 
 class EvaluateAnywhereSettings(EvaluateSettings):
@@ -76,19 +82,19 @@ def evaluate_files(folder: Path, model: Path | None, settings: WorkloadFilesSett
     stages = read_stages(folder, settings.place)
     known = networks(model)
     methods = _Methods(load_curves(settings.curves), known, settings)
-    methods.under(0.0)  # a name of no method ends it before anything is measured
+    methods.of()  # a name of no method ends it before anything is measured
     asked = _asked(known, settings)
     rows = {(row["workload"], row.get("file")): row for row in read_runs(settings.runs) if row.get("asked") == asked}
     done: dict[str, LiveResult] = {}
     failed: dict[str, str] = {}
-    warn(other_work(), console)
+    warn([*(f"{stage.name}: {one}" for stage in stages for one in stage.remarks), *other_work()], console)
     with opened_for_more(settings.runs) as out, new_progress(console) as progress:
         bar = progress.add_task("evaluating", total=len(stages), shown="")
         for stage in stages:
             if (row := rows.get((stage.name, stage.digest))) is not None:
                 done[stage.name] = LiveResult.from_dict(row["result"])
             else:
-                result = _measured(stage, methods, settings.run, partial(_show, progress, bar, stage.name), console)
+                result = _measured(stage, methods, settings, partial(_show, progress, bar, stage.name), console)
                 if isinstance(result, LiveResult):
                     kept = {"workload": stage.name, "file": stage.digest, "asked": asked, "result": result.as_dict()}
                     keep_run(kept, out)
@@ -98,7 +104,7 @@ def evaluate_files(folder: Path, model: Path | None, settings: WorkloadFilesSett
             progress.advance(bar)
     if not done:
         raise ServerError(f"none of the workloads in {folder} could be measured")
-    left_out = LeftOut(failed, methods.under(0.0).left_out)
+    left_out = LeftOut(failed, methods.of().left_out)
     return LiveReport(list(done.values()), settings.resamples, settings.run.seed, left_out)
 
 
@@ -114,7 +120,7 @@ def networks(model: Path | None) -> list[Artefact]:
 
 
 class _Methods:
-    """The methods, for each length of cycle of the loads that repeat themselves.
+    """The methods at the pace of MariaDB and of other servers, for each length of cycle of repeating loads.
 
     Args:
         curves: Known response curves.
@@ -123,20 +129,26 @@ class _Methods:
     """
 
     def __init__(self, curves: ResponseCurves, known: Sequence[Artefact], settings: WorkloadFilesSettings) -> None:
-        self.under = cache(partial(self._made, curves, known, settings))
+        self.of = cache(partial(self._made, curves, known, settings))
 
     @staticmethod
     def _made(
-        curves: ResponseCurves, known: Sequence[Artefact], settings: WorkloadFilesSettings, cycle_s: float
+        curves: ResponseCurves,
+        known: Sequence[Artefact],
+        settings: WorkloadFilesSettings,
+        cycle_s: float = 0.0,
+        on_mariadb: bool = False,
     ) -> EvaluatedMethods:
-        budget_s = run_in_cycles(settings.run, cycle_s).budget_s
-        return methods_on(curves, known, methods_in_cycles(settings.methods, cycle_s), budget_s)
+        paced = settings.methods.on_mariadb(settings.mariadb) if on_mariadb else settings.methods
+        budget_s = settings.run_of(cycle_s, on_mariadb).budget_s
+        return methods_on(curves, known, methods_in_cycles(paced, cycle_s), budget_s)
 
 
 def _asked(known: Sequence[Artefact], settings: WorkloadFilesSettings) -> str:
     """What a finished workload must have been measured with to be taken up again."""
     curves, digests = load_curves(settings.curves).digest, [one.digest for one in known]
-    asked = repr((digests, curves, settings.methods.model_dump(), settings.run.model_dump()))
+    paces = (settings.methods.model_dump(), settings.run.model_dump(), settings.mariadb.model_dump())
+    asked = repr((digests, curves, *paces))
     return hashlib.sha256(asked.encode()).hexdigest()
 
 
@@ -147,14 +159,14 @@ def _show(progress: Progress, bar: TaskID, name: str, step: str) -> None:
 def _measured(
     stage: Stage,
     methods: _Methods,
-    settings: LiveRunSettings,
+    settings: WorkloadFilesSettings,
     on_step: Callable[[str], None],
     console: Console,
 ) -> LiveResult | str:
     """What came out of a workload, or why nothing did."""
     try:
-        opened = methods.under(stage.cycle_s).opened
-        return run_workload(stage, opened, run_in_cycles(settings, stage.cycle_s), on_step)
+        opened = methods.of(stage.cycle_s, stage.on_mariadb).opened
+        return run_workload(stage, opened, settings.run_of(stage.cycle_s, stage.on_mariadb), on_step)
     except (ServerError, SettingError) as error:
         warn([f"{stage.name} is left out: {error}"], console)
         return str(error)

@@ -25,6 +25,7 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.models.artefact import Artefact, load
+from poolpilot.models.latent.advice_by_kind import AdviceByKind
 from poolpilot.models.latent.latent_advisor import LatentAdvisor
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.response_curves import ResponseCurves
@@ -101,6 +102,7 @@ class _Workshop:
         found: dict[str, Callable[[], OpenMethod]] = {
             "constant_best": lambda: self._constant,
             "wait_ratio": lambda: self._trying(WaitRatioFormula(LARGE_GRID), 1),
+            "advise": self._advise,
             "latent_advisor": lambda: self._once(LatentAdvisor(self.curves)),
             "one_shot": lambda: self._once(NetworkByKind(self.networks, trials=False)),
             "warm_network": lambda: self._warm(NetworkByKind(self.networks, trials=True)),
@@ -167,13 +169,20 @@ class _Workshop:
         window_s = self.settings.measurement.window_s
         return lambda knobs, objective: PredictorController(predictor, knobs, objective, window_s=window_s)
 
-    def _warm(self, predictor: Predictor) -> OpenMethod:
+    def _advise(self) -> OpenMethod:
+        predictor = AdviceByKind(self.curves, self.networks)
+        look_s = min(self.settings.look_s, 0.5 * self.budget_s)
+        return lambda knobs, objective: PredictorController(predictor, knobs, objective, window_s=look_s)
+
+    def _warm(self, predictor: Predictor | None) -> OpenMethod:
         settings = self.settings
         return lambda knobs, objective: WarmStart(
             predictor, knobs, objective, size_climb(settings.climb, knobs, objective), settings.warm_start
         )
 
     def _cold(self, knobs: KnobSpace, objective: Objective) -> Controller:
+        if any(objective.min_share.values()):
+            return self._warm(None)(knobs, objective)
         return ClimbController(spectral_climber(self.settings.climb, knobs), knobs.default_tuple(), objective)
 
     def _random_search(self, knobs: KnobSpace, objective: Objective) -> Controller:

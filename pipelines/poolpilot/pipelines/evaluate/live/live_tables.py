@@ -1,13 +1,17 @@
-"""The tables of a live evaluation, each at most 100 columns wide."""
+"""The tables of a live evaluation, each at most 80 columns wide where no method has a name of more than 18 letters."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
 Statistics = Mapping[str, Any]
+
+SHORTEST = 5
+"""Least width of a column, so that figures stand whole; heads wrap."""
 
 
 def value_table(statistics: Mapping[str, Statistics], kept: int, censored: int) -> Group:
@@ -16,7 +20,7 @@ def value_table(statistics: Mapping[str, Statistics], kept: int, censored: int) 
     table = _table(("method", "goodput", "p10", "regret", "95 %", "p90", "tries", "way", "unsafe"))
     for method, row in statistics.items():
         interval = (
-            "" if _missing(row, "regret_mean_low") else "{regret_mean_low:.1%}..{regret_mean_high:.1%}".format(**row)
+            "" if _missing(row, "regret_mean_low") else _interval(row["regret_mean_low"], row["regret_mean_high"])
         )
         table.add_row(
             method,
@@ -78,10 +82,15 @@ def _noise_words(noise: Statistics) -> list[Text]:
 
 
 def _table(heads: Sequence[str]) -> Table:
-    table = Table()
-    for place, head in enumerate(heads):
-        table.add_column(head, justify="right" if place else "left")
+    table = Table(box=SIMPLE_HEAD, padding=0)
+    table.add_column(heads[0], no_wrap=True)
+    for head in heads[1:]:
+        table.add_column(head, justify="right", min_width=SHORTEST)
     return table
+
+
+def _interval(low: float, high: float) -> str:
+    return f"{100.0 * low:.1f}..{100.0 * high:.1f}%"
 
 
 def _missing(row: Statistics, name: str) -> bool:

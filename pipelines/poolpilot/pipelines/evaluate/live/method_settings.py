@@ -8,10 +8,22 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from poolpilot.agent.baselines.nearest_ratios import NearestRatiosSettings
 from poolpilot.agent.baselines.trees import TreesSettings
 from poolpilot.agent.controllers.trial_rule import MOST_DECISIONS
-from poolpilot.agent.controllers.warm_start import WarmStartSettings
+from poolpilot.agent.controllers.warm_start import MARIADB_CLIMB, MARIADB_WARM_START, WarmStartSettings
 from poolpilot.agent.search.bayesian_settings import BayesianSettings
 from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.env.measurement.protocol import MeasurementSettings
+
+
+class MariadbPace(BaseModel):
+    """How methods measure on MariaDB, which settles and counts more slowly than a pool of ours: as `climb` does."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    measurement: MeasurementSettings = Field(
+        default=MARIADB_WARM_START.measurement, description="What a trial drops, and how long it lasts."
+    )
+    period_s: float = Field(default=MARIADB_CLIMB.period_s, gt=0.0, description="Seconds of a window of a climb.")
+    budget_s: float = Field(default=30.0, gt=0.0, description="Seconds that every method has on a server of its own.")
 
 
 class MethodSettings(BaseModel):
@@ -32,11 +44,23 @@ class MethodSettings(BaseModel):
         default=MeasurementSettings(settle_s=0.2, window_s=0.5),
         description="What a trial drops, and how long it lasts.",
     )
+    look_s: float = Field(
+        default=5.0, gt=0.0, description="Seconds that advise looks, in whole cycles of a load that repeats itself."
+    )
     nearest: NearestRatiosSettings = NearestRatiosSettings()
     trees: TreesSettings = TreesSettings()
     search: BayesianSettings = BayesianSettings(random_rounds=4)
     warm_start: WarmStartSettings = WarmStartSettings()
     climb: ClimbSettings = ClimbSettings()
+
+    def on_mariadb(self, pace: MariadbPace) -> Self:
+        """The same methods at the pace of MariaDB."""
+        updates = {
+            "measurement": pace.measurement,
+            "warm_start": self.warm_start.model_copy(update={"measurement": pace.measurement}),
+            "climb": self.climb.model_copy(update={"period_s": pace.period_s}),
+        }
+        return self.model_copy(update=updates)
 
     @model_validator(mode="after")
     def _can_be_tried(self) -> Self:

@@ -33,6 +33,7 @@ def methods_in_cycles(settings: MethodSettings, cycle_s: float) -> MethodSetting
     warm_start = settings.warm_start
     updates = {
         "measurement": in_cycles(settings.measurement, cycle_s),
+        "look_s": whole_cycles_s(settings.look_s, cycle_s),
         "warm_start": warm_start.model_copy(update={"measurement": in_cycles(warm_start.measurement, cycle_s)}),
     }
     return settings.model_copy(update=updates)

@@ -1,19 +1,21 @@
-"""Workload files: a server and what is sent to it, as JSON that anybody can write; see docs/evaluation.md."""
+"""Workload files: a server and what is sent to it, as JSON that anybody can write; see docs/workload-files.md."""
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from poolpilot.env.lab.datasets import check_tables
 from poolpilot.env.lab.lab_server import LabPlace
 from poolpilot.env.lab.sql_workload import SqlWorkload
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.env.servers.simulated_measurement import Scenario
+from poolpilot.env.workloads.workload_fields import from_fields, unused
 from poolpilot.errors import SettingError
 from poolpilot.native_pool.simulation import CALIBRATED, Machine
 from poolpilot.native_pool.workload import Workload
@@ -36,7 +38,9 @@ def read_stages(folder: Path, place: LabPlace) -> list[Stage]:
     """
     files = sorted(folder.glob("*.json"))
     if not files:
-        raise SettingError(f"there is no workload file *.json in {folder}; docs/evaluation.md says how one is written")
+        raise SettingError(
+            f"there is no workload file *.json in {folder}; docs/workload-files.md says how one is written"
+        )
     found: dict[str, tuple[Path, Stage]] = {}
     for file in files:
         stage = read_stage(file, place)
@@ -54,48 +58,60 @@ def read_stage(file: Path, place: LabPlace) -> Stage:
     """
     try:
         content = file.read_bytes()
-        values = json.loads(content)
+        values = _framed(json.loads(content))
+        workload = {"name": file.stem, "family": file.stem, **values.get("workload", {})}
+        stage = STAGES[values["server"]](workload, values, place)
+        if values["server"] != "simulated" and "machine" in values:
+            stage = replace(stage, remarks=(*stage.remarks, "its 'machine' is for a simulated server alone"))
+        return _checked(replace(_with_objective(stage, values), digest=sha256(content).hexdigest()))
     except OSError as error:
         raise SettingError(f"cannot read {file}: {error.strerror}") from error
-    except ValueError as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SettingError(f"{file} is not JSON: {error}") from error
-    if not isinstance(values, Mapping) or values.get("server") not in STAGES:
-        raise SettingError(f"{file}: a workload file is an object whose 'server' is one of {', '.join(STAGES)}")
-    unknown = sorted(set(values) - set(FIELDS))
-    if unknown:
-        raise SettingError(f"{file} has an unknown field {unknown[0]!r}; allowed are {', '.join(FIELDS)}")
-    workload = values.get("workload")
-    if not isinstance(workload, Mapping):
-        raise SettingError(f"{file}: 'workload' must be an object")
-    try:
-        stage = STAGES[values["server"]]({"name": file.stem, "family": file.stem, **workload}, values, place)
-        return _checked(replace(_with_objective(stage, values.get("objective")), digest=sha256(content).hexdigest()))
-    except KeyError as error:
-        raise SettingError(f"{file}: the field {error} is missing") from error
     except (SettingError, TypeError, ValueError) as error:
         raise SettingError(f"{file}: {_first_line(error)}") from error
 
 
+def _framed(values: object) -> Mapping[str, Any]:
+    """What a file holds.
+
+    Raises:
+        SettingError: It is no object with the fields of a workload file.
+    """
+    server = values.get("server") if isinstance(values, Mapping) else None
+    if not isinstance(values, Mapping) or not isinstance(server, str) or server not in STAGES:
+        raise SettingError(f"a workload file is an object whose 'server' is one of {', '.join(STAGES)}")
+    unknown = sorted(set(values) - set(FIELDS))
+    if unknown:
+        raise SettingError(f"there is no field {unknown[0]!r}; allowed are {', '.join(FIELDS)}")
+    for field in FIELDS[1:]:
+        if not isinstance(values.get(field, {}), Mapping):
+            raise SettingError(f"{field!r} must be an object")
+    return values
+
+
 def _native(workload: dict[str, Any], _: Mapping[str, Any], __: LabPlace) -> Stage:
-    made = _workload(workload)
+    made = _of_a_pool(workload)
     objective = Objective.of_classes(made.classes)
     _simulated_once(Scenario(made, CALIBRATED))  # the embedded pool takes the same values
     return _stage_of(made, objective, lambda: open_native(made))
 
 
 def _simulated(workload: dict[str, Any], values: Mapping[str, Any], _: LabPlace) -> Stage:
-    made = _workload(workload)
-    machine = Machine.model_validate({**CALIBRATED.model_dump(), **values.get("machine", {})})
+    made = _of_a_pool(workload)
+    modelled = {**CALIBRATED.model_dump(), **values.get("machine", {})}
+    machine = Machine.model_validate_json(json.dumps(modelled), strict=True)
     scenario = Scenario(made, machine)
     _simulated_once(scenario)
     return _stage_of(made, scenario.objective, scenario.open)
 
 
 def _mariadb(workload: dict[str, Any], _: Mapping[str, Any], place: LabPlace) -> Stage:
-    unknown = sorted(set(workload) - {field.name for field in fields(SqlWorkload)})
-    if unknown:
-        raise SettingError(f"the workload has an unknown field {unknown[0]!r}")
-    return lab_stage(SqlWorkload.from_dict(workload), place)
+    made = from_fields(SqlWorkload, workload)
+    check_tables(made)
+    rated = [one.name for one in made.classes if one.think_ms and (one.rate_per_s or one.capacity_share)]
+    remarks = (f"class {name} has think_ms, but where a rate is offered nobody pauses" for name in rated)
+    return replace(lab_stage(made, place), remarks=tuple(remarks))
 
 
 STAGES: Mapping[str, Callable[[dict[str, Any], Mapping[str, Any], LabPlace], Stage]] = {
@@ -106,11 +122,11 @@ STAGES: Mapping[str, Callable[[dict[str, Any], Mapping[str, Any], LabPlace], Sta
 """What makes a stage of the workload of a file, by its server."""
 
 
-def _workload(values: dict[str, Any]) -> Workload:
-    unknown = sorted(set(values) - {field.name for field in fields(Workload)})
-    if unknown:
-        raise SettingError(f"the workload has an unknown field {unknown[0]!r}")
-    return Workload.from_dict({"seed": 0, **values})
+def _of_a_pool(values: Mapping[str, Any]) -> Workload:
+    made = from_fields(Workload, values)
+    if made.cpus < 1:
+        raise SettingError(f"the field 'cpus' is {made.cpus}: it must be at least 1")
+    return made
 
 
 def _simulated_once(scenario: Scenario) -> None:
@@ -132,6 +148,7 @@ def _stage_of(workload: Workload, objective: Objective, open_server: Callable[[]
         open_server,
         _cpu_ms(workload),
         tuple(one.name for one in workload.classes),
+        remarks=tuple(unused(workload)),
     )
 
 
@@ -142,10 +159,9 @@ def _cpu_ms(workload: Workload) -> dict[str, float]:
     }
 
 
-def _with_objective(stage: Stage, values: object) -> Stage:
-    if values is None:
-        return stage
-    objective = Objective.model_validate({**stage.objective.model_dump(), **_mapping(values)})
+def _with_objective(stage: Stage, values: Mapping[str, Any]) -> Stage:
+    wished = {**stage.objective.model_dump(), **values.get("objective", {})}
+    objective = Objective.model_validate_json(json.dumps(wished), strict=True)
     return replace(stage, objective=objective)
 
 
@@ -162,12 +178,6 @@ def _checked(stage: Stage) -> Stage:
         if unknown:
             raise SettingError(f"'{field}' names the class {unknown[0]!r}; there are {', '.join(stage.classes)}")
     return stage
-
-
-def _mapping(values: object) -> Mapping[str, Any]:
-    if not isinstance(values, Mapping):
-        raise SettingError("'objective' must be an object")
-    return values
 
 
 def _first_line(error: Exception) -> str:

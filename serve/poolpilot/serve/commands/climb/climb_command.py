@@ -75,7 +75,7 @@ def report(run: ClimbRun, console: Console, json_path: Path | None, logged: Logg
     """
     if run.predictions and run.predictions[-1].abstained:
         console.print(prediction_table(run.predictions[-1]))
-    elif run.tried:
+    elif run.predictions:
         console.print(trials_table(run))
         if (forbidden := forbidden_by_floors(run.tried, run.objective)) is not None:
             console.print(f"{forbidden}.", soft_wrap=True)

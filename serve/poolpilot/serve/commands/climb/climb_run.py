@@ -128,7 +128,7 @@ class ClimbRun(TuningRun):
 
 
 def climb_run(settings: ClimbRunSettings, target: Target, predictor: Predictor | None, console: Console) -> ClimbRun:
-    """A climb that has not begun; it lasts two samples at least.
+    """A climb that has not begun; it lasts two samples at least, and its first look where it has one.
 
     Args:
         settings: What was asked for.
@@ -143,12 +143,13 @@ def climb_run(settings: ClimbRunSettings, target: Target, predictor: Predictor |
     target = priced(target, native)
     warm_start = WarmStartSettings() if settings.dsn is None else MARIADB_WARM_START
     controller = climb_controller(native, target.server, target.objective, settings.knobs, predictor, warm_start)
+    look_s = controller.suggest().window_s or 0.0 if isinstance(controller, WarmStart) else 0.0
     return ClimbRun(
         target=target,
         controller=controller,
         screen=TuningScreen(f"Climb on {target.name}", console, target.goodput, controller),
         period_s=native.hcm_period,
-        horizon_s=max(settings.seconds, 2.0 * native.hcm_period),
+        horizon_s=max(settings.seconds, look_s + 2.0 * native.hcm_period),
         settings=settings,
     )
 

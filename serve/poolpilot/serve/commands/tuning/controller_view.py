@@ -175,11 +175,11 @@ class KnobsView(ControllerView):
 
 
 class LookingView(ControllerView):
-    """A warm start whose model has not decided yet."""
+    """A climb that has not begun: the tuple in force is looked at, or what a model names is tried."""
 
     def mode(self) -> Iterator[tuple[str, str]]:
         """That it looks."""
-        yield "mode", "looking: the model has not decided yet"
+        yield "mode", "looking: nothing is decided yet"
 
     def place(self, pool_tuple: PoolTuple) -> Iterator[tuple[str, str]]:
         """The pool size."""

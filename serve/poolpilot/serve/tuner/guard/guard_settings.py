@@ -91,3 +91,9 @@ class PaceSettings(BaseModel):
         gt=0.0,
         description="Change of ln goodput, two windows in a row, that is taken for another workload.",
     )
+    look_shift: float = Field(
+        default=0.3,
+        gt=0.0,
+        description="Distance of a window's ratios from those before, two windows in a row, that is taken for another "
+        "workload.",
+    )

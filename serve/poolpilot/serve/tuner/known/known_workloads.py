@@ -126,8 +126,12 @@ def ratio_distance(first: Ratios, second: Ratios) -> float:
 
 def sight_of(pool_tuple: PoolTuple, windows: Iterable[Ratios]) -> WorkloadLook:
     """What the ratios of some windows under a tuple are on average."""
-    columns = zip(*windows, strict=False)
-    return WorkloadLook(pool_tuple=pool_tuple, ratios=tuple(_mean(column) for column in columns))
+    return WorkloadLook(pool_tuple=pool_tuple, ratios=mean_ratios(windows))
+
+
+def mean_ratios(windows: Iterable[Ratios]) -> Ratios:
+    """Each ratio on average, over the windows that show it."""
+    return tuple(_mean(column) for column in zip(*windows, strict=False))
 
 
 def hour_of_week(unix_s: float) -> int:

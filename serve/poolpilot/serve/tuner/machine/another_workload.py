@@ -1,9 +1,86 @@
-"""Another workload under the tuple in force: what was found out under the one before no longer holds."""
+"""Another workload under the tuple in force: how it is told from chance, and that what was found no longer holds.
 
+It is told by what is completed and by what its requests look like. Two workloads may complete alike under one tuple and
+need different ones; their ratios (`models/latent/ratios.py`) tell them apart. On simulated days windows of one workload
+lie at most 0.29 from those before, while a pool settles, and the first of another 0.37 and more.
+"""
+
+import itertools
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from poolpilot.serve.tuner.known.known_workloads import mean_ratios, ratio_distance
 from poolpilot.serve.tuner.machine.decision import State
 from poolpilot.serve.tuner.machine.look import Look, Reading
-from poolpilot.serve.tuner.machine.memory import Memory
+from poolpilot.serve.tuner.machine.memory import Memory, Refusal
+from poolpilot.serve.tuner.machine.paired_trial import noise_of, usual_scatter
 from poolpilot.serve.tuner.machine.why_not import Rules
+
+NOISES = 3.0
+"""A change is another workload only beyond so many standard deviations of a window."""
+
+
+@dataclass(frozen=True)
+class WorkloadShift:
+    """A window that is not of the workload before.
+
+    Attributes:
+        change: How far ln goodput, or ln throughput, is from what it was; 0 where that is chance.
+        apart: How far the ratios are from what they were.
+    """
+
+    change: float
+    apart: float = 0.0
+
+    def __str__(self) -> str:
+        if self.change:
+            return f"goodput changed by {100 * math.expm1(self.change):+.0f} %"
+        return f"requests look different ({self.apart:.2f} from those before)"
+
+
+def shift_of(
+    reading: Reading, usual: Sequence[Reading], rules: Rules, watched: Sequence[Reading] = ()
+) -> WorkloadShift | None:
+    """What tells that a window is of another workload; None where it is of the same, for all that is known.
+
+    Args:
+        reading: A window.
+        usual: Those that it is held against.
+        rules: How much is another workload.
+        watched: Further ones, perhaps of other workloads, that show how much windows scatter.
+    """
+    if change := _change(reading, usual, rules, watched):
+        return WorkloadShift(change)
+    apart = ratio_distance(reading.ratios, mean_ratios(each.ratios for each in usual))
+    return WorkloadShift(0.0, apart) if _least_apart(usual, watched, rules) < apart < math.inf else None
+
+
+def _change(reading: Reading, usual: Sequence[Reading], rules: Rules, watched: Sequence[Reading]) -> float:
+    """How far ln goodput is from what it was; 0 where that is chance.
+
+    Where goodput is told by the time that requests spend, which scatters, completed requests tell of it as well.
+    """
+    change = statistics.fmean(math.log(reading.goodput_per_s / each.goodput_per_s) for each in usual)
+    if abs(change) > max(rules.pace.shift, NOISES * max(noise_of(usual), usual_scatter(watched))):
+        return change
+    if not reading.by_time:
+        return 0.0
+    completed, seen = ([each.by_completions() for each in windows] for windows in (usual, watched))
+    return _change(reading.by_completions(), completed, rules, seen)
+
+
+def _least_apart(usual: Sequence[Reading], watched: Sequence[Reading], rules: Rules) -> float:
+    """Distance of ratios beyond which windows are of another workload, however much they scatter."""
+    return max(rules.pace.look_shift, NOISES * max(_scatter(usual), _scatter(watched)))
+
+
+def _scatter(readings: Sequence[Reading]) -> float:
+    """Distance of the ratios of a window from the mean of its like, by the median step from one to the next."""
+    steps = [ratio_distance(one.ratios, two.ratios) for one, two in itertools.pairwise(readings)]
+    known = [step for step in steps if math.isfinite(step)]
+    return statistics.median(known) / math.sqrt(2.0) if known else 0.0
 
 
 def watched_anew(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Memory:
@@ -18,7 +95,7 @@ def watched_anew(reading: Reading, look: Look, memory: Memory, rules: Rules) -> 
         pending=None,
         journey=None,
         goal=None,
-        refusals=(),
+        refusals=_lasting(memory),
         risen=0.0,
         rows_lost=0.0,
         rows_variance=0.0,
@@ -29,9 +106,42 @@ def watched_anew(reading: Reading, look: Look, memory: Memory, rules: Rules) -> 
         exploring=False,
         explored=spared(memory, rules),
         returning=None,
+        taken_back_under=(),
+        ways_round=0,
     )
 
 
 def spared(memory: Memory, rules: Rules) -> int:
     """Failed ways of learning that count under another workload: it gets one, at the price of the last."""
     return min(memory.explored, max(rules.guard.explorations - 1, 0))
+
+
+def acquitted(memory: Memory, rules: Rules) -> Memory:
+    """Once the workload surely looks otherwise than that under which tries were taken back: they may be tried again.
+
+    An open circuit is half open then, once until it closes: the first try that is taken back opens it again.
+    """
+    if memory.state is State.STAND_DOWN or not _looks_otherwise(memory, rules):
+        return memory
+    memory = memory.but(refusals=_lasting(memory), taken_back_under=(), ways_round=0)
+    if memory.state is not State.OPEN_CIRCUIT or memory.opened_again:
+        return memory
+    return memory.but(
+        state=State.WATCH, wait_until_s=None, asked_s=None, half_open_until_s=memory.wait_until_s, opened_again=True
+    )
+
+
+def _looks_otherwise(memory: Memory, rules: Rules) -> bool:
+    """Whether what is watched is far from everything that was seen around the last try that was taken back."""
+    seen = memory.taken_back_under
+    if not seen or len(memory.baseline) < rules.pace.baseline_windows:
+        return False
+    if any(each.pool_tuple != memory.verified for each in seen):
+        return False
+    least, sight = _least_apart(memory.baseline, memory.watched, rules), memory.sight()
+    return all(least < ratio_distance(each.ratios, sight.ratios) < math.inf for each in seen)
+
+
+def _lasting(memory: Memory) -> tuple[Refusal, ...]:
+    """What is refused under any workload: what the server was lost under, or did not take."""
+    return tuple(each for each in memory.refusals if each.whatever_runs)

@@ -100,7 +100,8 @@ def _doubted(memory: Memory, look: Look, rules: Rules) -> Memory:
     trial = memory.trial
     if trial is None or memory.expected != trial.candidate:
         return memory
-    refusal = Refusal(pool_tuple=trial.candidate, until_s=look.at_s + rules.guard.retry_after_s)
+    until_s = look.at_s + rules.guard.retry_after_s
+    refusal = Refusal(pool_tuple=trial.candidate, until_s=until_s, whatever_runs=True)
     known = memory.known if memory.recall is None else memory.known.missed(memory.recall)
     return memory.but(refusals=(*memory.refusals, refusal), known=known)
 
@@ -117,6 +118,8 @@ def _restarted(in_force: PoolTuple, look: Look, memory: Memory) -> Step:
         tries_s=memory.tries_s,
         roll_backs_s=memory.roll_backs_s,
         openings=memory.openings,
+        half_open_until_s=memory.half_open_until_s,
+        opened_again=memory.opened_again,
     )
     return anew, decision
 
@@ -161,7 +164,7 @@ def _not_taken(look: Look, memory: Memory, rules: Rules) -> Step:
         memory = memory.but(state=State.ROLL_BACK, trial=None, lost_requests=booked(memory))
         why = "" if look.refused is None else f": {look.refused}"
         return memory, memory.decision(f"{wanted} is not back in force yet{why}")
-    refusal = Refusal(pool_tuple=wanted, until_s=look.at_s + rules.guard.retry_after_s)
+    refusal = Refusal(pool_tuple=wanted, until_s=look.at_s + rules.guard.retry_after_s, whatever_runs=True)
     memory = abandon(look, memory).but(refusals=(*memory.refusals, refusal))
     return memory, memory.decision(f"{wanted} could not be set: {look.refused or 'another tuple is in force'}")
 

@@ -47,7 +47,7 @@ class Reading(BaseModel):
     seconds: _Measured
     by_time: bool = False
     rows_read_per_s: _Measured | None = None
-    ratios: tuple[Annotated[float, Field(allow_inf_nan=False)] | None, ...] = ()
+    ratios: tuple[Annotated[float, Field(ge=-MOST, le=MOST)] | None, ...] = ()
 
     @classmethod
     def of(cls, window: Window, objective: Objective) -> Self:

@@ -48,6 +48,7 @@ class Refusal(BaseModel):
         pool_tuple: The tuple.
         until_s: When it may be tried again.
         completed_more: Whether more requests were completed under it, so that latency alone spoke against it.
+        whatever_runs: Whether it is refused under any workload: the server was lost under it, or did not take it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -55,6 +56,7 @@ class Refusal(BaseModel):
     pool_tuple: PoolTuple
     until_s: float | None = None
     completed_more: bool = False
+    whatever_runs: bool = False
 
 
 class Memory(BaseModel):
@@ -68,6 +70,7 @@ class Memory(BaseModel):
         lately: The tuple that was tried last, while it may still be in force; None where it cannot be.
         began_s: When watching this workload began.
         baseline: Latest windows of the verified tuple.
+        watched: Latest windows that were watched, whichever workload they were taken for.
         trial: The try in progress, or that is being verified.
         homeward: Whether that try is of an earlier tuple, to see whether it would do better.
         goal: The tuple that steps lead to; None where none was proposed.
@@ -76,7 +79,7 @@ class Memory(BaseModel):
         rows_lost: How far ln rows read a second under what is verified are below those at first, by tries.
         rows_variance: Variance of `rows_lost` by chance.
         worse: Windows in a row of such a try that were worse than those before it.
-        other: Windows in a row that look like another workload; negative where goodput fell.
+        other: Windows in a row that are of another workload; negative where goodput fell.
         journey: Steps since the last tuple that was shown better than what it replaced.
         check_home: Whether another workload has come, under which the tuple that was found may do better.
         changed_s: When the verified tuple last changed; None before.
@@ -88,10 +91,16 @@ class Memory(BaseModel):
         tries_s: When tries began, within the last hour.
         roll_backs_s: When tries were taken back, within the last hour.
         openings: How often the circuit was opened since a try was shown to be better.
+        half_open_until_s: Until when the first try that is taken back opens the circuit again, as another workload came
+            while it was open; None where it is open or closed.
+        opened_again: Whether another workload has had that chance since the circuit was closed.
         exposed: Share of the longest try that the last one lasted before it was taken back.
         refusals: What is not to be tried again for a while.
         wait_until_s: When cooling down, standing down or an open circuit ends; None is never.
         paused: Which of them it is, while what was found at first is tried in it.
+        taken_back_under: What the workload looked like around the last try that was taken back; nothing once another
+            one has come.
+        ways_round: Steps under this workload that were to lead round one that was only too slow.
         blamed: The window for which a tuple was taken back at once; None once it is known whether going back helped.
         starved_by: How far ln rows read a second had fallen under it, where it was taken back for that.
         asked_s: When the predictor was last asked.
@@ -116,6 +125,7 @@ class Memory(BaseModel):
     lately: PoolTuple | None = None
     began_s: float
     baseline: tuple[Reading, ...] = ()
+    watched: tuple[Reading, ...] = ()
     trial: PairedTrial | None = None
     homeward: bool = False
     goal: PoolTuple | None = None
@@ -136,10 +146,14 @@ class Memory(BaseModel):
     tries_s: tuple[float, ...] = ()
     roll_backs_s: tuple[float, ...] = ()
     openings: int = 0
+    half_open_until_s: float | None = None
+    opened_again: bool = False
     exposed: float = 1.0
     refusals: tuple[Refusal, ...] = ()
     wait_until_s: float | None = None
     paused: State = State.COOL_DOWN
+    taken_back_under: tuple[WorkloadLook, ...] = ()
+    ways_round: int = 0
     blamed: Reading | None = None
     starved_by: float | None = None
     asked_s: float | None = None
@@ -167,10 +181,18 @@ class Memory(BaseModel):
         """Ways in a row that were only to learn from and have failed."""
         return self.explored - self.exploring
 
+    @property
+    def half_open(self) -> bool:
+        """Whether one try that is taken back opens the circuit again."""
+        return self.half_open_until_s is not None
+
     def forgotten(self, at_s: float) -> "Memory":
         """Without what is over by now."""
+        closed = self.half_open_until_s is not None and self.half_open_until_s <= at_s
         return self.model_copy(
             update={
+                "half_open_until_s": None if closed else self.half_open_until_s,
+                "opened_again": self.opened_again and not closed,
                 "tries_s": tuple(each for each in self.tries_s if at_s - each < HOUR_S),
                 "roll_backs_s": tuple(each for each in self.roll_backs_s if at_s - each < HOUR_S),
                 "refusals": tuple(each for each in self.refusals if each.until_s is None or each.until_s > at_s),

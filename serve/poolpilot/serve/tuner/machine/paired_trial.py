@@ -38,6 +38,9 @@ KEPT_SHARE = 0.5
 
 OF_A_DIFFERENCE, SHARED = 1.5, 4.0 / 3.0
 
+MEDIAN_OF_NORMAL = 0.6745
+"""Median distance of a normal variable from its mean, in standard deviations."""
+
 Verdict = Literal["better", "no worse", "worse"]
 
 
@@ -272,8 +275,18 @@ class PairedTrial(BaseModel):
 
 def noise_of(readings: Sequence[Reading]) -> float:
     """Standard deviation of ln goodput between windows, by their steps: a slow drift of the load is no noise."""
-    logs = [math.log(reading.goodput_per_s) for reading in readings]
-    steps = [later - earlier for earlier, later in itertools.pairwise(logs)]
+    steps = _steps_of(readings)
     if not steps:
         return LEAST_NOISE
     return max(math.sqrt(statistics.fmean(step * step for step in steps) / 2.0), LEAST_NOISE)
+
+
+def usual_scatter(readings: Sequence[Reading]) -> float:
+    """The same by the median step, so that one leap among many windows, another workload, is no scatter."""
+    steps = _steps_of(readings)
+    return statistics.median(map(abs, steps)) / (MEDIAN_OF_NORMAL * math.sqrt(2.0)) if steps else 0.0
+
+
+def _steps_of(readings: Sequence[Reading]) -> list[float]:
+    logs = [math.log(reading.goodput_per_s) for reading in readings]
+    return [later - earlier for earlier, later in itertools.pairwise(logs)]

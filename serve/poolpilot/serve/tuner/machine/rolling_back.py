@@ -3,6 +3,7 @@
 import math
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.known.known_workloads import sight_of
 from poolpilot.serve.tuner.machine.another_workload import watched_anew
 from poolpilot.serve.tuner.machine.decision import State
 from poolpilot.serve.tuner.machine.look import Look, Reading
@@ -13,6 +14,9 @@ from poolpilot.serve.tuner.machine.why_not import Rules
 
 MOST_DOUBLINGS = 32
 """Beyond these the longest pause is reached, whatever the settings."""
+
+MOST_SEEN = 2
+"""Looks of the workload that are kept of a try that was taken back: before it, and once what is verified is back."""
 
 
 def taken_back(
@@ -55,6 +59,7 @@ def taken_back(
         exposed=_exposed(memory, rules, further),
         refusals=(*memory.refusals, refusal),
         roll_backs_s=(*memory.roll_backs_s, look.at_s) if counted else memory.roll_backs_s,
+        taken_back_under=(memory.sight(),) if memory.baseline else (),
         blamed=(further or _blamed(look, memory)) if counted else None,
         starved_by=starved_by if counted else None,
     )
@@ -78,7 +83,10 @@ def rolled_back(look: Look, memory: Memory, rules: Rules) -> Step:
         return memory, memory.decision(
             f"{memory.verified} is back in force and does no better: the workload is another one, watching begins anew"
         )
-    if len(memory.roll_backs_s) >= rules.guard.breaker_roll_backs:
+    if reading is not None:
+        seen = (*memory.taken_back_under, sight_of(memory.verified, [reading.ratios]))
+        memory = memory.but(taken_back_under=seen[-MOST_SEEN:])
+    if memory.half_open or len(memory.roll_backs_s) >= rules.guard.breaker_roll_backs:
         return _opened(look, memory, rules)
     until_s, paused = look.at_s + rules.guard.cool_down_s * memory.exposed, State.COOL_DOWN
     if memory.wait_until_s is not None and memory.wait_until_s > until_s:
@@ -90,6 +98,8 @@ def rolled_back(look: Look, memory: Memory, rules: Rules) -> Step:
 def _opened(look: Look, memory: Memory, rules: Rules) -> Step:
     """An open circuit, twice as long each time in a row: whoever is wrong so often is asked less and less."""
     guard = rules.guard
+    many = f"{guard.breaker_roll_backs} tries were taken back within an hour"
+    why = "the first try since the circuit was open was taken back" if memory.half_open else many
     seconds = min(
         guard.circuit_open_s * 2.0 ** min(memory.openings, MOST_DOUBLINGS),
         max(guard.circuit_most_s, guard.circuit_open_s),
@@ -100,10 +110,9 @@ def _opened(look: Look, memory: Memory, rules: Rules) -> Step:
         wait_until_s=look.at_s + seconds,
         roll_backs_s=(),
         openings=memory.openings + 1,
+        half_open_until_s=None,
     )
-    return memory, memory.decision(
-        f"{guard.breaker_roll_backs} tries were taken back within an hour: none for {seconds:g} s"
-    )
+    return memory, memory.decision(f"{why}: none for {seconds:g} s")
 
 
 def _blamed(look: Look, memory: Memory) -> Reading | None:

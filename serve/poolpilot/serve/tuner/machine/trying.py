@@ -39,12 +39,17 @@ def in_try(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     shown = _shown(judged)
     if verdict is None:
         return memory, memory.decision(f"{len(trial.candidates)} windows of {trial.candidate} beside {trial.before}")
-    if verdict == "worse":
+    if verdict == "worse" or (verdict == "no worse" and _is_no_way_back(memory)):
         said = judged.too_slow((), rules.guard) or f"{trial.candidate} is {shown} against {trial.before}"
         return lost_out(said, look, memory, rules, counted=False)
     memory = memory.but(state=State.VERIFY, trial=judged, expected=trial.candidate, stood=(), worse=0)
     than = trial.before if judged is trial else f"{trial.before} before the try, which has become poorer"
     return memory, memory.decision(f"{trial.candidate} is {verdict} than {than}: {shown}; it must stand")
+
+
+def _is_no_way_back(memory: Memory) -> bool:
+    """Whether a tuple of before is tried that no steps have led away from: only a gain is worth going there."""
+    return memory.homeward and memory.journey is None
 
 
 def _shown(trial: PairedTrial) -> str:
@@ -135,6 +140,7 @@ def _accepted(look: Look, memory: Memory, rules: Rules) -> Step:
         stood=(),
         asked_s=None,
         lost_requests=booked(memory),
+        half_open_until_s=memory.half_open_until_s if memory.homeward else None,
     )
     said = f"{trial.candidate} is verified; it replaces {trial.before}"
     flat = 0 if memory.journey is None else len(memory.journey.steps)
@@ -148,7 +154,7 @@ def _accepted(look: Look, memory: Memory, rules: Rules) -> Step:
 def _with_way(trial: PairedTrial, memory: Memory, *, better: bool) -> Memory:
     """With the steps since the last tuple that was shown better; what was verified on another day is no step."""
     if better:
-        memory = memory.but(openings=0)
+        memory = memory.but(openings=0, half_open_until_s=None, opened_again=False)
     if memory.homeward:
         steps = () if memory.journey is None else memory.journey.steps
         passed = (Refusal(pool_tuple=each) for each in dict.fromkeys((*steps, trial.before)))

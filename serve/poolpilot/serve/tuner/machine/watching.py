@@ -1,28 +1,24 @@
 """Between tries: what is in force is watched, another workload is noticed, and proposals are weighed."""
 
-import math
-import statistics
 from collections.abc import Sequence
 
-from poolpilot.serve.tuner.machine.another_workload import watched_anew
+from poolpilot.serve.tuner.machine.another_workload import acquitted, shift_of, watched_anew
 from poolpilot.serve.tuner.machine.decision import Mode, State
 from poolpilot.serve.tuner.machine.look import Look, Proposal, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
-from poolpilot.serve.tuner.machine.paired_trial import noise_of
 from poolpilot.serve.tuner.machine.recalling import file_verified, recall, recognised
 from poolpilot.serve.tuner.machine.rolling_back import taken_back
 from poolpilot.serve.tuner.machine.steps import Step, begin_try
 from poolpilot.serve.tuner.machine.why_not import Rules, candidate_of, promised, promises, why_not
-
-NOISES = 3.0
-"""A change is another workload only beyond so many standard deviations of a window."""
 
 
 def in_watch(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     """Takes a window of what is verified until there are enough, then asks."""
     if _is_paused(look, memory):  # what was found at first has been tried meanwhile
         return in_pause(reading, look, memory.but(state=memory.paused), rules)
-    memory = recognised(look, _with_window(reading, look, memory, rules), rules)
+    memory = _with_window(reading, look, memory, rules)
+    if memory.other:
+        return memory, memory.decision("requests look different from those before; one window more")
     if (step := recall(look, memory, rules)) is not None:
         return step
     if look.proposal is not None and memory.baseline:
@@ -62,13 +58,12 @@ def _home_asked(look: Look, memory: Memory, rules: Rules) -> Step:
 
 def in_hold(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     """Takes a window of what is to stay: asks again now and then, and begins anew under another workload."""
-    if change := shift(reading, memory.baseline, rules):
-        other = memory.other + 1 if change > 0 else memory.other - 1
-        memory = memory.but(other=other if other * change > 0 else int(math.copysign(1, change)))
+    if shift := shift_of(reading, memory.baseline, rules):
+        memory = memory.but(other=_one_more(memory.other, shift.change))
         if abs(memory.other) >= 2:
             return _another_workload(reading, look, memory, rules)
-        return memory, memory.decision(f"goodput changed by {100 * math.expm1(change):+.0f} %; one window more")
-    memory = memory.but(other=0, baseline=_latest(memory, reading, rules))
+        return memory, memory.decision(f"{shift}; one window more")
+    memory = memory.but(other=0, baseline=_with_latest(memory.baseline, reading, rules))
     if look.proposal is not None:
         return _weighed(look.proposal, look, memory, rules)
     if memory.pending is None:
@@ -86,11 +81,14 @@ def in_pause(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step
     What was found at first is no such try: under another workload it is the way out of what was found for the one
     before, whatever else is not trusted.
     """
-    memory = recognised(look, _with_window(reading, look, memory, rules), rules)
+    memory = _with_window(reading, look, memory, rules)
+    if memory.state is State.WATCH:
+        return memory, memory.decision("another workload: one try may show that it is not refused as those before were")
     if memory.wait_until_s is not None and not _is_paused(look, memory):
-        memory = memory.but(state=State.WATCH, wait_until_s=None, asked_s=None)
+        chance_used = memory.opened_again and memory.state is not State.OPEN_CIRCUIT
+        memory = memory.but(state=State.WATCH, wait_until_s=None, asked_s=None, opened_again=chance_used)
         return memory, memory.decision("the pause is over")
-    ours = memory.state is not State.STAND_DOWN
+    ours = memory.state is not State.STAND_DOWN and not memory.other
     if ours and _has_watched(look, memory, rules) and _home_is_due(memory, rules):
         return _home_asked(look, memory, rules)
     return memory, memory.decision("nothing is tried yet")
@@ -112,7 +110,8 @@ def _weighed(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -> St
         return memory, memory.decision(candidate)
     if isinstance(candidate, str):
         return _arrived(candidate, look, file_verified(look, memory, rules), rules)
-    if candidate != rules.envelope.step(memory.verified, proposal.pool_tuple):
+    leads_round = candidate != rules.envelope.step(memory.verified, proposal.pool_tuple)
+    if leads_round:
         memory = memory.but(goal=proposal.pool_tuple.with_core((*proposal.pool_tuple.core[:2], candidate.core[2])))
     if rules.mode is Mode.APPLY and not promises(proposal, rules) and not memory.exploring:
         memory = memory.but(exploring=True, explored=memory.explored + 1)
@@ -123,6 +122,7 @@ def _weighed(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -> St
         f"{candidate} is tried beside {memory.verified}, towards {proposal.pool_tuple}{promised(proposal, rules)}; "
         f"{candidate.active_threads} threads at worst"
     )
+    memory = memory.but(ways_round=memory.ways_round + leads_round)
     return begin_try(candidate, look, memory, rules, said, homeward=False)
 
 
@@ -144,17 +144,32 @@ def _arrived(reason: str, look: Look, memory: Memory, rules: Rules) -> Step:
 
 
 def _with_window(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Memory:
+    """A further window, and what it tells of the workload."""
+    memory = _lengthened(reading, look, memory, rules)
+    return acquitted(recognised(look, memory, rules), rules)
+
+
+def _lengthened(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Memory:
     """The baseline with a further window; under another workload it begins anew with it.
 
-    One window says less of that than the two of `in_hold`: what was refused stays so, and a pause goes on.
+    One window of other goodput says less of that than the two of `in_hold`: what was refused stays so, and a pause goes
+    on. One that only looks different may be of a job that runs now and then, and is followed by another one. A short
+    baseline does not know yet how much its windows scatter, which earlier ones tell, of another workload too: else a
+    load that scatters would be another one every few windows, and never be watched for long enough.
     """
-    if not memory.baseline or not shift(reading, memory.baseline, rules):
-        return memory.but(baseline=_latest(memory, reading, rules))
+    before = memory.watched
+    memory = memory.but(watched=_with_latest(before, reading, rules))
+    shift = shift_of(reading, memory.baseline, rules, before) if memory.baseline else None
+    if shift is None:
+        return memory.but(baseline=_with_latest(memory.baseline, reading, rules), other=0)
+    if not shift.change and not memory.other:
+        return memory.but(other=1)
     return watched_anew(reading, look, memory, rules).but(
         state=memory.state,
         refusals=memory.refusals,
         returning=memory.returning,
         check_home=memory.check_home or not memory.refuses(memory.home),
+        taken_back_under=memory.taken_back_under,
     )
 
 
@@ -184,18 +199,13 @@ def _another_workload(reading: Reading, look: Look, memory: Memory, rules: Rules
     return memory, memory.decision("the workload is another one: watching begins anew")
 
 
-def _latest(memory: Memory, reading: Reading, rules: Rules) -> tuple[Reading, ...]:
-    return (*memory.baseline, reading)[-2 * rules.pace.baseline_windows :]
+def _one_more(other: int, change: float) -> int:
+    """See `Memory.other`: a fall after a rise is the first one; what only looks different goes on with either."""
+    if not change:
+        return abs(other) + 1
+    way = -1 if change < 0.0 else 1
+    return other + way if other * way > 0 else way
 
 
-def shift(reading: Reading, usual: Sequence[Reading], rules: Rules) -> float:
-    """How far ln goodput is from what it was, where that is another workload; 0 where it is chance.
-
-    Where goodput is told by the time that requests spend, which scatters, completed requests tell of it as well.
-    """
-    change = statistics.fmean(math.log(reading.goodput_per_s / each.goodput_per_s) for each in usual)
-    if abs(change) > max(rules.pace.shift, NOISES * noise_of(usual)):
-        return change
-    if not reading.by_time:
-        return 0.0
-    return shift(reading.by_completions(), [each.by_completions() for each in usual], rules)
+def _with_latest(readings: Sequence[Reading], reading: Reading, rules: Rules) -> tuple[Reading, ...]:
+    return (*readings, reading)[-2 * rules.pace.baseline_windows :]

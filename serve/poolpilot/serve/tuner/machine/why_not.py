@@ -14,6 +14,9 @@ from poolpilot.serve.tuner.machine.decision import Mode
 from poolpilot.serve.tuner.machine.look import Look, Proposal
 from poolpilot.serve.tuner.machine.memory import Memory
 
+MOST_WAYS_ROUND = 3
+"""Ways round steps that latency alone spoke against that are tried under one workload."""
+
 
 @dataclass(frozen=True)
 class Rules:
@@ -55,23 +58,27 @@ def candidate_of(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -
         return f"no step from {verified} towards {proposal.pool_tuple} is within what is allowed"
     if not memory.refuses(candidate):
         return candidate
-    quicker = _quicker_step(candidate, memory, rules)
-    return quicker or f"{candidate}, the step towards {proposal.pool_tuple}, was taken back not long ago"
+    round_it = _way_round(candidate, memory, rules)
+    return round_it or f"{candidate}, the step towards {proposal.pool_tuple}, was taken back not long ago"
 
 
-def _quicker_step(refused: PoolTuple, memory: Memory, rules: Rules) -> PoolTuple | None:
-    """A step to more threads again, with a shorter stall limit; None where its latency alone did not speak against it.
+def _way_round(refused: PoolTuple, memory: Memory, rules: Rules) -> PoolTuple | None:
+    """Another step where latency alone spoke against one to more threads; None where that is not so, or none is left.
 
     More groups complete more, and let those requests wait longer that stand behind one that has stalled: with half the
-    stall limit its group goes on after half the time.
+    stall limit its group goes on after half the time. A few more may let them wait longer even so, though many more
+    would not: from a shorter stall limit alone the same step is less of one.
     """
-    verified, (size, oversubscribe, stall_limit_ms) = memory.verified, refused.core
-    more_threads = refused.active_threads > verified.active_threads
-    if not (more_threads and memory.only_slowed(refused)) or stall_limit_ms < verified.core[2]:
+    verified, (shortest_ms, _) = memory.verified, rules.envelope.ranges[2]
+    if refused.active_threads <= verified.active_threads or not memory.only_slowed(refused):
         return None
-    shortest_ms = rules.envelope.ranges[2][0]
-    candidate = rules.envelope.step(verified, refused.with_core((size, oversubscribe, shortest_ms)))
-    return None if candidate in (verified, refused) or memory.refuses(candidate) else candidate
+    if memory.ways_round >= MOST_WAYS_ROUND:
+        return None
+    for way in (refused, verified) if refused.core[2] >= verified.core[2] else (verified,):
+        candidate = rules.envelope.step(verified, way.with_core((*way.core[:2], shortest_ms)))
+        if candidate not in (verified, refused) and not memory.refuses(candidate):
+            return candidate
+    return None
 
 
 def promises(proposal: Proposal, rules: Rules) -> bool:

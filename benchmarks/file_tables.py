@@ -1,0 +1,157 @@
+"""Tables of live evaluations of workload files, one report for each kind of server, and of another run beside it.
+
+    poolpilot evaluate --workloads benchmarks/workloads/native --json build/native.json
+    python benchmarks/file_tables.py build/native.json native  # or native_again, of another run
+
+keeps what the command has written as a report, a row for each workload and method. `python
+benchmarks/evaluation_page.py` writes the tables.
+"""
+
+import argparse
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+from pages import percent, read_report
+from poolpilot.env.output import write_json
+from poolpilot.pipelines.evaluate.live.live_result import AGAIN, REFERENCE
+
+REPORTS = Path("benchmarks/reports/evaluation_files")
+"""`native.json` is what was kept of the files in `benchmarks/workloads/native`, and so on."""
+
+KINDS = {"simulated": "simulated", "native": "embedded pool", "mariadb": "MariaDB"}
+KEPT = ("method", "chosen", "goodput_share", "error", "broken")
+"""What is kept of a method under one workload, a line each."""
+
+ERRORS = 2.0
+"""So many standard errors of a difference are within what measuring explains."""
+
+Report = Mapping[str, Any]
+
+
+def main() -> None:
+    """Keeps a report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("written", type=Path, help="what the command has written")
+    parser.add_argument("name", choices=[*KINDS, *(f"{kind}_again" for kind in KINDS)], help="what it is kept as")
+    given = parser.parse_args()
+    report = json.loads(given.written.read_text())
+    results = [
+        {"workload": result["workload"], "runs": [{name: run[name] for name in KEPT} for run in result["runs"]]}
+        for result in report["results"]
+    ]
+    write_json(REPORTS / f"{given.name}.json", rounded({**report, "results": results}))
+
+
+def rounded(value: Any) -> Any:
+    """The same with four digits behind the point, which is more than a live measurement knows."""
+    if isinstance(value, dict):
+        return {name: rounded(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [rounded(one) for one in value]
+    return round(value, 4) if isinstance(value, float) else value
+
+
+def files_section() -> str:
+    """What every method is worth on each kind of server, the least regret over all kinds first, and two runs beside."""
+    reports = {kind: found for kind in KINDS if (found := read_report(REPORTS / f"{kind}.json")) is not None}
+    again = {kind: found for kind in reports if (found := read_report(REPORTS / f"{kind}_again.json")) is not None}
+    parts = [counted(reports), methods_table(reports)]
+    if again:
+        parts.append(in_two_runs(reports, again))
+    return "\n" + "\n".join(parts) + "\n"
+
+
+def counted(reports: Mapping[str, Report]) -> str:
+    """How many workloads there are of each kind, how many are censored, and the noise floor."""
+    lines = []
+    for kind, report in reports.items():
+        noise, censored = report["noise"], len(report["censored"])
+        floor = f"the default scored twice differs by {percent(noise['mean'])} (largest {percent(noise['largest'])})"
+        lines.append(f"* {KINDS[kind]}: {report['workloads']} workloads, {censored} censored; {floor}")
+    return "\n".join(lines) + "\n"
+
+
+def methods_table(reports: Mapping[str, Report]) -> str:
+    """Goodput, regret and unsafe windows of every method."""
+    methods = {name for report in reports.values() for name in report["methods"]} - {REFERENCE}
+
+    def mean_regret(name: str) -> float:
+        return fmean(report["methods"][name]["regret_mean"] for report in reports.values() if name in report["methods"])
+
+    heads = ["method", *(f"{KINDS[kind]}: {what}" for kind in reports for what in ("goodput", "regret", "unsafe"))]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for name in sorted(methods, key=lambda one: (mean_regret(one), one)):
+        cells = [cell for report in reports.values() for cell in cells_of(report["methods"].get(name))]
+        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def cells_of(row: Mapping[str, Any] | None) -> tuple[str, str, str]:
+    """Goodput over the reference's, regret with its interval, share of unsafe windows on the way; dashes for none."""
+    if row is None:
+        return "-", "-", "-"
+    low, high = row["regret_mean_low"], row["regret_mean_high"]
+    interval = "" if low is None else f" ({100 * low:.1f}..{100 * high:.1f})"
+    return f"{row['goodput_share_mean']:.2f}", f"{percent(row['regret_mean'])}{interval}", percent(row.get("unsafe"))
+
+
+def in_two_runs(reports: Mapping[str, Report], again: Mapping[str, Report]) -> str:
+    """Mean regrets of every method in both runs, and the goodput of every tuple that both have scored."""
+    heads = (
+        "server",
+        "methods: intervals that overlap",
+        "largest difference of a mean regret, in points",
+        "tuples scored in both runs",
+        "within their errors",
+        "median difference of a goodput, in points",
+    )
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for kind, second in again.items():
+        first = reports[kind]["methods"]
+        both = [(first[name], row) for name, row in second["methods"].items() if name in first and name != REFERENCE]
+        both = [pair for pair in both if all(one["regret_mean_low"] is not None for one in pair)]
+        agree = sum(overlap(*pair) for pair in both)
+        apart = max(abs(one["regret_mean"] - other["regret_mean"]) for one, other in both)
+        scored = scored_twice(reports[kind], second)
+        within = sum(abs(difference) <= ERRORS * error for difference, error in scored)
+        middle = f"{100 * median(abs(difference) for difference, _ in scored):.1f}" if scored else "-"
+        cells = (f"{agree} of {len(both)}", f"{100 * apart:.1f}", len(scored), within, middle)
+        lines.append(f"| {KINDS[kind]} | {' | '.join(map(str, cells))} |")
+    return "\n".join(lines) + "\n"
+
+
+def scored_twice(first: Report, second: Report) -> list[tuple[float, float]]:
+    """How far the goodput of a tuple, over the reference of its run, differs, and that difference's standard error."""
+    one, other = of_tuples(first), of_tuples(second)
+    return [
+        (other[key][0] - one[key][0], math.hypot(one[key][1], other[key][1]))
+        for key in sorted(one.keys() & other.keys())
+        if one[key][1] + other[key][1] > 0.0
+    ]
+
+
+def of_tuples(report: Report) -> dict[tuple[str, tuple[int, ...]], tuple[float, float]]:
+    """Goodput over the reference's and its standard error, of every workload and tuple that a method has named."""
+    return {
+        (result["workload"], tuple(run["chosen"])): (run["goodput_share"], run["error"])
+        for result in report["results"]
+        for run in result["runs"]
+        if run["method"] != AGAIN
+    }
+
+
+def overlap(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether the intervals of two mean regrets have something in common."""
+    above, below = (
+        one["regret_mean_low"] > other["regret_mean_high"],
+        one["regret_mean_high"] < other["regret_mean_low"],
+    )
+    return not (above or below)
+
+
+if __name__ == "__main__":
+    main()

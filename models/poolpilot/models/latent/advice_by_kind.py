@@ -1,0 +1,36 @@
+"""What `poolpilot advise` and `poolpilot predict` say, on any server: the one look of its kind, with given models."""
+
+from collections.abc import Iterable, Sequence
+
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.objective import Objective
+from poolpilot.featurizer.window import Window
+from poolpilot.models.artefact import Artefact
+from poolpilot.models.champion import MODEL_FOR
+from poolpilot.models.latent.latent_advisor import LatentAdvisor
+from poolpilot.models.latent.response_curves import ResponseCurves
+from poolpilot.models.latent.shipped import one_look
+from poolpilot.models.predictor import Prediction, Predictor
+
+
+class AdviceByKind:
+    """Looks as production does; of a MariaDB it sees what the server counts by itself, no latencies of clients.
+
+    Args:
+        curves: Asked where the network of a kind is not sure, and alone where there is none.
+        networks: The networks; of two for one kind the last one counts.
+    """
+
+    def __init__(self, curves: ResponseCurves, networks: Iterable[Artefact]) -> None:
+        self._curves = LatentAdvisor(curves)
+        of_kind = {artefact.card.kind: artefact for artefact in networks}
+        self._looks = {
+            server: one_look(server, of_kind[kind], curves) for server, kind in MODEL_FOR.items() if kind in of_kind
+        }
+
+    def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
+        """Names a tuple; see `Predictor.predict`."""
+        of_mariadb = windows[-1].server_kind == "mariadb"
+        seen = [window.without_classes() for window in windows] if of_mariadb else windows
+        predictor: Predictor = self._looks.get(windows[-1].server_kind, self._curves)
+        return predictor.predict(seen, limits, objective)
