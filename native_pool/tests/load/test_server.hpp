@@ -41,9 +41,10 @@ class TestServer {
  public:
   using Behaviour = std::function<std::optional<Bytes>(const Request&)>;
 
-  explicit TestServer(Behaviour behaviour, bool local = false, int backlog = 1024)
+  explicit TestServer(Behaviour behaviour, bool local = false, int backlog = 1024,
+                      const std::string& host = "127.0.0.1")
       : behaviour_(std::move(behaviour)), backlog_(backlog) {
-    local ? listen_local() : listen_tcp();
+    local ? listen_local() : listen_tcp(host);
     thread_ = std::thread([this] { serve(); });
   }
   ~TestServer() {
@@ -78,14 +79,14 @@ class TestServer {
     ASSERT_EQ(bind(listener_.get(), name, length), 0);
     ASSERT_EQ(listen(listener_.get(), backlog_), 0);
   }
-  void listen_tcp() {
+  void listen_tcp(const std::string& host) {
     sockaddr_in name{};
     name.sin_family = AF_INET;
-    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ASSERT_EQ(inet_pton(AF_INET, host.c_str(), &name.sin_addr), 1);
     listen_on(reinterpret_cast<const sockaddr*>(&name), sizeof(name));
     socklen_t length = sizeof(name);
     getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&name), &length);
-    address_ = "tcp:127.0.0.1:" + std::to_string(ntohs(name.sin_port));
+    address_ = "tcp:" + host + ":" + std::to_string(ntohs(name.sin_port));
   }
   void listen_local() {
     path_ = testing::TempDir() + "load_test_" + std::to_string(getpid()) + ".socket";
