@@ -43,8 +43,9 @@ from poolpilot.pipelines.collect.workload_record import keep_sweep, shared_conte
 from poolpilot.pipelines.evaluate.live.live_evaluate import networks
 from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod, methods_on
 from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings
-from poolpilot.pipelines.evaluate.live.method_settings import MethodSettings
+from poolpilot.pipelines.evaluate.live.method_settings import MariadbPace, MethodSettings
 from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings
+from poolpilot.pipelines.evaluate.live.whole_cycles import methods_in_cycles
 from poolpilot.pipelines.evaluate.suite.suite_objectives import OBJECTIVES
 from poolpilot.pipelines.evaluate.suite.suite_report import SuiteReport
 from poolpilot.pipelines.evaluate.suite.suite_run import CellResult, SuiteRunSettings, run_suite_cell
@@ -104,7 +105,7 @@ def measured(
 ) -> dict[str, CellResult]:
     """The results of all cells that could be measured, those of an earlier run among them."""
     names, runs = given.methods, given.runs
-    adviser, further = advisor_for("mariadb"), _further(names, settings)
+    adviser = advisor_for("mariadb")
     asked, known = _asked(settings, names), known_by()
     done = {row["workload"]: CellResult.from_dict(row["result"]) for row in asked_rows(runs, asked)}
     with opened_for_more(runs) as out, new_progress(console) as progress:
@@ -115,6 +116,7 @@ def measured(
                 try:
                     on_swept = partial(_keep_sweep, given.records, cell, OBJECTIVES[settings.objective](cell.workload))
                     show = partial(_show, progress, bar, name)
+                    further = _further(names, settings, cell.workload.cycle_s)
                     result = run_suite_cell(cell, adviser, further, settings, show, on_swept)
                 except ServerError as error:
                     warn([f"{name} is left out: {error}"], console)
@@ -188,15 +190,18 @@ def _settings(given: argparse.Namespace) -> SuiteRunSettings:
         return SuiteRunSettings(**common)
     paired = PairedSettings(measurement=QUICK, least_rounds=2, most_rounds=2)
     grid = MachineGrid(sizes=(1, 16), multiples=(), oversubscribes=(3,))
-    live = LiveRunSettings(grid=grid, sweep=QUICK, warm_up_s=0.2, budget_s=1.0, period_s=0.2, paired=paired)
-    return SuiteRunSettings(**common, look_s=0.5, live=live)
+    live = LiveRunSettings(grid=grid, sweep=QUICK, warm_up_s=0.2, period_s=0.2, paired=paired)
+    pace = MariadbPace(measurement=QUICK, period_s=0.2, budget_s=1.0)
+    return SuiteRunSettings(**common, look_s=0.5, live=live, pace=pace)
 
 
-def _further(names: Sequence[str], settings: SuiteRunSettings) -> Mapping[str, OpenMethod]:
+def _further(names: Sequence[str], settings: SuiteRunSettings, cycle_s: float) -> Mapping[str, OpenMethod]:
+    """The further methods, paced as `poolpilot climb` on MariaDB, in whole cycles of a load that repeats itself."""
     if not names:
         return {}
-    wanted = MethodSettings(names=tuple(names))
-    return methods_on(load_curves(), networks(None), wanted, settings.live.budget_s).opened
+    paced = MethodSettings(names=tuple(names)).on_mariadb(settings.pace)
+    in_cycles = methods_in_cycles(paced, cycle_s)
+    return methods_on(load_curves(), networks(None), in_cycles, settings.pace.budget_s).opened
 
 
 def _show(progress: Progress, bar: TaskID, name: str, step: str) -> None:

@@ -140,7 +140,8 @@ std::size_t remembered(const std::string& host) {
   return count;
 }
 
-// A loopback address of this process alone: tests beside it, and the run before, leave hundreds of ports in that state.
+// A loopback address of this process alone: tests beside it, and the run before, leave hundreds of
+// ports in that state.
 std::string own_host(int network) {
   const int process = getpid();
   return "127." + std::to_string(network) + "." + std::to_string(process >> 8 & 0xff) + "." +

@@ -1,14 +1,25 @@
-"""What the waits of one look call for: more threads where they wait untold, fewer groups where rows are fought for."""
+"""What the waits of one look call for: more threads where they wait untold, fewer groups where rows are fought for.
 
+Where requests queue and neither is seen, a first step.
+"""
+
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from statistics import median
 
 import pytest
 
 from poolpilot.env.knobs import Knob, KnobSpace
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.looks.wait_rules import Ruled, WaitRules
+from poolpilot.models.looks.disturbances import disturbances_of
+from poolpilot.models.looks.wait_rules import STEP_GAIN, STEP_LOSS, STEP_WORKLOADS, Ruled, WaitRules
+from poolpilot.pipelines.store.dataset import read_dataset
+
+BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
+FIRST_STEP = (4, 3, 10)
 
 SLOW_FLUSHES = {
     "connections": 128.0,
@@ -52,19 +63,62 @@ def test_threads_that_wait_untold_while_requests_queue_call_for_more(window_of: 
 
 
 @pytest.mark.parametrize(
-    ("changed", "indicators"),
+    ("changed", "indicators", "named"),
     [
-        ({}, {}),  # nobody knows whether the processors idle
-        ({}, {"machine_idle_share": 0.1}),
-        ({"active_threads_mean": 1.0}, IDLE),  # nearly all of them are on the processors
-        ({"queue_length_mean": 5.0}, IDLE),
-        ({"waits_row_lock_per_request": 0.1}, IDLE),  # rows explain it
+        ({}, {}, FIRST_STEP),  # nobody knows whether the processors idle
+        ({}, {"machine_idle_share": 0.1}, FIRST_STEP),
+        ({"active_threads_mean": 1.0}, IDLE, FIRST_STEP),  # nearly all of them are on the processors
+        ({"queue_length_mean": 5.0}, IDLE, None),
+        ({"waits_row_lock_per_request": 0.1}, IDLE, None),  # rows explain it
     ],
 )
-def test_elsewhere_more_threads_are_not_called_for(
-    window_of: WindowOf, limits: KnobSpace, changed: dict[str, float], indicators: dict[str, float]
+def test_elsewhere_no_more_than_a_first_step_is_called_for(
+    window_of: WindowOf,
+    limits: KnobSpace,
+    changed: dict[str, float],
+    indicators: dict[str, float],
+    named: tuple[int, int, int] | None,
 ) -> None:
-    assert ruled(window_of, {**SLOW_FLUSHES, **changed}, limits, indicators) is None
+    found = ruled(window_of, {**SLOW_FLUSHES, **changed}, limits, indicators)
+    assert (None if found is None else found.pool_tuple.core) == named
+
+
+@pytest.mark.parametrize(
+    ("changed", "cpus", "in_force"),
+    [
+        ({"waits_row_lock_per_request": 0.03}, 2, PoolTuple(2, 3, 500)),  # rows may be fought for
+        ({"connections": 8.0, "queue_length_mean": 3.0}, 2, PoolTuple(2, 3, 500)),
+        ({}, 4, PoolTuple(4, 3, 500)),  # nobody measured it there
+        ({}, 2, PoolTuple(4, 3, 500)),  # there already
+    ],
+)
+def test_a_first_step_is_called_for_only_where_it_was_measured(
+    window_of: WindowOf, changed: dict[str, float], cpus: int, in_force: PoolTuple
+) -> None:
+    queueing = {**SLOW_FLUSHES, **changed}
+    assert ruled(window_of, queueing, KnobSpace.stock(cpus), in_force=in_force) is None
+
+
+def test_a_first_step_keeps_a_shorter_stall_limit(window_of: WindowOf, limits: KnobSpace) -> None:
+    found = ruled(window_of, SLOW_FLUSHES, limits, in_force=PoolTuple(2, 1, 6))
+    assert found is not None
+    assert found.pool_tuple.core == (4, 1, 6)
+    assert "40 requests queue, and hardly a row is waited for" in found.reason
+
+
+def test_the_worth_of_a_first_step_is_what_the_suite_measured() -> None:
+    sweeps = read_dataset(BENCHMARKS / "records" / "suite", "train", "validation", "test").sweeps
+    report = json.loads((BENCHMARKS / "reports" / "mariadb_suite.json").read_text(encoding="utf-8"))
+    measured = {row["workload"]: row["methods"]["constant_4_3_10"]["difference"]["loss"] for row in report["cells"]}
+    losses = []
+    for sweep in sweeps:
+        seen = sweep.entries[sweep.limits.default_tuple().core].windows[0].without_classes()
+        found = None if disturbances_of([seen]) else WaitRules().advise(seen, sweep.limits)
+        if found is not None and found.pool_tuple.core == FIRST_STEP:
+            losses.append(measured[sweep.workload_id])
+    assert len(losses) == STEP_WORKLOADS
+    assert round(-median(losses), 2) == STEP_GAIN
+    assert round(max(losses), 2) == STEP_LOSS
 
 
 def test_a_pool_that_is_large_enough_is_left(window_of: WindowOf, limits: KnobSpace) -> None:

@@ -25,7 +25,7 @@ MOST_DOUBLINGS = 2
 """How often the first look is doubled while a class with a floor has not been seen; then it goes without."""
 
 MOST_REPEATS = 5
-"""How often a window is measured again at most; then it counts as it is."""
+"""Disturbed windows of a trial after which the first tuple comes back until the disturbance is over."""
 
 
 class TrialController(Controller):
@@ -34,6 +34,9 @@ class TrialController(Controller):
     It is finished when the predictor names nothing new or has decided as often as it may. After a change it drops at
     least the time that the requests inside need to leave (Little's law): they were sent under the older tuple, and
     where that one had a long queue they would all count as late.
+
+    While a table is changed or a backup runs nothing is tried, and what a trial showed meanwhile does not count, since
+    that would be blamed on it.
 
     Where few requests of a class with a floor end, or none, what is measured first is measured for longer, and a trial
     that is better is measured again, for longer, while it may be on either side of the floor.
@@ -154,13 +157,18 @@ class TrialController(Controller):
         return (yield from self._undisturbed(trial, window_s))
 
     def _undisturbed(self, trial: PoolTuple | None, window_s: float) -> Generator[Trial, Window, Window]:
-        """The window of a trial; measured again while a locked table or a backup would be blamed on it."""
-        window = yield Trial(trial, window_s)
-        for _ in range(MOST_REPEATS):
-            if not disturbances_of([window]):
-                break
-            window = yield Trial(trial, window_s)
+        """The first window of a trial that nothing disturbed; where that takes long, the first tuple waits for it."""
+        looks = 0
+        while disturbed := disturbances_of([window := (yield Trial(trial, window_s))]):
+            self.reason, looks = disturbed[0], looks + 1
+            if looks % MOST_REPEATS == 0 and self.windows:
+                yield from self._waiting_at_first(window_s)
         return window
+
+    def _waiting_at_first(self, window_s: float) -> Generator[Trial, Window, None]:
+        """The first tuple until a window of it is not disturbed."""
+        while disturbances_of([(yield Trial(self.windows[0].pool_tuple, window_s))]):
+            pass
 
     def _in_words(self) -> Iterator[str]:
         yield f"{self._best} is the best of {len(self.windows)} measured"

@@ -13,6 +13,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.predictor import Predictor
 from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings
+from poolpilot.pipelines.evaluate.live.method_settings import MariadbPace
 from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings
 from poolpilot.pipelines.evaluate.stage import Stage
 from poolpilot.pipelines.evaluate.suite import suite_run
@@ -32,10 +33,10 @@ SETTINGS = SuiteRunSettings(
     live=LiveRunSettings(
         grid=MachineGrid(sizes=(1, 2, 4, 16), multiples=(), oversubscribes=(3,)),
         sweep=QUICK,
-        budget_s=4.0,
         period_s=1.0,
         paired=PAIRED,
     ),
+    pace=MariadbPace(budget_s=4.0),
 )
 MORE = Expectation("change", "l", "w", "s", pool_size="up", timer_interval_ms="down")
 FEWER = Expectation("change", "l", "w", "s", pool_size="down")
@@ -130,5 +131,7 @@ def test_windows_hold_whole_cycles_of_a_load_that_repeats_itself() -> None:
     ):
         assert seconds == pytest.approx(shifting.cycle_s)
     assert settings.live.budget_s >= settings.look_s
-    assert whole_cycles(SuiteRunSettings(), 0.0) == SuiteRunSettings()
+    even, stated = whole_cycles(SuiteRunSettings(), 0.0), SuiteRunSettings()
+    assert (even.look_s, even.live.sweep, even.live.paired) == (stated.look_s, stated.live.sweep, stated.live.paired)
+    assert even.live.budget_s == stated.pace.budget_s
     assert whole_cycles(SuiteRunSettings(), 0.4).live.paired.measurement.window_s == pytest.approx(1.2)

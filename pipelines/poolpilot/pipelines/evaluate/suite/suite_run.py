@@ -24,6 +24,7 @@ from poolpilot.pipelines.evaluate.live.comparison import compared
 from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod
 from poolpilot.pipelines.evaluate.live.live_result import DEFAULT, REFERENCE, LiveResult
 from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings, OnSwept, choose, windows_of_choices
+from poolpilot.pipelines.evaluate.live.method_settings import MariadbPace
 from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings, round_means
 from poolpilot.pipelines.evaluate.live.whole_cycles import run_in_cycles
 from poolpilot.pipelines.evaluate.stage import Stage
@@ -48,11 +49,11 @@ class SuiteRunSettings(BaseModel):
     live: LiveRunSettings = Field(
         default=LiveRunSettings(
             grid=MachineGrid(sizes=(1, 2, 4, 8, 16, 32, 64), multiples=()),
-            budget_s=8.0,
             paired=PairedSettings(least_rounds=4, most_rounds=8, wanted_error=0.015, wanted_share=0.1),
         ),
-        description="How the reference is found, how long each method has, and how the choices are compared.",
+        description="How the reference is found, and how the choices are compared.",
     )
+    pace: MariadbPace = Field(default=MariadbPace(), description="How methods measure, and how long each has.")
 
 
 @dataclass(frozen=True)
@@ -143,12 +144,10 @@ def run_suite_cell(
 
 
 def whole_cycles(settings: SuiteRunSettings, cycle_s: float) -> SuiteRunSettings:
-    """The settings with windows of whole cycles of a load that repeats itself; as they are for an even load."""
-    if cycle_s <= 0.0:
-        return settings
-    look_s = whole_cycles_s(settings.look_s, cycle_s)
-    budget_s = max(settings.live.budget_s, look_s + cycle_s)
-    live = run_in_cycles(settings.live, cycle_s).model_copy(update={"budget_s": budget_s})
+    """The settings with the seconds of their pace, and with windows of whole cycles of a load that repeats itself."""
+    look_s = whole_cycles_s(settings.look_s, cycle_s) if cycle_s > 0.0 else settings.look_s
+    budget_s = max(settings.pace.budget_s, look_s + cycle_s)
+    live = run_in_cycles(settings.live.model_copy(update={"budget_s": budget_s}), cycle_s)
     return settings.model_copy(update={"look_s": look_s, "live": live})
 
 
