@@ -6,10 +6,10 @@
     python benchmarks/mariadb_suite.py --objective p99 --runs p99.jsonl --json p99.json
     python benchmarks/mariadb_suite.py --write FOLDER                   # files for poolpilot evaluate --workloads
 
-On a quiet machine: about six minutes a workload, more where a load repeats itself slowly (`shifting`: half an hour), so
-about eight hours for all 72 and a third of that with `--draws 1`. `--quick` has tiny windows: it shows that everything
-runs, and its figures mean nothing. Results to expect: the advice moves the right way in most cells that are
-not flat, and loses less than 5 % to the default in the flat ones.
+On a quiet machine: seven to eight minutes a workload with two further methods, more where a load repeats itself slowly
+(`shifting`: half an hour), so about ten hours for all 72 and a third of that with `--draws 1`. `--quick` has tiny
+windows: it shows that everything runs, and its figures mean nothing. Results to expect: the advice moves the right way
+in most cells that are not flat, and loses less than 5 % to the default in the flat ones.
 """
 
 import argparse
@@ -48,7 +48,7 @@ from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings
 from poolpilot.pipelines.evaluate.live.whole_cycles import methods_in_cycles
 from poolpilot.pipelines.evaluate.suite.suite_objectives import OBJECTIVES
 from poolpilot.pipelines.evaluate.suite.suite_report import SuiteReport
-from poolpilot.pipelines.evaluate.suite.suite_run import CellResult, SuiteRunSettings, run_suite_cell
+from poolpilot.pipelines.evaluate.suite.suite_run import CellResult, SuiteRunSettings, run_suite_cell, whole_cycles
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 from poolpilot.pipelines.progress_bars import new_progress
 from poolpilot.pipelines.store.records import StagingStore
@@ -201,7 +201,8 @@ def _further(names: Sequence[str], settings: SuiteRunSettings, cycle_s: float) -
         return {}
     paced = MethodSettings(names=tuple(names)).on_mariadb(settings.pace)
     in_cycles = methods_in_cycles(paced, cycle_s)
-    return methods_on(load_curves(), networks(None), in_cycles, settings.pace.budget_s).opened
+    budget_s = whole_cycles(settings, cycle_s).live.budget_s
+    return methods_on(load_curves(), networks(None), in_cycles, budget_s).opened
 
 
 def _show(progress: Progress, bar: TaskID, name: str, step: str) -> None:

@@ -163,18 +163,42 @@ def test_nothing_is_tried_while_a_table_is_locked(disturbed: int) -> None:
     assert not controller.windows[0].disturbances
 
 
-def test_a_trial_that_a_backup_disturbs_gives_way_until_it_is_over() -> None:
+@pytest.mark.parametrize("settle_s", [0.0, 0.5])
+def test_a_trial_that_a_backup_disturbs_gives_way_until_it_is_over(settle_s: float) -> None:
     server = CurveServer([(1, 100), (16, 1200), (64, 600)], cpus=4)
-    measurement = MeasurementSettings(settle_s=0.0, max_settle_s=0.0, window_s=1.0, window_ticks=0.0)
+    measurement = MeasurementSettings(settle_s=settle_s, max_settle_s=settle_s, window_s=1.0, window_ticks=0.0)
     controller = TrialController(PORTFOLIO, server.knobs, Objective(), 1, measurement)
     first = server.tuple_in_force()
     shown: list[str] = []
     while not controller.finished:
-        tried = controller.suggest().pool_tuple or first
+        trial = controller.suggest()
+        tried = trial.pool_tuple or first
         server.apply(tried)
-        backup = ("a backup runs",) if 1 <= len(shown) < 12 else ()
-        controller.observe(replace(observe(server, 1.0).window, disturbances=backup))
-        shown.append("first" if tried == first else "trial")
+        settling = trial.window_s == settle_s
+        backup = ("a backup runs",) if 1 <= len(shown) < 12 and not settling else ()
+        controller.observe(replace(observe(server, trial.window_s or 1.0).window, disturbances=backup))
+        if settling:
+            assert shown[-1] == "first"  # after the first tuple its requests are dropped
+        else:
+            shown.append("first" if tried == first else "trial")
     # Five looks at the trial, then the first one until a window of it is good, then the trial and its second window.
     assert shown == ["first", *["trial"] * 5, *["first"] * 7, "trial", "trial"]
     assert not any(window.disturbances for window in controller.windows)
+
+
+def test_waits_for_metadata_locks_that_go_on_may_be_of_the_workload() -> None:
+    """User locks are counted among them: what only waits tell of keeps nothing from being tried for long."""
+    server = CurveServer([(1, 100), (16, 1200), (64, 600)], cpus=4)
+    measurement = MeasurementSettings(settle_s=0.0, max_settle_s=0.0, window_s=1.0, window_ticks=0.0)
+    controller = TrialController(PORTFOLIO, server.knobs, Objective(), 1, measurement)
+    looks = 0
+    while not controller.finished:
+        server.apply(controller.suggest().pool_tuple or server.tuple_in_force())
+        window = observe(server, 1.0).window
+        waits = {"reported_meta_data_lock_per_request": 20.0 / (window.throughput_per_s * window.duration_s)}
+        features = {**window.profile.features, "connections": 64.0, "completed_per_s": window.throughput_per_s}
+        profile = replace(window.profile, features=features)
+        controller.observe(replace(window, indicators=waits, profile=profile))
+        looks += 1
+    assert len(controller.windows) == 2
+    assert looks == 7 + 6 + 6  # the first tuple, the trial, and what is kept once more

@@ -65,6 +65,7 @@ def test_lists_become_what_the_workload_has_and_whole_numbers_stay_whole() -> No
             {**POOL, "classes": [{**CLASS, "steps": [{**STEP, "ms": 1}]}]},
             r"'classes\.0\.steps\.0\.ms'; allowed are op, us",
         ),
+        (99_999_999_999, "'workload' is 99999999999: it must be at most"),
         ({**POOL, "classes": [{**CLASS, "steps": [{"op": "sleep"}]}]}, r"steps\.0\.op' is \"sleep\": it must be 'cpu'"),
     ],
 )

@@ -26,7 +26,7 @@ RUNS = int(os.environ.get("POOLPILOT_WAY_BACK_RUNS", "0"))
 COMMANDS = {
     "climb": ["--seconds", "60", "--period", "0.25"],
     "sweep": ["--window", "0.2"],
-    "search": ["--rounds", "100", "--period", "0.1", "--random-rounds", "90"],
+    "search": ["--rounds", "100", "--period", "0.1", "--method", "random"],
 }
 LOAD = selects(think_ms=100.0)
 """Leaves time to the commands, of which several may be tried side by side."""

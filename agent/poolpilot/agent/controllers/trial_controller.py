@@ -25,7 +25,7 @@ MOST_DOUBLINGS = 2
 """How often the first look is doubled while a class with a floor has not been seen; then it goes without."""
 
 MOST_REPEATS = 5
-"""Disturbed windows of a trial after which the first tuple comes back until the disturbance is over."""
+"""How often a disturbed window is measured again before it counts, or before the first tuple comes back meanwhile."""
 
 
 class TrialController(Controller):
@@ -35,8 +35,8 @@ class TrialController(Controller):
     least the time that the requests inside need to leave (Little's law): they were sent under the older tuple, and
     where that one had a long queue they would all count as late.
 
-    While a table is changed or a backup runs nothing is tried, and what a trial showed meanwhile does not count, since
-    that would be blamed on it.
+    While a table is changed or a backup runs, as far as the server is asked for them (`WatchSettings`), nothing is
+    tried, and what a trial showed meanwhile does not count.
 
     Where few requests of a class with a floor end, or none, what is measured first is measured for longer, and a trial
     that is better is measured again, for longer, while it may be on either side of the floor.
@@ -157,18 +157,27 @@ class TrialController(Controller):
         return (yield from self._undisturbed(trial, window_s))
 
     def _undisturbed(self, trial: PoolTuple | None, window_s: float) -> Generator[Trial, Window, Window]:
-        """The first window of a trial that nothing disturbed; where that takes long, the first tuple waits for it."""
+        """The first window of a trial that nothing disturbs; what waits alone tell of counts once it has gone on.
+
+        A backup that is seen ends; until then the first tuple waits for that. Waits for locks of definitions may be the
+        workload's own, of user locks.
+        """
         looks = 0
         while disturbed := disturbances_of([window := (yield Trial(trial, window_s))]):
             self.reason, looks = disturbed[0], looks + 1
-            if looks % MOST_REPEATS == 0 and self.windows:
-                yield from self._waiting_at_first(window_s)
+            if looks > MOST_REPEATS and not window.disturbances:
+                return window
+            if looks % MOST_REPEATS == 0 and window.disturbances and self.windows:
+                clear = yield from self._cleared(window_s)
+                if trial is not None and (settle_s := leaving_s(clear, self._measurement)) > 0.0:
+                    yield Trial(trial, settle_s)
         return window
 
-    def _waiting_at_first(self, window_s: float) -> Generator[Trial, Window, None]:
-        """The first tuple until a window of it is not disturbed."""
-        while disturbances_of([(yield Trial(self.windows[0].pool_tuple, window_s))]):
-            pass
+    def _cleared(self, window_s: float) -> Generator[Trial, Window, Window]:
+        """The first tuple's window in which nothing is seen any more that disturbs."""
+        while (window := (yield Trial(self.windows[0].pool_tuple, window_s))).disturbances:
+            self.reason = disturbances_of([window])[0]
+        return window
 
     def _in_words(self) -> Iterator[str]:
         yield f"{self._best} is the best of {len(self.windows)} measured"

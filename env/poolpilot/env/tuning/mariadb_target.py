@@ -14,6 +14,9 @@ from poolpilot.env.tuning.event_lease import EventLease
 from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
 from poolpilot.env.tuning.target import Target
 
+STAGING_LOOK = WatchSettings(disturbances_every_s=0.5)
+"""For who sets many tuples, each for a window or two: a backup or a change of a table would be blamed on them."""
+
 
 def connect(
     dsn: str,
@@ -65,7 +68,7 @@ def mariadb_target(
         SettingError: The DSN, the defaults file or the number of processors is wrong.
         ServerError: The server cannot be reached, or cannot be tuned.
     """
-    with connect(dsn, defaults_file, procedure, cpus, WatchSettings()) as server:
+    with connect(dsn, defaults_file, procedure, cpus, STAGING_LOOK) as server:
         where = server.session.where
         lease = None if lease_s is None else EventLease(server, lease_s)
         way_back = MariadbWayBack(server, lease=lease)

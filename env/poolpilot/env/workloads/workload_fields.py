@@ -34,7 +34,7 @@ def from_fields(kind: type[Kind], values: object) -> Kind:
         SettingError: One is missing, unknown, of another type or outside its range; the sentence names its place.
     """
     for place, value in _whole_numbers(values):
-        if abs(value) > MOST_WHOLE and place[-1] != "seed":
+        if abs(value) > MOST_WHOLE and place[-1:] != ("seed",):
             raise SettingError(f"the field {_named(place)} is {value}: it must be at most {MOST_WHOLE:,}")
     checked = create_model("checked", __config__=STRICT, workload=(kind, ...))
     try:

@@ -63,6 +63,30 @@ def test_one_roll_back_opens_a_half_open_circuit_for_longer(drive: MakeDrive) ->
     assert opened.reason == "the first try since the circuit was open was taken back: none for 7200 s"
 
 
+def test_a_try_that_a_lost_connection_ends_does_not_open_a_half_open_circuit(drive: MakeDrive) -> None:
+    tuner = drive(falling, ratios=looking(600.0), wanted=FAR, rules=BREAKING, noise=0.01)
+    tuner.until(State.OPEN_CIRCUIT)
+    tuner.until(State.TRY)
+    assert tuner.memory.half_open
+    tuner.turn(in_force=None, reading=None)
+    openings = tuner.memory.openings
+    tuner.turn()  # the tuple of the try is still in force
+    assert tuner.decision.state is State.ROLL_BACK
+    tuner.until(State.COOL_DOWN)
+    assert tuner.in_force == HOME
+    assert (tuner.memory.half_open, tuner.memory.openings) == (True, openings)
+
+
+def test_a_try_that_is_verified_gives_the_next_open_circuit_its_chance(drive: MakeDrive) -> None:
+    """Also one that is no more than no worse."""
+    tuner = drive(turning(600.0, falling, flat), ratios=looking(600.0), wanted=FAR, rules=BREAKING, noise=0.01)
+    tuner.until(State.OPEN_CIRCUIT)
+    while tuner.memory.verified == HOME:
+        tuner.turn()
+    assert not tuner.memory.half_open
+    assert not tuner.memory.opened_again
+
+
 @pytest.mark.parametrize("ratios", [None, looking(1e9)])
 def test_it_stays_open_where_the_same_requests_only_become_fewer(
     drive: MakeDrive, ratios: Callable[[PoolTuple, float], Sequence[float]] | None

@@ -82,3 +82,4 @@ def test_a_way_round_that_waits_for_approval_is_not_used_up(drive: MakeDrive) ->
     assert tuner.memory.pending == PoolTuple(4, 3, 250)
     tuner.turn(approved=str(PoolTuple(4, 3, 250)))
     assert tuner.in_force != PoolTuple(4, 3, 250) == tuner.decision.pool_tuple
+    assert tuner.memory.ways_round == 1

@@ -127,7 +127,12 @@ def acquitted(memory: Memory, rules: Rules) -> Memory:
     if memory.state is not State.OPEN_CIRCUIT or memory.opened_again:
         return memory
     return memory.but(
-        state=State.WATCH, wait_until_s=None, asked_s=None, half_open_until_s=memory.wait_until_s, opened_again=True
+        state=State.WATCH,
+        paused=State.COOL_DOWN,
+        wait_until_s=None,
+        asked_s=None,
+        half_open_until_s=memory.wait_until_s,
+        opened_again=True,
     )
 
 

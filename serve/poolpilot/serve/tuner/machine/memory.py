@@ -88,6 +88,7 @@ class Memory(BaseModel):
         replaced_rows_lost: What `rows_lost` was under that.
         replaced_rows_variance: What `rows_variance` was under that.
         pending: A step that waits for leave: hours, approval or the change budget.
+        leads_round: Whether the step that the predictor's answer led to is to lead round one that was only too slow.
         tries_s: When tries began, within the last hour.
         roll_backs_s: When tries were taken back, within the last hour.
         openings: How often the circuit was opened since a try was shown to be better.
@@ -101,6 +102,7 @@ class Memory(BaseModel):
         taken_back_under: What the workload looked like around the last try that was taken back; nothing once another
             one has come.
         ways_round: Steps under this workload that were to lead round one that was only too slow.
+        took_back: Whether what is verified is coming back since a try was taken back, and not since one was lost.
         blamed: The window for which a tuple was taken back at once; None once it is known whether going back helped.
         starved_by: How far ln rows read a second had fallen under it, where it was taken back for that.
         asked_s: When the predictor was last asked.
@@ -143,6 +145,7 @@ class Memory(BaseModel):
     replaced_rows_lost: float = 0.0
     replaced_rows_variance: float = 0.0
     pending: PoolTuple | None = None
+    leads_round: bool = False
     tries_s: tuple[float, ...] = ()
     roll_backs_s: tuple[float, ...] = ()
     openings: int = 0
@@ -154,6 +157,7 @@ class Memory(BaseModel):
     paused: State = State.COOL_DOWN
     taken_back_under: tuple[WorkloadLook, ...] = ()
     ways_round: int = 0
+    took_back: bool = False
     blamed: Reading | None = None
     starved_by: float | None = None
     asked_s: float | None = None

@@ -60,6 +60,7 @@ def taken_back(
         refusals=(*memory.refusals, refusal),
         roll_backs_s=(*memory.roll_backs_s, look.at_s) if counted else memory.roll_backs_s,
         taken_back_under=(memory.sight(),) if memory.baseline else (),
+        took_back=True,
         blamed=(further or _blamed(look, memory)) if counted else None,
         starved_by=starved_by if counted else None,
     )
@@ -72,7 +73,8 @@ def rolled_back(look: Look, memory: Memory, rules: Rules) -> Step:
     Nobody is acquitted by a window in which something else held the server up. A longer pause than this one goes on.
     """
     blamed, reading, starved_by = memory.blamed, look.reading, memory.starved_by
-    memory = memory.but(blamed=None, starved_by=None)
+    opens = memory.half_open and memory.took_back
+    memory = memory.but(blamed=None, starved_by=None, took_back=False)
     if (
         blamed is not None
         and reading is not None
@@ -86,7 +88,7 @@ def rolled_back(look: Look, memory: Memory, rules: Rules) -> Step:
     if reading is not None:
         seen = (*memory.taken_back_under, sight_of(memory.verified, [reading.ratios]))
         memory = memory.but(taken_back_under=seen[-MOST_SEEN:])
-    if memory.half_open or len(memory.roll_backs_s) >= rules.guard.breaker_roll_backs:
+    if opens or len(memory.roll_backs_s) >= rules.guard.breaker_roll_backs:
         return _opened(look, memory, rules)
     until_s, paused = look.at_s + rules.guard.cool_down_s * memory.exposed, State.COOL_DOWN
     if memory.wait_until_s is not None and memory.wait_until_s > until_s:

@@ -141,6 +141,7 @@ def _accepted(look: Look, memory: Memory, rules: Rules) -> Step:
         asked_s=None,
         lost_requests=booked(memory),
         half_open_until_s=memory.half_open_until_s if memory.homeward else None,
+        opened_again=memory.opened_again and memory.homeward,
     )
     said = f"{trial.candidate} is verified; it replaces {trial.before}"
     flat = 0 if memory.journey is None else len(memory.journey.steps)

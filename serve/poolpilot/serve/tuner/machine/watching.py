@@ -71,8 +71,11 @@ def in_hold(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     if (no := why_not(memory.pending, look, memory, rules)) is not None:
         return memory, memory.decision(no)
     said = f"{memory.pending} may be tried now"
-    homeward = memory.check_home and memory.recall is None and memory.pending == memory.home
-    return begin_try(memory.pending, look, memory, rules, said, homeward=homeward, recall=memory.recall)
+    waited, of_predictor = memory.pending, memory.recall is None
+    homeward = memory.check_home and of_predictor and waited == memory.home
+    leads_round = memory.leads_round and of_predictor and not homeward
+    memory = memory.but(ways_round=memory.ways_round + leads_round)
+    return begin_try(waited, look, memory, rules, said, homeward=homeward, recall=memory.recall)
 
 
 def in_pause(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
@@ -85,7 +88,7 @@ def in_pause(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step
     if memory.state is State.WATCH:
         return memory, memory.decision("another workload: one try may show that it is not refused as those before were")
     if memory.wait_until_s is not None and not _is_paused(look, memory):
-        chance_used = memory.opened_again and memory.state is not State.OPEN_CIRCUIT
+        chance_used = memory.opened_again and State.OPEN_CIRCUIT not in (memory.state, memory.paused)
         memory = memory.but(state=State.WATCH, wait_until_s=None, asked_s=None, opened_again=chance_used)
         return memory, memory.decision("the pause is over")
     ours = memory.state is not State.STAND_DOWN and not memory.other
@@ -111,6 +114,7 @@ def _weighed(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -> St
     if isinstance(candidate, str):
         return _arrived(candidate, look, file_verified(look, memory, rules), rules)
     leads_round = candidate != rules.envelope.step(memory.verified, proposal.pool_tuple)
+    memory = memory.but(leads_round=leads_round)
     if leads_round:
         memory = memory.but(goal=proposal.pool_tuple.with_core((*proposal.pool_tuple.core[:2], candidate.core[2])))
     if rules.mode is Mode.APPLY and not promises(proposal, rules) and not memory.exploring:
