@@ -15,7 +15,7 @@ from poolpilot.env.lab.suite.suite_cells import SUITE
 from poolpilot.pipelines.evaluate.suite.suite_report import KINDS as KINDS_OF_RIGHT
 
 REPORT = Path("benchmarks/reports/mariadb_suite.json")
-FURTHER = ("second", "second_again", "third")
+FURTHER = ("second", "second_again", "third", "third_paced")
 """Further draws, by the ends of their reports' names: `mariadb_suite_second.json`."""
 
 DAYS = Path("benchmarks/reports/two_days.json")

@@ -92,7 +92,7 @@ def test_load_that_repeats_itself_has_windows_and_seconds_of_whole_cycles() -> N
     for seconds in (run.sweep.window_s, run.paired.measurement.window_s, run.period_s, methods.measurement.window_s):
         assert seconds == pytest.approx(4.0)
     assert methods.warm_start.measurement.window_s == pytest.approx(4.0)
-    assert run.budget_s == pytest.approx(20.0)
+    assert run.budget_s == pytest.approx(24.0)
     assert run_in_cycles(LiveRunSettings(), 0.0) == LiveRunSettings()
     assert methods_in_cycles(MethodSettings(), 0.0) == MethodSettings()
 
