@@ -120,13 +120,18 @@ class WaitRules:
         size = _enough(active * limits.cpus / max(used, 1e-3), features["connections"], limits)
         if size <= in_force.pool_size:
             return None
-        stall_ms = min(self.settings.stall_limit_ms, int(in_force.timer_interval_ms))
-        return Ruled(
-            in_force.with_core((size, in_force.oversubscribe, stall_ms)),
+        return self._more_groups(
+            in_force,
+            size,
             f"{queued:.0f} requests queue while {100.0 * idle:.0f} % of the processors idle: of {active:.1f} active "
             f"threads at least {active - used:.1f} wait for what the pool is not told of, such as a flush, a disk or "
             "a remote call, and hold their groups meanwhile; more groups let others run",
         )
+
+    def _more_groups(self, in_force: PoolTuple, size: int, reason: str) -> Ruled:
+        """More groups, under a short stall limit."""
+        stall_ms = min(self.settings.stall_limit_ms, int(in_force.timer_interval_ms))
+        return Ruled(in_force.with_core((size, in_force.oversubscribe, stall_ms)), reason)
 
     def _fewer(self, window: Window, limits: KnobSpace, features: Mapping[str, float]) -> Ruled | None:
         """Fewer groups where statements wait for rows and the processors are used up."""
@@ -163,9 +168,9 @@ class WaitRules:
             or size <= in_force.pool_size
         ):
             return None
-        stall_ms = min(self.settings.stall_limit_ms, int(in_force.timer_interval_ms))
-        return Ruled(
-            in_force.with_core((size, in_force.oversubscribe, stall_ms)),
+        return self._more_groups(
+            in_force,
+            size,
             f"{queued:.0f} requests queue, and hardly a row is waited for: {MEASURED} gained "
             f"{100.0 * STEP_GAIN:.0f} % in the median of {STEP_WORKLOADS} such workloads, many times as much beside "
             f"long statements, and lost {100.0 * STEP_LOSS:.0f} % at most",
