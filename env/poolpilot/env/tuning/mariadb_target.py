@@ -53,6 +53,7 @@ def mariadb_target(
     cpus: int | None = None,
     lease_s: int | None = None,
     min_rows_share: float = LEAST_ROWS_SHARE,
+    watch: WatchSettings = STAGING_LOOK,
 ) -> Iterator[Target]:
     """Connects for the duration of the block; clients do not report, so times are judged. Arguments as `connect`.
 
@@ -63,12 +64,13 @@ def mariadb_target(
         cpus: Processors of the server.
         lease_s: Seconds of a lease inside the database; none if None.
         min_rows_share: Share of the rows that it must go on reading; see `Objective`.
+        watch: How it is looked at.
 
     Raises:
         SettingError: The DSN, the defaults file or the number of processors is wrong.
         ServerError: The server cannot be reached, or cannot be tuned.
     """
-    with connect(dsn, defaults_file, procedure, cpus, STAGING_LOOK) as server:
+    with connect(dsn, defaults_file, procedure, cpus, watch) as server:
         where = server.session.where
         lease = None if lease_s is None else EventLease(server, lease_s)
         way_back = MariadbWayBack(server, lease=lease)

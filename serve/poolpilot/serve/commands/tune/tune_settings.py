@@ -10,6 +10,7 @@ from pydantic_settings import SettingsConfigDict
 from typing_extensions import override
 
 from poolpilot.env.measurement.protocol import MeasurementSettings
+from poolpilot.env.servers.watch_settings import WatchSettings
 from poolpilot.env.tuning.event_lease import LEAST_S, MOST_S
 from poolpilot.env.tuning.journal import journal_folder
 from poolpilot.env.tuning.mariadb_target import mariadb_target
@@ -128,11 +129,15 @@ class TuneSettings(RemoteOptions):
 
     @override
     def opened(self) -> AbstractContextManager[Target]:
-        """The server for the duration of a block, with the lease that is asked for; see `TargetOptions.opened`."""
-        if self.dsn is None or self.lease == "none":
+        """The server for the duration of a block, with the lease that is asked for; see `TargetOptions.opened`.
+
+        Windows are not to look for disturbances: the tuner does, and what has only changed is told to who asks first.
+        """
+        if self.dsn is None:
             return super().opened()
+        lease_s, watch = None if self.lease == "none" else self.lease_s, WatchSettings()
         return mariadb_target(
-            self.dsn, self.defaults_file, self.procedure, self.cpus, self.lease_s, self.min_rows_share
+            self.dsn, self.defaults_file, self.procedure, self.cpus, lease_s, self.min_rows_share, watch
         )
 
     def folder(self, server: str) -> Path:
