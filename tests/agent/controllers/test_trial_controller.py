@@ -149,9 +149,8 @@ def test_what_is_in_force_is_watched_for_as_many_ticks_as_a_trial(server: CurveS
 
 
 @pytest.mark.parametrize("disturbed", [0, 2, 100])
-def test_nothing_is_tried_while_a_table_is_locked(disturbed: int) -> None:
+def test_nothing_is_tried_while_a_table_is_locked(server: CurveServer, disturbed: int) -> None:
     """The first tuple's windows are disturbed so often; what is blamed on a trial otherwise is the lock."""
-    server = CurveServer([(1, 100), (16, 1200), (64, 600)], cpus=4)
     measurement = MeasurementSettings(settle_s=0.0, window_s=1.0, window_ticks=0.0)
     controller = TrialController(PORTFOLIO, server.knobs, Objective(), 1, measurement)
     window, looks = observe(server, 1.0).window, 0
@@ -164,8 +163,7 @@ def test_nothing_is_tried_while_a_table_is_locked(disturbed: int) -> None:
 
 
 @pytest.mark.parametrize("settle_s", [0.0, 0.5])
-def test_a_trial_that_a_backup_disturbs_gives_way_until_it_is_over(settle_s: float) -> None:
-    server = CurveServer([(1, 100), (16, 1200), (64, 600)], cpus=4)
+def test_a_trial_that_a_backup_disturbs_gives_way_until_it_is_over(server: CurveServer, settle_s: float) -> None:
     measurement = MeasurementSettings(settle_s=settle_s, max_settle_s=settle_s, window_s=1.0, window_ticks=0.0)
     controller = TrialController(PORTFOLIO, server.knobs, Objective(), 1, measurement)
     first = server.tuple_in_force()
@@ -186,9 +184,8 @@ def test_a_trial_that_a_backup_disturbs_gives_way_until_it_is_over(settle_s: flo
     assert not any(window.disturbances for window in controller.windows)
 
 
-def test_waits_for_metadata_locks_that_go_on_may_be_of_the_workload() -> None:
+def test_waits_for_metadata_locks_that_go_on_may_be_of_the_workload(server: CurveServer) -> None:
     """User locks are counted among them: what only waits tell of keeps nothing from being tried for long."""
-    server = CurveServer([(1, 100), (16, 1200), (64, 600)], cpus=4)
     measurement = MeasurementSettings(settle_s=0.0, max_settle_s=0.0, window_s=1.0, window_ticks=0.0)
     controller = TrialController(PORTFOLIO, server.knobs, Objective(), 1, measurement)
     looks = 0

@@ -152,9 +152,13 @@ class TrialController(Controller):
 
     def _changed(self, latest: Window, trial: PoolTuple, window_s: float) -> Generator[Trial, Window, Window]:
         """The window of a trial after a change from the latest one's tuple, once what settles is dropped."""
+        yield from self._settling(latest, trial)
+        return (yield from self._undisturbed(trial, window_s))
+
+    def _settling(self, latest: Window, trial: PoolTuple | None) -> Generator[Trial, Window, None]:
+        """What is dropped after a change from the latest window's tuple."""
         if (settle_s := leaving_s(latest, self._measurement)) > 0.0:
             yield Trial(trial, settle_s)
-        return (yield from self._undisturbed(trial, window_s))
 
     def _undisturbed(self, trial: PoolTuple | None, window_s: float) -> Generator[Trial, Window, Window]:
         """The first window of a trial that nothing disturbs; what waits alone tell of counts once it has gone on.
@@ -169,8 +173,7 @@ class TrialController(Controller):
                 return window
             if looks % MOST_REPEATS == 0 and window.disturbances and self.windows:
                 clear = yield from self._cleared(window_s)
-                if trial is not None and (settle_s := leaving_s(clear, self._measurement)) > 0.0:
-                    yield Trial(trial, settle_s)
+                yield from self._settling(clear, trial)
         return window
 
     def _cleared(self, window_s: float) -> Generator[Trial, Window, Window]:

@@ -46,6 +46,7 @@ def begin_try(
         rows_variance=0.0 if homeward else memory.rows_variance,
         rows_noise=rows_noise(memory.baseline, rules.pace.baseline_windows),
     )
+    leads_round = memory.leads_round and not homeward and recall is None
     memory = memory.but(
         state=State.TRY,
         trial=trial,
@@ -53,6 +54,8 @@ def begin_try(
         expected=candidate,
         tries_s=(*memory.tries_s, look.at_s),
         pending=None,
+        leads_round=False,
+        ways_round=memory.ways_round + leads_round,
         check_home=False,
         recall=recall,
         returning=None,

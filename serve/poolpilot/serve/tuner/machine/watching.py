@@ -71,11 +71,8 @@ def in_hold(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     if (no := why_not(memory.pending, look, memory, rules)) is not None:
         return memory, memory.decision(no)
     said = f"{memory.pending} may be tried now"
-    waited, of_predictor = memory.pending, memory.recall is None
-    homeward = memory.check_home and of_predictor and waited == memory.home
-    leads_round = memory.leads_round and of_predictor and not homeward
-    memory = memory.but(ways_round=memory.ways_round + leads_round)
-    return begin_try(waited, look, memory, rules, said, homeward=homeward, recall=memory.recall)
+    homeward = memory.check_home and memory.recall is None and memory.pending == memory.home
+    return begin_try(memory.pending, look, memory, rules, said, homeward=homeward, recall=memory.recall)
 
 
 def in_pause(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
@@ -126,7 +123,6 @@ def _weighed(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -> St
         f"{candidate} is tried beside {memory.verified}, towards {proposal.pool_tuple}{promised(proposal, rules)}; "
         f"{candidate.active_threads} threads at worst"
     )
-    memory = memory.but(ways_round=memory.ways_round + leads_round)
     return begin_try(candidate, look, memory, rules, said, homeward=False)
 
 
