@@ -51,7 +51,7 @@ def test_advice_names_tuple_price_and_statements_and_changes_nothing(
     invoke: Callable[..., Any], busy: str, loaded_lab: Lab, tmp_path: Path
 ) -> None:
     before = in_force(loaded_lab)
-    result = invoke("advise", busy, "--model", "network", "--seconds", 3, "--json", tmp_path / "advice.json")
+    result = invoke("advise", busy, "--seconds", 3, "--json", tmp_path / "advice.json")
     assert (result.code, result.err) == (0, "")
     advice = json.loads((tmp_path / "advice.json").read_text())
     assert "64 connections send" in result.out

@@ -15,6 +15,7 @@ from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.models.body import REQUEST
 from poolpilot.models.champion import CHAMPIONS, load_champion
 from poolpilot.models.latent.shipped_curves import load_curves
+from poolpilot.models.looks.wait_rules import WaitRules
 from poolpilot.serve.commands.act import sweep_command
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.predictor_by_kind import PredictorByKind
@@ -61,7 +62,7 @@ class Readers:
         posted = self.posted(path)
         assert posted.status_code == 200
         assert told == {name: value for name, value in posted.json().items() if name != "schema_version"}
-        digests = {load_curves().digest, *(load_champion(kind=kind).digest for kind in CHAMPIONS)}
+        digests = {load_curves().digest, WaitRules().digest, *(load_champion(kind=kind).digest for kind in CHAMPIONS)}
         assert told["model_digest"] in digests
         return told
 
