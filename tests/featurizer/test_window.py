@@ -239,3 +239,29 @@ def test_server_whose_clients_do_not_report_sees_the_same_window_without_classes
     assert told.classes == {}
     assert told.p99_ms is None
     assert told.profile is window.profile
+
+
+def test_windows_of_one_tuple_are_pooled_by_what_was_counted(window: Window) -> None:
+    short = replace(
+        window,
+        duration_s=window.duration_s / 2.0,
+        in_system=1.0,
+        classes={
+            name: replace(each, throughput_per_s=2.0 * each.throughput_per_s) for name, each in window.classes.items()
+        },
+    )
+    both = Window.pooled([replace(window, in_system=4.0), short])
+    assert both.duration_s == pytest.approx(1.5 * window.duration_s)
+    assert both.in_system == pytest.approx(3.0)
+    for name, each in window.classes.items():
+        assert both.classes[name].throughput_per_s == pytest.approx(each.throughput_per_s * 2.0 / 1.5)
+        assert both.classes[name].latency.count == 2 * each.latency.count
+    assert Window.pooled([window]) is window
+    missing = replace(window, profile=replace(window.profile, features=dict.fromkeys(window.profile.features)))
+    assert set(Window.pooled([window, missing]).profile.features.values()) == {None}
+
+
+def test_class_that_one_window_lacks_counts_over_all_of_them(window: Window) -> None:
+    name, each = next(iter(window.classes.items()))
+    without = replace(window, classes={other: one for other, one in window.classes.items() if other != name})
+    assert Window.pooled([window, without]).classes[name].throughput_per_s == pytest.approx(each.throughput_per_s / 2.0)

@@ -59,6 +59,20 @@ class VirtualTime(Protocol):
 
 
 @runtime_checkable
+class OfferedLoad(Protocol):
+    """A server whose load may offer a rate: what it could not serve under one tuple is sent under the next one."""
+
+    def begin_load_anew(self) -> None:
+        """Gives up what waits to be sent, so that the next window is of the tuple in force alone.
+
+        A closed loop, of which nothing waits outside the server, goes on as it is.
+
+        Raises:
+            ServerError: The load does not start again.
+        """
+
+
+@runtime_checkable
 class WindowSource(Tunable, Protocol):
     """A server that has only whole windows to give, such as a replay of records."""
 

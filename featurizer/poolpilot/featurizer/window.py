@@ -1,6 +1,6 @@
 """A window: what a server did between two snapshots under one tuple; also the body of a prediction request."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, Self
@@ -126,6 +126,40 @@ class Window:
         mean = self.profile.features["threads_mean"]
         return self.profile.features["threads"] if mean is None else mean
 
+    @classmethod
+    def pooled(cls, windows: Sequence[Self]) -> Self:
+        """Several windows of one tuple as one: what was counted is added, the rest is a mean by duration.
+
+        A feature that one of them lacks is missing; so are disturbances, which are of a moment.
+
+        Args:
+            windows: At least one; all of one tuple and one server.
+        """
+        if len(windows) == 1:
+            return windows[0]
+        first, duration_s = windows[0], sum(window.duration_s for window in windows)
+
+        def mean(values: Iterable[float | None]) -> float | None:
+            products = [
+                None if value is None else value * window.duration_s
+                for value, window in zip(values, windows, strict=True)
+            ]
+            known = [product for product in products if product is not None]
+            return sum(known) / duration_s if len(known) == len(windows) else None
+
+        features = {name: mean(window.profile.features[name] for window in windows) for name in first.profile.features}
+        indicators = {name: mean(window.indicators.get(name) for window in windows) for name in first.indicators}
+        return cls(
+            first.schema_version,
+            first.pool_tuple,
+            duration_s,
+            WorkloadProfile(first.schema_version, first.pool_tuple, features),
+            _pooled_classes(windows, duration_s),
+            mean(window.in_system for window in windows),
+            first.server_kind,
+            {name: value for name, value in indicators.items() if value is not None},
+        )
+
     def without_classes(self) -> Self:
         """The same window as a server sees it to whose clients nobody listens."""
         return replace(self, classes={})
@@ -190,6 +224,24 @@ class Window:
         server_kind = untrusted.one_of("server_kind", given.get("server_kind", "native"), SERVER_KINDS)
         indicators = checked_indicators(given.get("indicators", {}))
         return cls(SCHEMA_VERSION, pool_tuple, duration_s, profile, classes, in_system, server_kind, indicators)
+
+
+def _pooled_classes(windows: Sequence[Window], duration_s: float) -> dict[str, ClassWindow]:
+    names = sorted({name for window in windows for name in window.classes})
+    latencies = {
+        name: reduce(
+            lambda left, right: left + right,
+            (window.classes[name].latency for window in windows if name in window.classes),
+        )
+        for name in names
+    }
+    completed = {
+        name: sum(
+            window.classes[name].throughput_per_s * window.duration_s for window in windows if name in window.classes
+        )
+        for name in names
+    }
+    return {name: ClassWindow(completed[name] / duration_s, latencies[name]) for name in names}
 
 
 def _disturbances(before: Snapshot, after: Snapshot) -> tuple[str, ...]:

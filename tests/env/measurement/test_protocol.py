@@ -182,6 +182,30 @@ def test_sweep_that_cannot_be_judged_is_refused(tuples: list[PoolTuple], message
         sweep(CurveServer(HUMP), tuples, objective, SETTINGS, np.random.default_rng(0))
 
 
+def test_default_stays_in_the_race_where_classes_have_floors() -> None:
+    default = CurveServer(HUMP).knobs.default_tuple()
+    for share, windows in ((0.0, 1), (0.5, 5)):
+        objective = Objective(min_share={"all": share})
+        results = sweep(CurveServer(HUMP), TUPLES, objective, SETTINGS, np.random.default_rng(0))
+        raced = [result for result in results if result.core == default.core and result.round != AGAIN_ROUND]
+        assert len(raced) == windows
+
+
+def test_load_begins_anew_under_the_tuple_where_that_is_asked_for() -> None:
+    class Offered(CurveServer):
+        def begin_load_anew(self) -> None:
+            begun.append(self.tuple_in_force().pool_size)
+
+    begun: list[int] = []
+    server = Offered(HUMP)
+    measure(server, PoolTuple(4, 3, 10), SETTINGS)
+    measure(server, PoolTuple(16, 3, 10), SETTINGS, load_anew=True)
+    assert begun == [16]
+    tuples = [PoolTuple(1, 3, 10), PoolTuple(16, 3, 10)]
+    results = sweep(server, tuples, Objective(), SETTINGS, np.random.default_rng(0), load_anew=True)
+    assert begun[1:] == [result.core[0] for result in results]
+
+
 def test_in_virtual_time_windows_end_after_their_requests_and_ticks() -> None:
     classes = (RequestClass("all", (Step("cpu", us=100.0),)),)
     settings = MeasurementSettings(window_s=10.0, window_requests=300)

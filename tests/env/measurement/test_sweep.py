@@ -72,6 +72,19 @@ def test_feasible_tuple_is_the_oracle_before_a_better_one(make_window: MakeWindo
     assert not stored.entries[starving.core].feasible
 
 
+def test_floors_are_shares_of_all_windows_of_the_default(make_window: MakeWindow) -> None:
+    objective = Objective(min_share={"b": 0.5})
+    default, other = PoolTuple(4, 3, 500), PoolTuple(8, 3, 500)
+    counts = {default: (1, 9, 8), other: (4, 3, 2)}
+    observed = [
+        (number, make_window({"a": {1.0: 100}, "b": {1.0: count}}, pool_tuple))
+        for pool_tuple, each in counts.items()
+        for number, count in enumerate(each)
+    ]
+    assert built(observed, objective).entries[other.core].feasible
+    assert not built(observed, Objective(min_share={"b": 0.6})).entries[other.core].feasible
+
+
 def test_noise_is_the_pooled_deviation_of_repeats(make_window: MakeWindow) -> None:
     observed = [
         (number, make_window({"a": {1.0: count}}, PoolTuple(size, 3, 500)))

@@ -57,6 +57,25 @@ def test_pool_serves_every_class_over_both_kinds_of_socket(kind: Literal["unix",
     assert window.profile.features["connections"] == 8.0
 
 
+def test_load_that_offers_a_rate_begins_anew_under_what_is_in_force() -> None:
+    with NativeServer(replace(WORKLOAD, rate_per_s=400.0)) as server:
+        in_force = server.apply(PoolTuple(3, 2, 20))
+        server.run_for(2.0)
+        before = server.load_report()
+        server.begin_load_anew()
+        assert server.load_report().sent < before.sent
+        assert observe(server, 0.3).window.throughput_per_s > 0.0
+        assert server.tuple_in_force() == in_force
+
+
+def test_closed_loop_is_not_begun_anew() -> None:
+    with NativeServer(WORKLOAD) as server:
+        server.run_for(0.2)
+        before = server.load_report()
+        server.begin_load_anew()
+        assert server.load_report().sent >= before.sent > 0
+
+
 def test_tuple_is_read_back_and_raises_the_epoch() -> None:
     wanted = PoolTuple(7, 2, 20, create_thread_on_wait=False, idle_timeout_s=5.0)
     with NativeServer(WORKLOAD, initial=PoolTuple(2, 1, 10)) as server:

@@ -1,6 +1,7 @@
 """The simulated backend gives what the live one gives, in virtual time, and the same again for the same seed."""
 
 import threading
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -203,3 +204,38 @@ def test_a_silent_wait_beside_a_latch_is_told_apart_from_it() -> None:
     )
     assert gross_us > 4000.0
     assert net_us == pytest.approx(3000.0, rel=0.15)
+
+
+OFFERED = Workload("offered", "test", (RequestClass("all", (Step("cpu", us=1000.0),)),), 8, cpus=1, rate_per_s=2000.0)
+"""Twice as much as one processor can serve."""
+
+
+def p99_ms(server: SimulatedServer) -> float:
+    latency_ms = window_of(server).p99_ms
+    assert latency_ms is not None
+    return latency_ms
+
+
+def test_load_that_begins_anew_leaves_nothing_of_what_was_not_served() -> None:
+    with SimulatedServer(OFFERED) as server:
+        in_force = server.apply(server.tuple_in_force().with_core((1, 1, 20)))
+        server.set_knobs(admission_limit=6)
+        grown = [p99_ms(server) for _ in range(3)]
+        assert grown == sorted(grown)
+        server.begin_load_anew()
+        assert server.tuple_in_force() == in_force
+        assert server.set_knobs()["admission_limit"] == 6
+        assert p99_ms(server) < grown[-1] / 2.0
+
+
+def test_closed_loop_goes_on_where_a_load_begins_anew() -> None:
+    with SimulatedServer(replace(OFFERED, rate_per_s=None)) as server:
+        server.run_for(1.0)
+        before = server.snapshot()
+        server.begin_load_anew()
+        assert server.snapshot().counters == before.counters
+
+
+def test_backlog_is_as_long_as_it_may_be() -> None:
+    with SimulatedServer(OFFERED, backlog_limit=100) as server:
+        assert max(p99_ms(server) for _ in range(3)) < 250.0

@@ -11,7 +11,7 @@ from poolpilot.env.measurement.settling import SettleSettings, settle
 from poolpilot.env.measurement.steal import StealMeter
 from poolpilot.env.measurement.sweep import AGAIN_ROUND, Core, SweepEntry, entry_of
 from poolpilot.env.objective import Objective
-from poolpilot.env.server import AnyServer, VirtualTime, WindowSource
+from poolpilot.env.server import AnyServer, OfferedLoad, VirtualTime, WindowSource
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.measures import Measures
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -146,8 +146,23 @@ def observe(
     return Measured(window, measures, stolen, settle_s, time.time(), round_number)
 
 
-def measure(server: AnyServer, pool_tuple: PoolTuple, settings: MeasurementSettings, round_number: int = 0) -> Measured:
+def measure(
+    server: AnyServer,
+    pool_tuple: PoolTuple,
+    settings: MeasurementSettings,
+    round_number: int = 0,
+    *,
+    load_anew: bool = False,
+) -> Measured:
     """Rests, sets a tuple, drops what settles, and measures one window.
+
+    Args:
+        server: The server.
+        pool_tuple: The tuple.
+        settings: How long.
+        round_number: Round of a sweep, for the record.
+        load_anew: Whether a load that offers a rate begins anew under the tuple. Else a window after a tuple that could
+            not serve it shows its backlog, which takes many times as long to be served as it took to grow.
 
     Raises:
         SettingError: The tuple is outside the server's ranges.
@@ -155,6 +170,8 @@ def measure(server: AnyServer, pool_tuple: PoolTuple, settings: MeasurementSetti
     """
     server.run_for(settings.rest_s)
     in_force = server.apply(pool_tuple)
+    if load_anew and isinstance(server, OfferedLoad):
+        server.begin_load_anew()
     settle_s = settle(server, in_force, settings)
     tries: list[Measured] = []
     while len(tries) <= settings.steal_repeats and all(measured.stolen > settings.most_steal for measured in tries):
@@ -180,6 +197,7 @@ def sweep(
     *,
     on_measured: Callable[[Measured], None] | None = None,
     done: Iterable[Measured] = (),
+    load_anew: bool = False,
 ) -> list[Measured]:
     """Races tuples under one workload and measures the best of them afresh.
 
@@ -195,6 +213,7 @@ def sweep(
         rng: Source of the order.
         on_measured: Called with every new window, for progress and records.
         done: Windows of an earlier, interrupted call, which are not measured again.
+        load_anew: Whether a load that offers a rate begins anew under every tuple, so that none pays for another.
 
     Returns:
         All windows, those done before first; pass them to `WorkloadSweep.build`.
@@ -203,7 +222,7 @@ def sweep(
         SettingError: There is no tuple, or one is outside the server's ranges.
         ServerError: The server stopped.
     """
-    race = _Race(server, tuples, objective, settings, rng, on_measured, list(done))
+    race = _Race(server, tuples, objective, settings, rng, on_measured, list(done), load_anew)
     race.run()
     return race.results
 
@@ -219,6 +238,7 @@ class _Race:
     rng: np.random.Generator
     on_measured: Callable[[Measured], None] | None
     results: list[Measured]
+    load_anew: bool = False
 
     def run(self) -> None:
         self._check()
@@ -226,14 +246,24 @@ class _Race:
         rounds = len(self.settings.keep_shares)
         for number in range(rounds):
             self._measure_each(kept, number)
-            kept = self._ranked(kept, number)[: self.settings.survivors(len(kept), number)]
-        finalists, last = kept[: self.settings.finalists], rounds + self.settings.final_repeats
+            kept = self._surviving(kept, number)
+        finalists, last = self._with_reference(kept[: self.settings.finalists]), rounds + self.settings.final_repeats
         for number in range(rounds, last):
             if max(self._error(pool_tuple, number - 1) for pool_tuple in finalists) >= self.settings.wanted_error:
                 self._measure_each(finalists, number)
         best = self._ranked(finalists, last)[0]
         while self._measured_again(best) < self.settings.oracle_repeats:
             self._measure(best, AGAIN_ROUND)
+
+    def _surviving(self, tuples: Sequence[PoolTuple], number: int) -> list[PoolTuple]:
+        return self._with_reference(self._ranked(tuples, number)[: self.settings.survivors(len(tuples), number)])
+
+    def _with_reference(self, tuples: list[PoolTuple]) -> list[PoolTuple]:
+        """The tuples and, where classes have floors, the default: what they keep is a share of what it brings."""
+        default = self.server.knobs.default_tuple()
+        if not any(self.objective.min_share.values()) or default.core in {one.core for one in tuples}:
+            return tuples
+        return [*tuples, next(one for one in self.tuples if one.core == default.core)]
 
     def _measured_again(self, best: PoolTuple) -> int:
         return sum(one.round == AGAIN_ROUND and one.core == best.core for one in self.results)
@@ -254,7 +284,7 @@ class _Race:
                 self._measure(tuples[index], number)
 
     def _measure(self, pool_tuple: PoolTuple, number: int) -> None:
-        measured = measure(self.server, pool_tuple, self.settings, number)
+        measured = measure(self.server, pool_tuple, self.settings, number, load_anew=self.load_anew)
         self.results.append(measured)
         if self.on_measured is not None:
             self.on_measured(measured)
@@ -264,7 +294,8 @@ class _Race:
         return [one.window for one in self.results if one.core == core and AGAIN_ROUND < one.round <= upto]
 
     def _entry(self, pool_tuple: PoolTuple, upto: int) -> SweepEntry:
-        reference = next(iter(self._windows(self.server.knobs.default_tuple().core, upto)), None)
+        default = self._windows(self.server.knobs.default_tuple().core, upto)
+        reference = Window.pooled(default) if default else None
         return entry_of(self._windows(pool_tuple.core, upto), self.objective, reference)
 
     def _ranked(self, tuples: Sequence[PoolTuple], upto: int) -> list[PoolTuple]:

@@ -29,7 +29,7 @@ class SweepEntry:
     Attributes:
         windows: The repeats, in the order measured.
         values: J of each.
-        feasible: Whether at least half of them keep the constraints.
+        feasible: Whether they keep the constraints, taken as one.
         last_round: Round of the sweep in which the tuple was measured last; the finalists got furthest.
     """
 
@@ -111,7 +111,8 @@ class WorkloadSweep:
                 last_rounds[core] = max(last_rounds[core], round_number)
         if not grouped:
             raise StoreError(f"the sweep of workload {workload_id!r} has no windows; collect it again")
-        reference = grouped.get(limits.default_tuple().core, [None])[0]
+        default = grouped.get(limits.default_tuple().core)
+        reference = None if default is None else Window.pooled(default)
         entries = {
             core: entry_of(windows, objective, reference, last_rounds[core]) for core, windows in grouped.items()
         }
@@ -202,8 +203,10 @@ class WorkloadSweep:
 def entry_of(
     windows: Iterable[Window], objective: Objective, reference: Window | None, last_round: int = 0
 ) -> SweepEntry:
-    """Values the windows of one tuple; `reference` is what the classes had under the default tuple."""
+    """Values the windows of one tuple; `reference` is what the classes had under the default tuple, in all windows.
+
+    Where few requests of a class end in a window, a share of what one window held is none.
+    """
     kept = tuple(windows)
-    feasible = [objective.feasible(window, reference) for window in kept]
     values = tuple(objective.value(window) for window in kept)
-    return SweepEntry(kept, values, 2 * sum(feasible) >= len(kept), last_round)
+    return SweepEntry(kept, values, objective.feasible(Window.pooled(kept), reference), last_round)

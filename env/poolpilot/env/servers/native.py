@@ -99,8 +99,9 @@ class NativeServer:
             check_connections(workload.connections, pool_options.get("max_connections", MAX_CONNECTIONS))
             reserve_descriptors(workload.connections + MOST_OF_A_GROUP * max_pool_size + SPARE_DESCRIPTORS)
             self._pool.start()
-            self._load = Load(self._pool.address, workload, cpus=pinning.load, settings=load_settings)
-            opened.callback(self._load.stop)
+            self._new_load = partial(Load, self._pool.address, workload, cpus=pinning.load, settings=load_settings)
+            self._load = self._new_load()
+            opened.callback(lambda: self._load.stop())
             self._opened = opened.pop_all()
 
     @property
@@ -160,6 +161,18 @@ class NativeServer:
         """
         with _errors_told():
             self._load.run_for(seconds)
+
+    def begin_load_anew(self) -> None:
+        """Where a rate is offered, ends the load and starts it again; its report begins anew too.
+
+        Raises:
+            ServerError: The load generator has died, or does not start again.
+        """
+        if self.workload.rate_per_s is None:
+            return
+        with _errors_told():
+            self._load.stop()
+            self._load = self._new_load()
 
     def load_report(self) -> LoadReport:
         """What the load generator has sent and got back so far; after `close` the final account.

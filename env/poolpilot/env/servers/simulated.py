@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from types import TracebackType
 from typing import Any, Self
@@ -20,6 +21,9 @@ from poolpilot.native_pool.workload import Workload
 MOST_POOL_SIZE = 4096
 """Largest pool size that a simulated pool can be given."""
 
+ANOTHER_SEED = 1_000_003
+"""What a load that begins anew adds to its seed: workloads that differ by one draw nothing alike."""
+
 _errors_told = partial(native_errors, "the simulated pool cannot go on", RuntimeError)
 
 
@@ -36,6 +40,8 @@ class SimulatedServer:
         initial: Tuple in force at first; the default one if None.
         max_pool_size: Largest pool size the pool can be set to.
         handling: Which thread serves a connection; one of a thread group if None.
+        backlog_limit: Arrivals of an open loop that may wait for a connection, further ones are given up; the load
+            generator's default if None.
         **pool_options: Further start-up options of `native_pool.SimulatedPool`, such as `throttle`.
 
     Raises:
@@ -62,6 +68,7 @@ class SimulatedServer:
         initial: PoolTuple | None = None,
         max_pool_size: int = STOCK_MAX_POOL_SIZE,
         handling: ConnectionHandling | None = None,
+        backlog_limit: int | None = None,
         **pool_options: Any,
     ) -> None:
         if not 0.0 <= cycle_s < math.inf:
@@ -71,16 +78,18 @@ class SimulatedServer:
         self._knobs = KnobSpace.stock(workload.cpus, max_pool_size)
         first = self._knobs.default_tuple() if initial is None else initial
         self._knobs.check(first)
+        self._begun = 0
+        self._set: dict[str, Any] = {}
+        self._options = {
+            "machine": machine,
+            "changes": changes,
+            "backlog_limit": backlog_limit,
+            "max_pool_size": max_pool_size,
+            **({} if handling is None else handling.model_dump()),
+            **pool_options,
+        }
         with _errors_told():
-            self._pool = simulated_pool(
-                workload,
-                machine,
-                changes,
-                max_pool_size=max_pool_size,
-                **first.as_dict(),
-                **({} if handling is None else handling.model_dump()),
-                **pool_options,
-            )
+            self._pool = simulated_pool(workload, **self._options, **first.as_dict())
 
     @property
     def knobs(self) -> KnobSpace:
@@ -115,7 +124,20 @@ class SimulatedServer:
             SettingError: A knob is outside its range; all stay as they were.
         """
         with _errors_told():
-            return self._pool.set_knobs(**knobs)
+            in_force = self._pool.set_knobs(**knobs)
+        self._set |= knobs
+        return in_force
+
+    def begin_load_anew(self) -> None:
+        """Where a rate is offered, begins the simulation anew under what is in force, with other draws."""
+        if self.workload.rate_per_s is None:
+            return
+        self._begun += 1
+        drawn = replace(self.workload, seed=self.workload.seed + ANOTHER_SEED * self._begun)
+        with _errors_told():
+            self._pool = simulated_pool(drawn, **self._options, **self._pool.pool_tuple)
+            if self._set:
+                self._pool.set_knobs(**self._set)
 
     def snapshot(self) -> Snapshot:
         """What the pool has counted since it started."""

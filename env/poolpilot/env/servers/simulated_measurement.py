@@ -36,6 +36,7 @@ class Scenario:
         changes: Changes of the load, in order of time.
         cycle_s: Seconds after which the changes repeat themselves, so that windows last whole cycles; 0: they do not.
         max_pool_size: Largest pool size that can be set.
+        backlog_limit: Arrivals of an open loop that may wait for a connection; the load generator's default if None.
     """
 
     workload: Workload
@@ -43,6 +44,7 @@ class Scenario:
     changes: tuple[LoadChange, ...] = ()
     cycle_s: float = 0.0
     max_pool_size: int = STOCK_MAX_POOL_SIZE
+    backlog_limit: int | None = None
 
     @property
     def objective(self) -> Objective:
@@ -62,6 +64,7 @@ class Scenario:
             cycle_s=self.cycle_s,
             initial=initial,
             max_pool_size=self.max_pool_size,
+            backlog_limit=self.backlog_limit,
         )
 
 

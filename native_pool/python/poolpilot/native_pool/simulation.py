@@ -82,7 +82,12 @@ class LoadChange:
 
 
 def simulated_pool(
-    workload: Workload, machine: Machine | None = None, changes: Sequence[LoadChange] = (), **options: Any
+    workload: Workload,
+    machine: Machine | None = None,
+    changes: Sequence[LoadChange] = (),
+    *,
+    backlog_limit: int | None = None,
+    **options: Any,
 ) -> SimulatedPool:
     """A pool in virtual time under a workload; `workload.cpus` are the processors of the machine.
 
@@ -90,6 +95,7 @@ def simulated_pool(
         workload: What is sent.
         machine: The machine; a fast one with default costs if None.
         changes: Changes of the load, in order of time.
+        backlog_limit: Arrivals of an open loop that may wait for a connection; the default of `LoadSettings` if None.
         **options: The tuple and start-up options of `_core.SimulatedPool`, which are those of the live pool.
 
     Raises:
@@ -102,6 +108,7 @@ def simulated_pool(
         seed=workload.seed & SEED_MASK,
         ramp_s=RAMP_S,
         changes=[SimulatedLoadChange(**asdict(one)) for one in changes],
+        **({} if backlog_limit is None else {"backlog_limit": backlog_limit}),
     )
     native = SimulatedMachine(cpus=workload.cpus, **(machine or Machine()).model_dump())
     return SimulatedPool(machine=native, load=load, **options)

@@ -6,15 +6,17 @@ from poolpilot.env.climbing.climb import Climber
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.server import PoolServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.native_pool.load_settings import LoadSettings
 from poolpilot.native_pool.workload import Workload
 
 
-def open_native(workload: Workload, initial: PoolTuple | None = None) -> PoolServer:
+def open_native(workload: Workload, initial: PoolTuple | None = None, backlog_limit: int | None = None) -> PoolServer:
     """Starts the embedded pool on the first processors and its load on the others, where there are any.
 
     Args:
         workload: What is sent.
         initial: Tuple in force at first; the default one if None.
+        backlog_limit: Arrivals of an open loop that may wait for a connection; the load generator's default if None.
 
     Raises:
         SettingError: There are too few processors.
@@ -23,7 +25,8 @@ def open_native(workload: Workload, initial: PoolTuple | None = None) -> PoolSer
     from poolpilot.env.servers.native import NativeServer, Pinning
 
     others = sorted(os.sched_getaffinity(0))[workload.cpus :]
-    return NativeServer(workload, pinning=Pinning(load=others or None), initial=initial)
+    load = LoadSettings() if backlog_limit is None else LoadSettings(backlog_limit=backlog_limit)
+    return NativeServer(workload, pinning=Pinning(load=others or None), load_settings=load, initial=initial)
 
 
 def new_spectral_climber(knobs: KnobSpace) -> Climber:

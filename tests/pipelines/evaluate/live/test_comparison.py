@@ -1,5 +1,6 @@
 """What the windows of a comparison say: floors and limits hold there too, and what is censored is the sweep's fault."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ from poolpilot.env.measurement.sweep import Core
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.featurizer.window import Window
-from poolpilot.pipelines.evaluate.live.comparison import Choices, broken_by, compared
+from poolpilot.pipelines.evaluate.live.comparison import Choices, beyond, broken_by, compared
 from poolpilot.pipelines.evaluate.live.live_result import LiveResult
 from poolpilot.pipelines.evaluate.stage import Stage
 
@@ -73,3 +74,22 @@ def test_what_the_sweep_has_not_measured_may_be_better_without_its_fault() -> No
 def test_reference_that_breaks_a_floor_measured_afresh_is_none() -> None:
     result = result_of({**CHOICES, "reference": (GREEDY, windows(9000, 10))})
     assert result.censored == "the reference (64, 3, 500), best of the sweep, does not keep long measured afresh"
+
+
+def test_limit_is_not_kept_by_answering_nobody() -> None:
+    objective = Objective(max_p99_ms={"long": 900.0})
+    assert broken_by(objective, windows(9000, 0), windows(100, 50)) == ("long",)
+    assert broken_by(objective, windows(9000, 0), windows(100, 0)) == (), "nor does the default answer any"
+
+
+@pytest.mark.parametrize(("rounds", "errors"), [(2, 12.7), (4, 3.18), (6, 2.57), (1, math.inf)])
+def test_few_rounds_need_more_errors(rounds: int, errors: float) -> None:
+    assert beyond(0.975, rounds) == pytest.approx(errors, rel=0.01)
+
+
+def test_next_to_nothing_that_ends_is_no_comparison() -> None:
+    few = {"reference": (GOOD, windows(2, 1)), "default": (DEFAULT, windows(1, 1))}
+    censored = result_of({**few, "default_again": few["default"]}).censored
+    assert censored is not None
+    assert "of the reference 12 requests ended in 4 s" in censored
+    assert "--files.run.paired.measurement.window-s" in censored

@@ -11,6 +11,7 @@ from rich.console import Console
 from tests.pipelines.evaluate.live.test_workload_files import MARIADB, SIMULATED, changed, written
 
 from poolpilot.agent.controllers.warm_start import MARIADB_WARM_START
+from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.errors import ServerError, SettingError
 from poolpilot.pipelines.evaluate.live import live_evaluate
 from poolpilot.pipelines.evaluate.live.live_evaluate import WorkloadFilesSettings, evaluate_files
@@ -92,6 +93,9 @@ def test_load_that_repeats_itself_has_windows_and_seconds_of_whole_cycles() -> N
     for seconds in (run.sweep.window_s, run.paired.measurement.window_s, run.period_s, methods.measurement.window_s):
         assert seconds == pytest.approx(4.0)
     assert methods.warm_start.measurement.window_s == pytest.approx(4.0)
+    assert methods.climb.period_s == pytest.approx(4.0)
+    adapted = MethodSettings(climb=ClimbSettings(longest_period_s=0.5))
+    assert methods_in_cycles(adapted, 4.0).climb.longest_period_s == pytest.approx(4.0)
     assert run.budget_s == pytest.approx(24.0)
     assert run_in_cycles(LiveRunSettings(), 0.0) == LiveRunSettings()
     assert methods_in_cycles(MethodSettings(), 0.0) == MethodSettings()
@@ -105,3 +109,16 @@ def test_mariadb_is_paced_as_climb_paces_it(tmp_path: Path, measured: list[str])
     assert paced.warm_start == MARIADB_WARM_START
     assert paced.measurement == MARIADB_WARM_START.measurement
     assert paced.climb.period_s == 0.5
+
+
+def test_what_was_measured_by_another_release_or_with_another_model_is_measured_again(
+    tmp_path: Path, measured: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, runs = tmp_path / "files", tmp_path / "runs.jsonl"
+    folder.mkdir()
+    written(folder, SIMULATED, "a")
+    evaluated(folder, runs=runs)
+    monkeypatch.setattr(live_evaluate, "program", lambda: "poolpilot of another day")
+    evaluated(folder, runs=runs)
+    evaluated(folder, runs=runs)
+    assert measured == ["a", "a"]

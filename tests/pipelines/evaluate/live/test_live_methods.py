@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 from pydantic import ValidationError
 
+from poolpilot.agent.controllers.warm_start import WarmStart
 from poolpilot.agent.search.bayesian_settings import BayesianSettings
+from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.objective import Objective
@@ -16,6 +18,7 @@ from poolpilot.models.champion import champion_folder, load_champion
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.latent.ratios import ratio_names
 from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
+from poolpilot.native_pool import SpectralClimber
 from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod, methods_on
 from poolpilot.pipelines.evaluate.live.method_settings import MethodSettings
 from poolpilot.pipelines.evaluate.live.network_by_kind import NetworkByKind
@@ -129,3 +132,16 @@ def test_network_abstains_on_servers_of_a_kind_it_has_not_learned_from() -> None
         assert prediction.abstained
         assert "'mariadb'" in prediction.reasons[0]
         assert network.probe([window], server.knobs, Objective()) is None
+
+
+@pytest.mark.parametrize("price", [0.0, 0.5, 30.0])
+def test_climbs_pay_what_a_thread_costs_where_they_are_judged(price: float) -> None:
+    opened = methods_on(CURVES, [], MethodSettings(names=("cold", "warm_start")), 15.0).opened
+    server = CurveServer([(1, 100.0), (64, 110.0)])
+    for name in ("cold", "warm_start"):
+        controller = opened[name](server.knobs, Objective(price_of_thread=price))
+        tune(server, controller, Objective(price_of_thread=price), period_s=0.25, horizon_s=60.0)
+        climb = controller.climb if isinstance(controller, WarmStart) else controller
+        assert isinstance(climb, ClimbController)
+        assert isinstance(climb.climber, SpectralClimber)
+        assert climb.climber.settings.price_of_thread == min(price, 1.0)

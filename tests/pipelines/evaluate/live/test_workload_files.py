@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from poolpilot.env.lab.lab_server import LabPlace
+from poolpilot.env.measurement.protocol import observe
 from poolpilot.errors import SettingError
 from poolpilot.pipelines.evaluate.live.workload_files import read_stage, read_stages
 
@@ -152,3 +153,13 @@ def test_digest_is_that_of_the_file(tmp_path: Path) -> None:
     same = read_stage(written(tmp_path, SIMULATED), LabPlace())
     other = read_stage(written(tmp_path, changed(connections=33)), LabPlace())
     assert first.digest == same.digest != other.digest
+
+
+def test_what_waits_for_a_connection_where_a_rate_is_offered_is_given_up_after_a_while(tmp_path: Path) -> None:
+    offered = changed(connections=4, rate_per_s=4000.0)
+    with read_stage(written(tmp_path, offered), LabPlace()).open_server() as server:
+        server.run_for(3.0)
+        later = observe(server, 1.0).window.p99_ms
+        assert later is not None
+        server.run_for(3.0)
+        assert observe(server, 1.0).window.p99_ms == pytest.approx(later, rel=0.2)

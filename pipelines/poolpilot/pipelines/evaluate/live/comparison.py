@@ -1,5 +1,6 @@
 """What the windows of a comparison say about each choice, and whether they say anything."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.window import Window
 from poolpilot.pipelines.evaluate.live.live_result import AGAIN, DEFAULT, REFERENCE, LiveResult, MethodRun
 from poolpilot.pipelines.evaluate.live.long_classes import long_classes
-from poolpilot.pipelines.evaluate.live.paired_windows import error_of_difference, errors_of, round_means
+from poolpilot.pipelines.evaluate.live.paired_windows import error_of_difference, errors_of, round_values
 from poolpilot.pipelines.evaluate.stage import Stage
 
 UNSAFE = 0.8
@@ -23,8 +24,14 @@ UNSAFE = 0.8
 CLEARLY_WORSE = 0.05
 """A reference that is worse than another tuple of the sweep by more than this in J, and than `NO_CHANCE`, is none."""
 
-NO_CHANCE = 3.0
-"""Standard errors beyond which the best of many choices is no chance."""
+NO_CHANCE = 0.995
+"""Quantile of Student's t beyond which the best of many choices is no chance."""
+
+FLOOR_QUANTILE = 0.975
+"""Quantile of Student's t beyond which what is missing to a floor is no chance."""
+
+FEWEST = 30
+"""Requests of the reference that must end in the comparison: fewer tell no tuples apart."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +62,9 @@ def compared(stage: Stage, choices: Choices, windows: Mapping[str, Sequence[Wind
     objective = stage.objective
     reference = windows[REFERENCE]
     broken = {name: broken_by(objective, each, windows[DEFAULT]) for name, each in windows.items()}
-    values = _kept({name: _mean(objective.value, each) for name, each in windows.items()}, broken)
-    goodputs = _kept({name: _mean(objective.goodput_per_s, each) for name, each in windows.items()}, broken)
+    pooled = {name: Window.pooled(each) for name, each in windows.items()}
+    values = _kept({name: objective.value(each) for name, each in pooled.items()}, broken)
+    goodputs = _kept({name: objective.goodput_per_s(each) for name, each in pooled.items()}, broken)
     errors = dict(zip(windows, errors_of(list(windows.values()), objective), strict=True))
     runs = [
         MethodRun(
@@ -74,23 +82,30 @@ def compared(stage: Stage, choices: Choices, windows: Mapping[str, Sequence[Wind
         )
         for name, core in choices.cores.items()
     ]
-    again, default = (round_means(windows[name], objective) for name in (AGAIN, DEFAULT))
+    again, default = (round_values(windows[name], objective) for name in (AGAIN, DEFAULT))
     return LiveResult(
         stage.name,
         stage.family,
         tuple(runs),
         long_classes(stage),
-        float(np.mean(again - default)),
+        objective.value(pooled[AGAIN]) - objective.value(pooled[DEFAULT]),
         error_of_difference(again, default),
-        _censored(choices, values, errors, broken[REFERENCE]),
+        _too_few(pooled[REFERENCE]) or _censored(choices, values, errors, broken[REFERENCE], len(again)),
     )
 
 
 def broken_by(objective: Objective, windows: Sequence[Window], default: Sequence[Window]) -> tuple[str, ...]:
-    """Classes of which a choice leaves less than it must, beyond chance, or that are later than they may be."""
-    late = p99_ms(windows)
+    """Classes of which a choice leaves less than it must, beyond chance, or that are later than they may be.
+
+    A class that has a limit and is answered under the default alone is as late as can be.
+    """
+    late, answered = p99_ms(windows), p99_ms(default)
     lacking = [name for name, share in objective.min_share.items() if _lacks(name, share, windows, default)]
-    slow = [name for name, limit_ms in objective.max_p99_ms.items() if late.get(name, 0.0) > limit_ms]
+    slow = [
+        name
+        for name, limit_ms in objective.max_p99_ms.items()
+        if late.get(name, math.inf if name in answered else 0.0) > limit_ms
+    ]
     return tuple(dict.fromkeys((*lacking, *slow)))
 
 
@@ -98,7 +113,14 @@ def _lacks(name: str, share: float, windows: Sequence[Window], default: Sequence
     before = _by_round(name, default)
     missing = share * before - _by_round(name, windows)
     error = float(np.std(missing, ddof=1) / np.sqrt(len(missing))) if len(missing) > 1 else np.inf
-    return bool(before.mean() > 0.0 and missing.mean() > 2.0 * error)
+    return bool(before.mean() > 0.0 and missing.mean() > beyond(FLOOR_QUANTILE, len(missing)) * error)
+
+
+def beyond(quantile: float, rounds: int) -> float:
+    """Standard errors of a mean of so many rounds that chance alone exceeds with the rest of this probability."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(rounds - 1, quantile)) if rounds > 1 else math.inf
 
 
 def _by_round(name: str, windows: Sequence[Window]) -> NDArray[np.float64]:
@@ -113,12 +135,20 @@ def _kept(found: Mapping[str, float], broken: Mapping[str, tuple[str, ...]]) -> 
     return {name: min(value, found[DEFAULT]) if broken[name] else value for name, value in found.items()}
 
 
-def _mean(of: Any, windows: Sequence[Window]) -> float:
-    return float(np.mean([of(window) for window in windows]))
+def _too_few(reference: Window) -> str | None:
+    """Why nothing can be told of a workload of which next to nothing ends."""
+    completed = reference.throughput_per_s * reference.duration_s
+    if completed >= FEWEST:
+        return None
+    return (
+        f"of the reference {completed:.0f} requests ended in {reference.duration_s:.0f} s of the comparison, and fewer "
+        f"than {FEWEST} tell nothing: offer more, or longer windows (--files.run.paired.measurement.window-s, "
+        "--files.run.sweep.window-s)"
+    )
 
 
 def _censored(
-    choices: Choices, values: Mapping[str, float], errors: Mapping[str, float], broken: tuple[str, ...]
+    choices: Choices, values: Mapping[str, float], errors: Mapping[str, float], broken: tuple[str, ...], rounds: int
 ) -> str | None:
     """Why the sweep's best is none: it breaks a floor, or a tuple that lost in the sweep beats it now.
 
@@ -129,7 +159,7 @@ def _censored(
         return f"the reference {chosen}, best of the sweep, does not keep {' and '.join(broken)} measured afresh"
     best = max((name for name in values if cores[name] in choices.swept), key=values.__getitem__)
     worse = values[best] - values[REFERENCE]
-    if worse <= max(NO_CHANCE * errors[best], CLEARLY_WORSE):
+    if worse <= max(beyond(NO_CHANCE, rounds) * errors[best], CLEARLY_WORSE):
         return None
     return (
         f"the reference {chosen}, best of the sweep, does not repeat: measured afresh it loses "

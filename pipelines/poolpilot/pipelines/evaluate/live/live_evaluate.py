@@ -14,7 +14,8 @@ from poolpilot.env.lab.lab_server import LabPlace
 from poolpilot.env.measurement.other_work import other_work
 from poolpilot.env.output import warn
 from poolpilot.errors import ServerError, SettingError
-from poolpilot.models.artefact import Artefact
+from poolpilot.models.artefact import Artefact, load
+from poolpilot.models.card import program
 from poolpilot.models.champion import CHAMPIONS, load_champion
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
@@ -83,7 +84,7 @@ def evaluate_files(folder: Path, model: Path | None, settings: WorkloadFilesSett
     known = networks(model)
     methods = _Methods(load_curves(settings.curves), known, settings)
     methods.of()  # a name of no method ends it before anything is measured
-    asked = _asked(known, settings)
+    asked = methods.asked
     rows = {(row["workload"], row.get("file")): row for row in read_runs(settings.runs) if row.get("asked") == asked}
     done: dict[str, LiveResult] = {}
     failed: dict[str, str] = {}
@@ -130,6 +131,7 @@ class _Methods:
 
     def __init__(self, curves: ResponseCurves, known: Sequence[Artefact], settings: WorkloadFilesSettings) -> None:
         self.of = cache(partial(self._made, curves, known, settings))
+        self.asked = _asked(curves, known, settings)
 
     @staticmethod
     def _made(
@@ -144,12 +146,20 @@ class _Methods:
         return methods_on(curves, known, methods_in_cycles(paced, cycle_s), budget_s)
 
 
-def _asked(known: Sequence[Artefact], settings: WorkloadFilesSettings) -> str:
+def _asked(curves: ResponseCurves, known: Sequence[Artefact], settings: WorkloadFilesSettings) -> str:
     """What a finished workload must have been measured with to be taken up again."""
-    curves, digests = load_curves(settings.curves).digest, [one.digest for one in known]
+    further = [load(folder).digest for folder in settings.methods.model_folders.values()]
+    stores = [_content(folder) for folder in settings.methods.stores]
+    digests = (program(), curves.digest, *(one.digest for one in known), *further, *stores)
     paces = (settings.methods.model_dump(), settings.run.model_dump(), settings.mariadb.model_dump())
-    asked = repr((digests, curves, *paces))
+    asked = repr((digests, settings.place.server.model_dump(), settings.place.watch.model_dump(), *paces))
     return hashlib.sha256(asked.encode()).hexdigest()
+
+
+def _content(folder: Path) -> list[tuple[str, int, int]]:
+    """What tells one state of a store from another: names, sizes and times of its files."""
+    files = (file for file in sorted(folder.rglob("*")) if file.is_file())
+    return [(str(file.relative_to(folder)), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
 
 
 def _show(progress: Progress, bar: TaskID, name: str, step: str) -> None:

@@ -122,7 +122,7 @@ def _swept(stage: Stage, settings: LiveRunSettings, on_swept: OnSwept) -> tuple[
         default = server.tuple_in_force()
         wanted = [default, *(default.with_core(one.core) for one in tuples if one.core != default.core)]
         rng = np.random.default_rng([settings.seed, stage.seed, 1])
-        measured = sweep(server, wanted, stage.objective, settings.sweep, rng)
+        measured = sweep(server, wanted, stage.objective, settings.sweep, rng, load_anew=True)
         on_swept(server.knobs, measured)
         found = WorkloadSweep.build(
             [(one.round, one.window) for one in measured],

@@ -31,7 +31,7 @@ class PairedSettings(BaseModel):
         ge=0.0,
         description="Share of a difference that its standard error may be too: a large gain needs less precision.",
     )
-    least_rounds: int = Field(default=2, ge=2, description="Rounds there and back at least.")
+    least_rounds: int = Field(default=4, ge=2, description="Rounds there and back at least.")
     most_rounds: int = Field(default=6, ge=2, description="Rounds there and back at most.")
 
 
@@ -65,7 +65,7 @@ def paired_windows(
         order = rng.permutation(len(cores))
         for place in (*order, *order[::-1]):
             wanted = server.tuple_in_force().with_core(cores[place])
-            windows[place].append(measure(server, wanted, settings.measurement).window)
+            windows[place].append(measure(server, wanted, settings.measurement, load_anew=True).window)
         if done >= settings.least_rounds and _known_well(windows, objective, settings):
             break
     return windows
@@ -76,8 +76,8 @@ def _known_well(windows: Sequence[Sequence[Window]], objective: Objective, setti
 
     One that is there twice differs from itself by noise alone, however large that is; nobody waits for it.
     """
-    first, reference = windows[0][0].pool_tuple.core, round_means(windows[0], objective)
-    others = [round_means(each, objective) for each in windows if each[0].pool_tuple.core != first]
+    first, reference = windows[0][0].pool_tuple.core, round_values(windows[0], objective)
+    others = [round_values(each, objective) for each in windows if each[0].pool_tuple.core != first]
     return all(
         error_of_difference(each, reference)
         <= max(settings.wanted_error, settings.wanted_share * abs(float(np.mean(each - reference))))
@@ -90,8 +90,8 @@ def errors_of(windows: Sequence[Sequence[Window]], objective: Objective) -> list
 
     Differences are taken round by round, two windows of each to a round.
     """
-    reference = round_means(windows[0], objective)
-    return [error_of_difference(round_means(each, objective), reference) for each in windows]
+    reference = round_values(windows[0], objective)
+    return [error_of_difference(round_values(each, objective), reference) for each in windows]
 
 
 def error_of_difference(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
@@ -99,8 +99,7 @@ def error_of_difference(first: NDArray[np.float64], second: NDArray[np.float64])
     return float(np.std(first - second, ddof=1) / math.sqrt(len(first))) if len(first) > 1 else math.inf
 
 
-def round_means(windows: Sequence[Window], objective: Objective) -> NDArray[np.float64]:
-    """Mean J of the two windows of every round, (rounds,)."""
-    values = np.array([objective.value(window) for window in windows])
-    means: NDArray[np.float64] = values.reshape(-1, 2).mean(axis=1)
-    return means
+def round_values(windows: Sequence[Window], objective: Objective) -> NDArray[np.float64]:
+    """J of the two windows of every round, taken as one, (rounds,): the logarithm of few completions is of no use."""
+    rounds = [Window.pooled(windows[place : place + 2]) for place in range(0, len(windows), 2)]
+    return np.array([objective.value(both) for both in rounds])

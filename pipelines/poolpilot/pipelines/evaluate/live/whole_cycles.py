@@ -1,5 +1,6 @@
 """Windows of whole cycles of a load that repeats itself: a shorter one shows a part, and tuples of different parts."""
 
+from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.env.measurement.load_cycles import whole_cycles_s
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings
@@ -32,11 +33,21 @@ def methods_in_cycles(settings: MethodSettings, cycle_s: float) -> MethodSetting
         return settings
     warm_start = settings.warm_start
     updates = {
+        "climb": _climb_in_cycles(settings.climb, cycle_s),
         "measurement": in_cycles(settings.measurement, cycle_s),
         "look_s": whole_cycles_s(settings.look_s, cycle_s),
         "warm_start": warm_start.model_copy(update={"measurement": in_cycles(warm_start.measurement, cycle_s)}),
     }
     return settings.model_copy(update=updates)
+
+
+def _climb_in_cycles(climb: ClimbSettings, cycle_s: float) -> ClimbSettings:
+    longest_s = climb.longest_period_s
+    updates = {
+        "period_s": whole_cycles_s(climb.period_s, cycle_s),
+        "longest_period_s": None if longest_s is None else whole_cycles_s(longest_s, cycle_s),
+    }
+    return climb.model_copy(update=updates)
 
 
 def in_cycles(measurement: MeasurementSettings, cycle_s: float) -> MeasurementSettings:

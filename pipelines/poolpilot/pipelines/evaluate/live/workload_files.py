@@ -1,6 +1,7 @@
 """Workload files: a server and what is sent to it, as JSON that anybody can write; see docs/workload-files.md."""
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from hashlib import sha256
@@ -22,6 +23,10 @@ from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.collect.servers import open_native
 from poolpilot.pipelines.evaluate.lab_stage import lab_stage
 from poolpilot.pipelines.evaluate.stage import Stage
+
+PATIENCE_S = 0.25
+"""Seconds of arrivals that may wait for a connection; a client gives up what cannot be sent, as those of MariaDB do
+(`patience_ms` of `lua/client.lua`). Without an end a server that cannot serve a rate is later every second."""
 
 FIELDS = ("server", "workload", "machine", "objective")
 
@@ -94,14 +99,14 @@ def _native(workload: dict[str, Any], _: Mapping[str, Any], __: LabPlace) -> Sta
     made = _of_a_pool(workload)
     objective = Objective.of_classes(made.classes)
     _simulated_once(Scenario(made, CALIBRATED))  # the embedded pool takes the same values
-    return _stage_of(made, objective, lambda: open_native(made))
+    return _stage_of(made, objective, lambda: open_native(made, backlog_limit=backlog_limit(made)))
 
 
 def _simulated(workload: dict[str, Any], values: Mapping[str, Any], _: LabPlace) -> Stage:
     made = _of_a_pool(workload)
     modelled = {**CALIBRATED.model_dump(), **values.get("machine", {})}
     machine = Machine.model_validate_json(json.dumps(modelled), strict=True)
-    scenario = Scenario(made, machine)
+    scenario = Scenario(made, machine, backlog_limit=backlog_limit(made))
     _simulated_once(scenario)
     return _stage_of(made, scenario.objective, scenario.open)
 
@@ -120,6 +125,11 @@ STAGES: Mapping[str, Callable[[dict[str, Any], Mapping[str, Any], LabPlace], Sta
     "mariadb": _mariadb,
 }
 """What makes a stage of the workload of a file, by its server."""
+
+
+def backlog_limit(workload: Workload) -> int | None:
+    """Arrivals that may wait for a connection where a rate is offered: those of `PATIENCE_S`."""
+    return None if workload.rate_per_s is None else math.ceil(PATIENCE_S * workload.rate_per_s)
 
 
 def _of_a_pool(values: Mapping[str, Any]) -> Workload:

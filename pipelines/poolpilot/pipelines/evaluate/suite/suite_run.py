@@ -25,7 +25,7 @@ from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod
 from poolpilot.pipelines.evaluate.live.live_result import DEFAULT, REFERENCE, LiveResult
 from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings, OnSwept, choose, windows_of_choices
 from poolpilot.pipelines.evaluate.live.method_settings import MariadbPace
-from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings, round_means
+from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings, round_values
 from poolpilot.pipelines.evaluate.live.whole_cycles import run_in_cycles
 from poolpilot.pipelines.evaluate.stage import Stage
 from poolpilot.pipelines.evaluate.suite.server_view import ServerView
@@ -185,7 +185,7 @@ def _result(
         default=cores[DEFAULT],
         chosen=dict(cores),
         abstained=abstained,
-        values={name: tuple(map(float, round_means(each, objective))) for name, each in windows.items()},
+        values={name: tuple(map(float, round_values(each, objective))) for name, each in windows.items()},
         class_share={name: _over(_completed(each), default) for name, each in windows.items()},
         live=live,
     )
