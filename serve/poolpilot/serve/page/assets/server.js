@@ -1,7 +1,7 @@
 // One server: its link, what to know of it, and its state in figures.
 
 import { element } from "./elements.js";
-import { ago, classOf, cost, latencies, latencyName, promised, rate, tuple } from "./words.js";
+import { ago, classOf, cost, latency, latencyName, promised, rate, tuple } from "./words.js";
 
 const SILENT_S = 120;
 
@@ -43,7 +43,7 @@ export const factsOf = (server) => {
     ["In force", tuple(row.in_force)],
     ["Verified", tuple(row.verified)],
     ["Throughput", rate(row.throughput_per_s)],
-    [latencyName(row), latencies(row)],
+    [latencyName(row), latency(row.latency_ms)],
     ["Tries", `${server.tries}, taken back ${server.roll_backs}`],
   ];
   if (server.tries > 0) facts.push(["Requests by tries", cost(server.lost_requests)]);
