@@ -1,19 +1,60 @@
 """One settings model is at once a program's flags, its environment, its file and a run's MLflow parameters."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_origin
 
 from pydantic import BaseModel, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+from pydantic.fields import FieldInfo
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+    TomlConfigSettingsSource,
+)
+from typing_extensions import override
 
 from poolpilot.errors import SettingError
+
+
+class _Environment(EnvSettingsSource):
+    """The environment, where a list may be written in JSON or as `one,two`."""
+
+    @override
+    def decode_complex_value(self, field_name: str, field: FieldInfo | None, value: Any) -> Any:
+        """The value of a list or of a nested model.
+
+        Raises:
+            ValueError: It is no JSON; the text names the variable.
+        """
+        is_list = get_origin(getattr(field, "annotation", None)) is tuple
+        if is_list and not value.lstrip().startswith("["):
+            return [part.strip() for part in value.split(",") if part.strip()]
+        try:
+            return super().decode_complex_value(field_name, field, value)  # type: ignore[arg-type]  # None is allowed
+        except ValueError as error:
+            form = (
+                'its values with commas between them, or a list in JSON, such as ["one", "two"]'
+                if is_list
+                else "each setting into a variable of its own, whose name goes on with __ and the setting"
+            )
+            raise ValueError(f"the variable {self._variable(field_name, value)} is {value!r}: write {form}") from error
+
+    def _variable(self, field_name: str, value: str) -> str:
+        """The variable that holds the value of a field, which may be one of a nested model."""
+        begins, ends = self.env_prefix.upper(), field_name.upper()
+        named = (name for name, held in os.environ.items() if held == value and name.upper().endswith(ends))
+        return next((name for name in named if name.upper().startswith(begins)), f"{begins}{ends}")
 
 
 class ProgramSettings(BaseSettings):
     """Settings of a program; flags win over the environment, the environment over the file.
 
     A subclass sets `env_prefix`, such as POOLPILOT_TRAIN_; nested names are joined by `__` there and by `.` in flags.
+    In the environment a list is written as `one,two`, or in JSON.
     """
 
     model_config = SettingsConfigDict(frozen=True, extra="forbid", env_nested_delimiter="__")
@@ -29,7 +70,7 @@ class ProgramSettings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Orders the sources: flags, environment, file."""
         from_toml = TomlConfigSettingsSource(settings_cls)
-        return init_settings, env_settings, dotenv_settings, file_secret_settings, from_toml
+        return init_settings, _Environment(settings_cls), dotenv_settings, file_secret_settings, from_toml
 
     def with_defaults(self, defaults: Mapping[str, Any]) -> Self:
         """Sets other defaults for the fields that nobody named, within nested models too.
@@ -65,6 +106,8 @@ class ProgramSettings(BaseSettings):
             unknown = first["type"] == "extra_forbidden"
             reason = "there is no such setting" if unknown else first["msg"].removeprefix("Value error, ")
             raise SettingError(f"setting {name!r}: {reason}; it is {first['input']!r}") from error
+        except SettingsError as error:
+            raise SettingError(str(error.__cause__ or error)) from error
         except ValueError as error:
             raise SettingError(f"the settings file {file} is not TOML: {error}") from error
         except OSError as error:

@@ -49,12 +49,30 @@ def open_idle():
 
 def open_number():
     return number
+
+def open_with(host):
+    return Sized()
+
+def open_refused():
+    raise ConnectionRefusedError(111, "Connection refused")
+
+def open_without_driver():
+    import a_driver_nobody_has
+
+class Silent(Closed):
+    def snapshot(self):
+        raise TimeoutError("no answer\\nwithin 2 s")
+
+def open_silent():
+    return Silent(((1, 100.0), (16, 900.0)))
 """
 
 
 @pytest.fixture(autouse=True)
 def _module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "own_pool.py").write_text(MODULE)
+    (tmp_path / "broken_pool.py").write_text("def open_server(:")
+    (tmp_path / "failing_pool.py").write_text("\nport = int('none')")
     (tmp_path / "needy_pool.py").write_text("import a_module_nobody_has")
     monkeypatch.chdir(tmp_path)
     yield
@@ -80,6 +98,19 @@ def test_server_is_opened_with_its_objective_and_its_knobs() -> None:
         ("own_pool:open_number", r"of type int that lacks tuple_in_force\(\), apply\(\)"),
         ("own_pool:open_uncounted", "lack the gauge 'connections'"),
         ("own_pool:open_idle", "lack the counter 'completed'"),
+        (".own_pool:open_server", "named as module:factory"),
+        ("own_pool..here:open_server", "named as module:factory"),
+        ("sys:open_server", r"the module 'sys' \(built in\) has no 'open_server'"),
+        ("broken_pool:open_server", "'broken_pool' of --server cannot be imported: SyntaxError: "),
+        ("failing_pool:open_server", r"cannot be imported: ValueError: .*'none' \(.*failing_pool\.py, line 2\)"),
+        ("json:loads", r"json:loads, called without arguments, opens no server: TypeError: loads\(\) missing"),
+        ("own_pool:open_with", r"opens no server: TypeError: open_with\(\) missing 1 .*: 'host'$"),
+        (
+            "own_pool:open_refused",
+            r"server: ConnectionRefusedError: .*Connection refused \(.*own_pool\.py, line",
+        ),
+        ("own_pool:open_without_driver", "opens no server: ModuleNotFoundError: No module named 'a_driver_nobody_has'"),
+        ("own_pool:open_silent", "gives no snapshot: TimeoutError: no answer within 2 s"),
     ],
 )
 def test_what_is_wrong_is_said(named: str, sentence: str) -> None:
@@ -87,10 +118,11 @@ def test_what_is_wrong_is_said(named: str, sentence: str) -> None:
         open_server(named)
 
 
-def test_refused_server_is_closed() -> None:
+@pytest.mark.parametrize("kind", ["Uncounted", "Silent"])
+def test_refused_server_is_closed(kind: str) -> None:
     with pytest.raises(SettingError):
-        open_server("own_pool:open_uncounted")
-    assert sys.modules["own_pool"].Uncounted.closed
+        open_server(f"own_pool:open_{kind.lower()}")
+    assert getattr(sys.modules["own_pool"], kind).closed
 
 
 def test_folder_is_no_longer_searched_afterwards(tmp_path: Path) -> None:
@@ -121,3 +153,11 @@ def test_two_servers_are_refused(invoke: Callable[..., tuple[int, str, str]]) ->
     code, _, err = invoke("climb", "--server", "own_pool:open_server", "--backend", "curve")
     assert code == 1
     assert "leave out the DSN and --backend" in err
+
+
+@pytest.mark.parametrize("named", [".foo:bar", "json:loads"])
+def test_server_that_cannot_be_opened_is_a_sentence(named: str, invoke: Callable[..., tuple[int, str, str]]) -> None:
+    code, _, err = invoke("tune", "--server", named)
+    assert code == 1
+    assert err.startswith("poolpilot: ")
+    assert "Traceback" not in err

@@ -29,6 +29,7 @@ from poolpilot.serve.page.loopback_only import SECURITY_HEADERS
 from poolpilot.serve.page.page_application import create_page
 from poolpilot.serve.page.page_server import PageServer
 from poolpilot.serve.page.play.playground import Playground
+from poolpilot.serve.tuner.machine.look import Reading
 
 CHROMIUM = os.environ.get("POOLPILOT_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -227,6 +228,23 @@ def test_hostile_texts_are_shown_as_they_are(written: Callable[..., WrittenLog],
     assert "<img" not in found["page"]
     assert found["title"].endswith("PoolPilot")
     assert (found["violations"], found["errors"]) == ([], [])
+    assert (found["scrolls"], found["outside"]) == (False, [])
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=lambda look: look.name)
+def test_latency_has_a_line_and_a_name_for_each_class(
+    written: Callable[..., WrittenLog], tmp_path: Path, look: Look
+) -> None:
+    log = written(f"logs/{look.server}")
+    tails_ms = {"short": 1.0, "long": 16.0, 60 * "W": 4.0, HOSTILE: 2.0}
+    reading = Reading(goodput_per_s=9.0, throughput_per_s=9.0, seconds=5.0, latency_ms=2.0, tails_ms=tails_ms)
+    log.turn(5, reading=reading)
+    with served(tmp_path / "logs") as url:
+        found = found_in(url, look, tmp_path / "profile")
+    assert "Latency (95th percentile)" in found["figures"]
+    assert [f'class="line class-{number}"' in found["page"] for number in range(5)] == [*(4 * [True]), False]
+    assert "long 16 ms" in found["text"]
+    assert (found["errors"], found["violations"], found["faint"]) == ([], [], [])
     assert (found["scrolls"], found["outside"]) == (False, [])
 
 

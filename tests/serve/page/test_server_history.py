@@ -1,6 +1,7 @@
 """What is remembered of a server: its latest decisions whatever the log holds, and never more than so many."""
 
 import json
+import math
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -11,9 +12,11 @@ from tests.serve.tuner.conftest import Drive, falling
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.page import server_history
+from poolpilot.serve.page.page_row import LONGEST_CLASS, MOST_CLASSES
 from poolpilot.serve.page.server_history import ServerHistory
 from poolpilot.serve.tuner.decision_log import read_log
 from poolpilot.serve.tuner.machine.decision import State
+from poolpilot.serve.tuner.machine.look import Proposal, Reading
 
 Written = Callable[..., WrittenLog]
 
@@ -44,6 +47,37 @@ def test_expected_gain_is_a_share(written: Written, tmp_path: Path) -> None:
     gains = [row.expected_gain for row in followed(tmp_path).rows if row.expected_gain is not None]
     assert gains
     assert gains == pytest.approx([0.6487] * len(gains), abs=1e-3)
+
+
+def test_interval_of_what_is_promised_is_shown_where_it_is_told(written: Written, tmp_path: Path) -> None:
+    log = written()
+    proposal = Proposal(pool_tuple=PoolTuple(4, 3, 500), abstained=False, gain=0.2, reason="told so")
+    log.turn(1, proposal=proposal)
+    log.turn(1, proposal=proposal.model_copy(update={"gain_low": -0.1, "gain_high": 0.4}))
+    log.turn(1, proposal=None)
+    history = followed(tmp_path)
+    without, told, later = history.rows
+    assert (without.expected_low, without.expected_high) == (None, None)
+    assert told.expected_low == pytest.approx(math.expm1(-0.1))
+    assert told.expected_high == pytest.approx(math.expm1(0.4))
+    assert later.expected_gain is None
+    assert history.asked is told
+
+
+def test_latency_is_told_by_class_and_by_what_it_is(written: Written, tmp_path: Path) -> None:
+    log = written()
+    reading = Reading(goodput_per_s=9.0, throughput_per_s=9.0, seconds=5.0, latency_ms=2.0)
+    tails_ms = {f"{number}{'W' * 50}": float(number + 1) for number in range(9)}
+    for changes in ({}, {"by_time": True}, {"tails_ms": {"short": 1.0, "long": 4.0}}, {"tails_ms": tails_ms}):
+        log.turn(1, reading=reading.model_copy(update=changes))
+    plain, timed, classes, many = followed(tmp_path).rows
+    assert (plain.tails_ms, plain.by_time, timed.by_time) == (None, False, True)
+    assert (classes.tails_ms, classes.by_time) == ({"short": 1.0, "long": 4.0}, False)
+    assert many.tails_ms is not None
+    assert len(many.tails_ms) == MOST_CLASSES
+    assert {len(name) for name in many.tails_ms} == {LONGEST_CLASS}
+    assert "tails_ms" not in plain.as_dict()
+    assert classes.as_dict()["tails_ms"] == {"short": 1.0, "long": 4.0}
 
 
 def test_roll_backs_are_counted_and_marked(written: Written, tmp_path: Path) -> None:

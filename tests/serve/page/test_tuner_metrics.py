@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from tests.serve.page.conftest import RECORDED, WrittenLog
+from tests.serve.tuner.conftest import Drive, rising
 
 from poolpilot.serve.page.followed_servers import FollowedServers
 from poolpilot.serve.page.tuner_metrics import TunerMetrics
@@ -103,3 +104,17 @@ def test_board_asks_for_metrics_that_there_are() -> None:
     assert len(names) > 8
     assert names <= {name for name, *_ in metrics_of(RECORDED)}
     assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
+
+
+def test_metric_of_latency_says_what_it_is(written: Callable[..., WrittenLog], tmp_path: Path) -> None:
+    log = written(drive=Drive(rising, latency=lambda _: 2.0))
+    log.turn()
+    servers = FollowedServers(tmp_path)
+    with servers.followed() as histories:
+        text = TunerMetrics(histories).text().decode()
+    servers.close()
+    (told,) = (line for line in text.splitlines() if line.startswith("# HELP poolpilot_tuner_latency_seconds "))
+    assert "95th percentile" in told
+    assert "where clients report classes" in told
+    assert "mean time" in told
+    assert metrics_of(tmp_path)["poolpilot_tuner_latency_seconds", "db1"] == 0.002

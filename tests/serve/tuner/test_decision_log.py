@@ -173,6 +173,24 @@ def test_what_is_no_log_is_refused(tuner: Drive, tmp_path: Path, content: bytes)
         list(replayed(path, tuner.rules))
 
 
+@pytest.mark.parametrize("line", [b"7", b"[]", b"null", b'"look"', b"{}", b'{"look": 7, "decision": []}'])
+def test_line_that_is_no_decision_is_refused_after_those_that_are(tuner: Drive, tmp_path: Path, line: bytes) -> None:
+    log = DecisionLog(tmp_path, "db1")
+    logged(tuner, log, 2)
+    log.path.write_bytes(log.path.read_bytes() + line + b"\n")
+    read = read_log(log.path)
+    assert [next(read).look for _ in range(2)] == tuner.looks
+    with pytest.raises(StoreError, match=r"holds a line that is no decision: .*$"):
+        next(read)
+
+
+def test_file_without_a_memory_is_not_replayed(tuner: Drive, tmp_path: Path) -> None:
+    path = tmp_path / "decisions.jsonl"
+    path.write_text('{"log": 1}\n{}\n')
+    with pytest.raises(StoreError, match="does not tell what was remembered"):
+        list(replayed(path, tuner.rules))
+
+
 def test_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="name another folder with --log"):

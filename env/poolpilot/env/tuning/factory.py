@@ -6,6 +6,7 @@ the current folder first, as `python -m` does.
 
 import importlib
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.env.tuning.target import Target
-from poolpilot.errors import SettingError
+from poolpilot.errors import PoolPilotError, SettingError
 from poolpilot.featurizer.snapshot import LATENCY_PREFIX, Snapshot
 
 METHODS = ("tuple_in_force", "apply", "run_for", "snapshot", "close")
@@ -28,7 +29,7 @@ def own_target(named: str) -> Target:
         named: `module:factory`.
 
     Raises:
-        SettingError: The factory cannot be found, or what it opens is no pool server.
+        SettingError: The factory cannot be found, fails, or what it opens is no pool server.
         ServerError: The server cannot be started.
     """
     server = open_server(named)
@@ -42,13 +43,13 @@ def open_server(named: str) -> PoolServer:
         named: `module:factory`.
 
     Raises:
-        SettingError: The factory cannot be found, or what it opens is no pool server.
+        SettingError: The factory cannot be found, fails, or what it opens is no pool server.
         ServerError: The server cannot be started.
     """
-    server: Any = load_factory(named)()
+    server: Any = _made(load_factory(named), f"{named}, called without arguments, opens no server")
     check_methods(named, server)
     try:
-        check_counts(named, server.snapshot())
+        check_counts(named, _made(server.snapshot, f"the server of {named} gives no snapshot"))
     except BaseException:
         server.close()
         raise
@@ -63,19 +64,20 @@ def load_factory(named: str) -> Callable[[], Any]:
         named: `module:factory`.
 
     Raises:
-        SettingError: There is no such module or attribute, or it cannot be called.
+        SettingError: There is no such module or attribute, it fails to be imported, or it cannot be called.
 
     Examples:
         >>> load_factory("os:getcwd").__name__
         'getcwd'
     """
     module_name, colon, attribute = named.partition(":")
-    if not (module_name and colon and attribute):
+    if not (all(module_name.split(".")) and colon and attribute):
         raise SettingError(f"a server is named as module:factory, such as my_pool:open_server; this is {named!r}")
     module = _imported(module_name)
     factory = getattr(module, attribute, None)
     if factory is None:
-        raise SettingError(f"the module {module_name!r} ({module.__file__}) has no {attribute!r}")
+        place = getattr(module, "__file__", "built in")
+        raise SettingError(f"the module {module_name!r} ({place}) has no {attribute!r}")
     if not callable(factory):
         kind = type(factory).__name__
         raise SettingError(f"{named} is of type {kind} and cannot be called; name a function that opens a server")
@@ -88,6 +90,13 @@ def _imported(name: str) -> Any:
     here = str(Path.cwd())
     sys.path.insert(0, here)
     try:
+        return _made(lambda: _found(name, here), f"the module {name!r} of --server cannot be imported")
+    finally:
+        sys.path.remove(here)
+
+
+def _found(name: str, here: str) -> Any:
+    try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
@@ -95,8 +104,28 @@ def _imported(name: str) -> Any:
                 f"the module {name!r} of --server needs {error.name!r}, which is not installed"
             ) from error
         raise SettingError(f"there is no module {name!r}, neither in {here} nor among those installed") from error
-    finally:
-        sys.path.remove(here)
+
+
+def _made(make: Callable[[], Any], otherwise: str) -> Any:
+    """What somebody else's code makes.
+
+    Args:
+        make: Their code.
+        otherwise: What it means that it fails, for the error.
+
+    Raises:
+        SettingError: It fails, in whatever way; the text says how, and in which line.
+    """
+    try:
+        return make()
+    except PoolPilotError:
+        raise
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        said = ": ".join(filter(None, (type(error).__name__, " ".join(str(error).split()))))
+        theirs = last.filename != __file__ and not last.filename.startswith("<")
+        place = f" ({last.filename}, line {last.lineno})" if theirs else ""
+        raise SettingError(f"{otherwise}: {said}{place}") from error
 
 
 def check_methods(named: str, server: Any) -> None:

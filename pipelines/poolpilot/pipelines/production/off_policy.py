@@ -1,18 +1,28 @@
 """What a model would have gained in production, told from what another one did there: inverse propensities.
 
-Where the model names the configuration that had been set, the outcome counts with one over the probability with which
-it had been chosen, and the weights are normalised by their sum (Swaminathan and Joachims, "The Self-Normalized
-Estimator for Counterfactual Learning", NIPS 2015). No weight is above a bound (Ionides, "Truncated Importance
-Sampling", J. Comput. Graph. Stat. 17(2), 2008), so that no report, wrong or malicious, outweighs all others. Where the
-model would have left things alone it would have gained nothing, which needs no estimate. Where it names what nobody has
+Where what had been set is what a tuner would have set for the model, the configuration that it names or a step on the
+way there, the outcome counts with one over the probability with which it had been chosen, and the weights are
+normalised by their sum (Swaminathan and Joachims, "The Self-Normalized Estimator for Counterfactual Learning", NIPS
+2015). No weight is above a bound (Ionides, "Truncated Importance Sampling", J. Comput. Graph. Stat. 17(2), 2008), so
+that no report, wrong or malicious, outweighs all others. Where the model would have left things alone it would have
+gained nothing, which needs no estimate; what it has decided itself it would do again. Where it names what nobody has
 tried, nothing is known.
+
+The weights make of the outcomes that match a sample of all windows, as far as what the model names had a chance there.
+So it is held against what was done on just these: an outcome that does not match counts the less among them the surer
+its choice was, and not at all where nothing else could have been set. Else a model whose way was never gone on the
+windows that gain most would be held against their gains.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from poolpilot.env.knobs import CORE_KNOBS, KnobSpace
+from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.predictor import Predictor
 from poolpilot.pipelines.production.production_outcome import ProductionOutcome
 
@@ -25,24 +35,27 @@ MOST_WEIGHT = 20.0
 NORMAL = 1.96
 """Standard errors to each side of a 95 % interval."""
 
+FACTOR = 2.0
+"""Most that a step of a tuner changes a knob, unless it is told otherwise (`--guard.factor`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class OffPolicyGain:
-    """Mean gain in J that a model would have had.
+    """Mean gain in J that a model would have had, beside that of what was done on the same windows.
 
     Attributes:
-        outcomes: Outcomes that were looked at.
+        outcomes: Outcomes that tell something.
         worth: As many of equal weight the matching ones are worth.
         mean: Estimated mean gain of the model.
-        error: Its standard error.
         logged: Mean gain of what was done.
+        error: Standard error of the difference of the two.
     """
 
     outcomes: int
     worth: float
     mean: float
-    error: float
     logged: float
+    error: float
 
     def objection(self, margin: float) -> str | None:
         """Why production speaks against the model, as a sentence; None where it does not, or says too little.
@@ -50,13 +63,29 @@ class OffPolicyGain:
         Args:
             margin: Gain in J that it must surely lose to what was done.
         """
-        high = self.mean + NORMAL * self.error
-        if not (self.worth >= FEWEST and high < self.logged - margin):
+        least = self.logged - self.mean - NORMAL * self.error
+        if not (self.worth >= FEWEST and least > margin):
             return None
         return (
-            f"by {self.outcomes} outcomes of production it would have gained {self.mean:+.1%} on average (at most "
-            f"{high:+.1%}), what was done there has gained {self.logged:+.1%}"
+            f"by {self.outcomes} outcomes of production it would have gained {self.mean:+.1%} on average where what "
+            f"was done has gained {self.logged:+.1%}, at least {least:.1%} more"
         )
+
+
+class _Told(NamedTuple):
+    """What one outcome tells.
+
+    Attributes:
+        gain: Gain of the model, where it matches.
+        weight: What it counts for in the mean of the model; 0 where it does not match.
+        done: Gain of what was done.
+        share: What it counts for in the mean of what was done.
+    """
+
+    gain: float
+    weight: float
+    done: float
+    share: float
 
 
 def off_policy_gain(predictor: Predictor, outcomes: Sequence[ProductionOutcome]) -> OffPolicyGain:
@@ -66,20 +95,42 @@ def off_policy_gain(predictor: Predictor, outcomes: Sequence[ProductionOutcome])
         predictor: The model.
         outcomes: What was tried in production; what was not tried tells nothing and is left out.
     """
-    tried = [one for one in outcomes if one.verdict != "not tried"]
-    gains, weights = [], []
-    for one in tried:
-        named = predictor.predict([one.before], one.limits, one.objective).pool_tuple.core
-        if named == one.before.pool_tuple.core:
-            gains.append(0.0)
-            weights.append(1.0)
-        elif named == one.after.pool_tuple.core:
-            gains.append(one.realised)
-            weights.append(min(1.0 / one.propensity, MOST_WEIGHT))
-    logged = float(np.mean([one.realised for one in tried])) if tried else 0.0
-    if not gains:
-        return OffPolicyGain(len(tried), 0.0, 0.0, 0.0, logged)
-    share = np.array(weights) / np.sum(weights)
-    mean = float(share @ np.array(gains))
-    error = float(np.sqrt(np.square(share * (np.array(gains) - mean)).sum()))
-    return OffPolicyGain(len(tried), float(1.0 / np.square(share).sum()), mean, error, logged)
+    told = [_told(predictor, one) for one in outcomes if one.verdict != "not tried"]
+    gains, weights, done, shares = np.array([one for one in told if one.share > 0.0]).reshape(-1, 4).T
+    if not weights.any():
+        return OffPolicyGain(len(gains), 0.0, 0.0, 0.0, 0.0)
+    weights, shares = weights / weights.sum(), shares / shares.sum()
+    mean, logged = float(weights @ gains), float(shares @ done)
+    apart = weights * (gains - mean) - shares * (done - logged)
+    worth = round(float(1.0 / np.square(weights).sum()), 6)  # ten alike are worth ten, not 9.999999999999996
+    return OffPolicyGain(len(gains), worth, mean, logged, float(np.sqrt(np.square(apart).sum())))
+
+
+def _told(predictor: Predictor, one: ProductionOutcome) -> _Told:
+    prediction = predictor.predict([one.before], one.limits, one.objective)
+    done, propensity = one.realised, one.propensity
+    if prediction.model_digest == one.model_digest:
+        return _Told(done, 1.0, done, 1.0)
+    step = step_towards(prediction.pool_tuple, one.before.pool_tuple, one.limits)
+    if step == one.before.pool_tuple.core:
+        return _Told(0.0, 1.0, done, 1.0)
+    if one.after.pool_tuple.core in (step, prediction.pool_tuple.core):
+        return _Told(done, min(1.0 / propensity, MOST_WEIGHT), done, min(1.0, MOST_WEIGHT * propensity))
+    return _Told(0.0, 0.0, done, min(1.0, MOST_WEIGHT * (1.0 - propensity)))
+
+
+def step_towards(goal: PoolTuple, before: PoolTuple, limits: KnobSpace) -> tuple[int, int, int]:
+    """The core of what a tuner sets at first where a far goal is named: a step of at most a factor in each knob.
+
+    Args:
+        goal: What a model names.
+        before: What is in force.
+        limits: Knobs of the server; one that it lacks stays as it is.
+    """
+    size, oversubscribe, timer_interval_ms = (
+        min(max(wanted, min(math.ceil(now / FACTOR), now - 1)), max(math.floor(now * FACTOR), now + 1))
+        if name in limits.knobs
+        else now
+        for name, now, wanted in zip(CORE_KNOBS, before.core, goal.core, strict=True)
+    )
+    return size, oversubscribe, timer_interval_ms

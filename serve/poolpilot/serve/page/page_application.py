@@ -132,6 +132,8 @@ def overview_of(name: str, history: ServerHistory) -> dict[str, Any]:
         "roll_backs": history.entered[State.ROLL_BACK],
         "stand_downs": history.entered[State.STAND_DOWN],
         "expected_gain": history.expected_gain,
+        "expected_low": None if history.asked is None else history.asked.expected_low,
+        "expected_high": None if history.asked is None else history.asked.expected_high,
         "lost_requests": history.lost_requests,
         "lost_lines": history.lost_lines,
         "unreadable": history.unreadable,

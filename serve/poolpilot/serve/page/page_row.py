@@ -1,15 +1,21 @@
 """One decision as the page shows it: numbered, and small enough to keep thousands of them."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from sys import intern
 from typing import Any, Self
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.decision_log import LoggedDecision
 from poolpilot.serve.tuner.machine.decision import State
+from poolpilot.serve.tuner.machine.look import Proposal, Reading
 
 LONGEST_REASON = 500
 """Characters."""
+
+MOST_CLASSES, LONGEST_CLASS = 6, 40
+"""Classes of requests that are shown, as many as the page has styles of lines, and characters of the name of one."""
 
 ROUTINE = ("watching:",)
 """Beginnings of reasons that every window repeats with other numbers."""
@@ -34,8 +40,12 @@ class PageRow:
         would: The tuple that would be tried were it allowed; None where there is none.
         throughput_per_s: Of the window before it; None where there is no window.
         latency_ms: Of that window; None where it is not known.
+        tails_ms: The 95th percentile of each of its classes, at most six; None where no client reports classes.
+        by_time: Whether that latency is the mean time that requests spend in the system.
         expected_gain: What the predictor promises for what it proposes, as a share of the goodput; None where it was
             not asked, or gives no number.
+        expected_low: Lower end of the interval of that; None where it is not told.
+        expected_high: Upper end of it.
         most_lost: Requests that what was decided can cost at most.
     """
 
@@ -51,7 +61,11 @@ class PageRow:
     would: Core | None
     throughput_per_s: float | None
     latency_ms: float | None
+    tails_ms: Mapping[str, float] | None
+    by_time: bool
     expected_gain: float | None
+    expected_low: float | None
+    expected_high: float | None
     most_lost: float
 
     @classmethod
@@ -81,16 +95,37 @@ class PageRow:
             in_force=_core(look.in_force),
             verified=decision.verified.core,
             would=_core(decision.would),
-            throughput_per_s=None if look.reading is None else look.reading.throughput_per_s,
-            latency_ms=None if look.reading is None else look.reading.latency_ms,
-            expected_gain=_share(None if look.proposal is None else look.proposal.gain),
             most_lost=decision.most_lost,
+            **_measured(look.reading),
+            **_promised(look.proposal),
         )
 
     def as_dict(self) -> dict[str, Any]:
         """The row fit for JSON, without what is not known or not so."""
         values = {name: getattr(self, name) for name in self.__slots__}
         return {name: value for name, value in values.items() if value is not None and value is not False}
+
+
+def _measured(reading: Reading | None) -> dict[str, Any]:
+    if reading is None:
+        return dict.fromkeys(("throughput_per_s", "latency_ms", "tails_ms")) | {"by_time": False}
+    shown = list(reading.tails_ms.items())[:MOST_CLASSES]
+    return {
+        "throughput_per_s": reading.throughput_per_s,
+        "latency_ms": reading.latency_ms,
+        "tails_ms": {intern(name[:LONGEST_CLASS]): tail_ms for name, tail_ms in shown} or None,
+        "by_time": reading.by_time,
+    }
+
+
+def _promised(proposal: Proposal | None) -> dict[str, Any]:
+    if proposal is None:
+        return dict.fromkeys(("expected_gain", "expected_low", "expected_high"))
+    return {
+        "expected_gain": _share(proposal.gain),
+        "expected_low": _share(proposal.gain_low),
+        "expected_high": _share(proposal.gain_high),
+    }
 
 
 def _core(pool_tuple: PoolTuple | None) -> Core | None:

@@ -38,7 +38,7 @@ class ServerHistory:
         entered: How often each state was entered since the oldest decision that was read.
         name: What the server is called.
         mode: What the tuner may do; nothing where its log does not tell.
-        expected_gain: What the predictor promised when it was last asked, as a share; None where it gave no number.
+        asked: The decision before which the predictor was last asked; None where it never was.
         lost_requests: Requests that tries have cost before the latest decision; negative where they gained.
         lost_lines: Decisions that a full disk kept out of the log.
         unreadable: Lines that are no decision of this version.
@@ -57,7 +57,7 @@ class ServerHistory:
         self.rows: deque[PageRow] = deque(maxlen=KEPT)
         self.entered: Counter[State] = Counter()
         self.name, self.mode = self.key[:LONGEST_NAME], ""
-        self.expected_gain: float | None = None
+        self.asked: PageRow | None = None
         self.lost_requests, self.lost_lines, self.unreadable = 0.0, 0, 0
         self._lost_before = 0.0  # by the tuners that have ended
         self._at_s = 0.0
@@ -91,6 +91,11 @@ class ServerHistory:
     def latest(self) -> PageRow | None:
         """The latest decision."""
         return self.rows[-1] if self.rows else None
+
+    @property
+    def expected_gain(self) -> float | None:
+        """What the predictor promised when it was last asked, as a share; None where it gave no number."""
+        return None if self.asked is None else self.asked.expected_gain
 
     def silent_s(self) -> float | None:
         """Seconds since something was last written, by the clock of this host; None where the log is gone."""
@@ -136,7 +141,7 @@ class ServerHistory:
         row = PageRow.of(self._numbered + 1, logged, self.latest, began=began)
         self._numbered, self._at_s = row.number, at_s
         if logged.look.proposal is not None:
-            self.expected_gain = row.expected_gain
+            self.asked = row
         if row.entered:
             self.entered[row.state] += 1
         if "lost_requests" in values:

@@ -14,6 +14,12 @@ PREFIX = "poolpilot_tuner_"
 
 KNOBS = ("pool_size", "oversubscribe", "stall_limit_ms")
 
+LATENCY = (
+    "Latency of the last window: 95th percentile, in the geometric mean over classes, where clients report classes; "
+    "elsewhere, as on a MariaDB, the mean time that requests spend in the system."
+)
+"""Help of the metric of latency."""
+
 COUNTED = {
     State.TRY: ("tries", "Configurations tried"),
     State.ROLL_BACK: ("roll_backs", "Tries taken back"),
@@ -44,7 +50,7 @@ class TunerMetrics(Collector):
         yield from self._states()
         yield from self._tuples()
         yield self._gauge("throughput_per_second", "Requests completed a second.", lambda row: row.throughput_per_s)
-        yield self._gauge("latency_seconds", "Tail of the latencies.", lambda row: _seconds(row.latency_ms))
+        yield self._gauge("latency_seconds", LATENCY, lambda row: _seconds(row.latency_ms))
         yield self._gauge("last_window_timestamp_seconds", "When, by the tuner's clock.", lambda row: row.unix_s)
         yield from self._counters()
         yield from self._of_logs()

@@ -176,7 +176,7 @@ def replayed(path: Path, rules: Rules) -> Iterator[tuple[Decision, Decision]]:
     lines = _lines(path)
     if not lines:
         return
-    memory = Memory.model_validate(lines[0]["memory"])
+    memory = _remembered(path, lines[0])
     for line in lines[1:]:
         logged = _logged(path, line)
         memory, decision = decide(memory, logged.look, rules)
@@ -196,7 +196,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
         lines: list[dict[str, Any]] = [json.loads(line) for line in whole]
         if lines[0]["log"] != FORMAT:
             raise StoreError(f"{path} is no log of decisions of this version")
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StoreError(f"{path} is no log of decisions: {error}") from error
     return lines
 
@@ -204,5 +204,12 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 def _logged(path: Path, line: dict[str, Any]) -> LoggedDecision:
     try:
         return LoggedDecision(Look.model_validate(line["look"]), Decision.model_validate(line["decision"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"{path} holds a line that is no decision: {str(error).splitlines()[0]}") from error
+
+
+def _remembered(path: Path, head: dict[str, Any]) -> Memory:
+    try:
+        return Memory.model_validate(head["memory"])
     except (ValueError, KeyError) as error:
-        raise StoreError(f"{path} holds a line that is no decision: {error}") from error
+        raise StoreError(f"{path} does not tell what was remembered when it began") from error

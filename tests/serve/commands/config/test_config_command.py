@@ -105,7 +105,8 @@ def test_without_a_server_only_the_settings_are_told(tmp_path: Path, capsys: pyt
     check_config(CheckConfigSettings(file=file), None)
     said = capsys.readouterr().out
     assert "guard.factor = 1.5 (file; allowed: more than 1, at most 16)" in said
-    assert "nothing was tried" in said
+    assert "its account was not tried" in said
+    assert "what ships loads" in said
     assert "guard.most_size" not in said
     check_config(CheckConfigSettings(file=file, defaults=True), None)
     assert "guard.most_size = 128 (default" in capsys.readouterr().out

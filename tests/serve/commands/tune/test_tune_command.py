@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.serve.tuner.conftest import Drive, rising
 
 from poolpilot.env.tuning.journal import FOLDER_VARIABLE
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.decision_log import DecisionLog
+from poolpilot.serve.tuner.machine.look import Proposal
 
 SIMULATED = ("--backend", "simulated", "--seed", 3)
 QUICK = ("--pace.observe-for-s", 2, "--pace.baseline-windows", 2, "--pace.least-pairs", 2, "--guard.cool-down-s", 5)
@@ -74,6 +76,28 @@ def test_why_tells_what_the_tuner_decided(invoke: Invoke, tmp_path: Path) -> Non
     assert any("would try (2, 3, 500), but the mode is advise" in each["why"] for each in told)
     named = invoke("why", json.loads(written.read_text())["folder"], "--last", 3)
     assert "would try" in named.out
+
+
+def test_why_tells_what_was_promised_with_its_interval(invoke: Invoke, tmp_path: Path) -> None:
+    proposal = Proposal(pool_tuple=PoolTuple(4, 3, 500), abstained=False, gain=0.2, reason="told so")
+    drive = Drive(rising)
+    with closing(DecisionLog(tmp_path / "told", "a pool")) as log:
+        for ends in ({}, {"gain_low": -0.1, "gain_high": 0.4}, {"gain_low": 0.2, "gain_high": 0.2}):
+            before = drive.memory
+            drive.turn(proposal=proposal.model_copy(update=ends))
+            log.write(before, drive.looks[-1], before.decision(f"promised {len(drive.looks)}"))
+        log.write(drive.memory, drive.look(proposal=None), drive.memory.decision("not asked"))
+    written = tmp_path / "why.json"
+    result = invoke("why", tmp_path / "told", "--json", written)
+    assert (result.code, result.err) == (0, "")
+    assert "expected" in result.out
+    told = {each["why"]: each["expected"] for each in json.loads(written.read_text())["decisions"]}
+    assert told == {
+        "promised 1": "+22 %",
+        "promised 2": "+22 % (-10 % to +49 %)",
+        "promised 3": "+22 %",
+        "not asked": "",
+    }
 
 
 def test_why_without_any_tuner_is_one_sentence(invoke: Invoke) -> None:
@@ -167,3 +191,12 @@ def test_log_of_a_running_tuner_is_not_taken_away(invoke: Invoke, tmp_path: Path
     assert result.code == 1
     assert f"another tuner keeps its decisions in {tmp_path}: end it, or name another folder with --log" in result.err
     assert invoke("tune", *SIMULATED, *QUICK, "--seconds", 5, "--log", tmp_path).code == 0
+
+
+@pytest.mark.parametrize("line", ["7", "[]", '{"look": 7}'])
+def test_why_names_a_log_that_is_damaged(invoke: Invoke, tmp_path: Path, line: str) -> None:
+    (tmp_path / "decisions.jsonl").write_text(f'{{"log": 1, "server": "a pool"}}\n{line}\n')
+    result = invoke("why", tmp_path)
+    assert result.code == 1
+    assert f"{tmp_path / 'decisions.jsonl'} holds a line that is no decision" in result.err
+    assert "Traceback" not in result.err

@@ -23,6 +23,7 @@ from poolpilot.serve.commands.tune.tuner_parts import rules_for
 from poolpilot.serve.tuner.machine.decision import Mode
 
 GRANTS = "`poolpilot mariadb grants` prints the statements"
+ANOTHER_TUNER = "another tuner"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ def _sees(server: MariadbServer, rights: HeldRights) -> Iterator[AccountTrial]:
 def _alone(settings: TuneSettings, server: MariadbServer) -> Iterator[AccountTrial]:
     holder = holder_of(server.session)
     found = "none" if holder is None else f"at work already: {holder}; a second one would be refused"
-    yield AccountTrial("another tuner", found, holder is None)
+    yield AccountTrial(ANOTHER_TUNER, found, holder is None)
     try:
         Journal.find(journal_folder(), ServerIdentity.read(server.session), server.knobs)
     except JournalError as error:

@@ -15,8 +15,9 @@ from rich.text import Text
 from poolpilot.env.output import check_folder, terminal, write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.tuning.mariadb_target import connect
-from poolpilot.serve.commands.config.account_trial import AccountTrial, trials
+from poolpilot.serve.commands.config.account_trial import ANOTHER_TUNER, AccountTrial, trials
 from poolpilot.serve.commands.config.explained_setting import ExplainedSetting, Origin, explained
+from poolpilot.serve.commands.config.part_trials import part_trials
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.exit_codes import REFUSED
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
@@ -24,9 +25,10 @@ from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 HELP = "Look at the settings of a tuner before it starts."
 CHECK_HELP = (
     "Explain every setting of `poolpilot tune`, and try the account: what it sees and may set, what brings a "
-    "configuration back when the tuner dies, and threads and memory at worst. Nothing is changed.\n\n"
+    "configuration back when the tuner dies, and threads and memory at worst; then its models, the way to a service "
+    "and the port of its page. Nothing is changed, and no service is asked.\n\n"
     "It ends with 0 where the settings can be followed, 1 where they are wrong or the server cannot be reached, and 3 "
-    "where account or server lack what they ask for."
+    "where account, server or host lack what they ask for."
 )
 
 
@@ -73,6 +75,8 @@ def check_config(settings: CheckConfigSettings, json_path: Path | None) -> None:
     console.print(*told(rows, all_of_them=settings.defaults), sep="\n")
     tuner.check()
     tried = _tried(tuner, console)
+    if tried:
+        console.print(trials_table(tried))
     write_json(json_path, {"settings": [row.as_dict() for row in rows], "trials": [trial.as_dict() for trial in tried]})
     if any(trial.refuses for trial in tried):
         console.print("The settings cannot be followed: see `no` above.")
@@ -93,7 +97,7 @@ def told(rows: Sequence[ExplainedSetting], *, all_of_them: bool) -> Iterator[Ren
 
 def trials_table(tried: Sequence[AccountTrial]) -> Table:
     """What was tried, as people read it."""
-    table = Table(title="The account", title_justify="left", box=SIMPLE_HEAD, show_edge=False)
+    table = Table(title="What was tried", title_justify="left", box=SIMPLE_HEAD, show_edge=False)
     table.add_column("tried", no_wrap=True)
     table.add_column("good", no_wrap=True)
     table.add_column("found", ratio=1)
@@ -106,9 +110,9 @@ def trials_table(tried: Sequence[AccountTrial]) -> Table:
 
 def _tried(tuner: TuneSettings, console: Console) -> list[AccountTrial]:
     if tuner.dsn is None:
-        console.print('No server is named, so nothing was tried: give its DSN, or dsn = "..." in the file.')
-        return []
+        console.print('No server is named, so its account was not tried: give its DSN, or dsn = "..." in the file.')
+        return list(part_trials(tuner, beside_another=False))
     with connect(tuner.dsn, tuner.defaults_file, tuner.procedure, tuner.cpus) as server:
         tried = list(trials(tuner, server))
-    console.print(trials_table(tried))
-    return tried
+    another = any(trial.name == ANOTHER_TUNER and not trial.good for trial in tried)
+    return [*tried, *part_trials(tuner, beside_another=another)]

@@ -13,11 +13,13 @@ from poolpilot.env.output import check_folder, terminal, warn, write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.tuning.journal import journal_folder
 from poolpilot.errors import StoreError
+from poolpilot.models.reasons import percent
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.options.target_options import option
 from poolpilot.serve.commands.tune.account_table import account_table, account_values, score_line
 from poolpilot.serve.shadow.shadow_score import score_of
 from poolpilot.serve.tuner.decision_log import NAME, LoggedDecision, read_log
+from poolpilot.serve.tuner.machine.look import Proposal
 from poolpilot.serve.tuner.tuning_account import TuningAccount
 
 HELP = (
@@ -57,9 +59,12 @@ def why(settings: WhySettings, json_path: Path | None) -> None:
     folder = settings.log or newest_folder(journal_folder() / "decisions")
     damaged: list[str] = []
     rows = [as_row(line) for line in new_ones(decisions_in(folder, damaged.append))][-settings.last :]
-    table = Table("when", "in force", "state", "why", title=f"Decisions in {folder}", title_justify="left")
+    promised = ["expected"] if any(row["expected"] for row in rows) else []
+    columns = ["when", "in_force", "state", *promised, "why"]
+    headings = [name.replace("_", " ") for name in columns]
+    table = Table(*headings, title=f"Decisions in {folder}", title_justify="left")
     for row in rows:
-        table.add_row(*(row[name] for name in ("when", "in_force", "state", "why")))
+        table.add_row(*(row[name] for name in columns))
     console, values = terminal(), dict[str, Any](folder=str(folder), decisions=rows)
     console.print(table)
     warn([f"left out: {why_not}" for why_not in damaged], console)
@@ -126,5 +131,16 @@ def as_row(line: LoggedDecision) -> dict[str, Any]:
         "when": datetime.fromtimestamp(line.look.unix_s).isoformat(" ", "seconds"),
         "in_force": "-" if in_force is None else str(in_force),
         "state": str(line.decision.state),
+        "expected": _expected(line.look.proposal),
         "why": line.decision.reason,
     }
+
+
+def _expected(proposal: Proposal | None) -> str:
+    """The gain that a predictor promised, with its interval where one is told; nothing where it gave no number."""
+    if proposal is None or proposal.gain is None:
+        return ""
+    low, high = proposal.gain_low, proposal.gain_high
+    if low is None or high is None or low == high:
+        return percent(proposal.gain)
+    return f"{percent(proposal.gain)} ({percent(low)} to {percent(high)})"

@@ -1,10 +1,11 @@
 // Throughput, latency, configuration and state over one axis of time, as SVG.
 
 import { drawn, element } from "./elements.js";
-import { classOf, clock, latency, rate, short } from "./words.js";
+import { classOf, clock, latency, latencyName, rate, short } from "./words.js";
 
 const LEFT = 52;
 const RIGHT = 12;
+const CLASSES = 6;
 const MARKED = { "roll back": "↩", "stand down": "✋︎", "open circuit": "⏻" };
 
 /** A scale from [low, high] to [from, to]; a span of nothing lands in the middle. */
@@ -76,8 +77,8 @@ const timeAxis = (low, high, x, height, width) => {
   });
 };
 
-const figure = (title, now, svg) =>
-  element("figure", {}, element("figcaption", {}, element("span", {}, title), element("strong", {}, now)), svg);
+const figure = (title, now, ...inside) =>
+  element("figure", {}, element("figcaption", {}, element("span", {}, title), element("strong", {}, now)), ...inside);
 
 const board = (width, height, ...inside) =>
   drawn("svg", { viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true" }, ...inside);
@@ -95,19 +96,45 @@ const marks = (rows, x, top, bottom, signs) =>
       ),
     );
 
-const lineChart = (frame, title, valueOf, wordsOf, kind) => {
+/** Lines over one axis; each has a style and what tells the value of a row. */
+const linesBoard = (frame, lines) => {
   const { rows, x, width } = frame;
   const [top, bottom] = [16, 112];
-  const known = rows.map(valueOf).filter((value) => value !== undefined);
-  const most = known.length > 0 ? Math.max(...known) : 0;
+  const values = lines.flatMap(({ valueOf }) => rows.map(valueOf));
+  const most = values.reduce((high, value) => Math.max(high, value ?? 0), 0);
   const y = scale(0, most || 1, bottom, top);
   const grid = ticks(most).flatMap((tick) => [
     drawn("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(tick), y2: y(tick) }),
     label(LEFT - 6, y(tick) + 4, short(tick), { "text-anchor": "end" }),
   ]);
-  const line = drawn("path", { class: `line ${kind}`, d: path(rows, x, valueOf, y) });
-  const now = known.length > 0 ? wordsOf(valueOf(rows.at(-1))) : "not known";
-  return figure(title, now, board(width, 120, ...grid, ...marks(rows, x, top, bottom, true), line));
+  const paths = lines.map(({ kind, valueOf }) =>
+    drawn("path", { class: `line ${kind}`, d: path(rows, x, valueOf, y) }),
+  );
+  return board(width, 120, ...grid, ...marks(rows, x, top, bottom, true), ...paths);
+};
+
+const throughputChart = (frame) => {
+  const line = { kind: "throughput", valueOf: (row) => row.throughput_per_s };
+  return figure("Throughput", rate(frame.rows.at(-1).throughput_per_s), linesBoard(frame, [line]));
+};
+
+/** The classes of requests that some rows tell the latency of, as many as there are styles of lines. */
+const classesOf = (rows) => [...new Set(rows.flatMap((row) => Object.keys(row.tails_ms ?? {})))].sort().slice(0, CLASSES);
+
+/** One line of latency for each class where clients report several, else one. */
+const latencyChart = (frame) => {
+  const latest = frame.rows.findLast((row) => row.latency_ms !== undefined) ?? frame.rows.at(-1);
+  const classes = classesOf(frame.rows);
+  const one = [{ kind: "latency", valueOf: (row) => row.latency_ms }];
+  const ofClass = (name, index) => ({ kind: `class-${index}`, valueOf: (row) => row.tails_ms?.[name] });
+  const lines = classes.length > 1 ? classes.map(ofClass) : one;
+  const legend = classes.map((name, index) => {
+    const key = element("span", { class: `key class-${index}`, "aria-hidden": "true" });
+    return element("li", {}, key, `${name} ${latency(latest.tails_ms?.[name])}`);
+  });
+  const list = classes.length > 1 ? [element("ul", { class: "classes" }, ...legend)] : [];
+  const now = classes.length > 1 ? "" : latency(frame.rows.at(-1).latency_ms);
+  return figure(latencyName(latest), now, ...list, linesBoard(frame, lines));
 };
 
 const knobChart = (frame, title, index, unit) => {
@@ -157,8 +184,8 @@ export const charts = (rows, width) => {
   const x = scale(low, high, LEFT, width - RIGHT);
   const frame = { rows, x, width, low, high };
   const figures = [
-    lineChart(frame, "Throughput", (row) => row.throughput_per_s, rate, "throughput"),
-    lineChart(frame, "Latency (tail)", (row) => row.latency_ms, latency, "latency"),
+    throughputChart(frame),
+    latencyChart(frame),
     knobChart(frame, "Pool size (dashed: verified)", 0, ""),
     knobChart(frame, "Oversubscribe", 1, ""),
     knobChart(frame, "Stall limit", 2, " ms"),

@@ -2,7 +2,7 @@
 
 import { element } from "./elements.js";
 import { badge } from "./server.js";
-import { clock, share, tuple } from "./words.js";
+import { clock, promised, tuple } from "./words.js";
 
 /** Which decisions are shown. */
 export const FILTERS = {
@@ -17,7 +17,9 @@ const why = (row) => {
   if (row.began) cell.prepend(element("span", { class: "chip" }, "the tuner was started"), " ");
   const extras = [];
   if (row.would) extras.push(`would try ${tuple(row.would)}`);
-  if (row.expected_gain !== undefined) extras.push(`expected gain ${share(row.expected_gain)}`);
+  if (row.expected_gain !== undefined) {
+    extras.push(`expected gain ${promised(row.expected_gain, row.expected_low, row.expected_high)}`);
+  }
   if (row.most_lost > 0) extras.push(`costs at most ${Math.round(row.most_lost)} requests`);
   if (extras.length > 0) cell.append(element("span", { class: "extra" }, extras.join(" · ")));
   return cell;

@@ -5,7 +5,7 @@ import { FILTERS, decisionRow } from "./decisions.js";
 import { byId, element, say } from "./elements.js";
 import { Feed, overview } from "./feed.js";
 import { addressOf, badge, drawLink, factsOf, isSilent, noteOf } from "./server.js";
-import { STATES, clock, latency, rate, tuple } from "./words.js";
+import { STATES, clock, latencies, rate, tuple } from "./words.js";
 
 const EVERY_MS = 2000;
 const SLOWEST_MS = 30000;
@@ -60,7 +60,7 @@ const drawServer = (server) => {
 
 const readout = (row) => {
   const words = [clock(row.unix_s), row.state, `${tuple(row.in_force)} in force`, rate(row.throughput_per_s)];
-  if (row.latency_ms !== undefined) words.push(latency(row.latency_ms));
+  if (row.latency_ms !== undefined) words.push(latencies(row));
   return `${words.join(" · ")} · ${row.reason}`;
 };
 

@@ -1,7 +1,7 @@
 // One server: its link, what to know of it, and its state in figures.
 
 import { element } from "./elements.js";
-import { ago, classOf, cost, latency, rate, share, tuple } from "./words.js";
+import { ago, classOf, cost, latency, latencyName, promised, rate, tuple } from "./words.js";
 
 const SILENT_S = 120;
 
@@ -43,11 +43,14 @@ export const factsOf = (server) => {
     ["In force", tuple(row.in_force)],
     ["Verified", tuple(row.verified)],
     ["Throughput", rate(row.throughput_per_s)],
-    ["Latency (tail)", latency(row.latency_ms)],
+    [latencyName(row), latency(row.latency_ms)],
     ["Tries", `${server.tries}, taken back ${server.roll_backs}`],
   ];
   if (server.tries > 0) facts.push(["Requests by tries", cost(server.lost_requests)]);
-  if (server.expected_gain !== null) facts.splice(2, 0, ["Expected gain", share(server.expected_gain)]);
+  if (server.expected_gain !== null) {
+    const words = promised(server.expected_gain, server.expected_low, server.expected_high);
+    facts.splice(2, 0, ["Expected gain", words]);
+  }
   if (row.would) facts.splice(2, 0, ["Would try", tuple(row.would)]);
   return facts;
 };

@@ -45,6 +45,23 @@ export const rate = (perS) => (perS === undefined ? "no window" : `${short(perS)
 export const latency = (ms) => (ms === undefined ? "not known" : `${short(ms)} ms`);
 export const share = (value) => `${value < 0 ? "−" : "+"}${Math.abs(100 * value).toFixed(Math.abs(value) < 0.1 ? 1 : 0)} %`;
 
+/** What is promised, with the interval where one is told. */
+export const promised = (gain, low, high) =>
+  low == null || high == null || low === high ? share(gain) : `${share(gain)} (${share(low)} to ${share(high)})`;
+
+/** What the latency of a window is: logs of before tell neither. */
+export const latencyName = (row) => {
+  if (row.tails_ms) return "Latency (95th percentile)";
+  return row.by_time ? "Latency (mean time in the system)" : "Latency";
+};
+
+/** The latency of a window, and those of its classes where there are several. */
+export const latencies = (row) => {
+  const classes = Object.entries(row.tails_ms ?? {});
+  if (classes.length < 2) return latency(row.latency_ms);
+  return `${latency(row.latency_ms)} (${classes.map(([name, ms]) => `${name} ${latency(ms)}`).join(", ")})`;
+};
+
 /** What tries have cost, or gained. */
 export const cost = (requests) =>
   Math.round(requests) > 0 ? `${short(Math.round(requests))} lost` : `${short(Math.round(-requests))} gained`;

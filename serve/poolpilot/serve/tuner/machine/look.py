@@ -1,6 +1,7 @@
 """What the tuner is told each time it decides: what was measured, what is proposed, and what speaks against acting."""
 
 import math
+from collections.abc import Mapping
 from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -22,6 +23,7 @@ MOST_GAIN = math.log(1e6)
 """A prediction of a gain beyond a millionfold, or of nothing left, is no advice."""
 
 _Measured = Annotated[float, Field(ge=LEAST, le=MOST)]
+_Gain = Annotated[float, Field(ge=-MOST_GAIN, le=MOST_GAIN)]
 
 
 class Reading(BaseModel):
@@ -32,6 +34,7 @@ class Reading(BaseModel):
         throughput_per_s: Requests completed per second.
         latency_ms: Geometric mean over the classes of their 95th percentiles; the mean time in the system where nobody
             reports classes; None where neither is known.
+        tails_ms: The 95th percentile of each class; none where nobody reports classes.
         seconds: Length of the window.
         by_time: Whether goodput is told by the time that requests spend in the pool, so that completions are held too.
         rows_read_per_s: Rows that statements have read a second, where no client reports classes and the server shows
@@ -44,6 +47,7 @@ class Reading(BaseModel):
     goodput_per_s: _Measured
     throughput_per_s: float = Field(ge=0.0, le=MOST)
     latency_ms: _Measured | None = None
+    tails_ms: dict[str, _Measured] = Field(default_factory=dict)
     seconds: _Measured
     by_time: bool = False
     rows_read_per_s: _Measured | None = None
@@ -52,11 +56,13 @@ class Reading(BaseModel):
     @classmethod
     def of(cls, window: Window, objective: Objective) -> Self:
         """The reading of a window."""
-        latency_ms, rows = _latency_ms(window), window.indicators.get(ROWS_READ_PER_S)
+        tails_ms, rows = _tails_ms(window), window.indicators.get(ROWS_READ_PER_S)
+        latency_ms = _latency_ms(window, tails_ms)
         return cls(
             goodput_per_s=_measured(objective.goodput_per_s(window)),
             throughput_per_s=min(max(window.throughput_per_s, 0.0), MOST),
             latency_ms=None if latency_ms is None else _measured(latency_ms),
+            tails_ms=tails_ms,
             seconds=_measured(window.duration_s),
             by_time=objective.signal == "time_in_system" and not window.classes and window.time_in_system_s is not None,
             rows_read_per_s=None if rows is None or window.classes else _measured(rows),
@@ -79,10 +85,14 @@ def _ratios(window: Window) -> tuple[float | None, ...]:
     return tuple(round(value, 4) if math.isfinite(value) else None for value in found)
 
 
-def _latency_ms(window: Window) -> float | None:
-    tails_us = [tail for each in window.classes.values() if (tail := each.latency.quantile(TAIL)) > 0.0]
-    if tails_us:
-        return math.exp(sum(map(math.log, tails_us)) / len(tails_us)) / 1e3
+def _tails_ms(window: Window) -> dict[str, float]:
+    tails_us = {name: each.latency.quantile(TAIL) for name, each in window.classes.items()}
+    return {name: _measured(tail_us / 1e3) for name, tail_us in tails_us.items() if tail_us > 0.0}
+
+
+def _latency_ms(window: Window, tails_ms: Mapping[str, float]) -> float | None:
+    if tails_ms:
+        return math.exp(sum(map(math.log, tails_ms.values())) / len(tails_ms))
     return 1e3 * window.time_in_system_s if window.time_in_system_s else None
 
 
@@ -93,6 +103,8 @@ class Proposal(BaseModel):
         pool_tuple: The tuple; the one in force where it abstains or would keep it.
         abstained: Whether it has no advice.
         gain: ln of the goodput expected over that of the tuple in force; None where it is not estimated.
+        gain_low: Lower end of the interval of that; None where it is not told, as in older logs.
+        gain_high: Upper end of it.
         improvement: Regret that trying it is expected to take off what is kept, as a share; None where not estimated.
         reason: Why, in a sentence.
         model_digest: What answered.
@@ -102,7 +114,9 @@ class Proposal(BaseModel):
 
     pool_tuple: PoolTuple
     abstained: bool
-    gain: Annotated[float, Field(ge=-MOST_GAIN, le=MOST_GAIN)] | None = None
+    gain: _Gain | None = None
+    gain_low: _Gain | None = None
+    gain_high: _Gain | None = None
     improvement: Annotated[float, Field(ge=0.0, le=1.0)] | None = None
     reason: str
     model_digest: str = ""
@@ -117,14 +131,24 @@ class Proposal(BaseModel):
         """
         gain = None if prediction.expected_gain is None else prediction.expected_gain - over_first
         credible = gain is None or abs(gain) <= MOST_GAIN  # no number is not either
+        estimated = gain is not None and credible
         return cls(
             pool_tuple=prediction.pool_tuple,
             abstained=prediction.abstained or not credible,
             gain=gain if credible else None,
+            gain_low=_bound(prediction.gain_low, over_first) if estimated else None,
+            gain_high=_bound(prediction.gain_high, over_first) if estimated else None,
             improvement=_share(prediction.improvement),
             reason=prediction.reasons[0] if prediction.reasons else "the predictor gives no reason",
             model_digest=prediction.model_digest,
         )
+
+
+def _bound(gain: float | None, over_first: float) -> float | None:
+    """An end of the interval of a gain over the tuple in force, as far as it can be believed; None where none is."""
+    if gain is None or not math.isfinite(gain - over_first):
+        return None
+    return min(max(gain - over_first, -MOST_GAIN), MOST_GAIN)
 
 
 def _share(improvement: float | None) -> float | None:

@@ -1,0 +1,43 @@
+"""What a tuner is made of besides its server, tried: its models, the way to a service, the port of its page."""
+
+from collections.abc import Callable, Iterator
+
+from poolpilot.errors import PoolPilotError
+from poolpilot.serve.commands.config.account_trial import AccountTrial
+from poolpilot.serve.commands.tune.tune_settings import TuneSettings
+from poolpilot.serve.commands.tune.tuner_parts import challenger_for, predictor_for
+
+
+def part_trials(settings: TuneSettings, *, beside_another: bool) -> Iterator[AccountTrial]:
+    """Makes, and lets go of, each part without which `poolpilot tune` would end at its start.
+
+    Args:
+        settings: The settings of the tuner.
+        beside_another: Whether a tuner is at work already, which may have the page's port until it makes room.
+    """
+    if settings.keeper:
+        return  # it asks nobody and shows nothing
+    if settings.remote is not None:
+        known = "address, token and certificates are of use; it was not asked"
+        yield _tried("service", f"{settings.remote}: {known}", settings.service_link)
+    elif settings.proposed is None:
+        yield _tried("model", f"{settings.model or 'what ships'} loads", lambda: predictor_for(settings))
+    if settings.challenger is not None:
+        yield _tried("challenger", f"{settings.challenger} loads", lambda: challenger_for(settings))
+    if settings.page is not None:
+        found = f"port {settings.page} of loopback is free" if settings.page else "any port of loopback that is free"
+        yield _tried("page", found, lambda: _bind(settings.page or 0), needed=not beside_another)
+
+
+def _tried(name: str, found: str, attempt: Callable[[], object], *, needed: bool = True) -> AccountTrial:
+    try:
+        attempt()
+    except PoolPilotError as error:
+        return AccountTrial(name, str(error), False, needed)
+    return AccountTrial(name, found)
+
+
+def _bind(port: int) -> None:
+    from poolpilot.serve.page.page_server import page_socket  # nobody else pays for a web server
+
+    page_socket(port, "--page").close()

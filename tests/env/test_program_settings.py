@@ -1,0 +1,82 @@
+"""What the environment says is understood as people write it, and a value that is not names its variable."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_settings import SettingsConfigDict
+
+from poolpilot.env.program_settings import ProgramSettings
+from poolpilot.errors import SettingError
+
+
+class Oven(BaseModel):
+    """A nested model."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    minutes: tuple[int, ...] = (10, 20)
+
+
+class BakeSettings(ProgramSettings):
+    """Settings of a made-up program."""
+
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_BAKE_")
+
+    fillings: tuple[str, ...] = ()
+    sacks: tuple[Path, ...] = ()
+    span: tuple[float, float] = (0.0, 1.0)
+    oven: Oven = Field(default=Oven())
+
+
+@pytest.mark.parametrize(
+    ("written", "fillings"),
+    [
+        ("nuts", ("nuts",)),
+        ("nuts, sour plums", ("nuts", "sour plums")),
+        ('["nuts, chopped", "plums"]', ("nuts, chopped", "plums")),
+        ("7", ("7",)),
+        ("", ()),
+    ],
+)
+def test_a_list_is_written_with_commas_or_in_json(
+    written: str, fillings: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("POOLPILOT_BAKE_FILLINGS", written)
+    assert BakeSettings.load(None, {}).fillings == fillings
+
+
+def test_lists_of_other_kinds_and_nested_ones_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("SACKS", "rye,wheat"), ("SPAN", "0.5,2"), ("OVEN__MINUTES", "3, 4")):
+        monkeypatch.setenv(f"POOLPILOT_BAKE_{name}", value)
+    settings = BakeSettings.load(None, {})
+    assert (settings.sacks, settings.span) == ((Path("rye"), Path("wheat")), (0.5, 2.0))
+    assert settings.oven.minutes == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "form"),
+    [
+        ("POOLPILOT_BAKE_FILLINGS", '["nuts"', "commas between them, or a list in JSON"),
+        ("POOLPILOT_BAKE_OVEN__MINUTES", "[3", "commas between them, or a list in JSON"),
+        ("POOLPILOT_BAKE_OVEN", "hot", "a variable of its own, whose name goes on with __"),
+    ],
+)
+def test_a_value_that_is_not_understood_names_its_variable(
+    variable: str, value: str, form: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(variable, value)
+    file = tmp_path / "bake.toml"
+    file.write_text('fillings = ["nuts"]\n')
+    for named in (None, file):
+        with pytest.raises(SettingError) as caught:
+            BakeSettings.load(named, {})
+        assert str(caught.value).startswith(f"the variable {variable} is {value!r}: write ")
+        assert form in str(caught.value)
+        assert "TOML" not in str(caught.value)
+
+
+def test_a_wrong_value_of_a_list_is_that_of_its_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POOLPILOT_BAKE_OVEN__MINUTES", "3,soon")
+    with pytest.raises(SettingError, match=r"setting 'oven\.minutes\.1'.*it is 'soon'"):
+        BakeSettings.load(None, {})

@@ -1,0 +1,85 @@
+"""What keeps a tuner from starting is told before it starts, its account apart."""
+
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from poolpilot.serve.commands.config.account_trial import AccountTrial
+from poolpilot.serve.commands.config.config_command import CheckConfigSettings, check_config
+from poolpilot.serve.commands.config.part_trials import part_trials
+from poolpilot.serve.commands.presentation.exit_codes import REFUSED
+from poolpilot.serve.commands.tune.tune_settings import TuneSettings
+from poolpilot.serve.page.page_server import LOOPBACK
+
+REMOTE = {"remote": "https://127.0.0.1:1"}
+
+
+def tried(flags: Mapping[str, Any], *, beside_another: bool = False) -> dict[str, AccountTrial]:
+    """The trials of the parts of a tuner by their names."""
+    settings = TuneSettings.load(None, {"backend": "simulated", **flags})
+    return {trial.name: trial for trial in part_trials(settings, beside_another=beside_another)}
+
+
+@pytest.mark.parametrize("mode", ["observe", "apply"])
+def test_what_ships_can_be_had(mode: str) -> None:
+    trials = tried({"mode": mode, "challenger": Path("network"), "page": 0})
+    assert list(trials) == ["model", "challenger", "page"]
+    assert all(trial.good for trial in trials.values())
+    assert trials["model"].found == "what ships loads"
+
+
+@pytest.mark.parametrize("name", ["model", "challenger"])
+def test_model_that_does_not_load_is_refused(name: str, tmp_path: Path) -> None:
+    trial = tried({name: tmp_path / "gone"})[name]
+    assert trial.refuses
+    assert "gone" in trial.found
+
+
+def test_service_is_not_asked(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("predict secret-word\n")
+    token.chmod(0o600)
+    trials = tried({**REMOTE, "token_file": token})
+    assert list(trials) == ["service"]
+    assert trials["service"].good
+    assert "secret-word" not in trials["service"].found
+
+
+@pytest.mark.parametrize("named", ["token_file", "remote_authority", "remote_certificate"])
+def test_service_whose_files_are_of_no_use_is_refused(named: str, tmp_path: Path) -> None:
+    file = tmp_path / "open.pem"
+    file.write_text("nothing of use")
+    file.chmod(0o644)
+    for path in (file, tmp_path / "gone.pem"):
+        trial = tried({**REMOTE, named: path})["service"]
+        assert trial.refuses
+        assert path.name in trial.found
+
+
+def test_port_of_the_page_is_tried_and_left_free() -> None:
+    with socket.create_server((LOOPBACK, 0)) as taken:
+        port = taken.getsockname()[1]
+        trial = tried({"page": port})["page"]
+        assert trial.refuses
+        assert f"port {port} on {LOOPBACK} is in use" in trial.found
+        assert not tried({"page": port}, beside_another=True)["page"].refuses, "that tuner may have it"
+    assert tried({"page": port})["page"].good
+    assert tried({"page": port})["page"].good
+
+
+def test_keeper_needs_none_of_it(tmp_path: Path) -> None:
+    settings = TuneSettings.load(None, {"dsn": "S=none", "keeper": True, "model": tmp_path / "gone"})
+    assert list(part_trials(settings, beside_another=False)) == []
+
+
+def test_check_ends_as_tune_would(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "tuner.toml"
+    file.write_text(f'backend = "simulated"\nmodel = "{tmp_path}/gone"\n', encoding="utf-8")
+    with pytest.raises(typer.Exit) as ended:
+        check_config(CheckConfigSettings(file=file), None)
+    assert ended.value.exit_code == REFUSED
+    assert "The settings cannot be followed" in capsys.readouterr().out
