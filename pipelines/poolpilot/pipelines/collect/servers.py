@@ -20,10 +20,11 @@ def open_native(workload: Workload, initial: PoolTuple | None = None) -> PoolSer
         SettingError: There are too few processors.
         ServerError: There are too few descriptors, or the pool or the load did not start.
     """
-    from poolpilot.env.servers.native import NativeServer, Pinning
+    from poolpilot.env.servers.native import MAX_CONNECTIONS, NativeServer, Pinning
 
     others = sorted(os.sched_getaffinity(0))[workload.cpus :]
-    return NativeServer(workload, pinning=Pinning(load=others or None), initial=initial)
+    most = max(workload.connections, MAX_CONNECTIONS)
+    return NativeServer(workload, pinning=Pinning(load=others or None), initial=initial, max_connections=most)
 
 
 def new_spectral_climber(knobs: KnobSpace) -> Climber:
