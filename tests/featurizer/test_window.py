@@ -190,7 +190,7 @@ BAD_INPUT: list[tuple[Change, str, str]] = [
     (drop("pool_tuple", "pool_size"), "pool_size", "pool_tuple lacks the field 'pool_size'"),
     (put("pool_tuple", "colour", value=1), "colour", "pool_tuple has an unknown field 'colour'"),
     (put("classes", value=[]), "classes", "a list; allowed is an object"),
-    (put("classes", value={str(i): {} for i in range(9)}), "classes", "9 entries; allowed are at most 8"),
+    (put("classes", value={str(i): {} for i in range(65)}), "classes", "65 entries; allowed are at most 64"),
     (put("classes", value={"": {}}), "classes", "1 to 64 printable characters"),
     (put("classes", value={"a\nb": {}}), "classes", "1 to 64 printable characters"),
     (put("classes", "read", value=3), "classes.read", "3; allowed is an object"),

@@ -17,7 +17,8 @@ from poolpilot.featurizer.snapshot import LATENCY_PREFIX, SERVER_KINDS, ServerKi
 IN_SYSTEM = "in_system_us"
 """Counter that integrates the number of requests in the system over time, where a server has one."""
 
-MOST_CLASSES = 8
+MOST_CLASSES = 64
+"""Classes of a request from outside; what a load sends has no more. A pool of ours knows eight by name."""
 LONGEST_CLASS_NAME = 64
 LONGEST_DURATION_S = 86_400.0
 SHORTEST_DURATION_S = 1e-6

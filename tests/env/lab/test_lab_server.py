@@ -92,6 +92,15 @@ def test_environment_without_workloads_is_refused() -> None:
         MariadbPoolEnv([])
 
 
+def test_server_has_room_for_all_connections_of_its_workload() -> None:
+    twelve = tuple(SqlClass(f"class{n}", "waiting", 200) for n in range(12))
+    storm = SqlClass("logins", "reconnect", 100)
+    place = LabPlace()
+    assert place.lab(SLEEPERS).settings.max_connections == place.server.max_connections == 2000
+    assert place.lab(SqlWorkload("w", "test", twelve)).settings.max_connections > 2400
+    assert place.lab(SqlWorkload("w", "test", (*twelve, storm))).settings.max_connections > 2600
+
+
 def test_slow_disk_shows_in_what_commits_take(place: LabPlace) -> None:
     workload = draw_workload(FAMILIES["slow_disk"], 1, 0)
     with LabServer(workload, place) as server:

@@ -56,6 +56,18 @@ def test_a_machine_larger_than_any_known_one_is_named(curves: ResponseCurves) ->
     assert prediction.reasons[0] == "the known workloads ran on 1 to 2 processors, and this server has 64"
 
 
+def test_curves_of_which_nothing_was_kept_that_could_be_compared_advise_nothing(curves: ResponseCurves) -> None:
+    """Before, every workload was as if known, and one that promised most was advised."""
+    window, limits = window_under(2)
+    alike = curves.without_family("compute")
+    none_kept = tuple(one.model_copy(update={"ratios": ()}) for one in alike.curves)
+    blank = ResponseCurves(grid=alike.grid, source=alike.source, curves=none_kept)
+    assert LatentAdvisor(alike).predict([window], limits, Objective()).verdict == "change"
+    prediction = LatentAdvisor(blank).predict([window], limits, Objective())
+    assert prediction.verdict == "no advice"
+    assert prediction.reasons[0].startswith("nothing that this server shows was kept of any known workload")
+
+
 def test_without_a_window_or_a_configuration_it_is_one_sentence(curves: ResponseCurves) -> None:
     window, _ = window_under(2)
     odd = KnobSpace.of(2, Knob("pool_size", 1, 8, 2, "workers"), Knob("oversubscribe", 7, 9, 7, "threads"))

@@ -94,6 +94,26 @@ def test_same_windows_get_the_same_answer(curves: ResponseCurves) -> None:
     assert first == second
 
 
+def test_on_a_machine_larger_than_any_known_one_it_tries_and_says_so(curves: ResponseCurves) -> None:
+    beyond = "the known workloads ran on 1 to 2 processors, and this server has 96"
+    bandit = LatentBandit(curves)
+    with server_with_peak(32.0, cpus=96) as server:
+        windows = [window_of(server)]
+        trial = bandit.predict(windows, server.knobs, Objective())
+        assert (trial.abstained, trial.reasons[1:]) == (False, (beyond,))
+        while (end := bandit.predict(windows, server.knobs, Objective())).improvement is not None:
+            server.apply(end.pool_tuple)
+            windows.append(window_of(server))
+    assert end.reasons[1:] == (beyond,)
+
+
+def test_curves_without_looks_are_tried_by_their_answers_alone(curves: ResponseCurves) -> None:
+    blank = [one.model_copy(update={"ratios": ()}) for one in curves.curves]
+    library = ResponseCurves(grid=curves.grid, source=curves.source, curves=tuple(blank))
+    with server_with_peak(2.0) as server:
+        assert tried(LatentBandit(library), server, most=4)[-1] == 2
+
+
 def test_without_the_processors_it_abstains(curves: ResponseCurves) -> None:
     with server_with_peak(32.0) as server:
         prediction = LatentBandit(curves).predict([window_of(server)], KnobSpace(None, server.knobs.knobs), Objective())
@@ -116,7 +136,7 @@ def test_a_trial_says_what_it_is_expected_to_take_off_and_the_end_does_not(curve
 def test_library_of_a_grid_without_multiples_of_the_processors_is_served(curves: ResponseCurves) -> None:
     """Before, it was taken, and every prediction from it failed: it had no reference column."""
     grid = curves.grid.model_copy(update={"multiples": ()})
-    short = [one.model_copy(update={"log_worth": one.log_worth[: len(grid)]}) for one in curves.curves]
+    short = [one.model_copy(update={"log_worth": one.log_worth[: len(grid)], "ratios": ()}) for one in curves.curves]
     library = ResponseCurves(grid=grid, source=curves.source, curves=tuple(short))
     with server_with_peak(32.0) as server:
         assert tried(LatentBandit(library), server, most=4)[-1] in range(16, 65)

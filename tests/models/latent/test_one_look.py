@@ -123,6 +123,19 @@ def test_what_a_rule_advises_keeps_the_floors_too(
     assert any("long ones are among them" in reason for reason in prediction.reasons) == (rows_per_s > 0.0)
 
 
+def test_what_a_rule_advises_says_that_no_known_workload_ran_on_so_large_a_machine(
+    curves: ResponseCurves, window_of: Callable[..., Window]
+) -> None:
+    waiting = {"connections": 256.0, "utilisation": 0.1, "active_threads_mean": 96.0, "queue_length_mean": 100.0}
+    waiting["waits_row_lock_per_request"] = 0.0
+    seen = window_of(1, PoolTuple(2, 3, 500), **waiting).without_classes()
+    seen = replace(seen, indicators={"machine_idle_share": 0.9})
+    look = OneLook(cast("ScorePredictor", Told(2, abstained=True)), LatentAdvisor(curves), WaitRules())
+    prediction = look.predict([seen], KnobSpace.stock(96), Objective())
+    assert (prediction.verdict, prediction.expected_gain) == ("change", None)
+    assert prediction.reasons[1] == "the known workloads ran on 1 to 2 processors, and this server has 96"
+
+
 def test_shipped_network_answers_for_the_workload_that_it_knows(window: tuple[Window, KnobSpace]) -> None:
     seen, limits = window
     look = OneLook(ScorePredictor(load_champion()), LatentAdvisor(load_curves()))

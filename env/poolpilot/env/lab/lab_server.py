@@ -19,6 +19,8 @@ from poolpilot.errors import ServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 POLL_S = 0.1
+SPARE_CONNECTIONS = 16
+"""Connections of a server beside those of its load: the administrator's, the side job's, a look from outside."""
 
 
 class LabPlace(BaseModel):
@@ -28,7 +30,8 @@ class LabPlace(BaseModel):
 
     folder: Path = Field(default=Path("lab"), description="Folder of the test servers; made where it is missing.")
     server: LabSettings = Field(
-        default=LabSettings(), description="What the servers share; data set and disk are those of a workload."
+        default=LabSettings(),
+        description="What the servers share; data set and disk are those of a workload, and room for its connections.",
     )
     watch: WatchSettings = WatchSettings()
     connect_within_s: float = Field(
@@ -39,7 +42,9 @@ class LabPlace(BaseModel):
     def lab(self, workload: SqlWorkload, number: int = 1) -> Lab:
         """The test server that a workload runs in; of several with its data set, the one of a number from 1 on."""
         slow = workload.slow_disk_us is not None
-        settings = self.server.model_copy(update={"dataset": workload.dataset, "slow_disk": slow})
+        most = max(self.server.max_connections, workload.most_connections + SPARE_CONNECTIONS)
+        asked = {"dataset": workload.dataset, "slow_disk": slow, "max_connections": most}
+        settings = self.server.model_copy(update=asked)
         name = workload.dataset if number == 1 else f"{workload.dataset}-{number}"
         return Lab(self.folder / name, settings, workload.server_options)
 

@@ -1,5 +1,6 @@
 """A workload of the test server: classes of statements that sysbench sends, with their targets and constraints."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self, get_args
@@ -8,6 +9,7 @@ from poolpilot.env.lab.script_options import OptionValue, check_options
 from poolpilot.env.lab.side_job import SideJob
 from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
+from poolpilot.featurizer.window import MOST_CLASSES
 
 Script = Literal[
     "oltp_point_select",
@@ -36,6 +38,8 @@ MOST_CONNECTIONS = 1024
 LEAST_BUFFER_POOL_MB, MOST_BUFFER_POOL_MB = 8, 65_536
 MOST_CAPACITY_SHARE = 4.0
 DELAYS = 3
+LONGEST_CYCLE_S = 60.0
+"""Up to here periods that differ are taken for one cycle, their common multiple: windows hold whole ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,7 @@ class SqlWorkload:
     Attributes:
         name: Unique name.
         family: Family it was drawn from; families, not workloads, are held out.
-        classes: Request classes.
+        classes: Request classes, 1..64.
         dataset: Data it runs on.
         cpus: Processors the server may use.
         slow_disk_us: Latency added to every read, write and flush of the server; None for the disk as it is.
@@ -135,8 +139,11 @@ class SqlWorkload:
         Raises:
             SettingError: A field is unknown or out of its range.
         """
-        if not self.classes:
-            raise SettingError(f"the workload {self.name} needs at least one class")
+        if not 1 <= len(self.classes) <= MOST_CLASSES:
+            raise SettingError(
+                f"the workload {self.name} has {len(self.classes)} classes; it needs at least one and may have "
+                f"{MOST_CLASSES}"
+            )
         if self.cpus < 1:
             raise SettingError(f"the workload {self.name} has {self.cpus} processors; it needs at least one")
         names = [one.name for one in self.classes]
@@ -163,9 +170,34 @@ class SqlWorkload:
         return sum(one.connections for one in self.classes if one.script not in RECONNECTING)
 
     @property
+    def most_connections(self) -> int:
+        """Connections that its server may see at once: one may come before the server has noted that the last went."""
+        return 2 * self.connections - self.held_connections
+
+    @property
     def cycle_s(self) -> float:
-        """Seconds after which bursts and side job begin anew; 0 for an even load."""
-        return max(self.side.cycle_s if self.side else 0.0, *(one.burst_period_s for one in self.classes), 0.0)
+        """Seconds after which all bursts and the side job begin anew, or the rarest where that is too long; else 0."""
+        return self._common_cycle_s or max(self._periods_s, default=0.0)
+
+    @property
+    def has_cycle(self) -> bool:
+        """Whether all that repeats itself does so after `cycle_s`; also where nothing does."""
+        return not self._periods_s or self._common_cycle_s is not None
+
+    @property
+    def _periods_s(self) -> tuple[float, ...]:
+        """Seconds after which each of what repeats itself begins anew."""
+        periods_s = (self.side.cycle_s if self.side else 0.0, *(one.burst_period_s for one in self.classes))
+        return tuple(one for one in periods_s if one > 0.0)
+
+    @property
+    def _common_cycle_s(self) -> float | None:
+        """Least common multiple of the periods, in whole milliseconds; None where it is too long or there are none."""
+        longest_s = max(self._periods_s, default=0.0)
+        if len(set(self._periods_s)) <= 1:
+            return longest_s or None
+        multiple_s = math.lcm(*(max(round(1000.0 * one), 1) for one in self._periods_s)) / 1000.0
+        return multiple_s if multiple_s <= max(LONGEST_CYCLE_S, longest_s) else None
 
     @property
     def server_options(self) -> tuple[str, ...]:

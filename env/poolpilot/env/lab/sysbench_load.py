@@ -88,7 +88,8 @@ class Sender:
         code = self.process.poll()
         if code is not None:
             fatal = [line for line in self.log.read_text(errors="replace").splitlines() if "FATAL" in line]
-            reason = fatal[0].strip() if fatal else f"it ended with code {code}"
+            # That it cannot connect is one line, and why the next one.
+            reason = " ".join(line.strip() for line in fatal[:2]) or f"it ended with code {code}"
             raise ServerError(f"sysbench of class {self.of_class.name!r} has stopped in mid-run: {reason}")
 
 

@@ -1,5 +1,6 @@
 """One look, one answer: what the known curves that look like a server's windows would advise, and how sure that is."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -129,12 +130,14 @@ class LatentAdvisor:
 
     def _unknown(self, distances: NDArray[np.float64], limits: KnobSpace) -> tuple[str, ...]:
         """Why the library says nothing of this server, as sentences."""
-        said = []
-        most = self.curves.most_cpus
-        if limits.cpus > most:
-            said.append(f"the known workloads ran on 1 to {most} processors, and this server has {limits.cpus}")
+        said = list(self.curves.beyond(limits))
         nearest = float(distances.min())
-        if nearest > self.settings.most_unlike:
+        if math.isinf(nearest):
+            said.append(
+                "nothing that this server shows was kept of any known workload, so that nobody knows which of them it "
+                "is like"
+            )
+        elif nearest > self.settings.most_unlike:
             said.append(
                 f"the workload is unlike all {len(self.curves.curves)} known ones (distance {nearest:.2f}, known up to "
                 f"{self.settings.most_unlike:g})"

@@ -5,6 +5,7 @@ every trial adds is how its answer compares with theirs (`belief.py`).
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -52,7 +53,8 @@ class LatentBandit:
     """Names the configuration whose trial promises most until none promises enough, then the best one measured.
 
     It is for who measures what follows and goes back; `LatentAdvisor` speaks to who does not. Its curves are stated for
-    any machine, and what a server does not show is left out of the comparison, so it serves any number of processors.
+    any machine, and what a server does not show is left out of the comparison, so it serves any number of processors;
+    on a machine larger than any known one it tries all the same, and says so.
 
     Args:
         curves: The known response curves.
@@ -78,8 +80,10 @@ class LatentBandit:
         usable = placed.useful(windows[-1]) & within_floors(placed.tuples, windows, objective)
         trial = belief.most_promising(self.settings.trial_price, usable)
         if trial is None or belief.improvement[trial] < self.settings.min_improvement:
-            return self._best_measured(windows, belief, objective)
-        return self._tried(windows, belief, placed.tuples[trial], trial)
+            prediction = self._best_measured(windows, belief, objective)
+        else:
+            prediction = self._tried(windows, belief, placed.tuples[trial], trial)
+        return replace(prediction, reasons=(*prediction.reasons, *self.curves.beyond(limits)))
 
     def _tried(self, windows: Sequence[Window], belief: Belief, pool_tuple: PoolTuple, place: int) -> Prediction:
         in_force = windows[-1].pool_tuple

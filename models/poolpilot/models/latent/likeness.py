@@ -38,7 +38,7 @@ class LikenessSettings(BaseModel):
 
 
 def squared_distances(curves: ResponseCurves, windows: Sequence[Window], limits: KnobSpace) -> NDArray[np.float64]:
-    """Mean squared distance of the windows to every curve, in spreads, (S,); all 0 where nothing can be compared."""
+    """Mean squared distance of the windows to every curve, in spreads, (S,); infinite where nothing can be compared."""
     found = []
     for window in windows:
         known = curves.looks[curves.grid.nearest_reference(limits, window.pool_tuple)]
@@ -46,7 +46,7 @@ def squared_distances(curves: ResponseCurves, windows: Sequence[Window], limits:
         if count.any():
             found.append(_means(squares, count))
     if not found:
-        return np.zeros(len(curves.curves))
+        return np.full(len(curves.curves), np.inf)
     distances: NDArray[np.float64] = np.mean(found, axis=0)
     return distances
 
@@ -61,8 +61,10 @@ def prior_by_likeness(
 def prior_by_distance(
     curves: ResponseCurves, distances: NDArray[np.float64], settings: LikenessSettings
 ) -> NDArray[np.float64]:
-    """The same where the squared distances are known, (S,)."""
-    alike = curves.prior * np.exp(-(distances - distances.min()) / (2.0 * settings.bandwidth**2))
+    """The same where the squared distances are known, (S,); what no distance tells apart is alike."""
+    nearest = distances.min()
+    further = distances - nearest if np.isfinite(nearest) else np.zeros_like(distances)
+    alike = curves.prior * np.exp(-further / (2.0 * settings.bandwidth**2))
     prior: NDArray[np.float64] = (1.0 - settings.doubt) * alike / alike.sum() + settings.doubt * curves.prior
     return prior
 

@@ -55,7 +55,8 @@ class OneLook:
         step = None if found is None else furthest_within_floors(found.pool_tuple, windows, objective)
         if found is None or step is None:
             return None
-        return Prediction(step, windows[-1].pool_tuple, False, (found.reason,), self.rules.digest)
+        reasons = (found.reason, *self.advisor.curves.beyond(limits))
+        return Prediction(step, windows[-1].pool_tuple, False, reasons, self.rules.digest)
 
     def _may_lose(self, told: Prediction, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> bool:
         """Whether a change may lose to what is in force; after several windows its gain is stated over the first."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.sparse_rows import SparseRows
 from poolpilot.errors import ArtefactError
 from poolpilot.featurizer.schema import moments_of_present
@@ -122,6 +123,13 @@ class ResponseCurves(BaseModel):
     def most_cpus(self) -> int:
         """Processors of the largest machine."""
         return max(curve.cpus for curve in self.curves)
+
+    def beyond(self, limits: KnobSpace) -> tuple[str, ...]:
+        """What is to be known of advice on a machine larger than any of the library's, in a sentence; else nothing."""
+        if limits.processors is None or limits.processors <= self.most_cpus:
+            return ()
+        known = f"the known workloads ran on 1 to {self.most_cpus} processors"
+        return (f"{known}, and this server has {limits.processors}",)
 
     @cached_property
     def digest(self) -> str:

@@ -72,6 +72,15 @@ def _network(server_kind: ServerKind, model: Path | None) -> Path | None:
     return champion_folder(None, model_for(server_kind))
 
 
+def curves_beside(predictor: Predictor) -> ResponseCurves:
+    """The known curves that a predictor goes by, or those that are known to whoever asks one without.
+
+    Raises:
+        ArtefactError: The file of the curves cannot be read, or holds none.
+    """
+    return predictor.advisor.curves if isinstance(predictor, OneLook) else load_curves()
+
+
 def one_look(server_kind: ServerKind, network: Artefact, curves: ResponseCurves) -> OneLook:
     """One look at a kind of server; rules stand for what a MariaDB does not time, as pools of ours do."""
     rules = WaitRules() if server_kind == "mariadb" else None

@@ -22,11 +22,14 @@ def open_native(workload: Workload, initial: PoolTuple | None = None, backlog_li
         SettingError: There are too few processors.
         ServerError: There are too few descriptors, or the pool or the load did not start.
     """
-    from poolpilot.env.servers.native import NativeServer, Pinning
+    from poolpilot.env.servers.native import MAX_CONNECTIONS, NativeServer, Pinning
 
     others = sorted(os.sched_getaffinity(0))[workload.cpus :]
     load = LoadSettings() if backlog_limit is None else LoadSettings(backlog_limit=backlog_limit)
-    return NativeServer(workload, pinning=Pinning(load=others or None), load_settings=load, initial=initial)
+    most = max(workload.connections, MAX_CONNECTIONS)
+    return NativeServer(
+        workload, pinning=Pinning(load=others or None), load_settings=load, initial=initial, max_connections=most
+    )
 
 
 def new_spectral_climber(knobs: KnobSpace) -> Climber:

@@ -11,7 +11,7 @@ from poolpilot.env.measurement.settling import interval_s
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import regret
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.pipelines.store.dataset import read_dataset
+from poolpilot.pipelines.store.dataset import pool_timer, read_dataset
 from poolpilot.pipelines.store.leak_faults import composition_of
 from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck
 from poolpilot.pipelines.store.records import StagingStore
@@ -22,6 +22,8 @@ CARD_FILE = "CARD.md"
 
 FEW = 2
 """So many compositions of a family are named; of more, which are drawn at random, their number."""
+
+MARIADB_TIMER = "MariaDB's own"
 
 LICENCE = "Licence: that of the repository the records come with."
 
@@ -87,7 +89,7 @@ def _contents(sweeps: Sequence[WorkloadSweep], rows: Sequence[Row]) -> list[str]
         f"({', '.join(f'{count} {kind}' for kind, count in sorted(kinds.items()))}).",
         f"* Windows of a sweep: {min(seconds):.2f} to {max(seconds):.2f} s, after {min(settled):.2f} to "
         f"{max(settled):.2f} s of settling.",
-        f"* Timer of the pool: {', '.join(sorted({str(row['timer']) for row in rows}))}.",
+        f"* Timer of the pool: {', '.join(sorted({pool_timer(row) or MARIADB_TIMER for row in rows}))}.",
         f"* Processor time taken by the hypervisor: {100 * float(np.mean(steal)) if steal else 0.0:.1f} % on average.",
     ]
 

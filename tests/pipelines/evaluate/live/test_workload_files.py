@@ -124,6 +124,9 @@ def test_what_nothing_goes_by_is_remarked(tmp_path: Path) -> None:
     assert "with rate_per_s nobody pauses" in read_stage(written(tmp_path, open_loop), LabPlace()).remarks[0]
     modelled = {**SIMULATED, "server": "native", "machine": {"law": "magic"}}
     assert "for a simulated server alone" in read_stage(written(tmp_path, modelled), LabPlace()).remarks[0]
+    odd = [{**READS, "name": f"class{n}", "burst_period_s": one} for n, one in enumerate((0.97, 1.03))]
+    stage = read_stage(written(tmp_path, of_mariadb(classes=odd)), LabPlace())
+    assert "give them periods of a small common multiple" in stage.remarks[0]
     offered = of_mariadb(classes=[{**READS, "think_ms": 5.0, "capacity_share": 0.5}])
     assert "where a rate is offered nobody pauses" in read_stage(written(tmp_path, offered), LabPlace()).remarks[0]
 

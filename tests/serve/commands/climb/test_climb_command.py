@@ -14,9 +14,12 @@ from tests.conftest import EndingCurve
 from poolpilot.env.tuning.backends import draw
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import LostServerError, ServerError
+from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.card import ModelKind
 from poolpilot.models.champion import champion_folder
+from poolpilot.models.predictor import Prediction
 from poolpilot.native_pool import SpectralSettings
+from poolpilot.serve.commands.climb.climb_command import said_of_all
 from poolpilot.serve.commands.options.tuning_options import TuningOptions
 
 CURVE = ("climb", "--backend", "curve", "--seconds", 10)
@@ -113,6 +116,16 @@ def test_warm_climb_prints_what_was_tried_and_why(invoke: Callable[..., Any], tm
     named = [prediction["pool_tuple"] for prediction in read(path)["predictions"]]
     assert 1 <= len(named) <= 5
     assert f"({named[0]['pool_size']}, {named[0]['oversubscribe']}, {named[0]['timer_interval_ms']})" in result.out
+
+
+def test_what_all_trials_have_in_common_is_said_once() -> None:
+    def told(*reasons: str) -> Prediction:
+        in_force = PoolTuple(2, 3, 500)
+        return Prediction(in_force, in_force, False, reasons, "digest")
+
+    beyond = "this server has 256"
+    assert said_of_all([told("a", beyond), told("b", "a floor", beyond)]) == [beyond]
+    assert said_of_all([told("a", "the CPU is idle"), told("b")]) == []
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ class MadeUpServer:
 
 @pytest.fixture
 def window(window_values: dict[str, Any]) -> Window:
-    return replace(Window.from_dict(window_values), in_system=5.0)
+    return replace(Window.from_dict(window_values), in_system=5.0, server_kind="mariadb")
 
 
 @pytest.fixture
@@ -176,6 +176,28 @@ def test_without_advice_the_constant_is_named_that_may_be_set_untried(
     assert advice["neutral"].startswith("(16, 3, 10) over the default gained")
     assert "untried" in result.out
     assert f"poolpilot climb {DSN} --warm --execute" in advice["next_steps"]
+
+
+@pytest.mark.parametrize("cpus", [1, 4, 16, 64])
+def test_without_advice_on_other_processors_known_curves_name_a_constant(
+    invoke: Callable[..., Any], on: Callable[..., None], window: Window, cpus: int, tmp_path: Path
+) -> None:
+    on(cpus, replace(prediction_of(window, window.pool_tuple.pool_size), abstained=True))
+    result = invoke("advise", DSN, "--json", tmp_path / "advice.json")
+    said = json.loads((tmp_path / "advice.json").read_text(encoding="utf-8"))["neutral"]
+    assert f"loses least of all constants on {cpus} processor" in said
+    assert "simulated" in said
+    assert "untried" in result.out
+
+
+def test_on_a_machine_larger_than_any_known_one_that_is_said_and_no_constant_named(
+    invoke: Callable[..., Any], on: Callable[..., None], tmp_path: Path
+) -> None:
+    on(256)
+    invoke("advise", DSN, "--json", tmp_path / "advice.json")
+    advice = json.loads((tmp_path / "advice.json").read_text(encoding="utf-8"))
+    assert "the known workloads ran on 1 to 127 processors, and this server has 256" in advice["prediction"]["reasons"]
+    assert advice["neutral"] is None
 
 
 def test_while_a_backup_runs_only_another_look_is_named(

@@ -51,7 +51,11 @@ def test_says_when_it_abstains(
     assert "no advice, because requests wait silently" in result.out
     assert {"poolpilot sweep DSN --execute", "poolpilot climb DSN --warm --execute"} <= set(result.out.splitlines())
     assert "leave it" not in result.out
-    assert "%" not in result.out
+    assert "expected" not in result.out
+    said = " ".join(result.out.replace("│", " ").split())
+    known = f"the {len(load_curves().curves)} known workloads, most of them simulated"
+    assert "untried" in said
+    assert f"loses least of all constants on 2 processors under {known}" in said
 
 
 def test_leaves_it_only_where_it_knows(

@@ -6,6 +6,7 @@
 -- pays for that too where a rate is offered.
 
 local ffi = require("ffi")
+local bursts = require("bursts")
 
 ffi.cdef [[
    typedef struct { int64_t seconds; int64_t nanoseconds; } pp_timespec;
@@ -38,7 +39,7 @@ local options = {
 
 local client = {}
 
-local slot, spec, due_us
+local slot, spec, due_us, within_burst, after
 
 local function now_us()
    ffi.C.clock_gettime(MONOTONIC, spec)
@@ -72,29 +73,20 @@ local function record(us)
    slot[place] = slot[place] + 1
 end
 
--- The next moment inside a burst, from a moment; bursts of all connections coincide.
-local function within_burst(us)
-   local period_us = sysbench.opt.burst_period_s * 1e6
-   if period_us <= 0 then return us end
-   local into_us = (us - sysbench.opt.burst_offset * period_us) % period_us
-   if into_us < sysbench.opt.burst_share * period_us then return us end
-   return us - into_us + period_us
-end
-
 local function gap_us()
    return exponential(1e6 * sysbench.opt.threads / sysbench.opt.rate_per_s)
 end
 
--- When the next request is due: a pause after now or, where a rate is offered, a gap after the one before.
+-- When the next request is due: a pause after now or, where a rate is offered, a gap of bursts after the one before.
 local function next_due_us()
    if sysbench.opt.rate_per_s > 0 then
       local oldest_us = now_us() - 1e3 * sysbench.opt.patience_ms
-      local next_us = due_us + gap_us()
+      local next_us = after(due_us, gap_us())
       while next_us < oldest_us do
          slot[GIVEN_UP] = slot[GIVEN_UP] + 1
-         next_us = next_us + gap_us()
+         next_us = after(next_us, gap_us())
       end
-      return within_burst(next_us)
+      return next_us
    end
    local pause_us = sysbench.opt.think_ms > 0 and exponential(1e3 * sysbench.opt.think_ms) or 0
    return within_burst(now_us() + pause_us)
@@ -109,9 +101,10 @@ local function attach()
    assert(ffi.cast("intptr_t", base) ~= -1, "cannot map the ledger " .. sysbench.opt.ledger)
    ffi.C.close(descriptor)
    slot = ffi.cast("double *", base) + sysbench.tid * SLOT_WORDS
+   local period_us = 1e6 * sysbench.opt.burst_period_s
+   within_burst, after = bursts.of(period_us, sysbench.opt.burst_share, sysbench.opt.burst_offset)
    due_us = now_us()
-   if sysbench.opt.rate_per_s > 0 then due_us = due_us + gap_us() end
-   due_us = within_burst(due_us)
+   due_us = sysbench.opt.rate_per_s > 0 and after(due_us, gap_us()) or within_burst(due_us)
 end
 
 -- Waits within a request, from now on.

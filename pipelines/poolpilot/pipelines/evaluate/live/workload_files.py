@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from poolpilot.env.lab.datasets import check_tables
 from poolpilot.env.lab.lab_server import LabPlace
-from poolpilot.env.lab.sql_workload import SqlWorkload
+from poolpilot.env.lab.sql_workload import LONGEST_CYCLE_S, SqlWorkload
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.env.servers.simulated_measurement import Scenario
@@ -115,7 +115,12 @@ def _mariadb(workload: dict[str, Any], _: Mapping[str, Any], place: LabPlace) ->
     made = from_fields(SqlWorkload, workload)
     check_tables(made)
     rated = [one.name for one in made.classes if one.think_ms and (one.rate_per_s or one.capacity_share)]
-    remarks = (f"class {name} has think_ms, but where a rate is offered nobody pauses" for name in rated)
+    remarks = [f"class {name} has think_ms, but where a rate is offered nobody pauses" for name in rated]
+    if not made.has_cycle:
+        remarks.append(
+            f"its bursts and side job begin together after more than {LONGEST_CYCLE_S:g} s: windows hold whole cycles "
+            f"of the longest alone, {made.cycle_s:g} s; give them periods of a small common multiple"
+        )
     return replace(lab_stage(made, place), remarks=tuple(remarks))
 
 

@@ -1,6 +1,6 @@
 """`poolpilot climb`: a climb on a MariaDB server, the embedded pool, its simulation or a curve; cold or warm."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from poolpilot.env.output import check_folder, terminal, write_json
 from poolpilot.env.tuning.backends import Backend
 from poolpilot.errors import FeatureError, SettingError
 from poolpilot.models.latent.shipped import bandit_for
-from poolpilot.models.predictor import Predictor
+from poolpilot.models.predictor import Prediction, Predictor
 from poolpilot.pipelines.logged_run import LoggedRun, logged_run
 from poolpilot.serve.commands.climb.climb_knobs import check_curve, dry_run
 from poolpilot.serve.commands.climb.climb_run import ClimbRun, climb_run
@@ -77,6 +77,8 @@ def report(run: ClimbRun, console: Console, json_path: Path | None, logged: Logg
         console.print(prediction_table(run.predictions[-1]))
     elif run.predictions:
         console.print(trials_table(run))
+        for sentence in said_of_all(run.predictions):
+            console.print(f"{sentence}.", soft_wrap=True)
         if (forbidden := forbidden_by_floors(run.tried, run.objective)) is not None:
             console.print(f"{forbidden}.", soft_wrap=True)
     console.print(outcome_table("Climb", run.outcome(), run.target.goodput))
@@ -98,6 +100,11 @@ def trials_table(run: ClimbRun) -> Table:
     table.caption = "The best of them is what the climb went on from."
     table.caption_justify = "left"
     return table
+
+
+def said_of_all(predictions: Sequence[Prediction]) -> list[str]:
+    """What every prediction says beside its main reason, and so holds for the trials as a whole."""
+    return [reason for reason in predictions[0].reasons[1:] if all(reason in one.reasons for one in predictions)]
 
 
 def _lines(run: ClimbRun) -> SettingLines:

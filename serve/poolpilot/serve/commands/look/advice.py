@@ -11,8 +11,8 @@ from poolpilot.featurizer.measures import STATEMENTS
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.body import REQUEST, as_body
+from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.looks.disturbances import disturbances_of
-from poolpilot.models.looks.floor_limits import near_first
 from poolpilot.models.predictor import Prediction
 from poolpilot.models.reasons import BUSY, QUEUEING, percentage
 from poolpilot.models.workload_repository import WorkloadRepository
@@ -107,6 +107,7 @@ def advice_of(
     repository: WorkloadRepository | None,
     named: str,
     objective: Objective,
+    curves: ResponseCurves,
 ) -> Advice:
     """Puts together what is said of a watched window and its prediction.
 
@@ -117,6 +118,7 @@ def advice_of(
         repository: The workloads that the model learned from, where it lists them.
         named: What names the server on a command line.
         objective: What counts.
+        curves: The known response curves.
     """
     chosen = prediction.pool_tuple
     threads = worst_threads(server, chosen)
@@ -128,7 +130,7 @@ def advice_of(
         worst_memory_mb=threads * int(server.variables["thread_stack"].value) / 2**20,
         to_name_cpus=f"poolpilot advise {named} --cpus N" if server.knobs.processors is None else None,
         next_steps=_next_steps(window, prediction, named),
-        neutral=_neutral(window, prediction, server.knobs, objective),
+        neutral=neutral_choice(prediction, [window], server.knobs, objective, curves),
         to_set=SettingLines.between(prediction.in_force, chosen),
         after_restart=_after_restart(server, window, chosen),
         window=window,
@@ -196,12 +198,6 @@ def _next_steps(window: Window, prediction: Prediction, named: str) -> tuple[str
     if prediction.abstained and disturbances_of([window]):
         return (f"poolpilot advise {named}",)
     return trials(named) if prediction.abstained or _may_lose(prediction) else ()
-
-
-def _neutral(window: Window, prediction: Prediction, limits: KnobSpace, objective: Objective) -> str | None:
-    if not prediction.abstained or disturbances_of([window]):
-        return None
-    return neutral_choice(limits, window.pool_tuple, near=near_first(window, objective) is not None)
 
 
 def _may_lose(prediction: Prediction) -> bool:

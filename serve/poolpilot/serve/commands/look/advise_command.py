@@ -14,7 +14,7 @@ from poolpilot.env.output import check_folder, terminal, warn, write_json
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.errors import ServerError
-from poolpilot.models.latent.shipped import advisor_for
+from poolpilot.models.latent.shipped import advisor_for, curves_beside
 from poolpilot.models.looks.disturbances import disturbances_of
 from poolpilot.serve.commands.look.advice import Advice, advice_of
 from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOptions, MinRowsShare
@@ -96,7 +96,8 @@ def look(server: MariadbServer, settings: AdviseSettings) -> Advice:
     objective = Objective(min_rows_share=settings.min_rows_share)
     prediction = advisor.predict([window], server.knobs, objective)
     named = in_a_shell(settings.dsn, settings.defaults_file)
-    return advice_of(server, window, prediction, advisor.artefact.repository, named, objective)
+    repository = advisor.artefact.repository
+    return advice_of(server, window, prediction, repository, named, objective, curves_beside(advisor))
 
 
 def advice_table(advice: Advice) -> Table:

@@ -10,10 +10,11 @@ from rich.table import Table
 from poolpilot.env.output import terminal, write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.errors import FeatureError, SettingError
-from poolpilot.models.latent.shipped import advisor_for
+from poolpilot.models.latent.shipped import advisor_for, curves_beside
 from poolpilot.models.prediction_request import RequestError, parse
 from poolpilot.models.predictor import Prediction
 from poolpilot.serve.commands.options.settings_command import as_command
+from poolpilot.serve.commands.presentation.neutral_choice import neutral_choice
 from poolpilot.serve.commands.presentation.verdict import FIND_OUT, trials, verdict_rows
 
 HELP = (
@@ -62,18 +63,25 @@ def predict(settings: PredictSettings, json_path: Path | None) -> None:
         raise SettingError(f"{windows}: {error}") from error
     prediction = predictor.predict(*request)
     console = terminal()
-    console.print(prediction_table(prediction))
+    console.print(prediction_table(prediction, neutral_choice(prediction, *request, curves_beside(predictor))))
     if prediction.verdict == "no advice":
         console.print(FIND_OUT, *trials("DSN"), sep="\n", soft_wrap=True)
     write_json(json_path, prediction.as_dict())
 
 
-def prediction_table(prediction: Prediction) -> Table:
-    """Returns a prediction as people read it; gains are relative to the configuration of the first window."""
+def prediction_table(prediction: Prediction, neutral: str | None = None) -> Table:
+    """Returns a prediction as people read it; gains are relative to the configuration of the first window.
+
+    Args:
+        prediction: The prediction.
+        neutral: What may be set untried where there is no advice.
+    """
     table = Table(title="Prediction", show_header=False, title_justify="left")
     table.add_row("in force", f"{prediction.in_force} (pool size, oversubscribe, timer interval ms)")
     for row in verdict_rows(prediction):
         table.add_row(*row)
+    if neutral is not None:
+        table.add_row("untried", neutral)
     table.add_row("model", prediction.model_digest[:12])
     if prediction.verdict == "change":
         table.caption = "expected: against the configuration of the first window"
