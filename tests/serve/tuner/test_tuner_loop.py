@@ -31,6 +31,7 @@ from poolpilot.serve.tuner.machine.decision import Decision, Mode, State
 from poolpilot.serve.tuner.machine.look import Look, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.why_not import Rules
+from poolpilot.serve.tuner.outside import Outside
 from poolpilot.serve.tuner.tried import Tried
 from poolpilot.serve.tuner.tuner_loop import TunerLoop, usual, with_latest
 
@@ -281,6 +282,23 @@ def test_what_a_person_sets_between_a_look_and_a_step_stays(server: FailingServe
     server.apply(theirs)
     assert loop.turn().state is State.STAND_DOWN
     assert server.tuple_in_force() == loop.memory.verified == theirs
+
+
+def test_approval_is_good_for_one_try(server: FailingServer, tmp_path: Path) -> None:
+    loop = loop_on(server, PoolTuple(8, 3, 500), outside=Outside(approval_file=tmp_path / "approved"))
+    loop.rules = replace(loop.rules, approval=True)
+    (tmp_path / "approved").write_text("2,3,500")
+    loop.run(30.0)
+    assert loop.memory.verified == PoolTuple(2, 3, 500)
+    assert loop.decision.would == PoolTuple(4, 3, 500)
+    assert [path.name for path in tmp_path.iterdir()] == ["approved.used"]
+    (tmp_path / "approved").write_text("(4, 3, 500)")
+    while loop.turn().state is not State.TRY:
+        pass
+    ended = loop.memory.but(state=State.WATCH, trial=None, expected=loop.memory.verified)
+    loop.memory, loop.decision = ended, ended.decision("as the test has it")
+    loop.run(90.0)
+    assert loop.memory.verified == PoolTuple(2, 3, 500), "the step waits for another approval"
 
 
 def test_predictor_that_fails_is_no_advice(server: FailingServer) -> None:

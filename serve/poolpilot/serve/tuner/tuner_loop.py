@@ -114,6 +114,7 @@ class TunerLoop:
 
         Raises:
             SettingError: The server was restarted, and takes nothing of what the settings allow.
+            StoreError: What a person has approved cannot be used up.
         """
         look = self._look()
         if look.restarted and look.in_force is not None:
@@ -122,6 +123,8 @@ class TunerLoop:
         self.memory, self.decision = decide(before, look, self.rules)
         if self.log is not None:
             self.log.write(before, look, self.decision)
+        if self._has_begun_try(before):
+            self.outside.use_up()
         if self._has_come_to_rest(before, look):
             self.target.way_back.commit(self.decision.verified)
             self._verified.add(self.decision.verified)
@@ -143,6 +146,11 @@ class TunerLoop:
         """The tuple in force, and what was verified for known workloads within the rules of today."""
         earlier = (in_force.with_core(each.best.core) for each in self.memory.known.entries)
         return {in_force, *(each for each in earlier if self.rules.envelope.allows(each))}
+
+    def _has_begun_try(self, before: Memory) -> bool:
+        """Whether what was just decided is another try than the one in progress, if there was one."""
+        trial = self.memory.trial
+        return trial is not None and (before.trial is None or before.trial.candidate != trial.candidate)
 
     def _has_come_to_rest(self, before: Memory, look: Look) -> bool:
         """Whether a try is over, or another tuple is what is verified, and that one is in force."""

@@ -26,7 +26,9 @@ def introduction(settings: TuneSettings, target: Target, rules: Rules, folder: P
     if settings.lease == "event":
         lines.append(f"Should this host vanish, the database brings back what is verified within {settings.lease_s} s.")
     if settings.approve:
-        lines.append(f"A step waits until {folder / APPROVAL_FILE} holds it, such as (4, 3, 250).")
+        lines.append(
+            f"A step waits until {folder / APPROVAL_FILE} holds it, such as (4, 3, 250); one try uses that up."
+        )
     return "\n".join(lines)
 
 

@@ -10,6 +10,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.guard.hours import Hours
+from poolpilot.serve.tuner.guard.written_core import written_core
 from poolpilot.serve.tuner.machine.decision import Mode
 from poolpilot.serve.tuner.machine.look import Look, Proposal
 from poolpilot.serve.tuner.machine.memory import Memory
@@ -131,6 +132,18 @@ def why_not(candidate: PoolTuple, look: Look, memory: Memory, rules: Rules) -> s
         return f"would try {candidate}, but not before the hours: {', '.join(each.text for each in rules.hours)}"
     if len(memory.tries_s) >= rules.guard.tries_per_hour:
         return f"would try {candidate}, but {rules.guard.tries_per_hour} configurations were tried within an hour"
-    if rules.approval and look.approved != str(candidate):
-        return f"would try {candidate}, which waits for approval"
+    if rules.approval and _approved(look) != candidate.core:
+        return f"would try {candidate}, which waits for approval{_approved_instead(look)}"
     return None
+
+
+def _approved(look: Look) -> tuple[int, int, int] | None:
+    return None if look.approved is None else written_core(look.approved)
+
+
+def _approved_instead(look: Look) -> str:
+    """What is approved where that is not the step that waits, to follow on a sentence; the text itself is anybody's."""
+    if look.approved is None:
+        return ""
+    core = _approved(look)
+    return "; what is approved is no configuration such as (4, 3, 250)" if core is None else f"; {core} is approved"
