@@ -206,9 +206,9 @@ def test_restarted_server_is_held_to_what_it_takes_now(server: FailingServer, tm
     log = DecisionLog(tmp_path, "a pool")
     loop = loop_on(server, PoolTuple(8, 3, 500), log=log)
     wide, narrow = loop.rules, replace(loop.rules, envelope=replace(loop.rules.envelope, most_threads=16))
-    loop.rules_anew = lambda: narrow
     while loop.turn().verified != PoolTuple(8, 3, 500):
         pass
+    loop.rules_anew = lambda: narrow
     way_back = loop.target.way_back
     assert isinstance(way_back, RecordedWayBack)
     way_back.restarted, way_back.attempts = True, 3
@@ -222,6 +222,23 @@ def test_restarted_server_is_held_to_what_it_takes_now(server: FailingServer, tm
     assert server.tuple_in_force() == PoolTuple(4, 3, 500)
     for path, rules in ((tmp_path / "decisions.1.jsonl", wide), (log.path, narrow)):
         assert all(then == now for then, now in list(replayed(path, rules))[:-1])
+
+
+def test_limit_of_threads_is_that_of_now(server: FailingServer, tmp_path: Path) -> None:
+    log = DecisionLog(tmp_path, "a pool")
+    loop = loop_on(server, PoolTuple(8, 3, 500), log=log)
+    wide, narrow = loop.rules, replace(loop.rules, envelope=replace(loop.rules.envelope, most_threads=8))
+    loop.rules_anew = lambda: wide
+    while loop.turn().pool_tuple != PoolTuple(4, 3, 500):
+        pass
+    loop.rules_anew = lambda: narrow
+    loop.run(60.0)
+    assert server.tuple_in_force() == loop.memory.verified == PoolTuple(2, 3, 500)
+    for path, rules in ((tmp_path / "decisions.1.jsonl", wide), (log.path, narrow)):
+        assert all(then == now for then, now in replayed(path, rules))
+    loop.rules_anew = lambda: wide
+    loop.run(500.0)
+    assert server.tuple_in_force() == PoolTuple(8, 3, 500)
 
 
 @pytest.mark.parametrize(

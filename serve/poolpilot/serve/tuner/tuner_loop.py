@@ -56,7 +56,7 @@ class TunerLoop:
         kept: Where workloads that were here before are kept; None knows of none.
         on_tried: Is told of every try that is over.
         shadow: What another predictor would have proposed, beside a proposal; None watches none.
-        rules_anew: What is allowed on a server that was restarted, which may take less; None keeps the rules.
+        rules_anew: What is allowed on the server as it is now, which may take less than before; None keeps the rules.
 
     Raises:
         SettingError: The server only replays windows.
@@ -113,12 +113,12 @@ class TunerLoop:
         """Acts on the latest decision, looks, and decides anew.
 
         Raises:
-            SettingError: The server was restarted, and takes nothing of what the settings allow.
+            SettingError: The server takes nothing any more of what the settings allow.
             StoreError: What a person has approved cannot be used up.
         """
         look = self._look()
-        if look.restarted and look.in_force is not None:
-            self._meet_anew(look.in_force)
+        if look.in_force is not None:
+            self._hold_to_today(look.in_force, restarted=look.restarted)
         before = self.memory
         self.memory, self.decision = decide(before, look, self.rules)
         if self.log is not None:
@@ -134,13 +134,20 @@ class TunerLoop:
         self.on_decision(look, self.decision)
         return self.decision
 
-    def _meet_anew(self, in_force: PoolTuple) -> None:
-        """What the server before has verified or allowed says nothing about the one that was started since."""
+    def _hold_to_today(self, in_force: PoolTuple, *, restarted: bool) -> None:
+        """Takes the rules of the server as it is now: a restart, or who sets its limit of threads, may change them.
+
+        What the server before a restart has verified says nothing about the one that was started since.
+        """
         rules = self.rules if self.rules_anew is None else self.rules_anew()
-        if rules != self.rules and self.log is not None:
+        changed, self.rules = rules != self.rules, rules
+        if changed and self.log is not None:
             self.log.begin_file()
-        self.rules = rules
-        self._verified = self._verified_beside(in_force)
+        if restarted:
+            self._verified = self._verified_beside(in_force)
+        elif changed:
+            still = {each for each in self._verified if rules.envelope.has_threads_for(each)}
+            self._verified = still | self._verified_beside(self.decision.verified)
 
     def _verified_beside(self, in_force: PoolTuple) -> set[PoolTuple]:
         """The tuple in force, and what was verified for known workloads within the rules of today."""

@@ -166,6 +166,23 @@ def test_restarted_server_is_held_to_its_limits_of_now(stage: Stage) -> None:
 
 
 @pytest.mark.fault
+def test_limit_of_threads_that_is_lowered_meanwhile_ends_a_try_beyond_it(stage: Stage) -> None:
+    with stage.applying(*ENDLESS) as process, Session(stage.lab.root) as session:
+        stage.until(STEP, process)
+        (limit,) = session.row("SELECT @@GLOBAL.thread_pool_max_threads")
+        session.execute("SET GLOBAL thread_pool_max_threads = 50")
+        try:
+            said_until(
+                process, f"{STEP} may ask for 40 threads, and no more than 34 are allowed by now: back to {FIRST}"
+            )
+            stage.until(FIRST, process)
+            ended(process)
+        finally:
+            session.execute(f"SET GLOBAL thread_pool_max_threads = {limit}")
+    assert stage.in_force() == FIRST
+
+
+@pytest.mark.fault
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_ended_tuner_brings_back_what_was_verified(stage: Stage, number: signal.Signals) -> None:
     with stage.applying(*ENDLESS) as process:

@@ -63,6 +63,8 @@ def _decided(memory: Memory, look: Look, rules: Rules) -> Step:
         return _stood_down(look.in_force, look, memory, rules)
     if look.kill:
         return _killed(look, memory)
+    if memory.trial is not None and _lacks_threads(memory.trial.candidate, memory, rules):
+        return _without_threads(memory.trial.candidate, look, memory, rules)
     if look.in_force != memory.expected or look.refused is not None:
         return _not_taken(look, memory, rules)
     return _as_expected(look, memory.but(lately=None) if look.in_force == memory.verified else memory, rules)
@@ -82,6 +84,20 @@ def _as_expected(look: Look, memory: Memory, rules: Rules) -> Step:
     if look.reading is None or look.reading.throughput_per_s <= 0.0:
         return _hindered("there is no window to judge by: nobody sends anything, or it was disturbed", look, memory)
     return HANDLERS[memory.state](look.reading, look, memory, rules)
+
+
+def _lacks_threads(candidate: PoolTuple, memory: Memory, rules: Rules) -> bool:
+    """Whether a try asks for more threads than it may by now; going back from one to fewer would ask for yet more."""
+    return candidate.active_threads > memory.verified.active_threads and not rules.envelope.has_threads_for(candidate)
+
+
+def _without_threads(candidate: PoolTuple, look: Look, memory: Memory, rules: Rules) -> Step:
+    """Somebody has lowered the limit of threads in the middle of a try, which is not to blame."""
+    memory = abandon(look, memory)
+    asks = f"{candidate} may ask for {candidate.active_threads} threads"
+    return memory, memory.decision(
+        f"{asks}, and no more than {rules.envelope.most_threads} are allowed by now: back to {memory.verified}"
+    )
 
 
 def _stopped_everything(look: Look, memory: Memory) -> bool:
