@@ -12,6 +12,7 @@ from poolpilot.env.tuning.target import Target
 from poolpilot.env.tuning.way_back import restoring
 from poolpilot.serve.commands.options.remote_options import REMOTE_PANEL
 from poolpilot.serve.commands.options.settings_command import as_command
+from poolpilot.serve.commands.tune.decisions_folder import decisions_folder
 from poolpilot.serve.commands.tune.introduction import introduction
 from poolpilot.serve.commands.tune.keeper import keep_watch
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
@@ -71,7 +72,7 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
     with settings.opened() as target:
         warn(target.warnings, console)
         rules = rules_for(settings, target.server)
-        folder = settings.folder(target.name)
+        folder = decisions_folder(settings, target)
         log = DecisionLog(folder, target.name, mode=settings.mode)
         console.print(introduction(settings, target, rules, folder), soft_wrap=True)
         screen = TunerView(console, target.name) if settings.watch else TunerScreen(console)

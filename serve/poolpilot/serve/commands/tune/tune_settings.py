@@ -141,5 +141,5 @@ class TuneSettings(RemoteOptions):
         )
 
     def folder(self, server: str) -> Path:
-        """Where the decisions about a server are kept."""
+        """Where the decisions about a server are kept, by its own name (`Target.own_name`)."""
         return self.log or journal_folder() / "decisions" / re.sub(r"[^\w.-]+", "-", server).strip("-")
