@@ -23,6 +23,8 @@ from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction
+from poolpilot.serve.tuner.caution import KeptCaution
+from poolpilot.serve.tuner.clock import ServerClock
 from poolpilot.serve.tuner.decision_log import DecisionLog, replayed
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
@@ -382,3 +384,57 @@ def test_what_is_kept_beyond_the_ranges_of_today_is_not_set(server: FailingServe
         loop.decision = loop.decision.model_copy(update={"pool_tuple": PoolTuple(8, 3, 500)})
         loop.turn()
         assert later.tuple_in_force() == PoolTuple(1, 3, 500)
+
+
+def dying_and_next(server: FailingServer, folder: Path, ends: Callable[[TunerLoop], object]) -> TunerLoop:
+    """The tuner that begins a minute after another one was ended in the middle of a try, on a server as it was."""
+    best = PoolTuple(2, 3, 500)
+    loop = loop_on(server, best, wary=KeptCaution(folder), clock=ServerClock(server, 1e9))
+    while loop.turn().state is not State.TRY:
+        pass
+    ends(loop)
+    server.apply(PoolTuple(1, 3, 500))
+    return loop_on(server, best, wary=KeptCaution(folder), clock=ServerClock(server, 1e9 + 60.0))
+
+
+def test_tuple_whose_try_has_ended_the_tuner_is_not_tried_again_at_once(server: FailingServer, tmp_path: Path) -> None:
+    later = dying_and_next(server, tmp_path, TunerLoop.turn)
+    seen: list[str] = []
+    later.on_decision = lambda _look, decision: seen.append(decision.reason)
+    later.run(60.0)
+    assert server.tuple_in_force() == PoolTuple(1, 3, 500)
+    assert any("was taken back not long ago" in reason for reason in seen)
+    assert len(later.memory.tries_s) == 1
+
+
+@pytest.mark.parametrize("by", ["a person", "its time"])
+def test_tuner_that_is_ended_blames_nothing_that_it_was_trying(
+    server: FailingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    def interrupted(_self: Interrupts) -> None:
+        raise KeyboardInterrupt
+
+    def ended(loop: TunerLoop) -> None:
+        if by == "its time":
+            loop.run(0.0)
+            return
+        with monkeypatch.context() as patched:
+            patched.setattr(Interrupts, "check", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                loop.run()
+
+    later = dying_and_next(server, tmp_path, ended)
+    assert later.memory.refusals == ()
+    later.run(60.0)
+    assert server.tuple_in_force() == PoolTuple(2, 3, 500)
+
+
+def test_what_is_kept_is_there_before_anything_is_set(server: FailingServer, tmp_path: Path) -> None:
+    loop = loop_on(server, PoolTuple(2, 3, 500), wary=KeptCaution(tmp_path))
+    while loop.turn().state is not State.TRY:
+        assert KeptCaution(tmp_path).read().trying is None
+    assert server.tuple_in_force() == PoolTuple(1, 3, 500)
+    assert KeptCaution(tmp_path).read().trying == PoolTuple(2, 3, 500)
+    while loop.turn().verified != PoolTuple(2, 3, 500):
+        pass
+    assert KeptCaution(tmp_path).read().trying is None

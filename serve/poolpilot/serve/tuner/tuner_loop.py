@@ -16,6 +16,7 @@ from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Predictor
+from poolpilot.serve.tuner.caution import KeptCaution
 from poolpilot.serve.tuner.clock import Clock, clock_of
 from poolpilot.serve.tuner.decision_log import DecisionLog
 from poolpilot.serve.tuner.known.kept_workloads import KeptWorkloads
@@ -57,10 +58,11 @@ class TunerLoop:
         on_tried: Is told of every try that is over.
         shadow: What another predictor would have proposed, beside a proposal; None watches none.
         rules_anew: What is allowed on the server as it is now, which may take less than before; None keeps the rules.
+        wary: Where it is kept what outlives this tuner, should it die; None begins without.
 
     Raises:
         SettingError: The server only replays windows.
-        StoreError: The known workloads cannot be read.
+        StoreError: What is kept cannot be read.
     """
 
     target: Target
@@ -75,6 +77,7 @@ class TunerLoop:
     on_tried: OnTried = lambda _tried: None
     shadow: Shadow | None = None
     rules_anew: Callable[[], Rules] | None = None
+    wary: KeptCaution | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.target.server, WindowSource):
@@ -82,7 +85,7 @@ class TunerLoop:
         self._clock = self.clock or clock_of(self.target.server)
         in_force = self.target.server.tuple_in_force()
         known = KnownWorkloads() if self.kept is None else self.kept.read()
-        self.memory = Memory.begin(in_force, self._clock.at_s(), known)
+        self.memory = self._with_caution(Memory.begin(in_force, self._clock.at_s(), known))
         self.decision = self.memory.decision("the tuner begins")
         self._verified = self._verified_beside(in_force)
         self._seen = in_force  # what the latest decision was made on
@@ -104,10 +107,15 @@ class TunerLoop:
             KeyboardInterrupt: A person or a supervisor has ended it.
             JournalError: The way back can no longer be written, so nothing more may be set.
         """
-        with Interrupts() as interrupts:
-            while horizon_s is None or self._clock.at_s() < horizon_s:
-                self.turn()
-                interrupts.check()
+        try:
+            with Interrupts() as interrupts:
+                while horizon_s is None or self._clock.at_s() < horizon_s:
+                    self.turn()
+                    interrupts.check()
+        except KeyboardInterrupt:
+            self._keep_caution(self.memory.but(trial=None))
+            raise
+        self._keep_caution(self.memory.but(trial=None))
 
     def turn(self) -> Decision:
         """Acts on the latest decision, looks, and decides anew.
@@ -125,6 +133,7 @@ class TunerLoop:
             self.log.write(before, look, self.decision)
         if self._has_begun_try(before):
             self.outside.use_up()
+        self._keep_caution(self.memory)
         if self._has_come_to_rest(before, look):
             self.target.way_back.commit(self.decision.verified)
             self._verified.add(self.decision.verified)
@@ -133,6 +142,18 @@ class TunerLoop:
         self._tell_of_try(before)
         self.on_decision(look, self.decision)
         return self.decision
+
+    def _with_caution(self, memory: Memory) -> Memory:
+        """What is remembered at the beginning, with what a tuner before has left to be wary of."""
+        if self.wary is not None:
+            memory = self.wary.read().onto(memory, self._clock.unix_s(), self.rules.guard)
+            self._keep_caution(memory)
+        return memory
+
+    def _keep_caution(self, memory: Memory) -> None:
+        """Keeps what outlives this tuner; `memory` is without a try once it ends in an orderly way."""
+        if self.wary is not None:
+            self.wary.keep(memory, self._clock.at_s(), self._clock.unix_s())
 
     def _hold_to_today(self, in_force: PoolTuple, *, restarted: bool) -> None:
         """Takes the rules of the server as it is now: a restart, or who sets its limit of threads, may change them.

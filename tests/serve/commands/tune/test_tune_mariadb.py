@@ -100,6 +100,18 @@ def test_killed_tuner_leaves_what_was_verified(stage: Stage, by: str) -> None:
     assert not list(stage.journals.glob("*.jsonl"))
 
 
+@pytest.mark.fault
+def test_tuple_whose_try_has_ended_the_tuner_is_not_tried_again_at_once(stage: Stage) -> None:
+    with stage.applying(*ENDLESS) as process:
+        stage.until(STEP, process)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    with stage.applying(*QUICK) as process:
+        said_until(process, f"{STEP}, the step towards {STEP}, was taken back not long ago")
+        ended(process)
+    assert stage.in_force() == FIRST
+
+
 def test_keeper_leaves_a_living_tuner_alone(stage: Stage) -> None:
     with stage.applying(*ENDLESS) as process:
         stage.until(STEP, process)

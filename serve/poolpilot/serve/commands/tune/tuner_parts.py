@@ -15,6 +15,7 @@ from poolpilot.models.predictor import Predictor
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.remote.remote_predictor import RemotePredictor
 from poolpilot.serve.shadow.challenger import Challenger
+from poolpilot.serve.tuner.caution import KeptCaution
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.hours import Hours
 from poolpilot.serve.tuner.machine.decision import Mode
@@ -73,6 +74,12 @@ def challenger_for(settings: TuneSettings) -> Challenger | None:
     if settings.challenger is None:
         return None
     return Challenger(bandit_for(settings.server_kind, settings.challenger), load_curves())
+
+
+def caution_for(settings: TuneSettings, target: Target, folder: Path) -> KeptCaution | None:
+    """Where it is kept what a tuner is wary of: of one that sets, on a server that outlives it."""
+    applies = settings.mode is Mode.APPLY and isinstance(target.server, MariadbServer)
+    return KeptCaution(folder) if applies else None
 
 
 def outside_of(settings: TuneSettings, target: Target, folder: Path) -> Outside:
