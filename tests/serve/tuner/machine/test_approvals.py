@@ -29,3 +29,11 @@ def test_approval_of_something_else_is_told(drive: MakeDrive, approved: str, sai
     decision = tuner.turn(approved=approved)
     assert decision.state is State.HOLD
     assert decision.reason.endswith(f"; {said}")
+
+
+def test_what_a_try_may_ask_for_at_worst_is_stated_before(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR, rules=rules(approval=True, thread_stack_bytes=299_008))
+    tuner.run(30)
+    assert "waits for approval (16 threads and 5 MB of stacks at worst)" in tuner.decision.reason
+    tuner.turn(approved="4,3,500")
+    assert tuner.decision.reason == "(4, 3, 500) may be tried now (16 threads and 5 MB of stacks at worst)"

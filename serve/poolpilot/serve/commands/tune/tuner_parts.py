@@ -5,6 +5,7 @@ from pathlib import Path
 
 from poolpilot.agent.baselines.static import StaticPredictor
 from poolpilot.env.mariadb.diagnosis.hindrances import hindrances
+from poolpilot.env.mariadb.variables import MAX_THREADS
 from poolpilot.env.server import Tunable
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.target import Target
@@ -32,9 +33,10 @@ def rules_for(settings: TuneSettings, server: Tunable) -> Rules:
     Raises:
         SettingError: They have nothing in common.
     """
-    most_threads = None
+    most_threads, stack_bytes = None, None
     if isinstance(server, MariadbServer):
-        most_threads = int(server.variables["thread_pool_max_threads"].value) - server.watch.spare_threads
+        most_threads = int(server.variables[MAX_THREADS].value) - server.watch.spare_threads
+        stack_bytes = int(server.variables["thread_stack"].value)
     return Rules(
         mode=settings.mode,
         guard=settings.guard,
@@ -43,6 +45,7 @@ def rules_for(settings: TuneSettings, server: Tunable) -> Rules:
         hours=[Hours.parse(text) for text in settings.hours],
         approval=settings.approve,
         min_rows_share=settings.min_rows_share,
+        thread_stack_bytes=stack_bytes,
     )
 
 

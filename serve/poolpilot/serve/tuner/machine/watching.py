@@ -119,10 +119,7 @@ def _weighed(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -> St
     if (no := why_not(candidate, look, memory, rules)) is not None:
         memory = memory.but(state=State.HOLD, pending=candidate)
         return memory, memory.decision(no)
-    said = (
-        f"{candidate} is tried beside {memory.verified}, towards {proposal.pool_tuple}{promised(proposal, rules)}; "
-        f"{candidate.active_threads} threads at worst"
-    )
+    said = f"{candidate} is tried beside {memory.verified}, towards {proposal.pool_tuple}{promised(proposal, rules)}"
     return begin_try(candidate, look, memory, rules, said, homeward=False)
 
 
