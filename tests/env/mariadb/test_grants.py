@@ -117,6 +117,20 @@ def test_procedure_refuses_what_is_out_of_range(granted: Lab, values: str) -> No
         )
 
 
+def test_procedure_lets_threads_become_fewer_though_the_limit_was_lowered(granted: Lab) -> None:
+    with Session(granted.root) as dba, Session(account_of(granted, "caller")) as session:
+        (limit,) = dba.row("SELECT @@GLOBAL.thread_pool_max_threads")
+        session.execute("CALL poolpilot.apply_pool(16, 3, 500)")
+        dba.execute("SET GLOBAL thread_pool_max_threads = 40")
+        try:
+            session.execute("CALL poolpilot.apply_pool(16, 3, 100)")
+            session.execute("CALL poolpilot.apply_pool(12, 3, 100)")
+            with pytest.raises(ServerError, match="pool setting outside the allowed range"):
+                session.execute("CALL poolpilot.apply_pool(13, 3, 100)")
+        finally:
+            dba.execute(f"SET GLOBAL thread_pool_max_threads = {limit}")
+
+
 def test_range_error_of_the_procedure_leaves_the_tuple(granted: Lab) -> None:
     with MariadbServer(account_of(granted, "caller"), CallProcedure()) as server:
         before = server.tuple_in_force()

@@ -72,6 +72,24 @@ def test_tuple_set_is_read_back(server: MariadbServer) -> None:
         )
 
 
+def test_limit_of_threads_is_that_of_now(server: MariadbServer, lab: Lab) -> None:
+    large, most = server.tuple_in_force().with_core((17, 3, 500)), server.knobs.knobs["pool_size"].high
+    with Session(lab.root) as session:
+        (limit,) = session.row("SELECT @@GLOBAL.thread_pool_max_threads")
+        session.execute("SET GLOBAL thread_pool_max_threads = 60")
+        try:
+            with pytest.raises(SettingError, match="thread_pool_max_threads is 60"):
+                server.apply(large)
+            assert server.knobs.knobs["pool_size"].high < most
+            session.execute(f"SET GLOBAL thread_pool_max_threads = {limit}")
+            server.snapshot()
+            assert server.variables["thread_pool_max_threads"].value == str(limit)
+            assert server.knobs.knobs["pool_size"].high == most
+            assert server.apply(large) == large
+        finally:
+            session.execute(f"SET GLOBAL thread_pool_max_threads = {limit}")
+
+
 def test_window_counts_the_statements_of_others_alone(server: MariadbServer) -> None:
     with Session(server.account) as client:
         before = server.snapshot()

@@ -29,7 +29,8 @@ def rules(mode: Mode = Mode.APPLY, **changes: Any) -> Rules:
     """Rules of a stock server on two processors; `changes` are fields of the guard, of the pace, or of the rules."""
     guard = GuardSettings(**{name: value for name, value in changes.items() if name in GuardSettings.model_fields})
     pace = PaceSettings(**{name: value for name, value in changes.items() if name in PaceSettings.model_fields})
-    others = {name: value for name, value in changes.items() if name in ("hours", "approval", "min_rows_share")}
+    of_rules = ("hours", "approval", "min_rows_share", "thread_stack_bytes")
+    others = {name: value for name, value in changes.items() if name in of_rules}
     return Rules(mode, guard, pace, Envelope.of(guard, KnobSpace.stock(2)), **others)
 
 
@@ -187,7 +188,7 @@ def drive() -> Iterator[Callable[..., Drive]]:
 def hold_to_the_rules(drive: Drive) -> None:
     """Every tuple that was set is a step from what is verified, or was verified earlier.
 
-    What is verified was in force then, or verified earlier.
+    What is verified was in force then, or verified earlier. Every try says what it may ask for at worst.
     """
     verified = {HOME, *(each.best for each in drive.known.entries)}
     for before, look, decision in zip([None, *drive.decisions], drive.looks, drive.decisions, strict=False):
@@ -195,6 +196,8 @@ def hold_to_the_rules(drive: Drive) -> None:
             assert decision.verified in (verified | {look.in_force})
         verified.add(decision.verified)
         wanted = decision.pool_tuple
+        if decision.most_lost > 0.0 and wanted is not None:
+            assert f"({wanted.active_threads} threads" in decision.reason
         if wanted is not None and wanted not in verified:
             drive.rules.envelope.check(decision.verified, wanted)
             assert drive.rules.mode is Mode.APPLY

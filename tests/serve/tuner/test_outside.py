@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from poolpilot.errors import StoreError
 from poolpilot.serve.tuner.outside import Outside
 
 
@@ -41,3 +42,23 @@ def test_approval_is_what_the_file_holds(tmp_path: Path, content: bytes, approve
     assert Outside(approval_file=file).approved() is None
     file.write_bytes(content)
     assert Outside(approval_file=file).approved() == approved
+
+
+def test_approval_is_used_up_and_what_it_was_stays_to_be_seen(tmp_path: Path) -> None:
+    file = tmp_path / "approved"
+    outside = Outside(approval_file=file)
+    for text in ("(4, 3, 250)", "(8, 3, 250)"):
+        file.write_text(text)
+        outside.use_up()
+        assert outside.approved() is None
+        assert (tmp_path / "approved.used").read_text() == text
+    outside.use_up()
+    Outside().use_up()
+
+
+def test_approval_that_cannot_be_used_up_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "approved"
+    file.write_text("(4, 3, 250)")
+    (tmp_path / "approved.used").mkdir()
+    with pytest.raises(StoreError, match=r"approved is used up and cannot be taken away \(Is a directory\)"):
+        Outside(approval_file=file).use_up()

@@ -23,6 +23,8 @@ from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction
+from poolpilot.serve.tuner.caution import KeptCaution
+from poolpilot.serve.tuner.clock import ServerClock
 from poolpilot.serve.tuner.decision_log import DecisionLog, replayed
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
@@ -31,6 +33,7 @@ from poolpilot.serve.tuner.machine.decision import Decision, Mode, State
 from poolpilot.serve.tuner.machine.look import Look, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.why_not import Rules
+from poolpilot.serve.tuner.outside import Outside
 from poolpilot.serve.tuner.tried import Tried
 from poolpilot.serve.tuner.tuner_loop import TunerLoop, usual, with_latest
 
@@ -205,9 +208,9 @@ def test_restarted_server_is_held_to_what_it_takes_now(server: FailingServer, tm
     log = DecisionLog(tmp_path, "a pool")
     loop = loop_on(server, PoolTuple(8, 3, 500), log=log)
     wide, narrow = loop.rules, replace(loop.rules, envelope=replace(loop.rules.envelope, most_threads=16))
-    loop.rules_anew = lambda: narrow
     while loop.turn().verified != PoolTuple(8, 3, 500):
         pass
+    loop.rules_anew = lambda: narrow
     way_back = loop.target.way_back
     assert isinstance(way_back, RecordedWayBack)
     way_back.restarted, way_back.attempts = True, 3
@@ -221,6 +224,23 @@ def test_restarted_server_is_held_to_what_it_takes_now(server: FailingServer, tm
     assert server.tuple_in_force() == PoolTuple(4, 3, 500)
     for path, rules in ((tmp_path / "decisions.1.jsonl", wide), (log.path, narrow)):
         assert all(then == now for then, now in list(replayed(path, rules))[:-1])
+
+
+def test_limit_of_threads_is_that_of_now(server: FailingServer, tmp_path: Path) -> None:
+    log = DecisionLog(tmp_path, "a pool")
+    loop = loop_on(server, PoolTuple(8, 3, 500), log=log)
+    wide, narrow = loop.rules, replace(loop.rules, envelope=replace(loop.rules.envelope, most_threads=8))
+    loop.rules_anew = lambda: wide
+    while loop.turn().pool_tuple != PoolTuple(4, 3, 500):
+        pass
+    loop.rules_anew = lambda: narrow
+    loop.run(60.0)
+    assert server.tuple_in_force() == loop.memory.verified == PoolTuple(2, 3, 500)
+    for path, rules in ((tmp_path / "decisions.1.jsonl", wide), (log.path, narrow)):
+        assert all(then == now for then, now in replayed(path, rules))
+    loop.rules_anew = lambda: wide
+    loop.run(500.0)
+    assert server.tuple_in_force() == PoolTuple(8, 3, 500)
 
 
 @pytest.mark.parametrize(
@@ -281,6 +301,23 @@ def test_what_a_person_sets_between_a_look_and_a_step_stays(server: FailingServe
     server.apply(theirs)
     assert loop.turn().state is State.STAND_DOWN
     assert server.tuple_in_force() == loop.memory.verified == theirs
+
+
+def test_approval_is_good_for_one_try(server: FailingServer, tmp_path: Path) -> None:
+    loop = loop_on(server, PoolTuple(8, 3, 500), outside=Outside(approval_file=tmp_path / "approved"))
+    loop.rules = replace(loop.rules, approval=True)
+    (tmp_path / "approved").write_text("2,3,500")
+    loop.run(30.0)
+    assert loop.memory.verified == PoolTuple(2, 3, 500)
+    assert loop.decision.would == PoolTuple(4, 3, 500)
+    assert [path.name for path in tmp_path.iterdir()] == ["approved.used"]
+    (tmp_path / "approved").write_text("(4, 3, 500)")
+    while loop.turn().state is not State.TRY:
+        pass
+    ended = loop.memory.but(state=State.WATCH, trial=None, expected=loop.memory.verified)
+    loop.memory, loop.decision = ended, ended.decision("as the test has it")
+    loop.run(90.0)
+    assert loop.memory.verified == PoolTuple(2, 3, 500), "the step waits for another approval"
 
 
 def test_predictor_that_fails_is_no_advice(server: FailingServer) -> None:
@@ -347,3 +384,57 @@ def test_what_is_kept_beyond_the_ranges_of_today_is_not_set(server: FailingServe
         loop.decision = loop.decision.model_copy(update={"pool_tuple": PoolTuple(8, 3, 500)})
         loop.turn()
         assert later.tuple_in_force() == PoolTuple(1, 3, 500)
+
+
+def dying_and_next(server: FailingServer, folder: Path, ends: Callable[[TunerLoop], object]) -> TunerLoop:
+    """The tuner that begins a minute after another one was ended in the middle of a try, on a server as it was."""
+    best = PoolTuple(2, 3, 500)
+    loop = loop_on(server, best, wary=KeptCaution(folder), clock=ServerClock(server, 1e9))
+    while loop.turn().state is not State.TRY:
+        pass
+    ends(loop)
+    server.apply(PoolTuple(1, 3, 500))
+    return loop_on(server, best, wary=KeptCaution(folder), clock=ServerClock(server, 1e9 + 60.0))
+
+
+def test_tuple_whose_try_has_ended_the_tuner_is_not_tried_again_at_once(server: FailingServer, tmp_path: Path) -> None:
+    later = dying_and_next(server, tmp_path, TunerLoop.turn)
+    seen: list[str] = []
+    later.on_decision = lambda _look, decision: seen.append(decision.reason)
+    later.run(60.0)
+    assert server.tuple_in_force() == PoolTuple(1, 3, 500)
+    assert any("was taken back not long ago" in reason for reason in seen)
+    assert len(later.memory.tries_s) == 1
+
+
+@pytest.mark.parametrize("by", ["a person", "its time"])
+def test_tuner_that_is_ended_blames_nothing_that_it_was_trying(
+    server: FailingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    def interrupted(_self: Interrupts) -> None:
+        raise KeyboardInterrupt
+
+    def ended(loop: TunerLoop) -> None:
+        if by == "its time":
+            loop.run(0.0)
+            return
+        with monkeypatch.context() as patched:
+            patched.setattr(Interrupts, "check", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                loop.run()
+
+    later = dying_and_next(server, tmp_path, ended)
+    assert later.memory.refusals == ()
+    later.run(60.0)
+    assert server.tuple_in_force() == PoolTuple(2, 3, 500)
+
+
+def test_what_is_kept_is_there_before_anything_is_set(server: FailingServer, tmp_path: Path) -> None:
+    loop = loop_on(server, PoolTuple(2, 3, 500), wary=KeptCaution(tmp_path))
+    while loop.turn().state is not State.TRY:
+        assert KeptCaution(tmp_path).read().trying is None
+    assert server.tuple_in_force() == PoolTuple(1, 3, 500)
+    assert KeptCaution(tmp_path).read().trying == PoolTuple(2, 3, 500)
+    while loop.turn().verified != PoolTuple(2, 3, 500):
+        pass
+    assert KeptCaution(tmp_path).read().trying is None

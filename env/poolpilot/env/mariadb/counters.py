@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from poolpilot.env.mariadb.session import Session
-from poolpilot.env.mariadb.variables import KNOB_VARIABLES
+from poolpilot.env.mariadb.variables import KNOB_VARIABLES, MAX_THREADS
 from poolpilot.featurizer.measures import STATEMENTS, WAIT_REASONS
 
 POPULATION = (
@@ -71,7 +71,10 @@ POOL_QUERY = (
 STATUS_QUERY = "SHOW GLOBAL STATUS WHERE Variable_name IN ({})".format(
     ", ".join(f"'{name}'" for names in STATUS.values() for name in names)
 )
-TUPLE = ", ".join(f"@@GLOBAL.{variable.lower()}" for variable, _ in KNOB_VARIABLES.values())
+CHANGEABLE = {**{knob: variable.lower() for knob, (variable, _) in KNOB_VARIABLES.items()}, MAX_THREADS: MAX_THREADS}
+"""What anybody who may can set while the server runs: the knobs' variables by knob, and the limit of threads."""
+
+TUPLE = ", ".join(f"@@GLOBAL.{variable}" for variable in CHANGEABLE.values())
 TUPLE_QUERY = f"SELECT {TUPLE}"
 LOOK_QUERY = f"SELECT {TUPLE}, {POPULATION} FROM information_schema.THREAD_POOL_GROUPS"
 
@@ -113,10 +116,10 @@ def read_population(session: Session) -> Population:
 
 
 def read_look(session: Session) -> tuple[dict[str, Any], Population]:
-    """Reads the values of the knobs' variables by knob, and the population, in one statement."""
+    """Reads what `read_tuple_values` reads, and the population, in one statement."""
     row = session.row(LOOK_QUERY)
-    places = len(KNOB_VARIABLES)
-    return dict(zip(KNOB_VARIABLES, row[:places], strict=True)), _population(row[places:])
+    places = len(CHANGEABLE)
+    return dict(zip(CHANGEABLE, row[:places], strict=True)), _population(row[places:])
 
 
 def _population(sums: Sequence[Any]) -> Population:
@@ -154,5 +157,5 @@ def _own_statements(session: Session) -> Iterator[tuple[str, int]]:
 
 
 def read_tuple_values(session: Session) -> dict[str, Any]:
-    """Reads the values of the knobs' variables by knob."""
-    return dict(zip(KNOB_VARIABLES, session.row(TUPLE_QUERY), strict=True))
+    """Reads the values of the knobs' variables by knob, and of `MAX_THREADS`."""
+    return dict(zip(CHANGEABLE, session.row(TUPLE_QUERY), strict=True))

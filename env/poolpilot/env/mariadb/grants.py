@@ -30,10 +30,12 @@ CREATE OR REPLACE DEFINER = {owner} PROCEDURE {procedure}(
   SQL SECURITY DEFINER
   COMMENT 'PoolPilot: sets the core of the thread pool within its ranges'
 BEGIN
+  -- A limit that was lowered meanwhile does not keep the pool from asking for fewer threads than it does.
   IF wanted_size IS NULL OR wanted_size NOT BETWEEN {least_size} AND {most_size}
     OR wanted_oversubscribe IS NULL OR wanted_oversubscribe NOT BETWEEN 1 AND {most_oversubscribe}
     OR wanted_stall_limit IS NULL OR wanted_stall_limit NOT BETWEEN {least_stall_limit} AND {most_stall_limit}
-    OR wanted_size * (1 + wanted_oversubscribe) > @@GLOBAL.thread_pool_max_threads THEN
+    OR wanted_size * (1 + wanted_oversubscribe) > GREATEST(@@GLOBAL.thread_pool_max_threads,
+      @@GLOBAL.thread_pool_size * (1 + @@GLOBAL.thread_pool_oversubscribe)) THEN
     SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'pool setting outside the allowed range';
   END IF;
   -- What adds capacity first, what takes it away last. What does not differ is not set: a stall limit that is set

@@ -61,6 +61,11 @@ class ServerIdentity:
         """A name for a file of this server's, the same after a restart and an upgrade."""
         return hashlib.sha256(f"{self.hostname}\0{self.data_folder}".encode()).hexdigest()[:16]
 
+    @property
+    def name(self) -> str:
+        """What people know it by, and `key`: the same whatever port or socket leads to it, after a restart too."""
+        return f"{self.hostname}-{self.key}"
+
     def restarted_since(self, other: Self) -> bool:
         """Whether it has been started anew since it was `other`, so that it has forgotten what was set."""
         return abs(self.started_unix_s - other.started_unix_s) > ROUNDING_S

@@ -23,8 +23,10 @@ KNOB_VARIABLES = {
 }
 """Field of `PoolTuple` to the variable that holds it, and its unit."""
 
+MAX_THREADS = "thread_pool_max_threads"
+
 OTHER_VARIABLES = (
-    "THREAD_POOL_MAX_THREADS",
+    MAX_THREADS.upper(),
     "THREAD_POOL_PRIO_KICKUP_TIMER",
     "THREAD_POOL_DEDICATED_LISTENER",
     "THREAD_POOL_EXACT_STATS",
@@ -152,7 +154,7 @@ def knob_space(variables: Mapping[str, PoolVariable], cpus: int | None, spare_th
 def _groups_with_threads(variables: Mapping[str, PoolVariable], spare_threads: int) -> int:
     """Groups that there are threads for, with as many in each as are in force or by default, whichever is more."""
     oversubscribe = variables["thread_pool_oversubscribe"]
-    threads = int(variables["thread_pool_max_threads"].value) - spare_threads
+    threads = int(variables[MAX_THREADS].value) - spare_threads
     return threads // (1 + max(int(oversubscribe.value), int(oversubscribe.default or 0)))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from poolpilot.env.interrupts import held
 from poolpilot.env.knobs import KnobSpace, checked_cpus
@@ -19,7 +19,7 @@ from poolpilot.env.mariadb.identity import ServerIdentity
 from poolpilot.env.mariadb.process import ServerProcess
 from poolpilot.env.mariadb.session import Control, Session, open_control
 from poolpilot.env.mariadb.thread_schedule import ThreadSchedule
-from poolpilot.env.mariadb.variables import PoolVariable, tuple_of
+from poolpilot.env.mariadb.variables import MAX_THREADS, PoolVariable, tuple_of
 from poolpilot.env.mariadb.wait_events import read_wait_events, sees_wait_events
 from poolpilot.env.measurement.steal import idle_us_so_far
 from poolpilot.env.servers.mariadb_facts import MariadbFacts
@@ -71,6 +71,8 @@ class MariadbServer:
         ServerError: It cannot be reached, refuses the account, is too old, or has no pool.
     """
 
+    _facts: MariadbFacts
+
     def __init__(
         self,
         account: Account,
@@ -112,7 +114,7 @@ class MariadbServer:
 
     @property
     def variables(self) -> Mapping[str, PoolVariable]:
-        """The pool's variables, as they were when the running server was met."""
+        """The pool's variables as they were when the running server was met, the limit of threads as last seen."""
         return self._facts.variables
 
     @property
@@ -132,7 +134,7 @@ class MariadbServer:
 
     def tuple_in_force(self) -> PoolTuple:
         """The tuple as read from the server."""
-        return self._noted(tuple_of(read_tuple_values(self.session)))
+        return self._noted(read_tuple_values(self.session))
 
     def apply(self, pool_tuple: PoolTuple) -> PoolTuple:
         """Sets a tuple, capacity first, and reads back what is in force; on an error half way the old one returns.
@@ -144,12 +146,12 @@ class MariadbServer:
             TupleChangedError: Somebody else has set a tuple since the last look.
             ServerError: The server did not take it.
         """
-        if pool_tuple not in self._found:
-            self._facts.check_threads(pool_tuple)
-            self.knobs.check(pool_tuple)
         with held():
             before = self._ours or self._tuple
-            self._check_unchanged_since(before)
+            self._check_unchanged_since(before)  # which also reads how many threads there are by now
+            if pool_tuple not in self._found:
+                self._facts.check_threads(pool_tuple)
+                self.knobs.check(pool_tuple)
             if self.announce is not None and pool_tuple != before:
                 self.announce(pool_tuple)
             try:
@@ -214,7 +216,7 @@ class MariadbServer:
         values, population = read_look(self.session)
         self._sample(population)
         counters |= self._beside_the_pool()
-        in_force = self._noted(tuple_of(values))
+        in_force = self._noted(values)
         if self._ours is not None:
             self._refuse_change(self._ours, in_force)
         latencies = self.clients.histograms() if self.clients else {}
@@ -260,8 +262,10 @@ class MariadbServer:
     def _check_unchanged_since(self, before: PoolTuple) -> None:
         self._refuse_change(before, self.tuple_in_force())
 
-    def _noted(self, read: PoolTuple) -> PoolTuple:
-        """A tuple as just read; that it is another one is remembered."""
+    def _noted(self, values: Mapping[str, Any]) -> PoolTuple:
+        """The tuple of values that were just read; that it is another one is remembered, and the limit of threads."""
+        read = tuple_of(values)
+        self._facts = self._facts.with_most_threads(int(values[MAX_THREADS]))
         if read != self._tuple:
             self._tuple, self._epoch = read, self._epoch + 1
             self._found.add(read)

@@ -1,7 +1,7 @@
 """What holds of a MariaDB server from its start to its end, and after a restart may be something else."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from poolpilot.env.knobs import UNKNOWN_CPUS, KnobSpace
@@ -9,7 +9,7 @@ from poolpilot.env.mariadb.dsn import Account
 from poolpilot.env.mariadb.identity import ServerIdentity
 from poolpilot.env.mariadb.process import ServerProcess
 from poolpilot.env.mariadb.session import Control
-from poolpilot.env.mariadb.variables import PoolVariable, knob_space, read_variables
+from poolpilot.env.mariadb.variables import MAX_THREADS, PoolVariable, knob_space, read_variables
 from poolpilot.env.servers.watch_settings import WatchSettings
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -21,7 +21,7 @@ class MariadbFacts:
 
     Attributes:
         identity: Which server it is, and since when it runs.
-        variables: The pool's variables by lower-case name, as they were when this was read.
+        variables: The pool's variables by lower-case name, as they were when this was read; see `with_most_threads`.
         process: Its process, where it runs on this host.
         knobs: The ranges that it takes, and its processors where they are known.
         spare_threads: See `WatchSettings`.
@@ -61,13 +61,26 @@ class MariadbFacts:
             _cpus_warnings(named_cpus, seen_cpus),
         )
 
+    def with_most_threads(self, most: int) -> Self:
+        """The same once somebody has set `thread_pool_max_threads`, which a server takes while it runs.
+
+        Args:
+            most: What it is now.
+        """
+        limit = self.variables[MAX_THREADS]
+        if int(limit.value) == most:
+            return self
+        variables = {**self.variables, MAX_THREADS: replace(limit, value=str(most))}
+        knobs = knob_space(variables, self.knobs.processors, self.spare_threads)
+        return replace(self, variables=variables, knobs=knobs)
+
     def check_threads(self, pool_tuple: PoolTuple) -> None:
         """Refuses a tuple that may ask for more threads than there are.
 
         Raises:
             SettingError: It may; the text says what would help.
         """
-        most = int(self.variables["thread_pool_max_threads"].value)
+        most = int(self.variables[MAX_THREADS].value)
         wanted = pool_tuple.active_threads + self.spare_threads
         if wanted > most:
             raise SettingError(

@@ -82,4 +82,5 @@ def mariadb_target(
             {"backend": "mariadb", "server": where},
             "requests/s in system",
             (*server.warnings, *way_back.warnings()),
+            own_name=server.identity.name,
         )

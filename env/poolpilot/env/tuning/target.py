@@ -22,6 +22,7 @@ class Target:
         goodput: What its goodput is called.
         warnings: What to know before anything is set, as sentences.
         oracle_value: Greatest J there is, if known.
+        own_name: What tells it from all others, whatever way it was reached by; its name where nothing is said.
     """
 
     server: AnyServer
@@ -32,7 +33,10 @@ class Target:
     goodput: str = "goodput 1/s"
     warnings: tuple[str, ...] = ()
     oracle_value: float | None = None
+    own_name: str = ""
 
     def __post_init__(self) -> None:
         if self.way_back is None:
             object.__setattr__(self, "way_back", ApplyFirst(self.server))
+        if not self.own_name:
+            object.__setattr__(self, "own_name", self.name)

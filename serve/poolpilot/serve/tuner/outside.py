@@ -4,6 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from poolpilot.env.durability.durable_writes import flush_folder
+from poolpilot.errors import StoreError
+
 MOST_APPROVAL_BYTES = 256
 
 
@@ -18,7 +21,7 @@ class Outside:
 
     Attributes:
         kill_file: While this file is there, nothing is set; None where nobody named one.
-        approval_file: Holds the tuple that a person approves, as the log spells it; None where nobody must.
+        approval_file: Holds the tuple that a person approves for one try; None where nobody must.
         hindrances: Why nothing may be changed now, as sentences.
     """
 
@@ -47,3 +50,22 @@ class Outside:
                 return file.read(MOST_APPROVAL_BYTES).strip()
         except (OSError, UnicodeDecodeError):
             return None
+
+    def use_up(self) -> None:
+        """Takes what was approved away, since it was for the one try that begins; beside it lies what it was.
+
+        Raises:
+            StoreError: It cannot be taken away, so that it would let the same step begin again and again.
+        """
+        if self.approval_file is None:
+            return
+        try:
+            self.approval_file.replace(self.approval_file.with_suffix(".used"))
+            flush_folder(self.approval_file.parent)
+        except FileNotFoundError:  # whoever approved has thought better of it since the look
+            return
+        except OSError as error:
+            raise StoreError(
+                f"{self.approval_file} is used up and cannot be taken away ({error.strerror}): let the tuner write to "
+                "its folder, or name another one with --log"
+            ) from error

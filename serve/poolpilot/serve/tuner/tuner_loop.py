@@ -16,6 +16,7 @@ from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Predictor
+from poolpilot.serve.tuner.caution import KeptCaution
 from poolpilot.serve.tuner.clock import Clock, clock_of
 from poolpilot.serve.tuner.decision_log import DecisionLog
 from poolpilot.serve.tuner.known.kept_workloads import KeptWorkloads
@@ -56,11 +57,12 @@ class TunerLoop:
         kept: Where workloads that were here before are kept; None knows of none.
         on_tried: Is told of every try that is over.
         shadow: What another predictor would have proposed, beside a proposal; None watches none.
-        rules_anew: What is allowed on a server that was restarted, which may take less; None keeps the rules.
+        rules_anew: What is allowed on the server as it is now, which may take less than before; None keeps the rules.
+        wary: Where it is kept what outlives this tuner, should it die; None begins without.
 
     Raises:
         SettingError: The server only replays windows.
-        StoreError: The known workloads cannot be read.
+        StoreError: What is kept cannot be read.
     """
 
     target: Target
@@ -75,6 +77,7 @@ class TunerLoop:
     on_tried: OnTried = lambda _tried: None
     shadow: Shadow | None = None
     rules_anew: Callable[[], Rules] | None = None
+    wary: KeptCaution | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.target.server, WindowSource):
@@ -82,7 +85,7 @@ class TunerLoop:
         self._clock = self.clock or clock_of(self.target.server)
         in_force = self.target.server.tuple_in_force()
         known = KnownWorkloads() if self.kept is None else self.kept.read()
-        self.memory = Memory.begin(in_force, self._clock.at_s(), known)
+        self.memory = self._with_caution(Memory.begin(in_force, self._clock.at_s(), known))
         self.decision = self.memory.decision("the tuner begins")
         self._verified = self._verified_beside(in_force)
         self._seen = in_force  # what the latest decision was made on
@@ -104,24 +107,33 @@ class TunerLoop:
             KeyboardInterrupt: A person or a supervisor has ended it.
             JournalError: The way back can no longer be written, so nothing more may be set.
         """
-        with Interrupts() as interrupts:
-            while horizon_s is None or self._clock.at_s() < horizon_s:
-                self.turn()
-                interrupts.check()
+        try:
+            with Interrupts() as interrupts:
+                while horizon_s is None or self._clock.at_s() < horizon_s:
+                    self.turn()
+                    interrupts.check()
+        except KeyboardInterrupt:
+            self._keep_caution(self.memory.but(trial=None))
+            raise
+        self._keep_caution(self.memory.but(trial=None))
 
     def turn(self) -> Decision:
         """Acts on the latest decision, looks, and decides anew.
 
         Raises:
-            SettingError: The server was restarted, and takes nothing of what the settings allow.
+            SettingError: The server takes nothing any more of what the settings allow.
+            StoreError: What a person has approved cannot be used up.
         """
         look = self._look()
-        if look.restarted and look.in_force is not None:
-            self._meet_anew(look.in_force)
+        if look.in_force is not None:
+            self._hold_to_today(look.in_force, restarted=look.restarted)
         before = self.memory
         self.memory, self.decision = decide(before, look, self.rules)
         if self.log is not None:
             self.log.write(before, look, self.decision)
+        if self._has_begun_try(before):
+            self.outside.use_up()
+        self._keep_caution(self.memory)
         if self._has_come_to_rest(before, look):
             self.target.way_back.commit(self.decision.verified)
             self._verified.add(self.decision.verified)
@@ -131,18 +143,42 @@ class TunerLoop:
         self.on_decision(look, self.decision)
         return self.decision
 
-    def _meet_anew(self, in_force: PoolTuple) -> None:
-        """What the server before has verified or allowed says nothing about the one that was started since."""
+    def _with_caution(self, memory: Memory) -> Memory:
+        """What is remembered at the beginning, with what a tuner before has left to be wary of."""
+        if self.wary is not None:
+            memory = self.wary.read().onto(memory, self._clock.unix_s(), self.rules.guard)
+            self._keep_caution(memory)
+        return memory
+
+    def _keep_caution(self, memory: Memory) -> None:
+        """Keeps what outlives this tuner; `memory` is without a try once it ends in an orderly way."""
+        if self.wary is not None:
+            self.wary.keep(memory, self._clock.at_s(), self._clock.unix_s())
+
+    def _hold_to_today(self, in_force: PoolTuple, *, restarted: bool) -> None:
+        """Takes the rules of the server as it is now: a restart, or who sets its limit of threads, may change them.
+
+        What the server before a restart has verified says nothing about the one that was started since.
+        """
         rules = self.rules if self.rules_anew is None else self.rules_anew()
-        if rules != self.rules and self.log is not None:
+        changed, self.rules = rules != self.rules, rules
+        if changed and self.log is not None:
             self.log.begin_file()
-        self.rules = rules
-        self._verified = self._verified_beside(in_force)
+        if restarted:
+            self._verified = self._verified_beside(in_force)
+        elif changed:
+            still = {each for each in self._verified if rules.envelope.has_threads_for(each)}
+            self._verified = still | self._verified_beside(self.decision.verified)
 
     def _verified_beside(self, in_force: PoolTuple) -> set[PoolTuple]:
         """The tuple in force, and what was verified for known workloads within the rules of today."""
         earlier = (in_force.with_core(each.best.core) for each in self.memory.known.entries)
         return {in_force, *(each for each in earlier if self.rules.envelope.allows(each))}
+
+    def _has_begun_try(self, before: Memory) -> bool:
+        """Whether what was just decided is another try than the one in progress, if there was one."""
+        trial = self.memory.trial
+        return trial is not None and (before.trial is None or before.trial.candidate != trial.candidate)
 
     def _has_come_to_rest(self, before: Memory, look: Look) -> bool:
         """Whether a try is over, or another tuple is what is verified, and that one is in force."""

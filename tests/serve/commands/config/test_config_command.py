@@ -72,6 +72,20 @@ def test_account_with_what_is_asked_for_can_follow(scheduled: Lab, tmp_path: Pat
     assert not (tmp_path / "journals").exists()
 
 
+def test_extra_port_with_too_few_connections_is_told(scheduled: Lab, tmp_path: Path) -> None:
+    file = file_of(scheduled, "asked", tmp_path, lease=True)
+    with Session(scheduled.root) as session:
+        (connections,) = session.row("SELECT @@GLOBAL.extra_max_connections")
+        session.execute("SET GLOBAL extra_max_connections = 2")
+        try:
+            trial = checked(file, tmp_path)["extra port"]
+        finally:
+            session.execute(f"SET GLOBAL extra_max_connections = {connections}")
+    assert (trial["good"], trial["needed"]) == (False, False)
+    assert "extra_max_connections = 2" in trial["found"]
+    assert "set extra_max_connections = 3 or more" in trial["remedy"]
+
+
 def test_lease_that_the_account_may_not_keep_is_refused(scheduled: Lab, tmp_path: Path) -> None:
     file = file_of(scheduled, "unasked", tmp_path, lease=False)
     with pytest.raises(typer.Exit) as ended:

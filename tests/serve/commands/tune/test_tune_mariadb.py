@@ -100,6 +100,18 @@ def test_killed_tuner_leaves_what_was_verified(stage: Stage, by: str) -> None:
     assert not list(stage.journals.glob("*.jsonl"))
 
 
+@pytest.mark.fault
+def test_tuple_whose_try_has_ended_the_tuner_is_not_tried_again_at_once(stage: Stage) -> None:
+    with stage.applying(*ENDLESS) as process:
+        stage.until(STEP, process)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    with stage.applying(*QUICK) as process:
+        said_until(process, f"{STEP}, the step towards {STEP}, was taken back not long ago")
+        ended(process)
+    assert stage.in_force() == FIRST
+
+
 def test_keeper_leaves_a_living_tuner_alone(stage: Stage) -> None:
     with stage.applying(*ENDLESS) as process:
         stage.until(STEP, process)
@@ -163,6 +175,23 @@ def test_restarted_server_is_held_to_its_limits_of_now(stage: Stage) -> None:
     finally:
         stage.lab.extra_options = ()
         stage.lab.down()
+
+
+@pytest.mark.fault
+def test_limit_of_threads_that_is_lowered_meanwhile_ends_a_try_beyond_it(stage: Stage) -> None:
+    with stage.applying(*ENDLESS) as process, Session(stage.lab.root) as session:
+        stage.until(STEP, process)
+        (limit,) = session.row("SELECT @@GLOBAL.thread_pool_max_threads")
+        session.execute("SET GLOBAL thread_pool_max_threads = 50")
+        try:
+            said_until(
+                process, f"{STEP} may ask for 40 threads, and no more than 34 are allowed by now: back to {FIRST}"
+            )
+            stage.until(FIRST, process)
+            ended(process)
+        finally:
+            session.execute(f"SET GLOBAL thread_pool_max_threads = {limit}")
+    assert stage.in_force() == FIRST
 
 
 @pytest.mark.fault

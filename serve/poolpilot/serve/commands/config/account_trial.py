@@ -25,6 +25,8 @@ from poolpilot.serve.tuner.machine.decision import Mode
 GRANTS = "`poolpilot mariadb grants` prints the statements"
 ANOTHER_TUNER = "another tuner"
 
+EXTRA_CONNECTIONS = 3
+
 
 @dataclass(frozen=True, slots=True)
 class AccountTrial:
@@ -79,12 +81,22 @@ def _reached(server: MariadbServer) -> Iterator[AccountTrial]:
     yield AccountTrial(
         "server", f"{version} at {server.session.where}, as {account}; {server.tuple_in_force()} is in force"
     )
-    extra_port = server.control.extra_port
-    found = "none" if extra_port is None else f"{extra_port}, and the tuner is on it"
-    yield AccountTrial("extra port", found, extra_port is not None, remedy="" if extra_port else NO_EXTRA_PORT)
+    yield _extra_port(server)
     cpus = server.knobs.processors
     found = "not known" if cpus is None else f"{cpus}"
     yield AccountTrial("processors", found, cpus is not None, remedy="" if cpus else UNKNOWN_CPUS)
+
+
+def _extra_port(server: MariadbServer) -> AccountTrial:
+    port, slots = server.control.extra_port, int(server.variables["extra_max_connections"].value)
+    if port is None:
+        return AccountTrial("extra port", "none", False, remedy=NO_EXTRA_PORT)
+    enough = slots >= EXTRA_CONNECTIONS
+    remedy = (
+        f"set extra_max_connections = {EXTRA_CONNECTIONS} or more: tuner, keeper and a DBA need one connection each"
+    )
+    found = f"{port}, and the tuner is on it; extra_max_connections = {slots}"
+    return AccountTrial("extra port", found, enough, remedy="" if enough else remedy)
 
 
 def _sets(settings: TuneSettings, rights: HeldRights, server: MariadbServer) -> AccountTrial:
@@ -140,7 +152,7 @@ def _way_backs(settings: TuneSettings, server: MariadbServer, rights: HeldRights
     writes = _can_be_written(folder)
     remedy = "" if writes else f"name another folder with {FOLDER_VARIABLE}, the same one for the keeper"
     yield AccountTrial("after its restart", f"chosen, by the journal in {folder}", writes, applies, remedy)
-    log = settings.folder(server.session.where)
+    log = settings.folder(server.identity.name)
     logs = _can_be_written(log)
     yield AccountTrial("decisions", f"are kept in {log}", logs, True, "" if logs else "name another folder with --log")
     found = "this one is the keeper" if settings.keeper else "a second process on this host; not seen from here"

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from poolpilot.env.server import Tunable
-from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.target import Target
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.commands.tune.tuner_parts import APPROVAL_FILE, KILL_FILE
@@ -21,17 +19,19 @@ def introduction(settings: TuneSettings, target: Target, rules: Rules, folder: P
         limit = worst if rules.envelope.most_threads is None else min(worst, rules.envelope.most_threads)
         lines.append(
             f"It may set sizes {least}..{most}, by a factor of {rules.guard.factor:g} at a time, with {limit} threads "
-            f"at worst{_stacks(target.server, limit)}. While the file {folder / KILL_FILE} is there, it sets nothing."
+            f"at worst{_stacks(rules, limit)}. While the file {folder / KILL_FILE} is there, it sets nothing."
         )
     if settings.lease == "event":
         lines.append(f"Should this host vanish, the database brings back what is verified within {settings.lease_s} s.")
     if settings.approve:
-        lines.append(f"A step waits until {folder / APPROVAL_FILE} holds it, such as (4, 3, 250).")
+        lines.append(
+            f"A step waits until {folder / APPROVAL_FILE} holds it, such as (4, 3, 250); one try uses that up."
+        )
     return "\n".join(lines)
 
 
-def _stacks(server: Tunable, threads: int) -> str:
+def _stacks(rules: Rules, threads: int) -> str:
     """Memory that the stacks of so many threads may take, where the server tells."""
-    if not isinstance(server, MariadbServer) or "thread_stack" not in server.variables:
+    if rules.thread_stack_bytes is None:
         return ""
-    return f", which is {threads * int(server.variables['thread_stack'].value) / 2**20:.0f} MB of stacks"
+    return f", which is {threads * rules.thread_stack_bytes / 2**20:.0f} MB of stacks"

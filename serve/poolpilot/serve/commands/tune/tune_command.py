@@ -12,10 +12,17 @@ from poolpilot.env.tuning.target import Target
 from poolpilot.env.tuning.way_back import restoring
 from poolpilot.serve.commands.options.remote_options import REMOTE_PANEL
 from poolpilot.serve.commands.options.settings_command import as_command
+from poolpilot.serve.commands.tune.decisions_folder import decisions_folder
 from poolpilot.serve.commands.tune.introduction import introduction
 from poolpilot.serve.commands.tune.keeper import keep_watch
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
-from poolpilot.serve.commands.tune.tuner_parts import challenger_for, outside_of, predictor_for, rules_for
+from poolpilot.serve.commands.tune.tuner_parts import (
+    caution_for,
+    challenger_for,
+    outside_of,
+    predictor_for,
+    rules_for,
+)
 from poolpilot.serve.commands.tune.tuner_screen import TunerScreen, summary, summary_table
 from poolpilot.serve.commands.tune.tuner_view import TunerView
 from poolpilot.serve.remote.outcome_reporter import OutcomeReporter, Reporting
@@ -61,7 +68,7 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
         ArtefactError: The model or the curves are missing or damaged.
         ServerError: The server cannot be reached, or another tuner is at work on it.
         JournalError: The way back cannot be noted, so that nothing may be set.
-        StoreError: The log cannot be written, or the known workloads beside it cannot be read.
+        StoreError: The log cannot be written, or what is kept beside it cannot be read.
     """
     console = terminal()
     settings.check()
@@ -71,7 +78,7 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
     with settings.opened() as target:
         warn(target.warnings, console)
         rules = rules_for(settings, target.server)
-        folder = settings.folder(target.name)
+        folder = decisions_folder(settings, target)
         log = DecisionLog(folder, target.name, mode=settings.mode)
         console.print(introduction(settings, target, rules, folder), soft_wrap=True)
         screen = TunerView(console, target.name) if settings.watch else TunerScreen(console)
@@ -93,6 +100,7 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
                 on_tried=on_tried,
                 shadow=challenger_for(settings),
                 rules_anew=partial(rules_for, settings, target.server),
+                wary=caution_for(settings, target, folder),
             )
             _run(loop, settings, screen, console, json_path)
 

@@ -21,12 +21,12 @@ from poolpilot.serve.commands.options.remote_options import RemoteOptions
 from poolpilot.serve.commands.options.target_options import option
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.guard.hours import Hours
+from poolpilot.serve.tuner.guard.written_core import written_core
 from poolpilot.serve.tuner.machine.decision import Mode
 
 WINDOW_S, MARIADB_WINDOW_S = 1.0, 5.0
 LEAST_WINDOW_S = 0.1
 SETTLE_S, MARIADB_SETTLE_S = 0.2, 1.0
-FORM = re.compile(r"\(?(\d{1,9}), ?(\d{1,9}), ?(\d{1,9})\)?")
 
 
 class TuneSettings(RemoteOptions):
@@ -89,15 +89,15 @@ class TuneSettings(RemoteOptions):
     @field_validator("propose")
     @classmethod
     def _is_a_tuple(cls, text: str | None) -> str | None:
-        if text is not None and FORM.fullmatch(text) is None:
+        if text is not None and written_core(text) is None:
             raise ValueError("write three whole numbers, such as 16,3,10: size, oversubscribe, stall limit in ms")
         return text
 
     @property
     def proposed(self) -> PoolTuple | None:
         """The configuration that is tried instead of asking."""
-        found = None if self.propose is None else FORM.fullmatch(self.propose)
-        return None if found is None else PoolTuple(int(found[1]), int(found[2]), int(found[3]))
+        core = None if self.propose is None else written_core(self.propose)
+        return None if core is None else PoolTuple(*core)
 
     @property
     def measurement(self) -> MeasurementSettings:
@@ -141,5 +141,5 @@ class TuneSettings(RemoteOptions):
         )
 
     def folder(self, server: str) -> Path:
-        """Where the decisions about a server are kept."""
+        """Where the decisions about a server are kept, by its own name (`Target.own_name`)."""
         return self.log or journal_folder() / "decisions" / re.sub(r"[^\w.-]+", "-", server).strip("-")

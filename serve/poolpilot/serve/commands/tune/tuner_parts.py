@@ -5,6 +5,7 @@ from pathlib import Path
 
 from poolpilot.agent.baselines.static import StaticPredictor
 from poolpilot.env.mariadb.diagnosis.hindrances import hindrances
+from poolpilot.env.mariadb.variables import MAX_THREADS
 from poolpilot.env.server import Tunable
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.target import Target
@@ -15,6 +16,7 @@ from poolpilot.models.predictor import Predictor
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.remote.remote_predictor import RemotePredictor
 from poolpilot.serve.shadow.challenger import Challenger
+from poolpilot.serve.tuner.caution import KeptCaution
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.hours import Hours
 from poolpilot.serve.tuner.machine.decision import Mode
@@ -31,9 +33,10 @@ def rules_for(settings: TuneSettings, server: Tunable) -> Rules:
     Raises:
         SettingError: They have nothing in common.
     """
-    most_threads = None
+    most_threads, stack_bytes = None, None
     if isinstance(server, MariadbServer):
-        most_threads = int(server.variables["thread_pool_max_threads"].value) - server.watch.spare_threads
+        most_threads = int(server.variables[MAX_THREADS].value) - server.watch.spare_threads
+        stack_bytes = int(server.variables["thread_stack"].value)
     return Rules(
         mode=settings.mode,
         guard=settings.guard,
@@ -42,6 +45,7 @@ def rules_for(settings: TuneSettings, server: Tunable) -> Rules:
         hours=[Hours.parse(text) for text in settings.hours],
         approval=settings.approve,
         min_rows_share=settings.min_rows_share,
+        thread_stack_bytes=stack_bytes,
     )
 
 
@@ -73,6 +77,12 @@ def challenger_for(settings: TuneSettings) -> Challenger | None:
     if settings.challenger is None:
         return None
     return Challenger(bandit_for(settings.server_kind, settings.challenger), load_curves())
+
+
+def caution_for(settings: TuneSettings, target: Target, folder: Path) -> KeptCaution | None:
+    """Where it is kept what a tuner is wary of: of one that sets, on a server that outlives it."""
+    applies = settings.mode is Mode.APPLY and isinstance(target.server, MariadbServer)
+    return KeptCaution(folder) if applies else None
 
 
 def outside_of(settings: TuneSettings, target: Target, folder: Path) -> Outside:

@@ -1,1 +1,1 @@
-"""What the tuner may never do: its settings, the envelope of values, and the hours when a change is allowed."""
+"""What the tuner may never do: its settings, the envelope of values, the hours of a change, and what people approve."""

@@ -56,7 +56,7 @@ class Envelope:
             values.append(min(max(goal, low), high))
         size, oversubscribe, timer_interval_ms = values
         stepped = verified.with_core((size, oversubscribe, timer_interval_ms))
-        return stepped if self._has_threads_for(stepped) else verified
+        return stepped if self.has_threads_for(stepped) else verified
 
     def steps_between(self, verified: PoolTuple, wanted: PoolTuple) -> int:
         """How many steps lead from a verified tuple to `wanted`, whether they may be taken or not; at least one."""
@@ -81,7 +81,7 @@ class Envelope:
                 )
         if candidate.with_core(verified.core) != verified:
             raise SettingError(f"{candidate} differs from {verified} in more than the core knobs")
-        if not self._has_threads_for(candidate):
+        if not self.has_threads_for(candidate):
             raise SettingError(
                 f"{candidate} may ask for {candidate.active_threads} threads; allowed are {self.most_threads}"
             )
@@ -89,7 +89,11 @@ class Envelope:
     def allows(self, pool_tuple: PoolTuple) -> bool:
         """Whether a tuple that was verified earlier lies within the ranges and threads of today, however far off."""
         spans = zip(pool_tuple.core, self.ranges, strict=True)
-        return all(low <= value <= high for value, (low, high) in spans) and self._has_threads_for(pool_tuple)
+        return all(low <= value <= high for value, (low, high) in spans) and self.has_threads_for(pool_tuple)
+
+    def has_threads_for(self, pool_tuple: PoolTuple) -> bool:
+        """Whether a tuple asks for no more threads at worst than it may."""
+        return self.most_threads is None or pool_tuple.active_threads <= self.most_threads
 
     def _reaches(self, verified: PoolTuple) -> list[tuple[int, int]]:
         """How far each core knob may go from a verified tuple."""
@@ -100,9 +104,6 @@ class Envelope:
         # A step of one is always allowed: below a factor of two small numbers would never move.
         down, up = min(math.ceil(now / self.factor), now - 1), max(math.floor(now * self.factor), now + 1)
         return max(down, span[0]), min(up, span[1])
-
-    def _has_threads_for(self, pool_tuple: PoolTuple) -> bool:
-        return self.most_threads is None or pool_tuple.active_threads <= self.most_threads
 
 
 def _both(name: str, asked: tuple[int, int], knobs: KnobSpace) -> tuple[int, int]:

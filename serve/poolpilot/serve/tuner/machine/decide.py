@@ -63,6 +63,8 @@ def _decided(memory: Memory, look: Look, rules: Rules) -> Step:
         return _stood_down(look.in_force, look, memory, rules)
     if look.kill:
         return _killed(look, memory)
+    if memory.trial is not None and _lacks_threads(memory.trial.candidate, memory, rules):
+        return _without_threads(memory.trial.candidate, look, memory, rules)
     if look.in_force != memory.expected or look.refused is not None:
         return _not_taken(look, memory, rules)
     return _as_expected(look, memory.but(lately=None) if look.in_force == memory.verified else memory, rules)
@@ -82,6 +84,20 @@ def _as_expected(look: Look, memory: Memory, rules: Rules) -> Step:
     if look.reading is None or look.reading.throughput_per_s <= 0.0:
         return _hindered("there is no window to judge by: nobody sends anything, or it was disturbed", look, memory)
     return HANDLERS[memory.state](look.reading, look, memory, rules)
+
+
+def _lacks_threads(candidate: PoolTuple, memory: Memory, rules: Rules) -> bool:
+    """Whether a try asks for more threads than it may by now; going back from one to fewer would ask for yet more."""
+    return candidate.active_threads > memory.verified.active_threads and not rules.envelope.has_threads_for(candidate)
+
+
+def _without_threads(candidate: PoolTuple, look: Look, memory: Memory, rules: Rules) -> Step:
+    """Somebody has lowered the limit of threads in the middle of a try, which is not to blame."""
+    memory = abandon(look, memory)
+    asks = f"{candidate} may ask for {candidate.active_threads} threads"
+    return memory, memory.decision(
+        f"{asks}, and no more than {rules.envelope.most_threads} are allowed by now: back to {memory.verified}"
+    )
 
 
 def _stopped_everything(look: Look, memory: Memory) -> bool:
@@ -111,8 +127,7 @@ def _restarted(in_force: PoolTuple, look: Look, memory: Memory) -> Step:
     known = memory.known.numbered(memory.present)
     may = known is not None and known.best.core == memory.verified.core and in_force.core == memory.home.core
     returning = memory.present if may else None
-    anew, decision = _begun_anew(in_force, look, memory, f"the server was restarted: {in_force} is in force")
-    anew = anew.but(
+    anew = _begun_anew(in_force, look, memory).but(
         returning=returning,
         refusals=memory.refusals,  # what a server was lost under may be what has ended it
         tries_s=memory.tries_s,
@@ -120,22 +135,34 @@ def _restarted(in_force: PoolTuple, look: Look, memory: Memory) -> Step:
         openings=memory.openings,
         half_open_until_s=memory.half_open_until_s,
         opened_again=memory.opened_again,
+        taken_back_under=memory.taken_back_under,
+        **_still_waiting(look, memory),
     )
-    return anew, decision
+    goes_on = "" if anew.state is State.WATCH else f"; {anew.state} goes on"
+    return anew, anew.decision(f"the server was restarted: {in_force} is in force{goes_on}")
 
 
-def _begun_anew(in_force: PoolTuple, look: Look, memory: Memory, reason: str) -> Step:
+def _still_waiting(look: Look, memory: Memory) -> dict[str, object]:
+    """The pause that a restart does not end: what a person has said, and that tries were taken back again and again."""
+    if memory.state is State.STAND_DOWN:
+        return {"state": State.STAND_DOWN, "paused": memory.paused, "wait_until_s": memory.wait_until_s}
+    if (until_s := memory.circuit_open_until_s(look.at_s)) is None:
+        return {}
+    return {"state": State.OPEN_CIRCUIT, "paused": State.OPEN_CIRCUIT, "wait_until_s": until_s}
+
+
+def _begun_anew(in_force: PoolTuple, look: Look, memory: Memory) -> Memory:
     """What is in force is somebody's wish, as what a configuration file says after a restart is."""
-    anew = Memory.begin(in_force, look.at_s, memory.known).but(
+    return Memory.begin(in_force, look.at_s, memory.known).but(
         workload=memory.workload + 1, lost_requests=booked(memory)
     )
-    return anew, anew.decision(reason)
 
 
 def _stood_down(in_force: PoolTuple, look: Look, memory: Memory, rules: Rules) -> Step:
     """Somebody has set another tuple: it stays, and is what is verified from now on."""
     if rules.mode is not Mode.APPLY:
-        return _begun_anew(in_force, look, memory, f"somebody has set {in_force}")
+        memory = _begun_anew(in_force, look, memory)
+        return memory, memory.decision(f"somebody has set {in_force}")
     seconds = rules.guard.stand_down_s
     memory = Memory.begin(in_force, look.at_s, memory.known).but(
         state=State.STAND_DOWN,

@@ -190,6 +190,12 @@ class Memory(BaseModel):
         """Whether one try that is taken back opens the circuit again."""
         return self.half_open_until_s is not None
 
+    def circuit_open_until_s(self, at_s: float) -> float | None:
+        """Until when the circuit is open, whatever a person says or is tried meanwhile; None where it is closed."""
+        is_open = State.OPEN_CIRCUIT in (self.state, self.paused)
+        ends_s = self.wait_until_s
+        return ends_s if is_open and ends_s is not None and ends_s > at_s else None
+
     def forgotten(self, at_s: float) -> "Memory":
         """Without what is over by now."""
         closed = self.half_open_until_s is not None and self.half_open_until_s <= at_s

@@ -6,7 +6,7 @@ from poolpilot.serve.tuner.machine.look import Look, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.paired_trial import UNSEEN_NOISE, PairedTrial, noise_of
 from poolpilot.serve.tuner.machine.starving import rows_noise
-from poolpilot.serve.tuner.machine.why_not import Rules, most_lost_windows, why_not
+from poolpilot.serve.tuner.machine.why_not import Rules, at_worst, most_lost_windows, why_not
 
 Step = tuple[Memory, Decision]
 """What is remembered after a look, and what is decided."""
@@ -29,7 +29,7 @@ def begin_try(
         look: What was found out last.
         memory: What is remembered, with a window of what is verified at least.
         rules: What is allowed.
-        reason: Why, as a sentence.
+        reason: Why, as a sentence; what the candidate may ask for at worst is added.
         homeward: Whether it was in force before under this workload, and may be better after all.
         recall: Number of the known workload that it was verified for; None where it was for none.
     """
@@ -61,7 +61,8 @@ def begin_try(
         returning=None,
         sights=(*memory.sights, memory.sight()),
     )
-    return memory, memory.decision(reason, most_lost=_most_lost(trial.befores[-1], rules))
+    said = f"{reason} ({at_worst(candidate, rules)})"
+    return memory, memory.decision(said, most_lost=_most_lost(trial.befores[-1], rules))
 
 
 def _throughput_noise(memory: Memory, rules: Rules) -> float | None:

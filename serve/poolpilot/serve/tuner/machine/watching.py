@@ -66,8 +66,8 @@ def in_hold(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     memory = memory.but(other=0, baseline=_with_latest(memory.baseline, reading, rules))
     if look.proposal is not None:
         return _weighed(look.proposal, look, memory, rules)
-    if memory.pending is None:
-        return _asking(look, memory, rules)
+    if memory.pending is None or not rules.envelope.has_threads_for(memory.pending):
+        return _asking(look, memory.but(pending=None, recall=None), rules)
     if (no := why_not(memory.pending, look, memory, rules)) is not None:
         return memory, memory.decision(no)
     said = f"{memory.pending} may be tried now"
@@ -119,10 +119,7 @@ def _weighed(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -> St
     if (no := why_not(candidate, look, memory, rules)) is not None:
         memory = memory.but(state=State.HOLD, pending=candidate)
         return memory, memory.decision(no)
-    said = (
-        f"{candidate} is tried beside {memory.verified}, towards {proposal.pool_tuple}{promised(proposal, rules)}; "
-        f"{candidate.active_threads} threads at worst"
-    )
+    said = f"{candidate} is tried beside {memory.verified}, towards {proposal.pool_tuple}{promised(proposal, rules)}"
     return begin_try(candidate, look, memory, rules, said, homeward=False)
 
 

@@ -10,6 +10,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.guard.hours import Hours
+from poolpilot.serve.tuner.guard.written_core import written_core
 from poolpilot.serve.tuner.machine.decision import Mode
 from poolpilot.serve.tuner.machine.look import Look, Proposal
 from poolpilot.serve.tuner.machine.memory import Memory
@@ -30,6 +31,7 @@ class Rules:
         hours: When anything may be changed; at any time where none are named.
         approval: Whether a person must approve every tuple.
         min_rows_share: Share of the rows read a second at first that must go on being read; see `Objective`.
+        thread_stack_bytes: Memory that the stack of a thread may take; None where the server does not tell.
     """
 
     mode: Mode
@@ -39,6 +41,7 @@ class Rules:
     hours: Sequence[Hours] = ()
     approval: bool = False
     min_rows_share: float = LEAST_ROWS_SHARE
+    thread_stack_bytes: int | None = None
 
 
 def candidate_of(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -> PoolTuple | str:
@@ -123,6 +126,14 @@ def _learning(proposal: Proposal, memory: Memory, rules: Rules) -> str:
     return f", and what is learned by it ({100 * proposal.improvement:.1f} %) does not pay for it yet"
 
 
+def at_worst(pool_tuple: PoolTuple, rules: Rules) -> str:
+    """The most that a tuple may ask of the server."""
+    threads = pool_tuple.active_threads
+    if rules.thread_stack_bytes is None:
+        return f"{threads} threads at worst"
+    return f"{threads} threads and {threads * rules.thread_stack_bytes / 2**20:.0f} MB of stacks at worst"
+
+
 def why_not(candidate: PoolTuple, look: Look, memory: Memory, rules: Rules) -> str | None:
     """Why a step may not be tried now; None where it may."""
     if rules.mode is not Mode.APPLY:
@@ -131,6 +142,20 @@ def why_not(candidate: PoolTuple, look: Look, memory: Memory, rules: Rules) -> s
         return f"would try {candidate}, but not before the hours: {', '.join(each.text for each in rules.hours)}"
     if len(memory.tries_s) >= rules.guard.tries_per_hour:
         return f"would try {candidate}, but {rules.guard.tries_per_hour} configurations were tried within an hour"
-    if rules.approval and look.approved != str(candidate):
-        return f"would try {candidate}, which waits for approval"
+    if rules.approval and _approved(look) != candidate.core:
+        return (
+            f"would try {candidate}, which waits for approval ({at_worst(candidate, rules)}){_approved_instead(look)}"
+        )
     return None
+
+
+def _approved(look: Look) -> tuple[int, int, int] | None:
+    return None if look.approved is None else written_core(look.approved)
+
+
+def _approved_instead(look: Look) -> str:
+    """What is approved where that is not the step that waits, to follow on a sentence; the text itself is anybody's."""
+    if look.approved is None:
+        return ""
+    core = _approved(look)
+    return "; what is approved is no configuration such as (4, 3, 250)" if core is None else f"; {core} is approved"
