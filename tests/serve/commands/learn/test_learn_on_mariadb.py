@@ -1,17 +1,22 @@
 """`poolpilot learn --dsn` on a real MariaDB: it is swept and learned from, and has back what was in force."""
 
 import json
+import signal
+import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.serve.commands.staged_server import PATIENCE_S, POOLPILOT
 
 from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.lab.instance import Lab
 from poolpilot.env.lab.sysbench_families import named_workload
 from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.env.mariadb.dsn import Dsn
+from poolpilot.env.mariadb.session import Session
 from poolpilot.env.measurement.protocol import MARIADB_RACING
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -69,3 +74,22 @@ def test_it_is_swept_and_learned_from_and_has_its_configuration_back(
     (sweep,) = read_dataset(out / "records" / "own", "train").sweeps
     assert sweep.objective.signal == "time_in_system"
     assert before.core in sweep.entries
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ended_in_a_sweep_it_restores_what_was_in_force_and_says_how_to_go_on(
+    busy: str, loaded_lab: Lab, tmp_path: Path, number: signal.Signals
+) -> None:
+    before = in_force(loaded_lab)
+    options = ("--minutes", "5", "--workloads", "1", "--servers", "simulated", "--no-track", "--out", str(tmp_path))
+    command = [*POOLPILOT, "learn", *options, "--dsn", busy, "--execute"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        with Session(loaded_lab.root) as session:
+            while session.row("SELECT @@thread_pool_size")[0] == before.pool_size and process.poll() is None:
+                time.sleep(0.02)
+        process.send_signal(number)
+        said = process.communicate(timeout=PATIENCE_S)[0]
+    assert process.returncode == 130
+    assert f"In force now: {before}" in said
+    assert "The same command goes on." in said
+    assert in_force(loaded_lab) == before
