@@ -82,10 +82,9 @@ def origin(store: "StoreSummary") -> str:
     if store.first_unix_s is not None and store.last_unix_s is not None:
         days = (store.last_unix_s - store.first_unix_s) / datetime.timedelta(days=1).total_seconds()
         said.append(f"measured from {_day(store.first_unix_s)} to {_day(store.last_unix_s)} ({days:.1f} days)")
-        said.append(
-            f"in {store.runs} runs on the server {', '.join(store.servers)} of the machine "
-            f"{'; '.join(store.machines)} under the timer {', '.join(store.timers)}"
-        )
+        runs = "one run" if store.runs == 1 else f"{store.runs} runs"
+        where = f"the server {', '.join(store.servers)} of the machine {'; '.join(store.machines)}"
+        said.append(f"in {runs} on {where} under the timer {', '.join(store.timers)}")
     return f"{', '.join(said)}."
 
 
