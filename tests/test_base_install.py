@@ -55,6 +55,8 @@ WITH_EXTRA = (
     "learn",
     "promote",
     "records check",
+    "records show",
+    "records sql",
     "search",
     "train",
 )

@@ -70,7 +70,8 @@ def check(line: str, *, complete: bool) -> None:
         if unknown := [word for word in arguments if word not in known]:
             raise typer.BadParameter(f"{line}: no {unknown}")
         return
-    takes_a_server = any(parameter.param_type_name == "argument" and parameter.required for parameter in command.params)
+    places = {parameter.name for parameter in command.params if parameter.param_type_name == "argument"}
+    takes_a_server = "dsn" in places
     if takes_a_server and not any("=" in one for one in arguments):
         arguments = [ACCOUNT, *arguments]
     try:

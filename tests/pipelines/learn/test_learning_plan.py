@@ -36,3 +36,15 @@ def test_what_is_not_installed_is_left_out_unless_it_is_asked_for(monkeypatch: p
     with pytest.raises(SettingError, match="apt-get install mariadb-server-core"):
         plan(monkeypatch, absent, minutes=60.0, servers=("mariadb",))
     assert list(plan(monkeypatch, absent, minutes=1.0, servers=("native",)).seconds) == ["native"]
+
+
+def test_a_server_of_ones_own_has_a_share_where_leave_is_given_whatever_servers_are_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given: dict[str, Any] = {"minutes": 5.0, "servers": ("simulated",), "dsn": "h=db1"}
+    found = plan(monkeypatch, **given, execute=True)
+    assert found.seconds == {"simulated": pytest.approx(60.0), "own": pytest.approx(180.0)}
+    assert "simulated 1.0 min, your own server 3.0 min" in found.in_words()
+    found = plan(monkeypatch, **given)
+    assert set(found.seconds) == {"simulated"}
+    assert found.left_out["own"] == "nothing is set there without --execute"

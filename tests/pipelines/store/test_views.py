@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
@@ -13,9 +14,10 @@ from rich.console import Console
 from poolpilot.env.workloads.families import PlannedWorkload
 from poolpilot.featurizer.measures import STATUS_COUNTERS
 from poolpilot.featurizer.record import OLDER_TIMER, window_of
+from poolpilot.featurizer.schema import feature_names
 from poolpilot.pipelines.collect.collect import Staging, collect
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
-from poolpilot.pipelines.store.dataset import read_dataset
+from poolpilot.pipelines.store.dataset import checked_window, read_dataset
 from poolpilot.pipelines.store.records import StagingStore
 from poolpilot.pipelines.store.views import connect
 
@@ -37,6 +39,18 @@ def test_features_by_sql_are_those_of_the_windows(store: StagingStore) -> None:
         assert found[0] == pytest.approx(features["utilisation"])
         assert found[1] == pytest.approx(features["completed_per_s"])
         assert found[2] is None
+
+
+@pytest.mark.parametrize("name", ["native", "mariadb"])
+def test_features_by_sql_are_those_that_training_reads(name: str) -> None:
+    directory, names = Path("pipelines") / name, feature_names()
+    rows = StagingStore(directory).window_rows()
+    query = f"SELECT {', '.join(names)} FROM features ORDER BY time_unix_s, workload_id"
+    by_sql = np.array(connect(StagingStore(directory)).execute(query).fetchall(), dtype=np.float64)
+    in_order = sorted(rows, key=lambda row: (row["time_unix_s"], row["workload_id"]))
+    windows = [checked_window(row) for row in in_order]  # as `read_dataset` reads them
+    read = np.array([[window.profile.features[each] for each in names] for window in windows], dtype=np.float64)
+    np.testing.assert_allclose(by_sql, read, rtol=1e-9, atol=1e-9)
 
 
 def test_segments_of_before_and_after_a_column_came_are_seen_together(store: StagingStore) -> None:

@@ -10,12 +10,13 @@ from rich.console import Console
 
 from poolpilot.env.durability.folder_lock import locked_folder
 from poolpilot.env.output import warn
-from poolpilot.errors import PoolPilotError
+from poolpilot.errors import PoolPilotError, StoreError
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.native_pool.simulation import CALIBRATED, Machine
 from poolpilot.pipelines.calibrate.calibrate import CalibrateSettings, calibrate
+from poolpilot.pipelines.collect.own_server import OwnServer
 from poolpilot.pipelines.learn.host_scenarios import HostScenarios
 from poolpilot.pipelines.learn.learn_settings import LearnSettings, Staged
 from poolpilot.pipelines.learn.learned_files import learned_files
@@ -84,12 +85,14 @@ def learn(settings: LearnSettings, console: Console, outcomes: Iterable[Producti
 
     Raises:
         KeyboardInterrupt: The user ended it; the same command goes on.
-        SettingError: There is too little space, or a run of other settings was stopped in the folder.
+        SettingError: There is too little space, a run of other settings was stopped in the folder, or options of a
+            server of one's own lead nowhere.
         TakenFolderError: Another run is at work in the folder.
         ArtefactError: A model is damaged, or cannot be written.
         ServerError: Too many workloads in a row could not be measured.
         StoreError: Records, journal or ledger cannot be read or written.
     """
+    settings.check()
     with locked_folder(settings.out, "learns"):
         return _Learning(settings, console).run(outcomes)
 
@@ -138,6 +141,7 @@ class _Learning:
         if self.journal.resumed:
             self.console.print(f"Going on with the run that was stopped in {self.settings.out}.", soft_wrap=True)
         self.console.print(f"Learning for {self.settings.minutes:g} minutes: {plan.in_words()}.", soft_wrap=True)
+        self._say_what_would_be_set()
         with self.tree.root():
             self._stage("check", partial(self._check, plan), {})
             for number in range(1, plan.rounds + 1):
@@ -176,15 +180,45 @@ class _Learning:
 
     def _collect(self, server: Staged, stage: str, seconds: float) -> dict[str, Any]:
         left_s = seconds - self.journal.spent_s(stage)
+        found: dict[str, Any] = {}
         if server == "simulated":
             scenarios = HostScenarios(self.settings.cpus, self.machine, self.settings.seed)
             collection = SimulatedCollection(self.records.store(server), scenarios, self.console)
             first = self.journal.noted(stage, "first", collection.collected())
             collection.run(first, max(left_s, 0.0), self.settings.workloads)
+        elif server == "own":
+            found = self._sweep_own(stage, seconds)
         else:
             given, lab, store = self.settings, self.settings.out / "lab", self.records.store(server)
             collect_live(server, store, left_s, given.seed, self.console, lab, given.cpus)
-        return {"coverage": [row for row in self.records.coverage() if row["server"] == server]}
+        return {**found, "coverage": [row for row in self.records.coverage() if row["server"] == server]}
+
+    def _own_server(self, dsn: str) -> OwnServer:
+        given = self.settings
+        return OwnServer(dsn, given.defaults_file, given.procedure, given.named_cpus, self.records.store("own"))
+
+    def _say_what_would_be_set(self) -> None:
+        """What a sweep of the user's own server would do, where nobody has given leave for it."""
+        if self.settings.dsn is None or self.settings.execute:
+            return
+        try:
+            self.console.print(f"On your own server: {self._own_server(self.settings.dsn).would()}", soft_wrap=True)
+        except PoolPilotError as error:
+            warn([f"your own server is not looked at: {error}"], self.console)
+
+    def _sweep_own(self, stage: str, seconds: float) -> dict[str, Any]:
+        """Sweeps the user's own server; what it refuses, or that it is gone, is its own affair: the run goes on."""
+        assert self.settings.dsn is not None, "the plan has such a stage only with a DSN"
+        own = self._own_server(self.settings.dsn)
+        first = self.journal.noted(stage, "first", own.swept())
+        try:
+            own.sweep_for(seconds, own.swept() - first, self.settings.seed, self.console)
+        except StoreError:
+            raise
+        except PoolPilotError as error:
+            warn([f"your own server is left out of this round: {error}"], self.console)
+            return {"reason": str(error)}
+        return {}
 
     def _calibrate(self, seconds: float) -> dict[str, Any]:
         settings = CalibrateSettings.load(

@@ -7,11 +7,16 @@ from typing import Any, Literal
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
+from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.program_settings import ProgramSettings
+from poolpilot.errors import SettingError
 from poolpilot.pipelines.production.roll_back import RollBackSettings
 
-Staged = Literal["simulated", "native", "mariadb"]
-"""What is collected from."""
+Drawn = Literal["simulated", "native", "mariadb"]
+"""What is started here, under loads that are drawn."""
+
+Staged = Literal["simulated", "native", "mariadb", "own"]
+"""What is collected from; `own` is a server of the user's own."""
 
 LONGEST_MINUTES = 7 * 24 * 60.0
 
@@ -29,7 +34,7 @@ class LearnSettings(ProgramSettings):
     )
     out: Path = Field(default=Path("learned"), description="Folder of what is learned; a stopped run goes on in it.")
     store: Path | None = Field(default=None, description="Folder of the records; `records` in --out if not given.")
-    servers: tuple[Staged, ...] = Field(
+    servers: tuple[Drawn, ...] = Field(
         default=(),
         description="What to collect from: simulated, native, mariadb; if none is named, what is there and the minutes "
         "are enough for.",
@@ -39,6 +44,25 @@ class LearnSettings(ProgramSettings):
         ge=1,
         le=1024,
         description="Processors of the server that is to be tuned; this machine's if not given.",
+    )
+    dsn: str | None = Field(
+        default=None,
+        description="A MariaDB of your own in staging, to be swept under the load that its clients send.",
+    )
+    defaults_file: Path | None = Field(
+        default=None,
+        description="Where \\[client] is read for it, instead of ~/.my.cnf.",
+        json_schema_extra={"metavar": "FILE"},
+    )
+    procedure: str | None = Field(
+        default=None,
+        description="What sets a configuration there, not SET GLOBAL (`poolpilot mariadb grants`).",
+        json_schema_extra={"metavar": "NAME"},
+    )
+    execute: bool = Field(
+        default=False,
+        description="Set configurations there; without this it is left alone.",
+        json_schema_extra={"flag": "--execute"},
     )
     outcomes: Path | None = Field(
         default=None, description="Folder of outcomes that the service has kept, to take in first."
@@ -65,7 +89,29 @@ class LearnSettings(ProgramSettings):
         """Folder of the records."""
         return self.out / "records" if self.store is None else self.store
 
+    @property
+    def named_cpus(self) -> int | None:
+        """Processors that somebody has named; None where the number is only that of this machine."""
+        return self.cpus if "cpus" in self.model_fields_set else None
+
+    def check(self) -> None:
+        """Refuses options of a server of one's own that lead nowhere, before minutes are spent.
+
+        Raises:
+            SettingError: They do; the text says which.
+        """
+        if self.dsn is not None:
+            Dsn.parse(self.dsn)
+            return
+        for flag, given in (("--defaults-file", self.defaults_file), ("--procedure", self.procedure)):
+            if given is not None:
+                raise SettingError(f"{flag} {given} is of a server of yours: name it with --dsn")
+        if self.execute:
+            raise SettingError("--execute sets configurations on a server of yours: name it with --dsn")
+
     def decisive(self) -> dict[str, Any]:
         """What a stopped run must have been started with to go on."""
         names = {"minutes", "servers", "cpus", "workloads", "seed"}
+        if self.dsn is not None:  # journals of runs without one do not tell of it
+            names |= {"dsn", "execute"}
         return {**self.model_dump(mode="json", include=names), "store": str(self.record_folder.absolute())}

@@ -70,7 +70,8 @@ class LearningJournal:
         known = None if anew else self._read()
         self.resumed = known is not None and not known.finished
         if known is not None and self.resumed and known.settings != dict(settings):
-            differing = sorted(name for name in settings if known.settings.get(name) != settings[name])
+            names = settings.keys() | known.settings.keys()
+            differing = sorted(name for name in names if known.settings.get(name) != settings.get(name))
             before = ", ".join(f"{name} {known.settings.get(name)}" for name in differing)
             raise SettingError(
                 f"a run with other settings ({before}) was stopped in {folder}: give it these again to go on, or "

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from poolpilot.env.lab.host.programs import missing
 from poolpilot.errors import SettingError
-from poolpilot.pipelines.learn.learn_settings import LearnSettings, Staged
+from poolpilot.pipelines.learn.learn_settings import Drawn, LearnSettings, Staged
 
 ROUND_MINUTES = 15.0
 """Minutes after which what was learned is judged."""
@@ -17,13 +17,13 @@ COLLECTING = 0.8
 CALIBRATING = 0.08
 """Share of the minutes that calibration may take, where there are live records."""
 
-SHARES: Mapping[Staged, float] = {"native": 3.0, "simulated": 1.0, "mariadb": 3.0}
+SHARES: Mapping[Staged, float] = {"native": 3.0, "simulated": 1.0, "mariadb": 3.0, "own": 3.0}
 """How the time of collecting is dealt: a live workload takes a minute, a simulated one less than a second."""
 
-LEAST_MINUTES: Mapping[Staged, float] = {"simulated": 0.0, "native": 10.0, "mariadb": 20.0}
+LEAST_MINUTES: Mapping[Drawn, float] = {"simulated": 0.0, "native": 10.0, "mariadb": 20.0}
 """Minutes from which on a server is collected from unless told otherwise."""
 
-ORDER: Sequence[Staged] = ("native", "simulated", "mariadb")
+ORDER: Sequence[Staged] = ("native", "simulated", "mariadb", "own")
 """Live records come first: the simulator is calibrated to them."""
 
 
@@ -50,8 +50,9 @@ class LearningPlan:
         Raises:
             SettingError: A server is named that cannot be had.
         """
-        reasons = {server: _reason_against(server, settings) for server in ORDER}
-        wanted = [server for server in ORDER if not reasons[server]]
+        known = [server for server in ORDER if server != "own" or settings.dsn is not None]
+        reasons = {server: _reason_against(server, settings) for server in known}
+        wanted = [server for server in known if not reasons[server]]
         rounds = max(math.ceil(settings.minutes / ROUND_MINUTES), 1)
         round_s = settings.minutes * 60.0 / rounds
         total = sum(SHARES[server] for server in wanted)
@@ -64,15 +65,22 @@ class LearningPlan:
 
     def in_words(self) -> str:
         """The plan as a sentence, and what is left out."""
-        dealt = ", ".join(f"{server} {seconds / 60.0:.1f} min" for server, seconds in self.seconds.items())
+        dealt = ", ".join(f"{called(server)} {seconds / 60.0:.1f} min" for server, seconds in self.seconds.items())
         rounds = "one round" if self.rounds == 1 else f"{self.rounds} rounds"
         said = [f"{rounds}, each collecting {dealt}"]
-        said += [f"not from {server}: {why}" for server, why in self.left_out.items()]
+        said += [f"not from {called(server)}: {why}" for server, why in self.left_out.items()]
         return "; ".join(said)
+
+
+def called(server: Staged) -> str:
+    """What a server is called in sentences."""
+    return "your own server" if server == "own" else server
 
 
 def _reason_against(server: Staged, settings: LearnSettings) -> str:
     """Why a server is not collected from; empty where it is."""
+    if server == "own":
+        return "" if settings.execute else "nothing is set there without --execute"
     absent = missing() if server == "mariadb" else []
     if server in settings.servers:
         if absent:

@@ -1,4 +1,4 @@
-"""The user's own records: a store for each kind of server, put together by DuckDB over their segments."""
+"""The user's own records: a store for each kind of server. DuckDB over their segments says what is complete."""
 
 import math
 from collections.abc import Iterator, Sequence

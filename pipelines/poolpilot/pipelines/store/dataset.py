@@ -185,14 +185,27 @@ def sweep_of(definition: Row, rows: Iterable[Row]) -> WorkloadSweep:
     Raises:
         StoreError: A row was measured under another version of the feature schema.
     """
+    objective = objective_of(definition)
     return WorkloadSweep.build(
-        [(int(row["round"]), checked_window(row)) for row in rows],
+        [(int(row["round"]), _judged_window(row, objective)) for row in rows],
         workload_id=definition["workload_id"],
         family=definition["family"],
         split=definition["split"],
         limits=limits_of(definition),
-        objective=objective_of(definition),
+        objective=objective,
     )
+
+
+def _judged_window(row: Row, objective: Objective) -> Window:
+    """The window of a row, worth what it was worth when it was measured.
+
+    A row does not say how many requests were in the system. Where no client reported, its goodput is the inverse of
+    their time there, which gives the number back.
+    """
+    window = checked_window(row)
+    if window.classes or objective.signal != "time_in_system":
+        return window
+    return replace(window, in_system=window.throughput_per_s / row["goodput_per_s"])
 
 
 def checked_window(row: Row) -> Window:

@@ -62,8 +62,12 @@ class RecordStore:
     @property
     def segments(self) -> tuple[Segment, ...]:
         """The sound segments, by digest; a torn one is set aside."""
-        sound = (self._verified(path) for path in sorted(self.directory.glob("*.parquet")))
-        return tuple(sorted((one for one in sound if one is not None), key=lambda segment: segment.digest))
+        return self._sound(set_aside=True)
+
+    @property
+    def sound(self) -> tuple[Segment, ...]:
+        """The same for who only looks: a torn one is left where it is, unread."""
+        return self._sound(set_aside=False)
 
     @property
     def digest(self) -> str:
@@ -128,12 +132,16 @@ class RecordStore:
                 f"segment {path} holds values of other kinds than this version ({error}): collect into a new directory"
             ) from error
 
-    def _verified(self, path: Path) -> Segment | None:
+    def _sound(self, *, set_aside: bool) -> tuple[Segment, ...]:
+        found = (self._verified(path, set_aside=set_aside) for path in sorted(self.directory.glob("*.parquet")))
+        return tuple(sorted((one for one in found if one is not None), key=lambda segment: segment.digest))
+
+    def _verified(self, path: Path, *, set_aside: bool) -> Segment | None:
         try:
             sound = sound_segment(path)
         except FileNotFoundError:
             return None
-        if sound is None:
+        if sound is None and set_aside:
             self._set_aside(path)
         return sound
 

@@ -34,7 +34,7 @@ def connect(store: StagingStore, database: Path | None = None) -> duckdb.DuckDBP
     """Opens DuckDB with the views `records`, `workloads`, `features` and `outcomes` over the sound segments.
 
     The segments are the truth and the database holds views only, so a lost or stale file is simply made again;
-    it sees the segments of this moment.
+    it sees the segments of this moment. Looking changes nothing: a torn segment is left where it is, unread.
 
     Args:
         store: The store to look at.
@@ -49,8 +49,22 @@ def connect(store: StagingStore, database: Path | None = None) -> duckdb.DuckDBP
     return connection
 
 
+def guard(connection: duckdb.DuckDBPyConnection, store: StagingStore) -> None:
+    """Leaves a connection nothing in reach but the files of a store; that cannot be taken back.
+
+    Args:
+        connection: Has the views already.
+        store: What they are of.
+    """
+    places = ", ".join(_text(str(records.directory.resolve())) for records in (store.windows, store.workloads))
+    connection.execute(f"SET allowed_directories = [{places}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET python_enable_replacements = false")  # else a name may be a variable of ours
+    connection.execute("SET lock_configuration = true")
+
+
 def _create_view(connection: duckdb.DuckDBPyConnection, name: str, records: RecordStore) -> None:
-    paths = [str(segment.path.resolve()) for segment in records.segments]
+    paths = [str(segment.path.resolve()) for segment in records.sound]
     listed = ", ".join(map(_text, paths))
     source = (
         f"read_parquet([{listed}], union_by_name = true)" if paths else f"(SELECT {_no_columns(records)} WHERE false)"

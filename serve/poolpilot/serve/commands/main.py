@@ -113,6 +113,8 @@ def _add_learn(app: typer.Typer) -> None:
         learn_command,
         promote_command,
         records_command,
+        records_show_command,
+        records_sql_command,
         train_command,
     )
 
@@ -123,6 +125,8 @@ def _add_learn(app: typer.Typer) -> None:
     add_settings_command(app, "collect", collect_command.HELP, collect_command.build, LEARN)
     records = typer.Typer(no_args_is_help=True)
     add_settings_command(records, "check", records_command.CHECK_HELP, records_command.build_check)
+    add_settings_command(records, "show", records_show_command.SHOW_HELP, records_show_command.build_show)
+    add_settings_command(records, "sql", records_sql_command.SQL_HELP, records_sql_command.build_sql)
     app.add_typer(records, name="records", help=records_command.HELP, rich_help_panel=LEARN)
     add_settings_command(app, "train", train_command.HELP, train_command.build, LEARN)
     add_settings_command(app, "evaluate", evaluate_command.HELP, evaluate_command.build, LEARN)

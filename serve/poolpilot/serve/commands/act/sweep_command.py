@@ -12,14 +12,13 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from poolpilot.env.action_grid import DEFAULT_GRID
 from poolpilot.env.measurement.protocol import MARIADB_RACING, Measured, MeasurementSettings
 from poolpilot.env.measurement.protocol import sweep as race
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import LEAST_ROWS_SHARE
 from poolpilot.env.output import check_folder, terminal, warn, write_json
-from poolpilot.env.server import Tunable
 from poolpilot.env.tuning.mariadb_target import mariadb_target
+from poolpilot.env.tuning.server_sweep import dry_run, grid_tuples
 from poolpilot.env.tuning.target import Target
 from poolpilot.env.tuning.way_back import restoring
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -92,22 +91,6 @@ def sweep(settings: SweepSettings, json_path: Path | None) -> None:
     lines = SettingLines.between(first, better_tuple(swept, first))
     lines.print(console)
     write_json(json_path, {**as_dict(swept, first), **lines.as_dict()})
-
-
-def dry_run(tuples: Sequence[PoolTuple], settings: MeasurementSettings) -> str:
-    """What a sweep would do."""
-    longest_s = settings.most_windows(len(tuples)) * max(settings.longest_s(one) for one in tuples)
-    return (
-        f"Would set {len(tuples)} configurations from {tuples[0]} to {tuples[-1]} in turn, {longest_s:.0f} s at most, "
-        "and restore the one in force; add --execute to do it. For staging: bad ones are among them."
-    )
-
-
-def grid_tuples(server: Tunable, first: PoolTuple) -> list[PoolTuple]:
-    """The tuples of the grid that the server takes, and the one at the beginning."""
-    allowed = DEFAULT_GRID.mask(server.knobs)
-    grid = [one for one, take in zip(DEFAULT_GRID.tuples, allowed, strict=True) if take]
-    return sorted({first, *(first.with_core(one.core) for one in grid)})
 
 
 def built(target: Target, results: Sequence[Measured]) -> WorkloadSweep:

@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 HELP = (
     "Learn the machine at hand: check it, calibrate the simulator to it, collect, make response curves of it, judge "
     "them on workloads they have not seen, and leave one folder to copy to production.\n\n"
+    "A MariaDB of your own in staging (--dsn) is swept too, with --execute, under the load that its clients send; what "
+    "was in force there returns.\n\n"
     "What loses more than what is in force is refused. Ctrl-C stops; the same command goes on. Exit status: 0 done, 3 "
     "the gate has refused what was learned, 130 stopped."
 )
 PANELS = {
     "Collecting": ("store", "servers", "cpus", "workloads", "seed", "anew"),
+    "A server of your own, in staging": ("dsn", "defaults_file", "procedure", "execute"),
     "The loop with production": ("outcomes", "roll_back.fewest", "roll_back.margin"),
     "The gate": ("margin", "promote"),
     "Records of runs": ("track", "tracking", "config", "json_path"),

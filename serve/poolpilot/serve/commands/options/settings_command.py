@@ -54,7 +54,7 @@ def as_command(
     run: Callable[[Settings, Path | None], None],
     description: str,
     *,
-    argument: str | None = None,
+    argument: str | tuple[str, ...] = (),
     panels: Mapping[str, Sequence[str]] | None = None,
     config_flags: Sequence[str] = ("--config",),
     writes: bool = True,
@@ -68,7 +68,7 @@ def as_command(
         model: The settings.
         run: What the command does, given the settings and where to write its table as JSON (None: nowhere).
         description: Help text of the command.
-        argument: Field that is given by its place and not by a flag.
+        argument: Field, or fields in the order of the model, that are given by their place and not by a flag.
         panels: Fields, `config` and `json_path` by the group of the help they stand in; the fields of a nested model
             have one of their own.
         config_flags: Names of the option of the settings file; none where the command takes no such file.
@@ -82,7 +82,8 @@ def as_command(
         config, json_path = given.pop("config", None), given.pop("json_path", None)
         run(model.load(config, {name: _given(given, name) for name in fields}), json_path)
 
-    of_fields = _parameters(fields, argument, panel_of)
+    arguments = (argument,) if isinstance(argument, str) else argument
+    of_fields = _parameters(fields, arguments, panel_of)
     parameters = [*of_fields, *_files(config_flags, panel_of, writes=writes)]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -136,10 +137,10 @@ def _in_order(model: type[BaseModel], places: Sequence[str]) -> dict[str, FieldI
 
 
 def _parameters(
-    fields: Mapping[str, FieldInfo], argument: str | None, panel_of: Mapping[str, str]
+    fields: Mapping[str, FieldInfo], arguments: Sequence[str], panel_of: Mapping[str, str]
 ) -> Iterator[inspect.Parameter]:
     for name, field in fields.items():
-        if name == argument:
+        if name in arguments:
             yield _argument(name, field)
         else:
             yield from _options(name, field, panel_of.get(name, ""))

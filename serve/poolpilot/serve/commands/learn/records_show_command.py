@@ -1,0 +1,114 @@
+"""`poolpilot records show`: what is in records, family by family."""
+
+import datetime
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
+from rich.table import Column, Table
+
+from poolpilot.env.output import check_folder, terminal, warn, write_json
+from poolpilot.env.program_settings import ProgramSettings
+from poolpilot.serve.commands.options.settings_command import as_command
+
+if TYPE_CHECKING:
+    from poolpilot.pipelines.store.look.record_summary import FamilySummary, StoreSummary
+
+SHOW_HELP = (
+    "Show what is in record stores, family by family: workloads, how much of the grid was measured and how well; "
+    "changes nothing.\n\n"
+    "'again' is how far windows of the default differ from one another within a workload, 'error' the median "
+    "standard error of the value of a configuration with more than one window; a dash where none was measured twice."
+)
+COLUMNS = ("family", "split", "cpus", "swept", "grid", "windows", "again", "error")
+
+
+class RecordsShowSettings(ProgramSettings):
+    """Settings of `poolpilot records show`."""
+
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_RECORDS_SHOW_")
+
+    folders: tuple[Path, ...] = Field(
+        min_length=1, description="Folders of record stores.", json_schema_extra={"metavar": "FOLDER..."}
+    )
+
+
+def build_show() -> Callable[..., None]:
+    """The command `poolpilot records show`."""
+    import poolpilot.pipelines.store.look.record_summary  # noqa: F401  # the extra is missed before anything is asked for
+
+    return as_command(RecordsShowSettings, show, SHOW_HELP, argument="folders")
+
+
+def show(settings: RecordsShowSettings, json_path: Path | None) -> None:
+    """Shows what is in the stores.
+
+    Raises:
+        SettingError: The file to write is wrong.
+        StoreError: A store holds nothing, or cannot be read.
+    """
+    from poolpilot.pipelines.store.look.record_summary import StoreSummary
+
+    console = terminal()
+    check_folder(json_path)
+    found = [StoreSummary.of(folder) for folder in dict.fromkeys(settings.folders)]
+    for store in found:
+        console.print(summary_table(store))
+        console.print(origin(store), soft_wrap=True)
+        left_out = f"{store.unread} damaged segments are left out: poolpilot records check {store.directory}"
+        warn([left_out] if store.unread else [], console)
+    write_json(json_path, {"stores": [as_dict(store) for store in found]})
+
+
+def summary_table(store: "StoreSummary") -> Table:
+    """The families of a store, a row each."""
+    table = Table(
+        *(Column(name, overflow="fold") for name in COLUMNS),
+        title=f"Records in {store.directory}",
+        title_justify="left",
+    )
+    for one in store.families:
+        table.add_row(*_cells(one))
+    return table
+
+
+def origin(store: "StoreSummary") -> str:
+    """Where the records come from, as a sentence."""
+    kinds = ", ".join(f"{windows} {kind}" for kind, windows in store.kinds.items()) or "none"
+    said = [f"Windows: {kinds}"]
+    if store.first_unix_s is not None and store.last_unix_s is not None:
+        days = (store.last_unix_s - store.first_unix_s) / datetime.timedelta(days=1).total_seconds()
+        said.append(f"measured from {_day(store.first_unix_s)} to {_day(store.last_unix_s)} ({days:.1f} days)")
+        runs = "one run" if store.runs == 1 else f"{store.runs} runs"
+        where = f"the server {', '.join(store.servers)} of the machine {'; '.join(store.machines)}"
+        said.append(f"in {runs} on {where} under the timer {', '.join(store.timers)}")
+    return f"{', '.join(said)}."
+
+
+def as_dict(store: "StoreSummary") -> dict[str, Any]:
+    """What is in a store, fit for JSON."""
+    return {**asdict(store), "directory": str(store.directory)}
+
+
+def _cells(one: "FamilySummary") -> tuple[str, ...]:
+    return (
+        one.family,
+        one.split,
+        ", ".join(map(str, one.cpus)),
+        f"{one.complete}/{one.workloads}",
+        f"{one.coverage:.0%}",
+        str(one.windows),
+        _percent(one.default_noise),
+        _percent(one.error),
+    )
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.1%}"
+
+
+def _day(unix_s: float) -> str:
+    return datetime.datetime.fromtimestamp(unix_s, datetime.UTC).date().isoformat()
