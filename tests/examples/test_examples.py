@@ -1,5 +1,6 @@
 """Every example runs and prints what its first lines promise; without what it needs it says so in a sentence."""
 
+import json
 import re
 import subprocess
 import sys
@@ -97,6 +98,19 @@ def test_own_server_is_taken_by_the_commands() -> None:
     assert "Climb on your_own_server:ExecutorServer" in climbed
     assert "4 rounds" in searched
     assert [printed.splitlines()[-1] for printed in (climbed, searched)] == ["In force now: (2, 3, 10)."] * 2
+
+
+def test_own_server_is_tuned(tmp_path: Path) -> None:
+    """Ten times as many requests are in reach, so that a first step is verified whatever else runs here."""
+    pace = ("--pace.observe-for-s", 1, "--pace.baseline-windows", 2, "--pace.least-pairs", 2)
+    server = ("--server", "your_own_server:ExecutorServer", "--log", tmp_path)
+    written = tmp_path / "tuned.json"
+    said = poolpilot(
+        "tune", *server, *pace, "--mode", "apply", "--propose", "8,3,10", "--seconds", 12, "--json", written
+    )
+    tuned = json.loads(written.read_text(encoding="utf-8"))
+    assert tuned["first"]["pool_size"] == 2 < tuned["verified"]["pool_size"]
+    assert said.splitlines()[-1] == f"In force now: ({tuned['verified']['pool_size']}, 3, 10)."
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,19 @@ def test_what_it_applies_is_verified_and_stays(invoke: Invoke, tmp_path: Path) -
     assert values["lost_requests"] < 0.0
 
 
+def test_embedded_pool_is_tuned_as_any_server(invoke: Invoke, tmp_path: Path) -> None:
+    written = tmp_path / "out.json"
+    options = ("--mode", "apply", "--seconds", 12, "--propose", "2,3,500", "--json", written)
+    result = invoke("tune", "--backend", "native", *QUICK, *options)
+    assert (result.code, result.err) == (0, "")
+    values = json.loads(written.read_text())
+    assert values["tries"] >= 1
+    size, oversubscribe, timer_interval_ms = (
+        values["verified"][name] for name in ("pool_size", "oversubscribe", "timer_interval_ms")
+    )
+    assert f"In force now: ({size}, {oversubscribe}, {timer_interval_ms})." in result.out
+
+
 def test_first_tuple_returns_at_the_end_where_that_is_asked_for(invoke: Invoke) -> None:
     options = ("--mode", "apply", "--seconds", 60, "--propose", "4,3,500", "--at-end", "first")
     result = invoke("tune", *SIMULATED, *QUICK, *options)
