@@ -38,7 +38,8 @@ class WrittenLog:
     drive: Drive = field(default_factory=lambda: Drive(rising, wanted=PoolTuple(16, 3, 10), noise=0.03))
 
     def __post_init__(self) -> None:
-        self.log = DecisionLog(self.folder, self.server, self.largest_bytes, mode="apply")
+        self.log = DecisionLog(self.folder, self.server, self.largest_bytes)
+        self.log.begin_file(self.drive.rules)
 
     def turn(self, turns: int = 1, **changes: object) -> None:
         """So many decisions; `changes` are fields of their looks."""

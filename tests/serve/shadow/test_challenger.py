@@ -19,7 +19,8 @@ from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.predictor import Prediction
 from poolpilot.serve.shadow.challenger import Challenger, acted_on
 from poolpilot.serve.shadow.shadow_score import score_of
-from poolpilot.serve.tuner.decision_log import DecisionLog, read_log, replayed
+from poolpilot.serve.tuner.decision_log import DecisionLog, read_log
+from poolpilot.serve.tuner.decision_replay import replayed
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.machine.decision import Mode
@@ -86,7 +87,7 @@ def run(server: SimulatedServer, folder: Path, challenger: Challenger | None) ->
     loop = TunerLoop(Target(server, Objective()), Naming(BEST), rules, measurement, log=log, shadow=challenger)
     loop.run(60.0)
     assert loop.memory.verified == BEST
-    assert all(then == now for then, now in replayed(log.path, rules))
+    assert all(then == now for then, now in replayed(log.path))
     return log
 
 

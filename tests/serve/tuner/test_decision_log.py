@@ -14,12 +14,15 @@ from tests.serve.tuner.conftest import Drive, rising, rules
 
 from poolpilot.errors import StoreError, TakenFolderError
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.tuner.decision_log import DecisionLog, read_log, replayed
+from poolpilot.serve.tuner.decision_log import DecisionLog, read_log
+from poolpilot.serve.tuner.decision_replay import replayed
 
 MakeDrive = Callable[..., Drive]
 
 
 def logged(drive: Drive, log: DecisionLog, windows: int) -> None:
+    if log.rules != drive.rules:
+        log.begin_file(drive.rules)
     for number in range(windows):
         before = drive.memory
         drive.turn(**({"hindrances": ("backup",)} if number % 17 == 3 else {}))
@@ -34,7 +37,7 @@ def tuner(drive: MakeDrive) -> Drive:
 def test_replay_makes_the_same_decisions(tuner: Drive, tmp_path: Path) -> None:
     log = DecisionLog(tmp_path, "db1")
     logged(tuner, log, 300)
-    pairs = list(replayed(log.path, tuner.rules))
+    pairs = list(replayed(log.path))
     assert len(pairs) == 300
     assert [then for then, _ in pairs] == [now for _, now in pairs] == tuner.decisions
     assert [line.look for line in read_log(log.path)] == tuner.looks
@@ -47,7 +50,7 @@ def test_every_file_replays_alone_and_the_oldest_go(tuner: Drive, tmp_path: Path
     assert len(files) == 4
     assert max(file.stat().st_size for file in files) < 30_000
     for file in files:
-        assert all(then == now for then, now in replayed(file, tuner.rules))
+        assert all(then == now for then, now in replayed(file))
     newest = [line.decision for line in read_log(log.path)]
     assert tuner.decisions[-len(newest) :] == newest
 
@@ -93,11 +96,10 @@ def test_killed_tuner_leaves_its_folder_to_the_next(tmp_path: Path) -> None:
 def test_other_rules_begin_a_file_of_their_own(tuner: Drive, tmp_path: Path) -> None:
     log = DecisionLog(tmp_path, "db1")
     logged(tuner, log, 30)
-    before, tuner.rules = tuner.rules, rules(verify_windows=5)
-    log.begin_file()
+    tuner.rules = rules(verify_windows=5)
     logged(tuner, log, 90)
-    for path, of_then in ((tmp_path / "decisions.1.jsonl", before), (log.path, tuner.rules)):
-        assert all(then == now for then, now in replayed(path, of_then))
+    for path in (tmp_path / "decisions.1.jsonl", log.path):
+        assert all(then == now for then, now in replayed(path))
 
 
 def test_torn_last_line_is_no_decision(tuner: Drive, tmp_path: Path) -> None:
@@ -125,7 +127,7 @@ def test_full_disk_ends_nothing_and_is_told(tuner: Drive, tmp_path: Path, monkey
     logged(tuner, log, 20)
     files = sorted(tmp_path.glob("*.jsonl"))
     assert [len(list(read_log(file))) for file in files] == [2, 21]
-    assert all(then == now for file in files for then, now in replayed(file, tuner.rules))
+    assert all(then == now for file in files for then, now in replayed(file))
 
 
 @pytest.mark.parametrize("failing", ["write", "open"])
@@ -145,7 +147,7 @@ def test_disk_that_is_full_when_a_file_is_over_loses_no_older_one_and_leaves_non
         logged(tuner, log, 60)
     assert before in [file.read_bytes() for file in tmp_path.glob("*.jsonl")]
     logged(tuner, log, 5)
-    assert all(then == now for file in tmp_path.glob("*.jsonl") for then, now in replayed(file, tuner.rules))
+    assert all(then == now for file in tmp_path.glob("*.jsonl") for then, now in replayed(file))
 
 
 def test_part_of_a_line_is_taken_away_again(tuner: Drive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,19 +160,19 @@ def test_part_of_a_line_is_taken_away_again(tuner: Drive, tmp_path: Path, monkey
     assert log.path.read_bytes() == before
 
 
-def test_file_that_nothing_could_be_written_to_holds_no_decisions(tuner: Drive, tmp_path: Path) -> None:
+def test_file_that_nothing_could_be_written_to_holds_no_decisions(tmp_path: Path) -> None:
     path = tmp_path / "decisions.jsonl"
     path.touch()
     assert list(read_log(path)) == []
-    assert list(replayed(path, tuner.rules)) == []
+    assert list(replayed(path)) == []
 
 
 @pytest.mark.parametrize("content", [b"{}\n", b"nonsense\n", b"[1]\n", b'{"log": 99}\n', b"\xff\xfe\n"])
-def test_what_is_no_log_is_refused(tuner: Drive, tmp_path: Path, content: bytes) -> None:
+def test_what_is_no_log_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "decisions.jsonl"
     path.write_bytes(content)
     with pytest.raises(StoreError, match="is no log of decisions"):
-        list(replayed(path, tuner.rules))
+        list(replayed(path))
 
 
 @pytest.mark.parametrize("line", [b"7", b"[]", b"null", b'"look"', b"{}", b'{"look": 7, "decision": []}'])
@@ -184,11 +186,11 @@ def test_line_that_is_no_decision_is_refused_after_those_that_are(tuner: Drive, 
         next(read)
 
 
-def test_file_without_a_memory_is_not_replayed(tuner: Drive, tmp_path: Path) -> None:
+def test_file_without_a_memory_is_not_replayed(tmp_path: Path) -> None:
     path = tmp_path / "decisions.jsonl"
     path.write_text('{"log": 1}\n{}\n')
     with pytest.raises(StoreError, match="does not tell what was remembered"):
-        list(replayed(path, tuner.rules))
+        list(replayed(path))
 
 
 def test_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:

@@ -25,7 +25,8 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction
 from poolpilot.serve.tuner.caution import KeptCaution
 from poolpilot.serve.tuner.clock import ServerClock
-from poolpilot.serve.tuner.decision_log import DecisionLog, replayed
+from poolpilot.serve.tuner.decision_log import DecisionLog
+from poolpilot.serve.tuner.decision_replay import replayed
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.known.kept_workloads import KeptWorkloads
@@ -179,7 +180,7 @@ def test_decisions_of_a_run_replay(server: FailingServer, tmp_path: Path) -> Non
     log = DecisionLog(tmp_path, "a pool")
     loop = loop_on(server, PoolTuple(8, 3, 500), log=log)
     loop.run(60.0)
-    assert all(then == now for then, now in replayed(log.path, loop.rules))
+    assert all(then == now for then, now in replayed(log.path))
 
 
 @pytest.mark.usefixtures("no_pause")
@@ -207,7 +208,7 @@ def test_lost_server_is_reached_again_and_what_was_tried_is_taken_back(
 def test_restarted_server_is_held_to_what_it_takes_now(server: FailingServer, tmp_path: Path) -> None:
     log = DecisionLog(tmp_path, "a pool")
     loop = loop_on(server, PoolTuple(8, 3, 500), log=log)
-    wide, narrow = loop.rules, replace(loop.rules, envelope=replace(loop.rules.envelope, most_threads=16))
+    narrow = replace(loop.rules, envelope=replace(loop.rules.envelope, most_threads=16))
     while loop.turn().verified != PoolTuple(8, 3, 500):
         pass
     loop.rules_anew = lambda: narrow
@@ -222,8 +223,8 @@ def test_restarted_server_is_held_to_what_it_takes_now(server: FailingServer, tm
     loop.decision = loop.decision.model_copy(update={"pool_tuple": PoolTuple(8, 3, 500)})
     loop.turn()
     assert server.tuple_in_force() == PoolTuple(4, 3, 500)
-    for path, rules in ((tmp_path / "decisions.1.jsonl", wide), (log.path, narrow)):
-        assert all(then == now for then, now in list(replayed(path, rules))[:-1])
+    for path in (tmp_path / "decisions.1.jsonl", log.path):
+        assert all(then == now for then, now in list(replayed(path))[:-1])
 
 
 def test_limit_of_threads_is_that_of_now(server: FailingServer, tmp_path: Path) -> None:
@@ -236,8 +237,8 @@ def test_limit_of_threads_is_that_of_now(server: FailingServer, tmp_path: Path) 
     loop.rules_anew = lambda: narrow
     loop.run(60.0)
     assert server.tuple_in_force() == loop.memory.verified == PoolTuple(2, 3, 500)
-    for path, rules in ((tmp_path / "decisions.1.jsonl", wide), (log.path, narrow)):
-        assert all(then == now for then, now in replayed(path, rules))
+    for path in (tmp_path / "decisions.1.jsonl", log.path):
+        assert all(then == now for then, now in replayed(path))
     loop.rules_anew = lambda: wide
     loop.run(500.0)
     assert server.tuple_in_force() == PoolTuple(8, 3, 500)
@@ -371,7 +372,7 @@ def test_what_was_verified_is_kept_and_tried_in_one_move_by_the_next_tuner(
         assert loop.turn().pool_tuple == best
         loop.run(30.0)
         assert later.tuple_in_force() == best
-        assert all(then == now for then, now in replayed(log.path, loop.rules))
+        assert all(then == now for then, now in replayed(log.path))
 
 
 def test_what_is_kept_beyond_the_ranges_of_today_is_not_set(server: FailingServer, tmp_path: Path) -> None:

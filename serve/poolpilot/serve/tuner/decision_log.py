@@ -1,9 +1,10 @@
 """The log of the tuner: one JSON line for every decision, with what it was made by; kept, rotated, and replayed.
 
-The first line of a file tells what was remembered when it began, so that every file can be replayed alone, given the
-rules of that time: `decide` makes the same decisions of the same looks. A line counts once it is whole and on the disk;
-a torn last line is of a decision that was never acted on. A disk that is full ends no tuner: what is lost is counted,
-and told by the next line that can be written, in a new file, since what was remembered by then is not in the old one.
+The first line of a file tells what was remembered when it began and the rules of that time, so that every file can be
+replayed alone (`decision_replay`): `decide` makes the same decisions of the same looks. A line counts once it is whole
+and on the disk; a torn last line is of a decision that was never acted on. A disk that is full ends no tuner: what is
+lost is counted, and told by the next line that can be written, in a new file, since what was remembered by then is not
+in the old one.
 """
 
 import json
@@ -14,16 +15,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from poolpilot.env.durability.durable_writes import write_whole
 from poolpilot.env.durability.folder_lock import lock_folder
 from poolpilot.errors import StoreError, TakenFolderError
-from poolpilot.serve.tuner.machine.decide import decide
 from poolpilot.serve.tuner.machine.decision import Decision
 from poolpilot.serve.tuner.machine.look import Look
 from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.why_not import Rules
 
 FORMAT = 1
+RULES = TypeAdapter(Rules)
 NAME = "decisions.jsonl"
 
 
@@ -48,19 +51,18 @@ class DecisionLog:
         server: What the server is called.
         largest_bytes: Size from which on a new file is begun.
         kept_files: Older files that are kept.
-        mode: What the tuner may do, for who reads the log; nothing if not known.
 
     Raises:
         TakenFolderError: Another tuner writes there.
         StoreError: The folder cannot be made or written.
     """
 
-    def __init__(
-        self, folder: Path, server: str, largest_bytes: int = 8 << 20, kept_files: int = 32, mode: str = ""
-    ) -> None:
+    def __init__(self, folder: Path, server: str, largest_bytes: int = 8 << 20, kept_files: int = 32) -> None:
         self.path = folder / NAME
         self.lost_lines = 0
-        self._server, self._mode = server, mode
+        self.rules: Rules | None = None
+        """What the tuner goes by; without them nobody can replay a file."""
+        self._server = server
         self._largest_bytes, self._kept_files = largest_bytes, kept_files
         self._lock = _taken(folder)
         try:
@@ -72,9 +74,9 @@ class DecisionLog:
             ) from error
         self._begun = False
 
-    def begin_file(self) -> None:
-        """Has the next decision begin a file of its own, as other rules do: a file is replayed by one set of them."""
-        self._begun = False
+    def begin_file(self, rules: Rules) -> None:
+        """Has the next decision begin a file of its own, by other rules: a file is replayed by one set of them."""
+        self.rules, self._begun = rules, False
 
     def write(self, before: Memory, look: Look, decision: Decision) -> None:
         """Adds a decision.
@@ -106,7 +108,9 @@ class DecisionLog:
         self._begun = False
         if os.fstat(self._descriptor).st_size > 0:
             self._rotate()
-        head = {"log": FORMAT, "server": self._server, "mode": self._mode}
+        rules = self.rules
+        told = {} if rules is None else {"mode": rules.mode, "rules": RULES.dump_python(rules, mode="json")}
+        head = {"log": FORMAT, "server": self._server, "mode": "", **told}
         self._append({**head, "memory": memory.model_dump(mode="json")})
         self._begun = True
 
@@ -159,32 +163,16 @@ def read_log(path: Path) -> Iterator[LoggedDecision]:
     Raises:
         StoreError: The file cannot be read, or is none of a tuner.
     """
-    for line in _lines(path)[1:]:
-        yield _logged(path, line)
+    for line in lines_of(path)[1:]:
+        yield logged(path, line)
 
 
-def replayed(path: Path, rules: Rules) -> Iterator[tuple[Decision, Decision]]:
-    """Each decision of a file beside the one that is made of the same looks now.
-
-    Args:
-        path: The file.
-        rules: The rules of that time.
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    """The whole lines of a file, its head first; none where nothing could be written to it yet.
 
     Raises:
         StoreError: The file cannot be read, or is none of a tuner.
     """
-    lines = _lines(path)
-    if not lines:
-        return
-    memory = _remembered(path, lines[0])
-    for line in lines[1:]:
-        logged = _logged(path, line)
-        memory, decision = decide(memory, logged.look, rules)
-        yield logged.decision, decision
-
-
-def _lines(path: Path) -> list[dict[str, Any]]:
-    """The whole lines of a file, its head first; none where nothing could be written to it yet."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -201,15 +189,13 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return lines
 
 
-def _logged(path: Path, line: dict[str, Any]) -> LoggedDecision:
+def logged(path: Path, line: dict[str, Any]) -> LoggedDecision:
+    """What a line below the head holds.
+
+    Raises:
+        StoreError: It is no decision.
+    """
     try:
         return LoggedDecision(Look.model_validate(line["look"]), Decision.model_validate(line["decision"]))
     except (ValueError, KeyError, TypeError) as error:
         raise StoreError(f"{path} holds a line that is no decision: {str(error).splitlines()[0]}") from error
-
-
-def _remembered(path: Path, head: dict[str, Any]) -> Memory:
-    try:
-        return Memory.model_validate(head["memory"])
-    except (ValueError, KeyError) as error:
-        raise StoreError(f"{path} does not tell what was remembered when it began") from error

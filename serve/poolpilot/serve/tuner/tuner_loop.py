@@ -82,6 +82,8 @@ class TunerLoop:
     def __post_init__(self) -> None:
         if isinstance(self.target.server, WindowSource):
             raise SettingError(f"{self.target.name} replays windows and has no time to wait: tune one that counts")
+        if self.log is not None:
+            self.log.begin_file(self.rules)
         self._clock = self.clock or clock_of(self.target.server)
         in_force = self.target.server.tuple_in_force()
         known = KnownWorkloads() if self.kept is None else self.kept.read()
@@ -163,7 +165,7 @@ class TunerLoop:
         rules = self.rules if self.rules_anew is None else self.rules_anew()
         changed, self.rules = rules != self.rules, rules
         if changed and self.log is not None:
-            self.log.begin_file()
+            self.log.begin_file(rules)
         if restarted:
             self._verified = self._verified_beside(in_force)
         elif changed:

@@ -50,6 +50,24 @@ def test_what_it_applies_is_verified_and_stays(invoke: Invoke, tmp_path: Path) -
     assert values["lost_requests"] < 0.0
 
 
+def test_every_decision_of_a_log_is_made_again(invoke: Invoke, tmp_path: Path) -> None:
+    log, written = tmp_path / "log", tmp_path / "why.json"
+    invoke("tune", *SIMULATED, *QUICK, "--mode", "apply", "--seconds", 40, "--propose", "4,3,500", "--log", log)
+    result = invoke("why", log, "--replay", "--json", written)
+    assert (result.code, result.err) == (0, "")
+    told = json.loads(written.read_text())["replay"]
+    assert told["decisions"] > 10
+    assert (told["differing"], told["left_out"]) == ([], [])
+    assert f"Replayed {told['decisions']} decisions: all as they were." in result.out
+    file = log / "decisions.jsonl"
+    file.write_text(file.read_text().replace("is verified", "is doubted", 1))
+    assert "is doubted" in invoke("why", log, "--replay").out
+    file.write_text(file.read_text().replace('"rules"', '"laws"', 1))
+    said = invoke("why", log, "--replay").out
+    assert "Replayed 0 decisions" in said
+    assert "does not tell by which rules it was written" in " ".join(said.split())
+
+
 def test_embedded_pool_is_tuned_as_any_server(invoke: Invoke, tmp_path: Path) -> None:
     written = tmp_path / "out.json"
     options = ("--mode", "apply", "--seconds", 12, "--propose", "2,3,500", "--json", written)

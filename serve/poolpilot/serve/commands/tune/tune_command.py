@@ -79,7 +79,7 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
         warn(target.warnings, console)
         rules = rules_for(settings, target.server)
         folder = decisions_folder(settings, target)
-        log = DecisionLog(folder, target.name, mode=settings.mode)
+        log = DecisionLog(folder, target.name)
         console.print(introduction(settings, target, rules, folder), soft_wrap=True)
         screen = TunerView(console, target.name) if settings.watch else TunerScreen(console)
         with (

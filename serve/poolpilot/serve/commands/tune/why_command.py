@@ -1,6 +1,7 @@
 """`poolpilot why`: what a tuner decided lately, and why; above all why it did nothing."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from poolpilot.models.reasons import percent
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.options.target_options import option
 from poolpilot.serve.commands.tune.account_table import account_table, account_values, score_line
+from poolpilot.serve.commands.tune.replayed_log import ReplayedLog
 from poolpilot.serve.shadow.shadow_score import score_of
 from poolpilot.serve.tuner.decision_log import NAME, LoggedDecision, read_log
 from poolpilot.serve.tuner.machine.look import Proposal
@@ -40,6 +42,7 @@ class WhySettings(ProgramSettings):
     )
     last: int = Field(default=20, ge=1, description="How many decisions.")
     report: bool = option(False, "Also add up what tuning did cost and bring.", flag="--report")
+    replay: bool = option(False, "Also make each decision again of what it was made by.", flag="--replay")
     shadow: bool = option(False, "Also compare the challenger with what acts.", flag="--shadow")
 
 
@@ -72,6 +75,10 @@ def why(settings: WhySettings, json_path: Path | None) -> None:
         account = TuningAccount.of(decisions_in(folder))
         console.print(account_table(account))
         values["account"] = account_values(account)
+    if settings.replay:
+        again = ReplayedLog.of(log_files(folder))
+        console.print(again.in_words(), soft_wrap=True)
+        values["replay"] = asdict(again)
     if settings.shadow:
         score = score_of(decisions_in(folder))
         console.print(score_line(score), soft_wrap=True)
@@ -101,17 +108,22 @@ def decisions_in(folder: Path, on_damage: Callable[[str], None] = lambda _: None
     Raises:
         StoreError: There is no log, or the only one cannot be read.
     """
-    newest = folder / NAME
-    older = [path for path in folder.glob(f"{newest.stem}.*.jsonl") if path.suffixes[0][1:].isdigit()]
-    older.sort(key=lambda path: -int(path.suffixes[0][1:]))
-    if not older:
-        yield from read_log(newest)
+    files = log_files(folder)
+    if len(files) == 1:
+        yield from read_log(files[0])
         return
-    for path in (*older, newest):
+    for path in files:
         try:
             yield from read_log(path)
         except StoreError as error:
             on_damage(str(error))
+
+
+def log_files(folder: Path) -> list[Path]:
+    """The files of a log, oldest first; the newest one may be missing."""
+    newest = folder / NAME
+    older = [path for path in folder.glob(f"{newest.stem}.*.jsonl") if path.suffixes[0][1:].isdigit()]
+    return [*sorted(older, key=lambda path: -int(path.suffixes[0][1:])), newest]
 
 
 def new_ones(lines: Iterable[LoggedDecision]) -> Iterator[LoggedDecision]:
