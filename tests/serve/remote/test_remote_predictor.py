@@ -19,8 +19,10 @@ from poolpilot.errors import PoolPilotError, RemoteError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.body import from_body
+from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.serve.remote.remote_predictor import RemotePredictor
 from poolpilot.serve.remote.service_link import ServiceLink, Trust
+from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 
 Serving = Callable[..., Any]
 TOKEN = "t" * 43
@@ -44,6 +46,14 @@ def test_answer_of_the_service_is_that_of_its_predictor(serving: Serving, predic
     assert (found.in_force, found.abstained) == (window.pool_tuple, False)
     assert (found.expected_gain, found.model_digest) == (predictor.gain, "ab" * 32)
     assert predictor.asked[0][0] == (window,)
+
+
+def test_who_measures_asks_for_trials(serving: Serving, window: Window) -> None:
+    link = ServiceLink(serving(PredictorByKind.load()).url, deadline_s=20.0)
+    for trials in (False, True):
+        found = RemotePredictor(link, trials=trials).predict([window], LIMITS, Objective())
+        assert (found.improvement is not None) is trials
+    assert found.model_digest == load_curves().digest
 
 
 def test_many_windows_are_cut_to_what_a_request_may_carry(serving: Serving, predictor: Any, window: Window) -> None:

@@ -14,6 +14,7 @@ from poolpilot.featurizer.snapshot import SERVER_KINDS, ServerKind
 from poolpilot.featurizer.window import Window
 from poolpilot.models.card import ModelKind
 from poolpilot.models.champion import CHAMPIONS, MODEL_FOR, champion_folder, load_champion
+from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.one_look import OneLook
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.predictor import ScorePredictor
@@ -81,3 +82,35 @@ def test_service_answers_for_every_known_kind_or_names_the_field(request_values:
     assert refused.status_code == 422
     assert refused.json()["field"] == "body.server_kind"
     assert "'other', and no model has learned from such servers" in refused.json()["detail"]
+
+
+def test_who_measures_what_is_named_is_answered_by_what_names_trials(
+    told: dict[ModelKind, Any], window_values: dict[str, Any], tellable: Callable[..., Any]
+) -> None:
+    window, trying = Window.from_dict(window_values), tellable()
+    both = PredictorByKind(told, dict.fromkeys(CHAMPIONS, trying))
+    both.for_trials().predict([window], KnobSpace.stock(2), Objective())
+    assert len(trying.asked) == 1
+    assert not any(predictor.asked for predictor in told.values())
+    PredictorByKind(told).for_trials().predict([window], KnobSpace.stock(2), Objective())
+    assert sum(len(predictor.asked) for predictor in told.values()) == 1
+
+
+def test_network_that_is_named_names_trials_of_its_kind_too() -> None:
+    trying = PredictorByKind.load(champion_folder(kind="mariadb")).for_trials()
+    assert isinstance(trying, PredictorByKind)
+    assert isinstance(trying.predictors["mariadb"], ScorePredictor)
+    assert isinstance(trying.predictors["native"], LatentBandit)
+
+
+def test_service_names_trials_where_that_is_asked_for(request_values: dict[str, Any]) -> None:
+    with TestClient(create_app(PredictorByKind.load())) as client:
+        tried = client.post("/v1/predict?trials=true", json=request_values).json()
+        assert tried["model_digest"] == load_curves().digest
+        assert tried["improvement"] is not None
+        plain = client.post("/v1/predict", json=request_values).json()
+        assert client.post("/v1/predict?trials=false", json=request_values).json() == plain
+        assert plain["improvement"] is None
+        for wrong in ("trials=maybe", "trials=true&trials=false", "trials="):
+            refused = client.post(f"/v1/predict?{wrong}", json=request_values)
+            assert (refused.status_code, refused.json()["field"]) == (422, "trials")

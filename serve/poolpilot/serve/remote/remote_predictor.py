@@ -58,11 +58,13 @@ class RemotePredictor:
     Args:
         link: The way to the service.
         digest: Digest that the model must have, or its beginning; any if None.
+        trials: Whether what is named will be measured and maybe taken back; services of before advise all the same.
     """
 
-    def __init__(self, link: ServiceLink, digest: str | None = None) -> None:
+    def __init__(self, link: ServiceLink, digest: str | None = None, *, trials: bool = False) -> None:
         self._link = link
         self._digest = digest
+        self._path = "/v1/predict?trials=true" if trials else "/v1/predict"
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`.
@@ -75,7 +77,7 @@ class RemotePredictor:
             raise SettingError("a prediction needs at least one window; measure the tuple in force first")
         # The gain is over the first window: where there are too many, those after it are left out.
         sent = [windows[0], *windows[1:][-(MOST_WINDOWS - 1) :]]
-        found = self._link.post("/v1/predict", as_body(sent, limits, objective))
+        found = self._link.post(self._path, as_body(sent, limits, objective))
         return self._checked(found, windows[-1].pool_tuple, limits)
 
     def _checked(self, found: object, in_force: PoolTuple, limits: KnobSpace) -> Prediction:

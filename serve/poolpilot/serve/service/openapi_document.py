@@ -20,6 +20,13 @@ REQUEST_BODY: dict[str, Any] = {
     },
 }
 
+TRIALS: dict[str, Any] = {
+    "name": "trials",
+    "in": "query",
+    "description": "Whether who asks measures what is named, and goes back.",
+    "schema": {"type": "boolean", "default": False},
+}
+
 OUTCOME: dict[str, Any] = {
     "type": "object",
     "additionalProperties": False,
@@ -64,7 +71,7 @@ DOCUMENT: dict[str, Any] = {
     "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
     "security": [{"token": []}, {}],
     "paths": {
-        "/v1/predict": {"post": {**_taking(REQUEST_BODY), **_answers(200)}},
+        "/v1/predict": {"post": {"parameters": [TRIALS], **_taking(REQUEST_BODY), **_answers(200)}},
         "/v1/outcomes": {"post": {**_taking(OUTCOME), **_answers(200, 201)}},
         "/v1/model": {"get": _answers(200), "post": _answers(200)},
         "/healthz": {"get": _answers(200)},

@@ -10,7 +10,7 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.card import ModelKind
 from poolpilot.models.champion import CHAMPIONS, load_champion, model_for
 from poolpilot.models.latent.learned_folder import holds_learned_model
-from poolpilot.models.latent.shipped import advisor_for
+from poolpilot.models.latent.shipped import advisor_for, bandit_for
 from poolpilot.models.predictor import Prediction, Predictor, ScorePredictor
 
 
@@ -18,11 +18,19 @@ class PredictorByKind:
     """One predictor for each kind of server.
 
     Args:
-        predictors: The predictors, by kind.
+        predictors: What answers after one look, by kind.
+        trying: What names trials to who measures them and goes back; the same if None.
     """
 
-    def __init__(self, predictors: Mapping[ModelKind, Predictor]) -> None:
+    def __init__(
+        self, predictors: Mapping[ModelKind, Predictor], trying: Mapping[ModelKind, Predictor] | None = None
+    ) -> None:
         self.predictors = predictors
+        self._trying = predictors if trying is None else trying
+
+    def for_trials(self) -> Predictor:
+        """What is asked by who measures what is named, and goes back."""
+        return type(self)(self._trying)
 
     @classmethod
     def load(cls, model: Path | None = None) -> Self:
@@ -37,12 +45,18 @@ class PredictorByKind:
         """
         if model is not None and holds_learned_model(model):
             learned = model.resolve()  # one model for all kinds, should a link be moved meanwhile
-            return cls({kind: advisor_for(kind, learned) for kind in CHAMPIONS})
+            trying = {kind: bandit_for(kind, learned) for kind in CHAMPIONS}
+            return cls({kind: advisor_for(kind, learned) for kind in CHAMPIONS}, trying)
         named: dict[ModelKind, Predictor] = {}
+        tried: dict[ModelKind, Predictor] = {}
         if model is not None:
             artefact = load_champion(model)
             named[artefact.card.kind] = ScorePredictor(artefact)
-        return cls(named | {kind: advisor_for(kind) for kind in CHAMPIONS if kind not in named})
+            tried[artefact.card.kind] = ScorePredictor.for_trials(artefact)
+        others = [kind for kind in CHAMPIONS if kind not in named]
+        return cls(
+            named | {kind: advisor_for(kind) for kind in others}, tried | {kind: bandit_for(kind) for kind in others}
+        )
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`.

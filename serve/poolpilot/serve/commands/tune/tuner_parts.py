@@ -59,7 +59,7 @@ def predictor_for(settings: TuneSettings) -> Predictor:
     if settings.proposed is not None:
         return StaticPredictor(settings.proposed)
     if (link := settings.service_link()) is not None:
-        return RemotePredictor(link, settings.remote_digest)
+        return RemotePredictor(link, settings.remote_digest, trials=settings.mode is Mode.APPLY)
     if settings.mode is Mode.APPLY:
         return bandit_for(settings.server_kind, settings.model)
     try:
