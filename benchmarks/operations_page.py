@@ -1,7 +1,7 @@
 """Rewrites what is measured of a production host, in docs/operations.md and docs/service.md.
 
-That is the base installation, faults that were planted, services that are killed, and how many predictions a second one
-processor answers.
+That is the base installation, faults that were planted, how long a roll-back takes, services and writers of records
+that are killed, and how many predictions a second one processor answers.
 """
 
 from collections.abc import Mapping
@@ -13,6 +13,8 @@ from pages import read_report, replaced
 
 INSTALLATION = Path("benchmarks/reports/base_install.json")
 KILLS = Path("benchmarks/reports/killed_service.json")
+STORE_KILLS = Path("benchmarks/reports/killed_store.json")
+ROLL_BACKS = Path("benchmarks/reports/roll_back_time.json")
 FAULTS = Path("benchmarks/reports/faults.json")
 RATE = Path("benchmarks/reports/service_rate.json")
 SOAK = Path("benchmarks/reports/service_soak.json")
@@ -26,6 +28,8 @@ def main() -> None:
     page = replaced(PAGE.read_text(), "base-install", installation(read_report(INSTALLATION)))
     planted = read_report(FAULTS)
     page = page if planted is None else replaced(page, "faults", faults(planted))
+    page = replaced(page, "roll-backs", roll_backs(read_report(ROLL_BACKS)))
+    page = replaced(page, "store-kills", store_kills(read_report(STORE_KILLS)))
     PAGE.write_text(replaced(page, "kills", kills(read_report(KILLS))))
     soaked = read_report(SOAK)
     answered = rate(read_report(RATE)) + ("" if soaked is None else f"\n{soak(soaked)}")
@@ -62,6 +66,28 @@ def faults(report: Mapping[str, Any]) -> str:
     lines = ["| fault | planted | held |", "|---|---|---|"]
     lines += [f"| {row['fault']} | {row['planted']} | {row['held']} |" for row in report["faults"]]
     return "\n".join(lines) + "\n"
+
+
+def roll_backs(report: Mapping[str, Any]) -> str:
+    """How long it takes to bring a configuration back, by what the server is doing."""
+    lines = ["| load | median | 99th percentile | longest |", "|---|---|---|---|"]
+    lines += [
+        f"| {row['situation']} | {row['median_ms']:.0f} ms | {row['p99_ms']:.0f} ms | {row['greatest_ms']:.0f} ms |"
+        for row in report["rows"]
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def store_kills(report: Mapping[str, Any]) -> str:
+    """What became of records when their writers were killed."""
+    same = "the same" if report["views_made_again_are_the_same"] else "NOT the same"
+    text = (
+        f"`python benchmarks/killed_store.py` ended writers of records with SIGKILL at {report['kills']} random "
+        f"moments, with {report['acknowledged']} segments acknowledged: {report['lost']} lost, "
+        f"{report['there_twice']} there twice, {report['torn']} torn; DuckDB's views, thrown away and made again, "
+        f"were {same}."
+    )
+    return fill(text, WIDTH) + "\n"
 
 
 def rate(report: Mapping[str, Any]) -> str:
