@@ -16,6 +16,9 @@ STOCK_MAX_POOL_SIZE = 128
 CORE_KNOBS = ("pool_size", "oversubscribe", "timer_interval_ms")
 """Knobs that every server has, else it has no pool to tune."""
 
+STEP_FACTOR = 2.0
+"""Most that a step of a tuner changes a knob, unless it is told otherwise."""
+
 Ranges = tuple[tuple[str, float, float], ...]
 """Knobs by name with their smallest and largest values."""
 
@@ -237,3 +240,11 @@ def checked_cpus(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_CPUS:
         raise SettingError(f"'cpus' is {shown(value)}; a server has a whole number of processors in 1..{MOST_CPUS}")
     return value
+
+
+def step_reach(now: int, factor: float = STEP_FACTOR) -> tuple[int, int]:
+    """Least and greatest value that a step of at most a factor leads to; one of 1 is always allowed.
+
+    Below a factor of two small numbers would never move otherwise.
+    """
+    return min(math.ceil(now / factor), now - 1), max(math.floor(now * factor), now + 1)

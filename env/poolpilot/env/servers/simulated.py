@@ -79,7 +79,6 @@ class SimulatedServer:
         first = self._knobs.default_tuple() if initial is None else initial
         self._knobs.check(first)
         self._begun = 0
-        self._set: dict[str, Any] = {}
         self._options = {
             "machine": machine,
             "changes": changes,
@@ -124,9 +123,7 @@ class SimulatedServer:
             SettingError: A knob is outside its range; all stay as they were.
         """
         with _errors_told():
-            in_force = self._pool.set_knobs(**knobs)
-        self._set |= knobs
-        return in_force
+            return self._pool.set_knobs(**knobs)
 
     def begin_load_anew(self) -> None:
         """Where a rate is offered, begins the simulation anew under what is in force, with other draws."""
@@ -135,9 +132,9 @@ class SimulatedServer:
         self._begun += 1
         drawn = replace(self.workload, seed=self.workload.seed + ANOTHER_SEED * self._begun)
         with _errors_told():
+            knobs = self._pool.set_knobs()
             self._pool = simulated_pool(drawn, **self._options, **self._pool.pool_tuple)
-            if self._set:
-                self._pool.set_knobs(**self._set)
+            self._pool.set_knobs(**knobs)
 
     def snapshot(self) -> Snapshot:
         """What the pool has counted since it started."""

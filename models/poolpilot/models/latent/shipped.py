@@ -62,6 +62,13 @@ def bandit_for(server_kind: ServerKind, model: Path | None = None) -> Predictor:
     return ScorePredictor.for_trials(load_for(server_kind, folder))
 
 
+def trials_beside(advisor: OneLook | ScorePredictor) -> Predictor:
+    """What names trials by the same model as what answers after one look; as `bandit_for` of its folder."""
+    if isinstance(advisor, OneLook):
+        return LatentBandit(advisor.advisor.curves)
+    return ScorePredictor.for_trials(advisor.artefact)
+
+
 def _network(server_kind: ServerKind, model: Path | None) -> Path | None:
     """Folder of the network that is asked for; None where none is."""
     if model not in (None, NETWORK):

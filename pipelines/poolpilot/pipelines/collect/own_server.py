@@ -11,7 +11,7 @@ import numpy as np
 from rich.console import Console
 
 from poolpilot.env.action_grid import LARGE_GRID
-from poolpilot.env.knobs import UNKNOWN_CPUS, KnobSpace
+from poolpilot.env.knobs import UNKNOWN_CPUS
 from poolpilot.env.measurement.protocol import MARIADB_RACING, Measured, observe, sweep
 from poolpilot.env.output import warn
 from poolpilot.env.tuning.mariadb_target import mariadb_target
@@ -111,13 +111,14 @@ class OwnServer:
         """
         with self._opened() as target:
             warn(target.warnings, console)
-            wanted = _sweeps_within(seconds, _tuples(target))
+            tuples = _tuples(target)
+            wanted = _sweeps_within(seconds, tuples)
             if wanted <= done:
                 return 0
             _check_load(target)
-            with restoring(target.way_back, "learn", console) as first:
+            with restoring(target.way_back, "learn", console):
                 for number in range(done, wanted):
-                    self._keep(target, _measured(target, first, seed + number, console))
+                    self._keep(target, _measured(target, tuples, seed + number, console))
         return wanted - done
 
     def _opened(self) -> AbstractContextManager[Target]:
@@ -129,7 +130,7 @@ class OwnServer:
         limits, objective = target.server.knobs, target.objective
         planned = PlannedWorkload("train", OwnLoad(f"{target.name} {when}", target.name))
         row = {**workload_row(planned, limits, objective, LARGE_GRID), "objective": objective.model_dump_json()}
-        context = shared_context(planned, _machine(target.name, limits), "mariadb", f"own-{when}")
+        context = shared_context(planned, f"{target.name}, {limits.cpus} CPUs", "mariadb", f"own-{when}")
         keep_sweep(StagingStore(self.store), row, context, objective, swept)
 
 
@@ -163,8 +164,7 @@ def _check_load(target: Target) -> None:
         )
 
 
-def _measured(target: Target, first: PoolTuple, seed: int, console: Console) -> list[Measured]:
-    tuples = grid_tuples(target.server, first, LARGE_GRID)
+def _measured(target: Target, tuples: list[PoolTuple], seed: int, console: Console) -> list[Measured]:
     with progress_bar(console) as progress:
         task = progress.add_task(f"sweeping {target.name}", total=MARIADB_RACING.most_windows(len(tuples)))
 
@@ -173,7 +173,3 @@ def _measured(target: Target, first: PoolTuple, seed: int, console: Console) -> 
 
         rng = np.random.default_rng(seed)
         return sweep(target.server, tuples, target.objective, MARIADB_RACING, rng, on_measured=shown)
-
-
-def _machine(name: str, limits: KnobSpace) -> str:
-    return f"{name}, {limits.cpus} CPUs"

@@ -14,14 +14,13 @@ its choice was, and not at all where nothing else could have been set. Else a mo
 windows that gain most would be held against their gains.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from poolpilot.env.knobs import CORE_KNOBS, KnobSpace
+from poolpilot.env.knobs import CORE_KNOBS, KnobSpace, step_reach
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.predictor import Predictor
 from poolpilot.pipelines.production.production_outcome import ProductionOutcome
@@ -34,9 +33,6 @@ MOST_WEIGHT = 20.0
 
 NORMAL = 1.96
 """Standard errors to each side of a 95 % interval."""
-
-FACTOR = 2.0
-"""Most that a step of a tuner changes a knob, unless it is told otherwise (`--guard.factor`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +123,8 @@ def step_towards(goal: PoolTuple, before: PoolTuple, limits: KnobSpace) -> tuple
         before: What is in force.
         limits: Knobs of the server; one that it lacks stays as it is.
     """
+    reaches = zip(CORE_KNOBS, before.core, map(step_reach, before.core), goal.core, strict=True)
     size, oversubscribe, timer_interval_ms = (
-        min(max(wanted, min(math.ceil(now / FACTOR), now - 1)), max(math.floor(now * FACTOR), now + 1))
-        if name in limits.knobs
-        else now
-        for name, now, wanted in zip(CORE_KNOBS, before.core, goal.core, strict=True)
+        min(max(wanted, low), high) if name in limits.knobs else now for name, now, (low, high), wanted in reaches
     )
     return size, oversubscribe, timer_interval_ms

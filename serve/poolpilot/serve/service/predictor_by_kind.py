@@ -10,7 +10,8 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.card import ModelKind
 from poolpilot.models.champion import CHAMPIONS, load_champion, model_for
 from poolpilot.models.latent.learned_folder import holds_learned_model
-from poolpilot.models.latent.shipped import advisor_for, bandit_for
+from poolpilot.models.latent.one_look import OneLook
+from poolpilot.models.latent.shipped import advisor_for, trials_beside
 from poolpilot.models.predictor import Prediction, Predictor, ScorePredictor
 
 
@@ -43,20 +44,8 @@ class PredictorByKind:
             DamagedArtefactError: A file of one is missing, unreadable or not what was written.
             ArtefactError: One is missing, or does not fit this version.
         """
-        if model is not None and holds_learned_model(model):
-            learned = model.resolve()  # one model for all kinds, should a link be moved meanwhile
-            trying = {kind: bandit_for(kind, learned) for kind in CHAMPIONS}
-            return cls({kind: advisor_for(kind, learned) for kind in CHAMPIONS}, trying)
-        named: dict[ModelKind, Predictor] = {}
-        tried: dict[ModelKind, Predictor] = {}
-        if model is not None:
-            artefact = load_champion(model)
-            named[artefact.card.kind] = ScorePredictor(artefact)
-            tried[artefact.card.kind] = ScorePredictor.for_trials(artefact)
-        others = [kind for kind in CHAMPIONS if kind not in named]
-        return cls(
-            named | {kind: advisor_for(kind) for kind in others}, tried | {kind: bandit_for(kind) for kind in others}
-        )
+        advisors = _advisors(model)
+        return cls(advisors, {kind: trials_beside(advisor) for kind, advisor in advisors.items()})
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`.
@@ -65,3 +54,15 @@ class PredictorByKind:
             FeatureError: Nobody knows the kind of server that the windows come from.
         """
         return self.predictors[model_for(windows[-1].server_kind)].predict(windows, limits, objective)
+
+
+def _advisors(model: Path | None) -> Mapping[ModelKind, OneLook | ScorePredictor]:
+    """What answers after one look, by kind; see `PredictorByKind.load`."""
+    if model is not None and holds_learned_model(model):
+        learned = model.resolve()  # one model for all kinds, should a link be moved meanwhile
+        return {kind: advisor_for(kind, learned) for kind in CHAMPIONS}
+    named: dict[ModelKind, OneLook | ScorePredictor] = {}
+    if model is not None:
+        artefact = load_champion(model)
+        named[artefact.card.kind] = ScorePredictor(artefact)
+    return named | {kind: advisor_for(kind) for kind in CHAMPIONS if kind not in named}

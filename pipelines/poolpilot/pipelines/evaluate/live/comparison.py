@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from poolpilot.env.measurement.sweep import Core
 from poolpilot.env.objective import Objective, regret
 from poolpilot.env.tuning.loop import TuningStep, TuningTrace
-from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.window import Window
 from poolpilot.pipelines.evaluate.live.live_result import AGAIN, DEFAULT, REFERENCE, LiveResult, MethodRun
 from poolpilot.pipelines.evaluate.live.long_classes import long_classes
@@ -60,7 +59,6 @@ def compared(stage: Stage, choices: Choices, windows: Mapping[str, Sequence[Wind
         windows: Windows of each choice, those of the reference first.
     """
     objective = stage.objective
-    reference = windows[REFERENCE]
     broken = {name: broken_by(objective, each, windows[DEFAULT]) for name, each in windows.items()}
     pooled = {name: Window.pooled(each) for name, each in windows.items()}
     values = _kept({name: objective.value(each) for name, each in pooled.items()}, broken)
@@ -73,9 +71,9 @@ def compared(stage: Stage, choices: Choices, windows: Mapping[str, Sequence[Wind
             value=values[name],
             error=errors[name],
             goodput_share=goodputs[name] / goodputs[REFERENCE],
-            p99_ms=p99_ms(windows[name]),
+            p99_ms=p99_ms(pooled[name]),
             threads=windows[name][-1].threads,
-            p99_ratio=_ratios(p99_ms(windows[name]), p99_ms(reference)),
+            p99_ratio=_ratios(p99_ms(pooled[name]), p99_ms(pooled[REFERENCE])),
             class_share=_ratios(_throughputs(windows[name]), _throughputs(windows[DEFAULT])),
             broken=broken[name],
             **_way(choices.traces.get(name), goodputs[REFERENCE], values[REFERENCE]),
@@ -99,7 +97,7 @@ def broken_by(objective: Objective, windows: Sequence[Window], default: Sequence
 
     A class that has a limit and is answered under the default alone is as late as can be.
     """
-    late, answered = p99_ms(windows), p99_ms(default)
+    late, answered = p99_ms(Window.pooled(windows)), p99_ms(Window.pooled(default))
     lacking = [name for name, share in objective.min_share.items() if _lacks(name, share, windows, default)]
     slow = [
         name
@@ -189,14 +187,13 @@ def _until_last_change(steps: Sequence[TuningStep]) -> tuple[TuningStep, ...]:
     return tuple(steps[: changes[-1]]) if changes else ()
 
 
-def p99_ms(windows: Sequence[Window]) -> dict[str, float]:
-    """99th percentile of latency over all windows in milliseconds, by class; none of those that answered nothing."""
-    names = sorted({name for window in windows for name in window.classes})
-    merged = {
-        name: sum((window.classes[name].latency for window in windows if name in window.classes), Histogram())
-        for name in names
+def p99_ms(window: Window) -> dict[str, float]:
+    """99th percentile of latency in milliseconds, by class; none of those that answered nothing."""
+    return {
+        name: of_class.latency.quantile(0.99) / 1000.0
+        for name, of_class in window.classes.items()
+        if of_class.latency.count
     }
-    return {name: latency.quantile(0.99) / 1000.0 for name, latency in merged.items() if latency.count}
 
 
 def _throughputs(windows: Sequence[Window]) -> dict[str, float]:

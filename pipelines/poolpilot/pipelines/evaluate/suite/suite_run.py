@@ -193,13 +193,7 @@ def _result(
 
 def _completed(windows: list[Window]) -> dict[str, float]:
     """Completions a second of each class over all windows."""
-    names = sorted({name for window in windows for name in window.classes})
-    seconds = sum(window.duration_s for window in windows)
-    return {name: sum(_count(window, name) for window in windows) / seconds for name in names}
-
-
-def _count(window: Window, name: str) -> float:
-    return window.classes[name].throughput_per_s * window.duration_s if name in window.classes else 0.0
+    return {name: of_class.throughput_per_s for name, of_class in Window.pooled(windows).classes.items()}
 
 
 def _over(values: Mapping[str, float], default: Mapping[str, float]) -> dict[str, float]:

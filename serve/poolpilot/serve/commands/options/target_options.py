@@ -8,8 +8,9 @@ from pydantic import Field
 
 from poolpilot.env.objective import LEAST_ROWS_SHARE
 from poolpilot.env.program_settings import ProgramSettings
+from poolpilot.env.servers.watch_settings import WatchSettings
 from poolpilot.env.tuning.backends import Backend, BackendChoice, check_one_server
-from poolpilot.env.tuning.mariadb_target import mariadb_target
+from poolpilot.env.tuning.mariadb_target import STAGING_LOOK, mariadb_target
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.snapshot import ServerKind, server_kind_of
@@ -73,6 +74,11 @@ class TargetOptions(ProgramSettings):
             SettingError: An option is wrong.
             ServerError: The server cannot be started or reached.
         """
-        if self.dsn is not None:
-            return mariadb_target(self.dsn, self.defaults_file, self.procedure, self.cpus, None, self.min_rows_share)
-        return self.choice.opened()
+        return self._opened(None, STAGING_LOOK)
+
+    def _opened(self, lease_s: int | None, watch: WatchSettings) -> AbstractContextManager[Target]:
+        if self.dsn is None:
+            return self.choice.opened()
+        return mariadb_target(
+            self.dsn, self.defaults_file, self.procedure, self.cpus, lease_s, self.min_rows_share, watch
+        )

@@ -13,7 +13,6 @@ from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.servers.watch_settings import WatchSettings
 from poolpilot.env.tuning.event_lease import LEAST_S, MOST_S
 from poolpilot.env.tuning.journal import journal_folder
-from poolpilot.env.tuning.mariadb_target import mariadb_target
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -133,12 +132,7 @@ class TuneSettings(RemoteOptions):
 
         Windows are not to look for disturbances: the tuner does, and what has only changed is told to who asks first.
         """
-        if self.dsn is None:
-            return super().opened()
-        lease_s, watch = None if self.lease == "none" else self.lease_s, WatchSettings()
-        return mariadb_target(
-            self.dsn, self.defaults_file, self.procedure, self.cpus, lease_s, self.min_rows_share, watch
-        )
+        return self._opened(None if self.lease == "none" else self.lease_s, WatchSettings())
 
     def folder(self, server: str) -> Path:
         """Where the decisions about a server are kept, by its own name (`Target.own_name`)."""

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Self
 
-from poolpilot.env.knobs import CORE_KNOBS, NOT_VARIED, KnobSpace
+from poolpilot.env.knobs import CORE_KNOBS, NOT_VARIED, KnobSpace, step_reach
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings
@@ -101,8 +101,7 @@ class Envelope:
         return [(now, now) if name in self.lacking else self._reach(now, span) for name, now, span in known]
 
     def _reach(self, now: int, span: tuple[int, int]) -> tuple[int, int]:
-        # A step of one is always allowed: below a factor of two small numbers would never move.
-        down, up = min(math.ceil(now / self.factor), now - 1), max(math.floor(now * self.factor), now + 1)
+        down, up = step_reach(now, self.factor)
         return max(down, span[0]), min(up, span[1])
 
 

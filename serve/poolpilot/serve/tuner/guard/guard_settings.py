@@ -2,6 +2,8 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from poolpilot.env.knobs import STEP_FACTOR
+
 
 class GuardSettings(BaseModel):
     """What the tuner may do at most, whatever is predicted."""
@@ -9,7 +11,10 @@ class GuardSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     factor: float = Field(
-        default=2.0, gt=1.0, le=16.0, description="Most that a try may change a knob from the last verified value."
+        default=STEP_FACTOR,
+        gt=1.0,
+        le=16.0,
+        description="Most that a try may change a knob from the last verified value.",
     )
     least_size: int = Field(default=1, ge=1, description="Smallest pool size that it may set.")
     most_size: int = Field(default=128, ge=1, description="Largest pool size that it may set.")
