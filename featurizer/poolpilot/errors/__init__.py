@@ -76,6 +76,10 @@ class RemoteError(PoolPilotError):
     """A prediction service on another host does not answer, refuses, or answers what cannot be trusted."""
 
 
+class RefusedForGoodError(RemoteError):
+    """A prediction service refuses what it was sent, and will refuse it whenever it is sent again."""
+
+
 class ArtefactError(PoolPilotError):
     """A model artefact is missing, damaged or does not fit this version."""
 

@@ -10,6 +10,7 @@ from tests.pipelines.production.conftest import RATE_PER_S, StaticChoice, outcom
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction
@@ -69,6 +70,24 @@ def test_too_little_says_nothing() -> None:
     untried = [replace(one, verdict="not tried") for one in logged(100, 0.5)]
     assert off_policy_gain(bad, untried).outcomes == 0
     assert off_policy_gain(bad, []).objection(0.0) is None
+
+
+class ChoosyChoice(StaticChoice):
+    """Has no answer where more than three active threads a group are asked for, as a grid that holds no such tuple."""
+
+    def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
+        if limits.knobs["oversubscribe"].low > 3:
+            raise SettingError("no configuration of the grid lies within the limits")
+        return super().predict(windows, limits, objective)
+
+
+def test_what_a_model_has_no_answer_to_tells_nothing() -> None:
+    """Whoever may report outcomes chooses their limits, and must not end everybody's learning by them."""
+    sound, model = logged(100, 0.5), ChoosyChoice(GOOD)
+    stock = KnobSpace.stock(2)
+    oversubscribe = replace(stock.knobs["oversubscribe"], low=11, high=12, default=11)
+    odd = replace(sound[0], limits=replace(stock, knobs={**stock.knobs, "oversubscribe": oversubscribe}))
+    assert off_policy_gain(model, [odd, *sound]) == off_policy_gain(model, sound)
 
 
 @pytest.mark.parametrize("propensity", [1e-310, 1e-12])

@@ -44,3 +44,15 @@ def test_what_was_taken_back_has_gained_nothing_and_what_was_not_tried_does_not_
     with store.connect() as views:
         (mean,) = views.execute("SELECT avg(propensity * gain) FROM outcomes WHERE verdict = 'kept'").fetchall()[0]
     assert mean == pytest.approx(0.5)
+
+
+def test_what_another_version_has_kept_is_left_out_and_told(tmp_path: Path) -> None:
+    store = OutcomeStore(tmp_path)
+    given = [outcome(number, DIGEST, 0.1) for number in range(2)]
+    store.take_in(given)
+    row = outcome(7, DIGEST, 0.1).as_row('{"schema_version": 0}')
+    store.records.append([row], "older")
+    told = list[str]()
+    assert list(store.read(told.append)) == given
+    assert len(told) == 1
+    assert row["id"] in told[0]

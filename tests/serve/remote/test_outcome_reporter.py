@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.tuning.backends import draw
 from poolpilot.env.tuning.target import Target
-from poolpilot.errors import RemoteError
+from poolpilot.errors import RefusedForGoodError, RemoteError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.body import from_body
@@ -103,6 +104,41 @@ def test_too_many_take_the_place_of_the_oldest_and_nobody_waits(tried: Tried) ->
     reporter.close(within_s=30.0)
     last = f":{3 * MOST_WAITING}"
     assert any(body["id"].endswith(last) for body in link.sent)
+
+
+class ChoosyLink(FlakyLink):
+    """Never takes what was taken back."""
+
+    def post(self, path: str, body: object, allowed: tuple[int, ...] = (200,)) -> Any:
+        assert isinstance(body, dict)
+        if body["verdict"] == "taken back":
+            raise RefusedForGoodError("422: verdict: not such a one")
+        return super().post(path, body, allowed)
+
+
+def test_what_a_service_never_takes_holds_up_nothing_behind_it(tried: Tried) -> None:
+    link = ChoosyLink()
+    link.down = False
+    reporter = OutcomeReporter(link, ABOUT, again_after_s=60.0)
+    reporter.report(replace(tried, kept=False))
+    reporter.report(tried)
+    wait_for(lambda: reporter.told == 1)
+    reporter.close()
+    assert (reporter.told, reporter.lost, reporter.last_error) == (1, 1, "422: verdict: not such a one")
+
+
+def test_service_refuses_a_report_of_another_kind_for_good(serving: Serving, predictor: Any, tmp_path: Path) -> None:
+    link = ServiceLink(serving(predictor, outcomes=OutcomeLog(tmp_path, 1 << 20)).url)
+    with pytest.raises(RefusedForGoodError, match="422"):
+        link.post("/v1/outcomes", {"id": "another kind"}, allowed=(200, 201))
+
+
+def test_what_no_time_is_left_for_counts_as_lost(tried: Tried) -> None:
+    reporter = OutcomeReporter(FlakyLink(), ABOUT, again_after_s=60.0)
+    for _ in range(5):
+        reporter.report(tried)
+    reporter.close(within_s=5.0)
+    assert (reporter.told, reporter.lost) == (0, 5)
 
 
 def tuned(predictor: Any, seconds: float, **others: Any) -> tuple[TunerLoop, list[Decision]]:

@@ -302,7 +302,9 @@ class _Learning:
 
     def _objections_of_production(self, learned: ResponseCurves) -> list[str]:
         """What outcomes say against what was learned, weighed by their propensities."""
-        outcomes = list(OutcomeStore(self.records.folder).read())
+        left_out = list[str]()
+        outcomes = list(OutcomeStore(self.records.folder).read(left_out.append))
+        warn([f"{len(left_out)} outcomes tell nothing: {left_out[0]}"] if left_out else [], self.console)
         objection = off_policy_gain(LatentBandit(learned), outcomes).objection(self.settings.roll_back.margin)
         return [] if objection is None else [objection]
 

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from poolpilot.env.knobs import CORE_KNOBS, KnobSpace, step_reach
+from poolpilot.errors import PoolPilotError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.predictor import Predictor
 from poolpilot.pipelines.production.production_outcome import ProductionOutcome
@@ -89,9 +90,11 @@ def off_policy_gain(predictor: Predictor, outcomes: Sequence[ProductionOutcome])
 
     Args:
         predictor: The model.
-        outcomes: What was tried in production; what was not tried tells nothing and is left out.
+        outcomes: What was tried in production; what was not tried tells nothing and is left out, and so is what the
+            model has no answer to, such as limits that no configuration it knows lies within.
     """
-    told = [_told(predictor, one) for one in outcomes if one.verdict != "not tried"]
+    tried = (one for one in outcomes if one.verdict != "not tried")
+    told = [found for one in tried if (found := _told(predictor, one)) is not None]
     gains, weights, done, shares = np.array([one for one in told if one.share > 0.0]).reshape(-1, 4).T
     if not weights.any():
         return OffPolicyGain(len(gains), 0.0, 0.0, 0.0, 0.0)
@@ -102,8 +105,11 @@ def off_policy_gain(predictor: Predictor, outcomes: Sequence[ProductionOutcome])
     return OffPolicyGain(len(gains), worth, mean, logged, float(np.sqrt(np.square(apart).sum())))
 
 
-def _told(predictor: Predictor, one: ProductionOutcome) -> _Told:
-    prediction = predictor.predict([one.before], one.limits, one.objective)
+def _told(predictor: Predictor, one: ProductionOutcome) -> _Told | None:
+    try:
+        prediction = predictor.predict([one.before], one.limits, one.objective)
+    except PoolPilotError:
+        return None
     done, propensity = one.realised, one.propensity
     if prediction.model_digest == one.model_digest:
         return _Told(done, 1.0, done, 1.0)

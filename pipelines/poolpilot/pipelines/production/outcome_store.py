@@ -1,12 +1,13 @@
 """The store of outcomes: Parquet segments beside those of the windows, and DuckDB's view of them."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
+from poolpilot.errors import PoolPilotError
 from poolpilot.models.body import as_body, from_body
 from poolpilot.pipelines.production.production_outcome import ProductionOutcome
 from poolpilot.pipelines.store.record_store import RecordStore
@@ -70,15 +71,21 @@ class OutcomeStore:
             self.records.append(rows, run_id)
         return len(rows)
 
-    def read(self) -> Iterator[ProductionOutcome]:
-        """Every outcome, by its name.
+    def read(self, on_left_out: Callable[[str], None] = lambda _reason: None) -> Iterator[ProductionOutcome]:
+        """Every outcome that this version can read, by its name.
+
+        Args:
+            on_left_out: Is told why, once for each that cannot be read, as one of another version's schema.
 
         Raises:
             StoreError: A segment was written with other columns.
-            FeatureError: A window is of another schema.
         """
         for row in sorted(self.records.scan().to_pylist(), key=lambda one: str(one["id"])):
-            request = from_body(json.loads(row["request"]))
+            try:
+                request = from_body(json.loads(row["request"]))
+            except PoolPilotError as error:
+                on_left_out(f"outcome {row['id']} cannot be read: {error}")
+                continue
             yield ProductionOutcome(
                 id=row["id"],
                 server_id=row["server_id"],

@@ -4,12 +4,13 @@ import queue
 import re
 import threading
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
-from poolpilot.errors import PoolPilotError
+from poolpilot.errors import PoolPilotError, RefusedForGoodError
 from poolpilot.models.body import REQUEST, as_body
 from poolpilot.serve.remote.remote_predictor import DIGEST
 from poolpilot.serve.remote.service_link import ServiceLink
@@ -44,7 +45,7 @@ class OutcomeReporter:
         again_after_s: Seconds before what could not be sent is sent again.
 
     Attributes:
-        lost: Reports that were dropped: too many waited, or the end came first.
+        lost: Reports that were dropped: too many waited, the service never takes such ones, or the end came first.
         told: Reports that the service has acknowledged.
         last_error: Why the last one was not acknowledged; empty where all were.
     """
@@ -79,9 +80,10 @@ class OutcomeReporter:
         self._ending.set()
         try:
             self._waiting.put(None, timeout=within_s)
+            self._thread.join(within_s)
         except queue.Full:
-            return
-        self._thread.join(within_s)
+            pass
+        self._drop_the_rest()
 
     def _body(self, tried: Tried) -> dict[str, Any]:
         self._number += 1
@@ -101,6 +103,13 @@ class OutcomeReporter:
         except queue.Empty:
             return
 
+    def _drop_the_rest(self) -> None:
+        """Counts what no time was left for; the thread, should it still wait for an answer, ends after that."""
+        with suppress(queue.Empty):
+            while True:
+                self.lost += self._waiting.get_nowait() is not None
+        self._waiting.put(None)
+
     def _run(self) -> None:
         while (body := self._waiting.get()) is not None:
             while not self._sent(body):
@@ -109,9 +118,13 @@ class OutcomeReporter:
                     break
 
     def _sent(self, body: dict[str, Any]) -> bool:
-        """Whether a report is over: acknowledged, as one that was there before is."""
+        """Whether a report is over: acknowledged, as one that was there before is, or refused for good."""
         try:
             self._link.post("/v1/outcomes", body, allowed=(200, 201))
+        except RefusedForGoodError as error:
+            self.last_error = str(error)
+            self.lost += 1
+            return True
         except PoolPilotError as error:
             self.last_error = str(error)
             return False

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from poolpilot.errors import PoolPilotError, RemoteError, SettingError
+from poolpilot.errors import PoolPilotError, RefusedForGoodError, RemoteError, SettingError
 from poolpilot.featurizer.untrusted import shown
 from poolpilot.models.prediction_request import finite_json
 from poolpilot.serve.service.access.private_text import private_text
@@ -22,6 +22,9 @@ LONGEST_TOKEN_FILE = 4096
 LONGEST_DETAIL = 200
 
 JSON_TYPE = "application/json"
+
+REFUSED_FOR_GOOD = (400, 413, 415, 422)
+"""Status codes that a body gets for what it is; others may be otherwise once token, load or service are."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,8 @@ class ServiceLink:
             allowed: Status codes of a success.
 
         Raises:
-            RemoteError: There is no answer within the deadline, it is a refusal, or no JSON.
+            RefusedForGoodError: The service does not take such a body.
+            RemoteError: There is no answer within the deadline, it is another refusal, or no JSON.
         """
         exchange = _Exchange(self._connection(), path, json.dumps(body, allow_nan=False).encode(), self._headers())
         try:
@@ -80,7 +84,8 @@ class ServiceLink:
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise RemoteError(f"{self.url} could not be asked: {_said(error)}") from error
         if status not in allowed:
-            raise RemoteError(f"{self.url} refuses with {status}: {_detail(raw)}")
+            kind_of_error = RefusedForGoodError if status in REFUSED_FOR_GOOD else RemoteError
+            raise kind_of_error(f"{self.url} refuses with {status}: {_detail(raw)}")
         if kind.partition(";")[0].strip().lower() != JSON_TYPE:
             raise RemoteError(f"{self.url} answers with {shown(kind)}, which is not {JSON_TYPE}: is it the service?")
         return _parsed(self.url, raw)

@@ -26,6 +26,9 @@ from poolpilot.serve.tuner.machine.why_not import Rules
 STUCK = "the pool is stuck"
 """Begins the hindrance that a try itself may have brought about."""
 
+WARY_OF = ("refusals", "tries_s", "roll_backs_s", "openings", "half_open_until_s", "opened_again", "taken_back_under")
+"""What was tried, taken back and refused: neither a restart nor a person's change makes it harmless."""
+
 Handler = Callable[[Reading, Look, Memory, Rules], Step]
 
 HANDLERS: Mapping[State, Handler] = {
@@ -113,10 +116,15 @@ def _stopped_everything(look: Look, memory: Memory) -> bool:
 
 def _doubted(memory: Memory, look: Look, rules: Rules) -> Memory:
     """A try under which the server was lost is not made again for a while, whoever is to blame."""
-    trial = memory.trial
-    if trial is None or memory.expected != trial.candidate:
+    candidate_in_force = memory.trial is not None and memory.expected == memory.trial.candidate
+    return _without_try(memory, look, rules) if candidate_in_force else memory
+
+
+def _without_try(memory: Memory, look: Look, rules: Rules) -> Memory:
+    """What is being tried, if anything, is not tried again for a while, whatever runs."""
+    trial, until_s = memory.trial, look.at_s + rules.guard.retry_after_s
+    if trial is None:
         return memory
-    until_s = look.at_s + rules.guard.retry_after_s
     refusal = Refusal(pool_tuple=trial.candidate, until_s=until_s, whatever_runs=True)
     known = memory.known if memory.recall is None else memory.known.missed(memory.recall)
     return memory.but(refusals=(*memory.refusals, refusal), known=known)
@@ -129,23 +137,22 @@ def _restarted(in_force: PoolTuple, look: Look, memory: Memory) -> Step:
     returning = memory.present if may else None
     anew = _begun_anew(in_force, look, memory).but(
         returning=returning,
-        refusals=memory.refusals,  # what a server was lost under may be what has ended it
-        tries_s=memory.tries_s,
-        roll_backs_s=memory.roll_backs_s,
-        openings=memory.openings,
-        half_open_until_s=memory.half_open_until_s,
-        opened_again=memory.opened_again,
-        taken_back_under=memory.taken_back_under,
+        **_wary_of(memory),  # what a server was lost under may be what has ended it
         **_still_waiting(look, memory),
     )
     goes_on = "" if anew.state is State.WATCH else f"; {anew.state} goes on"
     return anew, anew.decision(f"the server was restarted: {in_force} is in force{goes_on}")
 
 
+def _wary_of(memory: Memory) -> dict[str, object]:
+    return {name: getattr(memory, name) for name in WARY_OF}
+
+
 def _still_waiting(look: Look, memory: Memory) -> dict[str, object]:
     """The pause that a restart does not end: what a person has said, and that tries were taken back again and again."""
     if memory.state is State.STAND_DOWN:
-        return {"state": State.STAND_DOWN, "paused": memory.paused, "wait_until_s": memory.wait_until_s}
+        waits = {"wait_until_s": memory.wait_until_s, "circuit_ends_s": memory.circuit_ends_s}
+        return {"state": State.STAND_DOWN, "paused": memory.paused, **waits}
     if (until_s := memory.circuit_open_until_s(look.at_s)) is None:
         return {}
     return {"state": State.OPEN_CIRCUIT, "paused": State.OPEN_CIRCUIT, "wait_until_s": until_s}
@@ -159,17 +166,25 @@ def _begun_anew(in_force: PoolTuple, look: Look, memory: Memory) -> Memory:
 
 
 def _stood_down(in_force: PoolTuple, look: Look, memory: Memory, rules: Rules) -> Step:
-    """Somebody has set another tuple: it stays, and is what is verified from now on."""
+    """Somebody has set another tuple: it stays, and is what is verified from now on.
+
+    What was tried when they stepped in is not tried again for a while, and an open circuit goes on behind the pause.
+    """
     if rules.mode is not Mode.APPLY:
         memory = _begun_anew(in_force, look, memory)
         return memory, memory.decision(f"somebody has set {in_force}")
     seconds = rules.guard.stand_down_s
-    memory = Memory.begin(in_force, look.at_s, memory.known).but(
+    until_s = None if seconds is None else look.at_s + seconds
+    circuit_ends_s = memory.circuit_open_until_s(look.at_s)
+    if until_s is not None and circuit_ends_s is not None:
+        until_s = max(until_s, circuit_ends_s)
+    memory = _without_try(memory, look, rules)
+    memory = _begun_anew(in_force, look, memory).but(
         state=State.STAND_DOWN,
-        wait_until_s=None if seconds is None else look.at_s + seconds,
-        workload=memory.workload + 1,
-        tries_s=memory.tries_s,
-        lost_requests=booked(memory),
+        wait_until_s=until_s,
+        paused=State.COOL_DOWN if circuit_ends_s is None else State.OPEN_CIRCUIT,
+        circuit_ends_s=circuit_ends_s,
+        **_wary_of(memory),
     )
     until = "until it is started again" if seconds is None else f"for {seconds:g} s"
     return memory, memory.decision(f"a person has set {in_force}: the tuner leaves the pool alone {until}")

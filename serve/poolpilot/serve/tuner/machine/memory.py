@@ -99,6 +99,7 @@ class Memory(BaseModel):
         refusals: What is not to be tried again for a while.
         wait_until_s: When cooling down, standing down or an open circuit ends; None is never.
         paused: Which of them it is, while what was found at first is tried in it.
+        circuit_ends_s: When an open circuit ends that a stand-down has taken the place of; None where none has.
         taken_back_under: What the workload looked like around the last try that was taken back; nothing once another
             one has come.
         ways_round: Steps under this workload that were to lead round one that was only too slow.
@@ -155,6 +156,7 @@ class Memory(BaseModel):
     refusals: tuple[Refusal, ...] = ()
     wait_until_s: float | None = None
     paused: State = State.COOL_DOWN
+    circuit_ends_s: float | None = None
     taken_back_under: tuple[WorkloadLook, ...] = ()
     ways_round: int = 0
     took_back: bool = False
@@ -193,7 +195,7 @@ class Memory(BaseModel):
     def circuit_open_until_s(self, at_s: float) -> float | None:
         """Until when the circuit is open, whatever a person says or is tried meanwhile; None where it is closed."""
         is_open = State.OPEN_CIRCUIT in (self.state, self.paused)
-        ends_s = self.wait_until_s
+        ends_s = self.wait_until_s if self.circuit_ends_s is None else self.circuit_ends_s
         return ends_s if is_open and ends_s is not None and ends_s > at_s else None
 
     def forgotten(self, at_s: float) -> "Memory":

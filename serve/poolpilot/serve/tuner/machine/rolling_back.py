@@ -110,6 +110,7 @@ def _opened(look: Look, memory: Memory, rules: Rules) -> Step:
         state=State.OPEN_CIRCUIT,
         paused=State.OPEN_CIRCUIT,
         wait_until_s=look.at_s + seconds,
+        circuit_ends_s=None,
         roll_backs_s=(),
         openings=memory.openings + 1,
         half_open_until_s=None,

@@ -1,0 +1,76 @@
+"""A person sets the pool: what the tuner was wary of before, it is wary of afterwards."""
+
+from collections.abc import Callable
+
+import pytest
+from tests.serve.tuner.conftest import WINDOW_S, Drive, falling, rising, rules
+
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.caution import Caution
+from poolpilot.serve.tuner.guard.guard_settings import GuardSettings
+from poolpilot.serve.tuner.machine.decision import State
+from poolpilot.serve.tuner.machine.memory import Memory
+
+MakeDrive = Callable[..., Drive]
+FAR, THEIRS = PoolTuple(16, 3, 500), PoolTuple(7, 3, 500)
+NOW_S = 1_800_000_000.0
+
+
+def stepped_in(tuner: Drive) -> None:
+    """Somebody sets another tuple."""
+    assert tuner.turn(in_force=THEIRS, reading=None).state is State.STAND_DOWN
+
+
+def started_again(tuner: Drive) -> Memory:
+    """What the next tuner begins with, at once."""
+    caution = Caution.of(tuner.memory, tuner.at_s, NOW_S)
+    return caution.onto(Memory.begin(THEIRS, 0.0), NOW_S, GuardSettings())
+
+
+@pytest.mark.parametrize("windows", [0, 1])
+def test_what_was_tried_when_a_person_stepped_in_is_not_tried_again(drive: MakeDrive, windows: int) -> None:
+    tuner = drive(rising, wanted=FAR)
+    tuner.until(State.TRY)
+    trial = tuner.memory.trial
+    assert trial is not None
+    tuner.run(windows)
+    stepped_in(tuner)
+    assert tuner.memory.refuses(trial.candidate)
+    assert started_again(tuner).refuses(trial.candidate)
+
+
+def test_what_was_refused_and_taken_back_before_stays_so(drive: MakeDrive) -> None:
+    tuner = drive(falling, wanted=FAR)
+    tuner.until(State.COOL_DOWN)
+    before = tuner.memory
+    assert before.refusals
+    assert before.roll_backs_s
+    stepped_in(tuner)
+    assert tuner.memory.refusals == before.refusals
+    assert tuner.memory.roll_backs_s == before.roll_backs_s
+
+
+def test_open_circuit_goes_on_for_who_starts_the_tuner_again(drive: MakeDrive) -> None:
+    tuner = drive(falling, wanted=FAR, rules=rules(breaker_roll_backs=1, circuit_open_s=1000.0))
+    tuner.until(State.OPEN_CIRCUIT)
+    ends_s = tuner.memory.wait_until_s
+    assert ends_s is not None
+    stepped_in(tuner)
+    stepped_in(tuner)
+    memory = started_again(tuner)
+    assert memory.state is State.OPEN_CIRCUIT
+    assert memory.wait_until_s == pytest.approx(ends_s - tuner.at_s)
+
+
+@pytest.mark.parametrize(("stand_down_s", "lasts_s"), [(100.0, 1000.0), (3000.0, 3000.0)])
+def test_a_stand_down_for_a_while_does_not_shorten_an_open_circuit(
+    drive: MakeDrive, stand_down_s: float, lasts_s: float
+) -> None:
+    settings = rules(breaker_roll_backs=1, circuit_open_s=1000.0, stand_down_s=stand_down_s)
+    tuner = drive(falling, wanted=FAR, rules=settings)
+    tuner.until(State.OPEN_CIRCUIT)
+    opened_s = tuner.at_s
+    stepped_in(tuner)
+    tuner.until(State.WATCH, most=1000)
+    assert tuner.at_s - opened_s == pytest.approx(lasts_s, abs=2.0 * WINDOW_S)
+    assert tuner.memory.circuit_open_until_s(tuner.at_s) is None
