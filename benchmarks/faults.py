@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from code_digest import made_with
 from poolpilot.env.output import terminal, write_json
 from poolpilot.errors import PoolPilotError, ServerError
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
@@ -26,6 +27,8 @@ from poolpilot.pipelines.progress_bars import progress_bars
 
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-m", "fault")
 FOLDERS = ("tests/serve", "tests/env", "tests/pipelines")
+REPORTED = ("fault", "planted", "held", "said")
+"""What the report tells of each fault."""
 
 
 def main() -> None:
@@ -39,17 +42,18 @@ def main() -> None:
     faults = [one for one in collected() if not given.names or any(name in one for name in given.names)]
     if not faults:
         raise ServerError("no fault is called so")
-    done = {row["fault"]: row for row in read_runs(given.runs) if row["count"] == given.count}
+    asked = {"count": given.count, "made_with": made_with()}
+    done = {row["fault"]: row for row in read_runs(given.runs) if asked.items() <= row.items()}
     with opened_for_more(given.runs) as out, progress_bars(terminal()) as bars:
         for test, wanted in bars.each("planting", list(by_test(faults).items()), lambda one: in_words(one[0])):
             if any(fault not in done for fault in wanted):
                 for row in planted(test, wanted, given.count):
                     done[row["fault"]] = row
-                    keep_run(row, out)
-    rows = [{**done[fault], "fault": in_words(fault)} for fault in faults]
+                    keep_run({**row, **asked}, out)
+    rows = [{name: done[fault][name] for name in REPORTED} | {"fault": in_words(fault)} for fault in faults]
     for row in rows:
         print(f"{row['held']:3d} of {row['planted']} held: {row['fault']}")
-    write_json(given.json, {"count": given.count, "faults": rows})
+    write_json(given.json, {**asked, "faults": rows})
     if any(row["held"] < row["planted"] for row in rows):
         raise SystemExit(1)
 

@@ -17,6 +17,7 @@ STORE_KILLS = Path("benchmarks/reports/killed_store.json")
 ROLL_BACKS = Path("benchmarks/reports/roll_back_time.json")
 FAULTS = Path("benchmarks/reports/faults.json")
 RATE = Path("benchmarks/reports/service_rate.json")
+TRIALS_RATE = Path("benchmarks/reports/service_rate_trials.json")
 SOAK = Path("benchmarks/reports/service_soak.json")
 PAGE = Path("docs/operations.md")
 SERVICE_PAGE = Path("docs/service.md")
@@ -32,7 +33,10 @@ def main() -> None:
     page = replaced(page, "store-kills", store_kills(read_report(STORE_KILLS)))
     PAGE.write_text(replaced(page, "kills", kills(read_report(KILLS))))
     soaked = read_report(SOAK)
-    answered = rate(read_report(RATE)) + ("" if soaked is None else f"\n{soak(soaked)}")
+    for_trials = read_report(TRIALS_RATE)
+    answered = rate(read_report(RATE))
+    answered += "" if for_trials is None else f"\n{rate(for_trials, ' --trials')}"
+    answered += "" if soaked is None else f"\n{soak(soaked)}"
     SERVICE_PAGE.write_text(replaced(SERVICE_PAGE.read_text(), "rate", answered))
 
 
@@ -90,12 +94,12 @@ def store_kills(report: Mapping[str, Any]) -> str:
     return fill(text, WIDTH) + "\n"
 
 
-def rate(report: Mapping[str, Any]) -> str:
+def rate(report: Mapping[str, Any], options: str = "") -> str:
     """What one processor answers, and what is held before and after."""
     before, after = report["before"], report["after"]
     text = (
-        f"`python benchmarks/service_rate.py --requests {report['requests']}` on one of two processors of a shared "
-        f"virtual machine, of which other programs used {report['others_processors']:.2f} meanwhile: "
+        f"`python benchmarks/service_rate.py --requests {report['requests']}{options}` on one of two processors of a "
+        f"shared virtual machine, of which other programs used {report['others_processors']:.2f} meanwhile: "
         f"{report['predictions_per_s']:.0f} predictions a second over {report['connections']} kept connections, half "
         f"of them within {report['p50_ms']:.1f} ms and 99 % within {report['p99_ms']:.1f} ms; "
         f"{report['cpu_ms_per_request']:.2f} ms of the processor each. The service held {before['resident_mb']:.0f} MB "

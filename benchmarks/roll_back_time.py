@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from code_digest import made_with
 from poolpilot.env.lab.lab_server import LabPlace, LabServer
 from poolpilot.env.lab.sql_workload import SqlWorkload
 from poolpilot.env.lab.sysbench_families import named_workload
@@ -44,7 +45,7 @@ def main() -> None:
             workload, full = SITUATIONS[name]
             seconds = rolled_back(named_workload(workload), given.folder, given.times, full=full)
             rows.append(row_of(name, seconds))
-    write_json(given.json, {"times": given.times, "rows": rows})
+    write_json(given.json, {"made_with": made_with(), "times": given.times, "rows": rows})
 
 
 def rolled_back(workload: SqlWorkload, folder: Path, times: int, *, full: bool) -> list[float]:

@@ -1,11 +1,11 @@
 """Predictions a second of the service on one processor, how long each takes, and what a long run leaves behind.
 
-How to run: `python benchmarks/service_rate.py [--requests 20000] [--connections 4] [--json PATH]` (half a minute,
-nothing beside); a soak is `--requests 1000000`. The service runs as `poolpilot serve` has it in a process on one
-processor, the client on another; each kept connection asks again as soon as it was answered. The bodies are the windows
-of every sweep that comes with the package, so that networks and curves both answer. Results to expect on one processor
-of a small machine: a thousand a second and more, the 99th percentile below ten milliseconds; no more memory and no more
-descriptors after a million.
+How to run: `python benchmarks/service_rate.py [--requests 20000] [--connections 4] [--trials] [--json PATH]` (half a
+minute, nothing beside); a soak is `--requests 1000000`. With `--trials` it is asked as a tuner asks that applies. The
+service runs as `poolpilot serve` has it in a process on one processor, the client on another; each kept connection asks
+again as soon as it was answered. The bodies are the windows of every sweep that comes with the package, so that
+networks and curves both answer. Results to expect on one processor of a small machine: a thousand a second and more,
+the 99th percentile below ten milliseconds; no more memory and no more descriptors after a million.
 """
 
 import argparse
@@ -37,6 +37,9 @@ from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.http_server import http_server, listening_socket
 from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 from poolpilot.serve.service.service_settings import ServeSettings
+
+ADVICE, TRIALS = "/v1/predict", "/v1/predict?trials=true"
+"""What is asked by who looks once, and by who tries what is named and takes it back where it is worse."""
 
 WARM_UP = 500
 """Requests that do not count: curves are placed when a server is seen for the first time."""
@@ -109,14 +112,14 @@ def service(cpu: int) -> Iterator[ServiceProcess]:
         process.join()
 
 
-def recorded_requests() -> list[bytes]:
+def recorded_requests(path: str) -> list[bytes]:
     """A whole request for the first window of every sample."""
     requests = []
     for family in sample_families():
         for sweep in sample_sweeps(family):
             entry = sweep.entries.get(sweep.limits.default_tuple().core) or next(iter(sweep.entries.values()))
             body = json.dumps(as_body([entry.windows[0]], sweep.limits, sweep.objective)).encode()
-            head = "POST /v1/predict HTTP/1.1\r\nHost: service\r\nContent-Type: application/json\r\n"
+            head = f"POST {path} HTTP/1.1\r\nHost: service\r\nContent-Type: application/json\r\n"
             requests.append(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
     return requests
 
@@ -194,9 +197,9 @@ def others_s(running: ServiceProcess) -> float:
     return used / os.sysconf("SC_CLK_TCK") - time.process_time() - running.cpu_s()
 
 
-def measured(running: ServiceProcess, count: int, connections: int) -> dict[str, Any]:
+def measured(running: ServiceProcess, path: str, count: int, connections: int) -> dict[str, Any]:
     """What a run of requests took, and what the service held before and after it."""
-    load = Load(running.port, recorded_requests())
+    load = Load(running.port, recorded_requests(path))
     load.run(WARM_UP, connections)
     load.statuses.clear()
     before = {"resident_mb": running.resident_mb(), "descriptors": running.descriptors()}
@@ -204,6 +207,7 @@ def measured(running: ServiceProcess, count: int, connections: int) -> dict[str,
     times_s = load.run(count, connections)
     took_s = time.perf_counter() - began_s
     return {
+        "asked": path,
         "processors": os.cpu_count(),
         "others_processors": (others_s(running) - began_others_s) / took_s,
         "requests": count,
@@ -225,12 +229,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=20_000)
     parser.add_argument("--connections", type=int, default=4)
+    parser.add_argument("--trials", action="store_true", help="ask for trials, as a tuner does that applies")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     processors = sorted(os.sched_getaffinity(0))
     with service(processors[-1]) as running:
         os.sched_setaffinity(0, {processors[0]})
-        report = measured(running, given.requests, given.connections)
+        report = measured(running, TRIALS if given.trials else ADVICE, given.requests, given.connections)
     print(json.dumps(report, indent=1))
     write_json(given.json, report)
 

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from code_digest import made_with
 from poolpilot.env.lab.lab_server import LabPlace, LabServer
 from poolpilot.env.lab.suite.suite_cells import SUITE_SEED, SuiteCell, named_cells, suite_cells
 from poolpilot.env.lab.sysbench_load import SqlLoad
@@ -94,7 +95,7 @@ def main() -> int:
     console = terminal()
     cells = named_cells(given.names, suite_cells(given.seed, given.draws))
     warn(other_work(), console)
-    asked = {"minutes": given.minutes, "demo_pace": given.demo_pace, "seed": given.seed}
+    asked = {"minutes": given.minutes, "demo_pace": given.demo_pace, "seed": given.seed, "made_with": made_with()}
     done = {row["workload"]: row["found"] for row in read_runs(given.runs) if row["asked"] == asked}
     try:
         with opened_for_more(given.runs) as out:

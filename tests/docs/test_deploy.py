@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from poolpilot.pipelines.learn.learn_settings import LearnSettings
+from poolpilot.pipelines.production.model_shelf import CURRENT, MODELS
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.tuner.machine.decision import Mode
 
@@ -17,11 +19,13 @@ ROOT = Path(__file__).parents[2]
 CONTAINER = (ROOT / "Containerfile").read_text(encoding="utf-8")
 
 DEPLOY = ROOT / "docs/deploy"
+PAGE = (ROOT / "docs/deploy.md").read_text(encoding="utf-8")
 PROGRAM = "/opt/poolpilot/bin/poolpilot"
 UNITS = {
     "poolpilot": "serve",
     "poolpilot-tuner": "tune --config /etc/poolpilot/tuner.toml",
     "poolpilot-keeper": "tune --keeper --config /etc/poolpilot/tuner.toml",
+    "poolpilot-learn": "learn",
 }
 """What each unit runs."""
 
@@ -62,12 +66,16 @@ def test_container_names_no_registry_and_no_rights() -> None:
 @pytest.fixture(params=UNITS)
 def unit(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """A unit with a program that there is here."""
+    return placed(request.param, tmp_path)
+
+
+def placed(name: str, folder: Path) -> Path:
+    """Puts a unit into a folder, with a program that there is here."""
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd-analyze, which checks the units, is not installed")
-    name: str = request.param
     text = (DEPLOY / f"{name}.service").read_text(encoding="utf-8")
     assert f"\nExecStart={PROGRAM} {UNITS[name]}\n" in text
-    path = tmp_path / f"{name}.service"
+    path = folder / f"{name}.service"
     path.write_text(text.replace(PROGRAM, str(Path(sys.executable).with_name("poolpilot"))))
     return path
 
@@ -102,10 +110,51 @@ def test_example_leads_to_a_lease_and_a_keeper_when_it_says_so(tmp_path: Path) -
 
 
 def test_unit_is_valid(unit: Path) -> None:
-    verified = subprocess.run(
-        ["systemd-analyze", "verify", "--man=no", unit], capture_output=True, text=True, check=False, timeout=60
-    )
-    assert (verified.returncode, verified.stderr) == (0, "")
+    assert verified(unit) == (0, "")
+
+
+def verified(path: Path) -> tuple[int, str]:
+    """What systemd makes of a unit: its verdict and what it says."""
+    command = ["systemd-analyze", "verify", "--man=no", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    return done.returncode, done.stderr
+
+
+def test_every_timer_is_valid_and_has_a_unit_of_its_name(tmp_path: Path) -> None:
+    timers = list(DEPLOY.glob("*.timer"))
+    assert timers
+    for timer in timers:
+        placed(timer.stem, tmp_path)
+        assert verified(Path(shutil.copy(timer, tmp_path))) == (0, "")
+
+
+def test_unit_of_learning_says_where_things_are_by_settings_that_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (DEPLOY / "poolpilot-learn.service").read_text(encoding="utf-8")
+    given = dict(re.findall(r"^Environment=POOLPILOT_LEARN_(\w+)=(\S+)$", text, re.MULTILINE))
+    assert {name.lower() for name in given} <= LearnSettings.model_fields.keys()
+    for name, value in given.items():
+        monkeypatch.setenv(f"POOLPILOT_LEARN_{name}", value)
+    settings = LearnSettings.load(None, {})
+    (out, outcomes) = map(str, (settings.out, settings.outcomes))
+    assert "WorkingDirectory=%S/poolpilot-learn\n" in text
+    assert f"StateDirectory=poolpilot-learn poolpilot-learn/{outcomes}\n" in text
+    for folder in (f"{outcomes}/", f"{out}/{MODELS}/", f"{out}/{CURRENT}"):
+        assert f" staging:/var/lib/poolpilot-learn/{folder}" in PAGE
+
+
+def test_example_keeps_outcomes_and_follows_models_where_the_page_says_so(tmp_path: Path) -> None:
+    text = (DEPLOY / "tuner.toml").read_text(encoding="utf-8")
+    path = tmp_path / "tuner.toml"
+    path.write_text(text.replace("# outcomes", "outcomes").replace("# model", "model"))
+    settings = TuneSettings.load(path, {})
+    settings.check()
+    assert settings.outcomes is not None
+    assert settings.model is not None
+    assert f"rsync -a --chmod=D755,F644 {settings.outcomes}/ staging:" in PAGE
+    assert f"/{CURRENT} {settings.model.parent}/\n" in PAGE
+    for name in ("poolpilot-tuner", "poolpilot-keeper"):
+        unit = (DEPLOY / f"{name}.service").read_text(encoding="utf-8")
+        assert f"StateDirectory={settings.outcomes.parent.name}\n" in unit
 
 
 def test_unit_gives_the_service_few_rights(unit: Path) -> None:

@@ -15,6 +15,8 @@ from poolpilot.pipelines.learn.learn import LearnReport
 from poolpilot.pipelines.learn.learn_settings import LearnSettings
 from poolpilot.pipelines.learn.run_tree import alias_follows
 from poolpilot.pipelines.production.learned_registry import CURVES_TAG, IN_FORCE, LEARNED_NAME
+from poolpilot.serve.service.predictor_by_kind import PredictorByKind
+from poolpilot.serve.service.served_models import ServedModels
 
 Run = Callable[..., LearnReport]
 
@@ -60,9 +62,23 @@ def test_one_tree_even_when_it_is_stopped(
     version = client.get_model_version_by_alias(LEARNED_NAME, IN_FORCE)
     assert (version.tags[CURVES_TAG], version.run_id) == (report.digest, root.info.run_id)
     assert report.digest is not None
+    assert digests_of_exported(tmp_path) == {report.digest}
     assert alias_follows(LearnSettings(track=True, tracking=tmp_path / "tracking"), small_library.digest) is None
     with pytest.raises(MlflowException, match="alias"):  # what ships is no version
         client.get_model_version_by_alias(LEARNED_NAME, IN_FORCE)
+
+
+def digests_of_exported(folder: Path) -> set[str]:
+    """Digests of the curves that a service answers by which is given what the alias points to."""
+    from mlflow.artifacts import download_artifacts
+
+    exported = download_artifacts(
+        artifact_uri=f"models:/{LEARNED_NAME}@{IN_FORCE}",
+        dst_path=str(folder / "exported"),
+        tracking_uri=f"sqlite:///{folder / 'tracking' / 'mlflow.db'}",
+    )
+    served = ServedModels(PredictorByKind.load(Path(exported)))
+    return {parts["curves"] for parts in served.digests().values()}
 
 
 def test_without_mlflow_it_works_all_the_same(run_learn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,6 +94,24 @@ def test_a_stated_error_is_one_sentence_and_exit_code_1(
     assert invoke("fail") == (1, "", "poolpilot: pool_size is 0, outside the allowed range 1..128\n")
 
 
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (PermissionError(13, "Permission denied", "/srv/kept"), "refuses /srv/kept (Permission denied): see to rights"),
+        (OSError(18, "Invalid cross-device link", "a", None, "b"), "refuses a and b (Invalid cross-device link)"),
+        (TimeoutError("timed out"), "refuses what was asked of it (timed out)"),
+    ],
+    ids=["file", "two files", "socket"],
+)
+def test_what_the_system_refuses_is_one_sentence_and_exit_code_1(
+    invoke: Callable[..., Any], failing: Callable[[BaseException], None], error: OSError, said: str
+) -> None:
+    failing(error)
+    result = invoke("fail")
+    assert (result.code, result.out, result.err.count("\n")) == (1, "", 1)
+    assert result.err.startswith(f"poolpilot: the system {said}")
+
+
 def test_a_missing_extra_is_one_sentence_and_exit_code_1(
     invoke: Callable[..., Any], failing: Callable[[BaseException], None]
 ) -> None:

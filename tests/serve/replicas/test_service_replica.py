@@ -1,6 +1,7 @@
 """One replica, here without Ray: the whole application, with what it was started with."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from poolpilot.errors import ArtefactError, SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.replicas.service_replica import ServiceReplica
 from poolpilot.serve.service.outcomes.outcome_segments import read_outcomes
 from poolpilot.serve.service.predictor_by_kind import PredictorByKind
@@ -70,6 +72,20 @@ def test_it_says_what_it_could_not_load_again_and_answers_on(
     with TestClient(replica.__serve_build_asgi_app__()) as client:
         assert client.post("/v1/predict", json=request_values).status_code == 200
     assert len(predictor.asked) == 1
+
+
+def test_it_follows_the_folder_of_its_own_host(
+    placed: list[Any], tellable: Callable[..., Any], tmp_path: Path, request_values: dict[str, Any]
+) -> None:
+    (tmp_path / "curves").write_text("the first", encoding="ascii")
+    replica = ServiceReplica({"model": str(tmp_path), "follow_every_s": 0.02})
+    placed.append(PredictorByKind({"native": tellable(PoolTuple(8, 3, 10))}))
+    (tmp_path / "curves").write_text("the second", encoding="ascii")
+    ends_s = time.monotonic() + 30.0
+    with TestClient(replica.__serve_build_asgi_app__()) as client:
+        while client.post("/v1/predict", json=request_values).json()["pool_tuple"]["pool_size"] != 8:
+            assert time.monotonic() < ends_s
+            time.sleep(0.02)
 
 
 @pytest.mark.usefixtures("placed")

@@ -6,6 +6,7 @@ import ssl
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,10 +14,13 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.pipelines.production.conftest import curves_named, files_of
 from tests.serve.tls_identity import Identity, make_identity
 
 from poolpilot.errors import PoolPilotError, ServerError
+from poolpilot.models.latent.learned_folder import CURVES_FILE
 from poolpilot.models.predictor import Predictor
+from poolpilot.pipelines.production.model_shelf import ModelShelf
 from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.http_server import check_tls, http_server
 from poolpilot.serve.service.service_settings import ServeSettings
@@ -189,6 +193,40 @@ def test_sighup_reads_tokens_and_models_again_and_ends_nothing(tmp_path: Path) -
     assert "loaded again" in told
     assert "Traceback" not in told
     assert old not in told + str(process.args)
+
+
+def test_model_that_takes_the_place_of_another_is_followed_and_a_broken_one_is_not(tmp_path: Path) -> None:
+    shelf = ModelShelf(tmp_path / "learned")
+    first, second = (put(shelf, name) for name in ("first", "second"))
+    shelf.promote(first)
+    with served("--model", str(shelf.current), "--follow-every-s", "0.1") as (process, address):
+
+        def wait_for(digest: str, failure: str = "None") -> None:
+            while True:  # the timer of the process bounds it
+                found = httpx.get(f"{address}/v1/model").json()
+                curves = {parts["curves"] for parts in found["models"].values()}
+                if curves == {digest} and failure in str(found["failed_reload"]):
+                    return
+                assert process.poll() is None
+                time.sleep(0.05)
+
+        wait_for(first)
+        shelf.promote(second)
+        wait_for(second)
+        (shelf.current / CURVES_FILE).write_bytes(b"torn")
+        wait_for(second, "does not match its digest")
+        assert httpx.get(f"{address}/readyz").status_code == 200
+        put(shelf, "second")
+        wait_for(second)
+        shelf.roll_back("worse in production")
+        wait_for(first)
+
+
+def put(shelf: ModelShelf, name: str) -> str:
+    """Puts a model on the shelf; gives the digest of its curves."""
+    digest = curves_named(name).digest
+    shelf.put(digest, files_of(name))
+    return digest
 
 
 def test_listens_beyond_loopback_with_tokens_and_tls(

@@ -1,11 +1,18 @@
 """Settings of the service: where they come from and what is refused."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from poolpilot.env.measurement.sample_sweeps import sample_sweeps
 from poolpilot.errors import SettingError
+from poolpilot.models.body import MOST_WINDOWS, as_body
 from poolpilot.serve.service.service_settings import ServeSettings
+
+CLASSES_BY_NAME = 8
+"""Of a live pool."""
 
 
 @pytest.fixture
@@ -92,6 +99,22 @@ def test_refuses_settings_of_ray_without_ray(given: dict[str, object]) -> None:
 def test_names_the_setting_that_is_out_of_range() -> None:
     with pytest.raises(SettingError, match=r"'port'.*65535"):
         ServeSettings.load(None, {"port": 70_000})
+
+
+def test_body_limit_holds_as_many_windows_as_may_be_sent_of_as_many_classes_as_a_pool_knows_by_name() -> None:
+    window, sweep = max(
+        (
+            (window, sweep)
+            for sweep in sample_sweeps("latch_beside_cpu")
+            for entry in sweep.entries.values()
+            for window in entry.windows
+        ),
+        key=lambda found: len(json.dumps(found[0].as_dict())),
+    )
+    of_class = max(window.classes.values(), key=lambda found: len(found.latency.to_sparse()))
+    full = replace(window, classes={f"class_{number}": of_class for number in range(CLASSES_BY_NAME)})
+    body = len(json.dumps(as_body([full] * MOST_WINDOWS, sweep.limits, sweep.objective)))
+    assert 65_536 < body <= ServeSettings().body_limit_bytes
 
 
 def test_refuses_a_missing_file(tmp_path: Path) -> None:

@@ -321,6 +321,14 @@ def test_approval_is_good_for_one_try(server: FailingServer, tmp_path: Path) -> 
     assert loop.memory.verified == PoolTuple(2, 3, 500), "the step waits for another approval"
 
 
+def test_approval_that_cannot_be_read_is_in_the_reason(server: FailingServer, tmp_path: Path) -> None:
+    loop = loop_on(server, PoolTuple(8, 3, 500), outside=Outside(approval_file=tmp_path))
+    loop.rules = replace(loop.rules, approval=True)
+    loop.run(30.0)
+    assert loop.decision.would == PoolTuple(2, 3, 500)
+    assert loop.decision.reason.endswith("; the file that it would stand in cannot be read: Is a directory")
+
+
 def test_predictor_that_fails_is_no_advice(server: FailingServer) -> None:
     seen: list[Decision] = []
     predictor = Wanting(PoolTuple(2, 3, 500), FeatureError("x", "no such feature"))

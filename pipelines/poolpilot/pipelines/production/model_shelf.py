@@ -174,12 +174,13 @@ class ModelShelf:
         return self.folder / MODELS / digest[:NAME_CHARACTERS]
 
     def _point_to(self, digest: str) -> None:
-        """Moves the link in one step."""
+        """Moves the link in one step; it has moved for good when this returns."""
         beside = self.folder / f".{CURRENT}.{os.getpid()}"
         try:
             beside.unlink(missing_ok=True)
             beside.symlink_to(self._place(digest).relative_to(self.folder))
             beside.rename(self.current)
+            flush_folder(self.folder)
         except OSError as error:
             raise ArtefactError(f"cannot move the link {self.current}: {error.strerror}; move it by hand") from error
 

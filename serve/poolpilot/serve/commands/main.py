@@ -163,6 +163,8 @@ def main() -> None:
         _fail(str(error))
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    except OSError as error:  # of a file or a socket that no command has foreseen
+        _fail(f"{_refused(error)}: see to rights, space and what is there, then call it again")
     except ImportError as error:
         if error.name == NATIVE_MODULE:
             _fail(
@@ -176,6 +178,12 @@ def main() -> None:
             f"this command needs {error.name!r}, which the base installation lacks; "
             "in a clone of PoolPilot: pip install '.[train]'"
         )
+
+
+def _refused(error: OSError) -> str:
+    """What the system has refused, and for which files."""
+    named = [str(name) for name in (error.filename, error.filename2) if name is not None]
+    return f"the system refuses {' and '.join(named) or 'what was asked of it'} ({error.strerror or error})"
 
 
 def _fail(sentence: str) -> None:

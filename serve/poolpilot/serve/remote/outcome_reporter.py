@@ -6,19 +6,25 @@ import threading
 import uuid
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.errors import PoolPilotError, RefusedForGoodError
 from poolpilot.models.body import REQUEST, as_body
 from poolpilot.serve.remote.remote_predictor import DIGEST
-from poolpilot.serve.remote.service_link import ServiceLink
 from poolpilot.serve.tuner.tried import Tried
 
 MOST_WAITING = 64
 LONGEST_SERVER = 128
 AGAIN_AFTER_S = 30.0
+
+
+class Receiver(Protocol):
+    """What takes reports: a service, or what stands in its place."""
+
+    def post(self, path: str, body: object, allowed: tuple[int, ...] = (200,)) -> Any:
+        """Takes a report; see `ServiceLink.post`."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,7 @@ class OutcomeReporter:
     """Sends what became of tries from a thread of its own, so that no window waits for the service.
 
     Args:
-        link: The way to the service.
+        receiver: The way to the service.
         about: The server that is tuned.
         again_after_s: Seconds before what could not be sent is sent again.
 
@@ -50,8 +56,8 @@ class OutcomeReporter:
         last_error: Why the last one was not acknowledged; empty where all were.
     """
 
-    def __init__(self, link: ServiceLink, about: Reporting, again_after_s: float = AGAIN_AFTER_S) -> None:
-        self._link, self._about, self._again_after_s = link, about, again_after_s
+    def __init__(self, receiver: Receiver, about: Reporting, again_after_s: float = AGAIN_AFTER_S) -> None:
+        self._receiver, self._about, self._again_after_s = receiver, about, again_after_s
         self._session = uuid.uuid4().hex[:16]
         self._number = 0
         self._waiting: queue.Queue[dict[str, Any] | None] = queue.Queue(MOST_WAITING)
@@ -120,7 +126,7 @@ class OutcomeReporter:
     def _sent(self, body: dict[str, Any]) -> bool:
         """Whether a report is over: acknowledged, as one that was there before is, or refused for good."""
         try:
-            self._link.post("/v1/outcomes", body, allowed=(200, 201))
+            self._receiver.post("/v1/outcomes", body, allowed=(200, 201))
         except RefusedForGoodError as error:
             self.last_error = str(error)
             self.lost += 1

@@ -20,6 +20,7 @@ from poolpilot.serve.service.application import create_app
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
 from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 from poolpilot.serve.service.service_settings import ServeSettings
+from poolpilot.serve.service.watch.model_watch import ModelWatch
 
 
 class ServiceReplica:
@@ -41,11 +42,13 @@ class ServiceReplica:
         )
         check_guarded()
         given = ServeSettings(**settings)
+        watch = ModelWatch(given.model, given.follow_every_s)
         load = partial(PredictorByKind.load, given.model)
         self._app = create_app(
             load(), given, load=load, outcomes=_outcomes(given), in_thread=False, peers=EveryReplica()
         )
         self._app.add_middleware(UnnamedClient)
+        watch.begin(self._app.state.renewal.run)  # until the process ends: each host has a folder of its own
 
     def __serve_build_asgi_app__(self) -> FastAPI:
         """The application, when Ray Serve asks for it."""

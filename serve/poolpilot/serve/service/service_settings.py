@@ -12,6 +12,9 @@ from poolpilot.errors import SettingError
 
 LOCALHOST = "127.0.0.1"
 
+SEGMENT_BYTES = 67_108_864
+"""Size of a file of outcomes above which the next one begins, unless somebody names another."""
+
 NOT_UNDER_RAY = (
     "tls_certificate",
     "tls_key",
@@ -35,11 +38,17 @@ class ServeSettings(ProgramSettings):
     model: Path | None = Field(
         default=None, description="Folder that `poolpilot learn` has left, or of a network for its kind of server."
     )
+    follow_every_s: float = Field(
+        default=10.0,
+        ge=0.0,
+        le=86_400.0,
+        description="Seconds between looks at that folder: another model there is loaded as by SIGHUP; 0 never looks.",
+    )
     outcomes: Path | None = Field(
         default=None, description="Folder that what clients report to POST /v1/outcomes is kept in; none keeps nothing."
     )
     outcome_segment_bytes: int = Field(
-        default=67_108_864, ge=1024, description="Size of a file of outcomes above which the next one begins."
+        default=SEGMENT_BYTES, ge=1024, description="Size of a file of outcomes above which the next one begins."
     )
     openapi: bool = Field(default=False, description="Describe the service at /openapi.json.")
     token_file: Path | None = Field(

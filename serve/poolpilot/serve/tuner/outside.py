@@ -3,11 +3,24 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from poolpilot.env.durability.durable_writes import flush_folder
 from poolpilot.errors import StoreError
 
 MOST_APPROVAL_BYTES = 256
+
+
+class Approval(NamedTuple):
+    """What a person has approved.
+
+    Attributes:
+        text: What their file holds; None where there is none, or it cannot be read.
+        fault: Why it cannot be read; None where it can be, or there is none.
+    """
+
+    text: str | None = None
+    fault: str | None = None
 
 
 def nothing_hinders() -> tuple[str, ...]:
@@ -41,15 +54,19 @@ class Outside:
             return True
         return True
 
-    def approved(self) -> str | None:
-        """What a person has approved; None where nothing is, or it cannot be read."""
+    def approved(self) -> Approval:
+        """What a person has approved; nothing where nobody must, or nobody has."""
         if self.approval_file is None:
-            return None
+            return Approval()
         try:
             with self.approval_file.open(encoding="utf-8") as file:
-                return file.read(MOST_APPROVAL_BYTES).strip()
-        except (OSError, UnicodeDecodeError):
-            return None
+                return Approval(file.read(MOST_APPROVAL_BYTES).strip())
+        except FileNotFoundError:
+            return Approval()
+        except OSError as error:
+            return Approval(fault=error.strerror or str(error))
+        except UnicodeDecodeError:
+            return Approval(fault="it is no text in UTF-8")
 
     def use_up(self) -> None:
         """Takes what was approved away, since it was for the one try that begins; beside it lies what it was.

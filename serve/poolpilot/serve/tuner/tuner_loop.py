@@ -244,6 +244,7 @@ class TunerLoop:
         self._seen = in_force = self.target.server.tuple_in_force()
         reading = None if window is None else Reading.of(window, self.target.objective)
         proposal = None if window is None else self._proposal(window)
+        approval = self.outside.approved()
         return Look(
             at_s=self._clock.at_s(),
             unix_s=self._clock.unix_s(),
@@ -253,7 +254,8 @@ class TunerLoop:
             challenge=self._challenge(proposal),
             hindrances=self.outside.hindrances(),
             kill=self.outside.killed(),
-            approved=self.outside.approved(),
+            approved=approval.text,
+            unread_approval=approval.fault,
             restarted=restarted,
             refused=refused,
         )

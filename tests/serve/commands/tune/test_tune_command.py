@@ -11,6 +11,10 @@ from tests.serve.tuner.conftest import Drive, rising
 
 from poolpilot.env.tuning.journal import FOLDER_VARIABLE
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.models.latent.shipped_curves import load_curves
+from poolpilot.pipelines.production.outcome_store import OutcomeStore
+from poolpilot.serve.commands.learn.learn_command import reported_outcomes
+from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
 from poolpilot.serve.tuner.decision_log import DecisionLog
 from poolpilot.serve.tuner.machine.look import Proposal
 
@@ -149,6 +153,7 @@ def test_why_without_any_tuner_is_one_sentence(invoke: Invoke) -> None:
         (("--token-file", "tokens"), "--token-file is of a service: name one by --remote"),
         (("--remote", "http://example.org:8750"), "leaves this host without TLS"),
         (("--remote", "http://127.0.0.1:1", "--propose", "4,3,500"), "leave out --model and --propose"),
+        (("--remote", "http://127.0.0.1:1", "--outcomes", "kept"), "leave out --outcomes"),
         (("--remote", "http://127.0.0.1:1", "--remote-digest", "latest"), "remote_digest"),
     ],
 )
@@ -195,6 +200,31 @@ def test_why_adds_up_what_tuning_did_cost_and_bring(invoke: Invoke, tmp_path: Pa
     assert account["kept"] == 2
     assert account["lost"]["requests"] <= account["most_lost"]
     assert account["gained"]["low"] > 0.0
+
+
+def test_outcomes_are_kept_where_learn_takes_them_in(invoke: Invoke, tmp_path: Path) -> None:
+    folder = tmp_path / "outcomes"
+    options = ("--mode", "apply", "--seconds", 60, "--outcomes", folder)
+    result = invoke("tune", *SIMULATED, *QUICK, *options)
+    assert (result.code, result.err) == (0, "")
+    kept = list(reported_outcomes(folder))
+    assert f"Outcomes kept in {folder}: {len(kept)}, lost 0." in result.out
+    assert kept
+    assert {(one.model_digest, one.propensity) for one in kept} == {(load_curves().digest, 1.0)}
+    assert {one.verdict for one in kept} <= {"kept", "taken back"}
+    assert OutcomeStore(tmp_path / "records").take_in(kept) == len(kept)
+    again = invoke("tune", *SIMULATED, *QUICK, *options, "--log", tmp_path / "knows nothing")
+    assert again.code == 0
+    assert len({one.id for one in reported_outcomes(folder)}) > len(kept), "what was kept before stays"
+
+
+def test_outcomes_that_cannot_be_kept_are_told_before_anything_is_set(invoke: Invoke, tmp_path: Path) -> None:
+    options = ("--mode", "apply", "--seconds", 5, "--outcomes", tmp_path)
+    with OutcomeLog(tmp_path, 2**20):
+        result = invoke("tune", *SIMULATED, *QUICK, *options)
+    assert (result.code, result.err.count("\n")) == (1, 1)
+    assert f"another process keeps outcomes in {tmp_path}" in result.err
+    assert "In force now" not in result.out
 
 
 def test_challenger_is_compared_and_never_acts(invoke: Invoke, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The file of tokens: what it may hold, who may read it, and whom it lets in."""
 
+import base64
 import os
 import struct
 from collections.abc import Callable
@@ -42,6 +43,12 @@ def test_tokens_allow_what_their_lines_say(written: WriteTokens) -> None:
     assert allowed(tokens, OLD) == allowed(tokens, NEW) == {"predict"}
     assert allowed(tokens, ALL) == {"predict", "outcomes", "admin"}
     assert tokens.scopes_of(OLD)[0] != tokens.scopes_of(NEW)[0]  # type: ignore[index]  # asserted above
+
+
+def test_256_bits_are_enough_however_they_are_written(written: WriteTokens) -> None:
+    drawn = os.urandom(32)
+    tokens = [base64.urlsafe_b64encode(drawn).decode().rstrip("="), base64.b64encode(drawn).decode(), drawn.hex()]
+    assert len(BearerTokens.load(written("".join(f"predict {token}\n" for token in tokens)))) == 3
 
 
 @pytest.mark.parametrize("token", ["", OLD[:-1], OLD + "a", OLD.upper(), " " + OLD, "\udcff"])
@@ -99,8 +106,9 @@ BAD_FILES = {
     "unknown scope": (f"predict {OLD}\nroot {NEW}\n", "line 2 of .* unknown scope"),
     "scope twice": (f"predict,predict {OLD}\n", "line 1 of .* unknown scope or one twice"),
     "empty scope": (f"predict, {OLD}\n", "line 1 of .* unknown scope"),
-    "short token": ("predict too-short\n", "line 1 of .* holds no token of 32 to 512"),
-    "token of other letters": (f"predict {OLD}!\n", "line 1 of .* holds no token of 32 to 512"),
+    "short token": ("predict too-short\n", "line 1 of .* holds no token of 43 to 512.* `openssl rand -base64 48`"),
+    "token of less than 256 bits": (f"predict {OLD[:42]}=\n", "line 1 of .* holds no token of 43 to 512"),
+    "token of other letters": (f"predict {OLD}!\n", "line 1 of .* holds no token of 43 to 512"),
     "token twice": (f"predict {OLD}\noutcomes {OLD}\n", "line 2 of .* for the second time"),
     "not ASCII": (f"predict {OLD}\u00e4\n", "not ASCII"),
     "too long": ("#" * 70_000, "exceeds 65536 bytes"),

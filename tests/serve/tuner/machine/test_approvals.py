@@ -31,6 +31,15 @@ def test_approval_of_something_else_is_told(drive: MakeDrive, approved: str, sai
     assert decision.reason.endswith(f"; {said}")
 
 
+def test_approval_that_cannot_be_read_is_told(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR, rules=rules(approval=True))
+    tuner.run(30)
+    decision = tuner.turn(unread_approval="Permission denied")
+    assert decision.state is State.HOLD
+    assert "waits for approval" in decision.reason
+    assert decision.reason.endswith("; the file that it would stand in cannot be read: Permission denied")
+
+
 def test_what_a_try_may_ask_for_at_worst_is_stated_before(drive: MakeDrive) -> None:
     tuner = drive(rising, wanted=FAR, rules=rules(approval=True, thread_stack_bytes=299_008))
     tuner.run(30)

@@ -12,7 +12,8 @@ HELP = (
     "Answer POST /v1/predict with the configuration to set; keep what POST /v1/outcomes reports.\n\n"
     "The model is the one for the kind of server that the windows come from (their server_kind); windows without a "
     "kind count as windows of the embedded pool. A file that a command has written with --json is a body as it stands; "
-    'where it is too large, its key "request" is enough. SIGHUP loads models, tokens and certificate again.'
+    'where it is too large, its key "request" is enough. SIGHUP loads models, tokens and certificate again, and so '
+    "does another model in the folder of --model."
 )
 PANELS = {
     "Security": ("token_file", "tls_certificate", "tls_key", "tls_client_ca"),
@@ -84,10 +85,12 @@ def run(settings: ServeSettings, opened: ExitStack) -> None:
     from poolpilot.serve.service.http_server import check_descriptors, descriptors_needed, http_server, listening_socket
     from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
     from poolpilot.serve.service.predictor_by_kind import PredictorByKind
+    from poolpilot.serve.service.watch.model_watch import ModelWatch
 
     outcomes = None
     if settings.outcomes is not None:
         outcomes = opened.enter_context(OutcomeLog(settings.outcomes, settings.outcome_segment_bytes))
+    watch = ModelWatch(settings.model, settings.follow_every_s)
     load = partial(PredictorByKind.load, settings.model)
     application = create_app(load(), settings, load=load, outcomes=outcomes, in_thread=False)
     server = http_server(application, settings)
@@ -97,5 +100,7 @@ def run(settings: ServeSettings, opened: ExitStack) -> None:
     address, bound_port = listener.getsockname()[:2]
     shown = f"[{address}]" if ":" in address else address
     scheme = "http" if settings.tls_certificate is None else "https"
+    opened.callback(watch.end)
+    watch.begin(application.state.renewal.run)
     typer.echo(f"POST {scheme}://{shown}:{bound_port}/v1/predict (Ctrl-C ends)")
     server.run(sockets=[listener])

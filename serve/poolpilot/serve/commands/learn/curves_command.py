@@ -15,12 +15,18 @@ HELP = (
     "They are all that the latent bandit of `poolpilot evaluate --workloads` knows (docs/evaluation.md)."
 )
 
+PANELS = {
+    "What is simulated": ("workloads", "composed", "requests", "seed"),
+    "What was recorded": ("stores", "older_timer"),
+}
+"""The groups of the help."""
+
 
 def build() -> Callable[..., None]:
     """The command `poolpilot curves`."""
     from poolpilot.pipelines.train.fit_curves import FitCurvesSettings
 
-    return as_command(FitCurvesSettings, run, HELP)
+    return as_command(FitCurvesSettings, run, HELP, panels=PANELS)
 
 
 def run(settings: "FitCurvesSettings", json_path: Path | None) -> None:

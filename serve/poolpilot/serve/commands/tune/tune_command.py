@@ -15,6 +15,7 @@ from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.tune.decisions_folder import decisions_folder
 from poolpilot.serve.commands.tune.introduction import introduction
 from poolpilot.serve.commands.tune.keeper import keep_watch
+from poolpilot.serve.commands.tune.told_of_tries import told_of_tries
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.commands.tune.tuner_parts import (
     caution_for,
@@ -25,11 +26,9 @@ from poolpilot.serve.commands.tune.tuner_parts import (
 )
 from poolpilot.serve.commands.tune.tuner_screen import TunerScreen, summary, summary_table
 from poolpilot.serve.commands.tune.tuner_view import TunerView
-from poolpilot.serve.remote.outcome_reporter import OutcomeReporter, Reporting
 from poolpilot.serve.tuner.decision_log import DecisionLog
 from poolpilot.serve.tuner.known.kept_workloads import KeptWorkloads
 from poolpilot.serve.tuner.machine.decision import Mode
-from poolpilot.serve.tuner.tried import OnTried
 from poolpilot.serve.tuner.tuner_loop import TunerLoop
 
 HELP = (
@@ -68,7 +67,7 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
         ArtefactError: The model or the curves are missing or damaged.
         ServerError: The server cannot be reached, or another tuner is at work on it.
         JournalError: The way back cannot be noted, so that nothing may be set.
-        StoreError: The log cannot be written, or what is kept beside it cannot be read.
+        StoreError: Log or outcomes cannot be written, or what is kept beside the log cannot be read.
     """
     console = terminal()
     settings.check()
@@ -85,7 +84,7 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
         with (
             closing(log),
             _page(settings, folder, console),
-            _reporting(settings, target, console) as on_tried,
+            told_of_tries(settings, target, console) as on_tried,
             _way_back(settings, target, console),
         ):
             loop = TunerLoop(
@@ -135,26 +134,6 @@ def _page(settings: TuneSettings, folder: Path, console: Console) -> AbstractCon
     server = PageServer(folder, settings.page, "--page")
     console.print(f"Decisions are shown at {server.url}.", soft_wrap=True)
     return server.running()
-
-
-@contextmanager
-def _reporting(settings: TuneSettings, target: Target, console: Console) -> Iterator[OnTried]:
-    """Tells the service, where one is asked, what became of its predictions.
-
-    Raises:
-        SettingError: Its address, the token or a certificate is of no use.
-    """
-    link = settings.service_link()
-    if link is None:
-        yield lambda _tried: None
-        return
-    reporter = OutcomeReporter(link, Reporting(target.name, target.server.knobs, target.objective))
-    try:
-        yield reporter.report
-    finally:
-        reporter.close()
-        said = f"Outcomes reported to {link.url}: {reporter.told}, lost {reporter.lost}."
-        console.print(f"{said} {reporter.last_error}".rstrip(), soft_wrap=True)
 
 
 @contextmanager

@@ -49,6 +49,9 @@ class TuneSettings(RemoteOptions):
         None, "Try this configuration instead of asking: size,oversubscribe,stall limit.", metavar="N,N,N"
     )
     log: Path | None = option(None, "Where decisions are kept; beside the journals if not given.", metavar="FOLDER")
+    outcomes: Path | None = option(
+        None, "Also keep what became of tries, for `poolpilot learn --outcomes`.", metavar="FOLDER"
+    )
     page: int | None = Field(
         default=None,
         ge=0,
@@ -118,9 +121,10 @@ class TuneSettings(RemoteOptions):
             raise SettingError("--keeper watches over a MariaDB server, which outlives the tuner: name it by its DSN")
         if self.remote is not None and (self.model is not None or self.propose is not None):
             raise SettingError("--remote asks a service: leave out --model and --propose")
+        if self.remote is not None and self.outcomes is not None:
+            raise SettingError("--remote reports to the service, which may keep outcomes: leave out --outcomes")
         if self.keeper and self.page is not None:
             raise SettingError("--keeper decides nothing that a page could show: leave out --page")
-
         if self.lease == "event" and (self.dsn is None or self.mode is not Mode.APPLY):
             raise SettingError(
                 "--lease event is for --mode apply on a MariaDB server that a DSN names: else leave it out"

@@ -19,10 +19,10 @@ Scope = Literal["predict", "outcomes", "admin"]
 
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
-TOKEN = re.compile(r"[A-Za-z0-9._~+/-]{32,512}={0,2}")
-"""The alphabet of RFC 6750, long enough that nobody guesses one."""
+TOKEN = re.compile(r"[A-Za-z0-9._~+/-]{43,512}={0,2}")
+"""The alphabet of RFC 6750, of which so many characters hold 256 bits: nobody guesses one that was drawn."""
 
-MAKE_ONE = "python3 -c 'import secrets; print(secrets.token_urlsafe(32))' makes one"
+MAKE_ONE = "`openssl rand -base64 48` makes one"
 
 LARGEST_FILE_BYTES = 65_536
 
@@ -84,5 +84,5 @@ def _line(where: str, words: Collection[str]) -> tuple[bytes, frozenset[Scope]]:
     if len(scopes) != len(named):
         raise SettingError(f"{where} names an unknown scope or one twice; the scopes are {', '.join(SCOPES)}")
     if not TOKEN.fullmatch(token):
-        raise SettingError(f"{where} holds no token of 32 to 512 letters, digits and -._~+/; {MAKE_ONE}")
+        raise SettingError(f"{where} holds no token of 43 to 512 letters, digits and -._~+/; {MAKE_ONE}")
     return _digest(token), scopes

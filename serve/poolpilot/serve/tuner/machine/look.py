@@ -186,6 +186,7 @@ class Look(BaseModel):
         hindrances: Why nothing may be changed now, as sentences.
         kill: Whether a person has thrown the kill switch.
         approved: The tuple that a person has approved, as text.
+        unread_approval: Why what a person may have approved cannot be read; None where it can be, or there is nothing.
         restarted: Whether the server was started anew, so that its configuration file holds.
         refused: Why the server did not take the tuple that was decided on.
     """
@@ -201,5 +202,6 @@ class Look(BaseModel):
     hindrances: tuple[str, ...] = ()
     kill: bool = False
     approved: str | None = None
+    unread_approval: str | None = None
     restarted: bool = False
     refused: str | None = None

@@ -155,6 +155,8 @@ def _approved(look: Look) -> tuple[int, int, int] | None:
 
 def _approved_instead(look: Look) -> str:
     """What is approved where that is not the step that waits, to follow on a sentence; the text itself is anybody's."""
+    if look.unread_approval is not None:
+        return f"; the file that it would stand in cannot be read: {look.unread_approval}"
     if look.approved is None:
         return ""
     core = _approved(look)
