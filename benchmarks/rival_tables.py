@@ -22,6 +22,9 @@ RIVAL_HEADS = (
     "against the portfolio",
 )
 
+WHERE_KNOWN = {"seen": "seen", "below_default": "> 5 % below the default"}
+"""Columns of those reports that have them."""
+
 SETS = {"native": "Embedded pool", "mariadb": "MariaDB", "suite": "The MariaDB suite, of which nothing is known"}
 
 PARTS = {
@@ -41,7 +44,7 @@ MOST_TRIES = 3
 
 def rival_table(rows: Sequence[Row]) -> str:
     """A line for each method, the fewest trials first and then the least mean regret."""
-    heads = [*RIVAL_HEADS, *(["seen"] if "seen" in rows[0] else [])]
+    heads = [*RIVAL_HEADS, *(title for name, title in WHERE_KNOWN.items() if name in rows[0])]
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for row in sorted(rows, key=by_tries):
         lines.append(f"| {' | '.join(rival_cells(row))} |")
@@ -63,7 +66,7 @@ def rival_cells(row: Row) -> list[str]:
         "-" if row["threads"] is None else f"{row['threads']:.0f}",
         f"{row['p99']:.2f}",
         "" if row["against"] == row["method"] else between(row["against_low"], row["against_high"], "+"),
-        *([percent(row["seen"], 0)] if "seen" in row else []),
+        *(percent(row[name], 0) for name in WHERE_KNOWN if name in row),
     ]
 
 
@@ -120,9 +123,7 @@ def network_tables(report: Mapping[str, Any]) -> str:
                 "against probing",
             )
             lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-            lines += [
-                f"| {' | '.join(network_cells(row))} |" for row in sorted(rows, key=by_tries) if row["tries"] != 2
-            ]
+            lines += [f"| {' | '.join(network_cells(row))} |" for row in sorted(rows, key=by_tries)]
             parts.append(
                 f"{title}, {rows[0]['workloads']} workloads of {rows[0]['families']} families:\n\n"
                 + "\n".join(lines)

@@ -1,22 +1,28 @@
-"""Rewrites the measured parts of docs/mariadb-suite.md: the count by method, the workloads one by one, two days.
+"""Rewrites the measured parts of docs/mariadb-suite.md: the count by method, workload by workload, all draws, two days.
 
 README.md has one table of all draws; what was measured twice counts as it was read first.
 """
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from mariadb_suite import KINDS
-from pages import read_report, replaced
+from pages import percent, read_report, replaced
 from poolpilot.env.lab.suite.expectation import Expectation
 from poolpilot.env.lab.suite.suite_cells import SUITE
+from poolpilot.pipelines.evaluate.suite.suite_judgement import MARGIN
 from poolpilot.pipelines.evaluate.suite.suite_report import KINDS as KINDS_OF_RIGHT
+from poolpilot.pipelines.evaluate.suite.suite_run import ADVICE
 
 REPORT = Path("benchmarks/reports/mariadb_suite.json")
-FURTHER = ("second", "second_again", "third", "third_paced")
-"""Further draws, by the ends of their reports' names: `mariadb_suite_second.json`."""
+DRAWS = ("", "second", "second_again", "third", "third_paced")
+"""The draws in the order in which they were read, by the ends of their reports' names: `mariadb_suite_second.json`."""
+
+TEST = "third"
+"""The draw that no rule was made by; its reports begin so."""
 
 DAYS = Path("benchmarks/reports/two_days.json")
 PAGE = Path("docs/mariadb-suite.md")
@@ -42,40 +48,110 @@ IN_README = {
 TIMES = 2.0
 """Gains from so many times on are told as such, not in per cent."""
 
+ERRORS = 2.0
+"""So many standard errors are within what measuring explains."""
+
+Row = Mapping[str, Any]
+"""One workload with what every method chose."""
+
 
 def main() -> None:
     """Writes all parts."""
-    report, days = read_report(REPORT), read_report(DAYS)
-    page = replaced(PAGE.read_text(), "suite-methods", methods_table(report["methods"]))
-    page = replaced(page, "suite-methods-sealed", methods_table(report["methods_sealed"]))
-    page = replaced(page, "suite-cells", cells_table(report["cells"]))
-    cells = [*report["cells"]]
-    for name in FURTHER:
-        if (further := read_report(REPORT.with_stem(f"{REPORT.stem}_{name}"))) is not None:
-            place = f"suite-{name.replace('_', '-')}"
-            page = replaced(page, f"{place}-methods", methods_table(further["methods"]))
-            page = replaced(page, f"{place}-cells", cells_table(further["cells"]))
-            read = {row["workload"] for row in cells}
-            cells += [row for row in further["cells"] if row["workload"] not in read]
-    README.write_text(replaced(README.read_text(), "suite", summary_table(cells)))
+    reports = {draw: found for draw in DRAWS if (found := read_report(report_of(draw))) is not None}
+    page = PAGE.read_text()
+    for draw, report in reports.items():
+        place = f"suite-{draw.replace('_', '-')}" if draw else "suite"
+        page = replaced(page, f"{place}-methods", methods_table(report["methods"], report["cells"]))
+        page = replaced(page, f"{place}-cells", cells_table(report["cells"]))
+    sealed = [row for row in reports[DRAWS[0]]["cells"] if row["sealed"]]
+    page = replaced(page, "suite-methods-sealed", methods_table(reports[DRAWS[0]]["methods_sealed"], sealed))
+    page = replaced(page, "suite-all-draws", all_draws(reports))
+    README.write_text(replaced(README.read_text(), "suite", summary_table(read_once(reports))))
+    days = read_report(DAYS)
     PAGE.write_text(page if days is None else replaced(page, "two-days", on_two_days(days)))
 
 
-def methods_table(methods: Mapping[str, Mapping[str, Any]]) -> str:
-    """How often each method is right, by what was written down."""
+def report_of(draw: str) -> Path:
+    """Where what was measured of a draw is kept."""
+    return REPORT.with_stem(f"{REPORT.stem}_{draw}") if draw else REPORT
+
+
+def read_once(reports: Mapping[str, Mapping[str, Any]]) -> list[Row]:
+    """The workloads of all draws, each as it was read first."""
+    rows: dict[str, Row] = {}
+    for report in reports.values():
+        rows = {row["workload"]: row for row in report["cells"]} | rows
+    return list(rows.values())
+
+
+def methods_table(methods: Mapping[str, Mapping[str, Any]], rows: Sequence[Row]) -> str:
+    """How often each method is right, by what was written down, and the workloads whose reference does not hold."""
     heads = ("method", "to change: right", "to stay: right", "flat: right", "not shown", "wrong")
-    last = ("floors broken", "largest loss", "mean gain")
+    last = ("floors broken", "> 5 % below the default", "largest loss", "mean gain")
     lines = [f"| {' | '.join((*heads, *last))} |", "|---" * (len(heads) + len(last)) + "|"]
     for name, title in SHOWN.items():
         if (found := methods.get(name)) is not None:
             cells = (
                 *(f"{found[f'{kind}_right']} of {found[kind]}" for kind in KINDS_OF_RIGHT),
                 *(str(found[key]) for key in ("flat_not_shown", "flat_wrong", "floors_broken")),
+                str(sum(row["methods"][name]["difference"]["loss"] > MARGIN for row in rows)),
                 f"{100 * max(found['largest_loss'], 0.0):.0f} %",
                 f"x{found['gain']:.2f}",
             )
             lines.append(f"| {title} | {' | '.join(cells)} |")
+    return "\n".join((*lines, "", censored_words(rows))) + "\n"
+
+
+def censored_words(rows: Sequence[Row]) -> str:
+    """Of how many workloads the best of the sweep does not hold when measured afresh, and of which."""
+    names = [f"`{row['workload']}`" for row in rows if row["live"]["censored"] is not None]
+    return f"Censored: {len(names)} of {len(rows)}" + (f" ({', '.join(names)})." if names else ".")
+
+
+def all_draws(reports: Mapping[str, Mapping[str, Any]]) -> str:
+    """One look where something is to be done and where nothing is, and how far the default differs from itself."""
+    test = {draw: report for draw, report in reports.items() if draw.startswith(TEST)}
+    measured = list(chain.from_iterable(report["cells"] for report in reports.values()))
+    lines = (
+        f"* *Not flat:* one look is right in {right_words(read_once(reports))} workloads of all draws, in "
+        f"{right_words(read_once(test))} of the {TEST} alone.",
+        flat_words(read_once(reports)),
+        noise_words(measured),
+    )
     return "\n".join(lines) + "\n"
+
+
+def right_words(rows: Sequence[Row]) -> str:
+    """How often one look is right on what is not flat."""
+    outcomes = [row["methods"][ADVICE]["outcome"] for row in rows if row["expected"]["verdict"] != "flat"]
+    return f"{outcomes.count('right')} of {len(outcomes)}"
+
+
+def flat_words(rows: Sequence[Row]) -> str:
+    """On how many flat workloads one look moved, what it may have lost there, and what would have been seen."""
+    looks = [row["methods"][ADVICE]["difference"] for row in rows if row["expected"]["verdict"] == "flat"]
+    moved = [look for look in looks if not stays(look)]
+    seen = [look["detectable"] for look in moved]
+    return (
+        f"* *Flat:* on {len(looks) - len(moved)} of {len(looks)} workloads one look stayed, where nothing can be lost. "
+        f"On {len(moved)} it moved; the largest upper bound of a loss there is "
+        f"{percent(max(look['high'] for look in moved))}. Rounds like theirs show a loss of {100 * min(seen):.1f} to "
+        f"{percent(max(seen))} with a probability of 80 %."
+    )
+
+
+def noise_words(rows: Sequence[Row]) -> str:
+    """How many pairs of the default and the default again lie further apart than their errors, and by chance would."""
+    from scipy.special import stdtr
+
+    pairs = [row["live"] for row in rows]
+    beyond = sum(abs(pair["noise"]) > ERRORS * pair["noise_error"] for pair in pairs)
+    rounds = [row["reference"]["difference"]["rounds"] for row in rows]
+    by_chance = sum(2.0 * stdtr(one - 1, -ERRORS) for one in rounds)
+    return (
+        f"* *The default scored twice:* {beyond} of {len(pairs)} pairs differ by more than two standard errors; by "
+        f"chance {by_chance:.0f} would (Student's t, {min(rounds)} to {max(rounds)} rounds)."
+    )
 
 
 def summary_table(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -118,11 +194,16 @@ def choice(found: Mapping[str, Any]) -> str:
     if found["abstained"]:
         return "no advice"
     difference = found["difference"]
-    if difference["loss"] == difference["low"] == difference["high"] == 0.0:
+    if stays(difference):
         return "stays"
     broken = ", breaks a floor" if found["floors_broken"] else ""
     core = f"({', '.join(map(str, found['chosen']))})"
     return f"{core} {gain(difference)}{broken}"
+
+
+def stays(difference: Mapping[str, float]) -> bool:
+    """Whether what was chosen is the default itself, which differs from itself by nothing."""
+    return difference["loss"] == difference["low"] == difference["high"] == 0.0
 
 
 def gain(difference: Mapping[str, float]) -> str:

@@ -14,6 +14,7 @@ class Case:
     family: str
     kind: str = "native"
     composition: str = ""
+    held_out_cpus: int | None = None
 
 
 def row(method: str, regret: float) -> Row:
@@ -35,6 +36,7 @@ def found(families: int, gap: float) -> list[tuple[Case, list[Row]]]:
         (
             Case(f"w{place}", f"f{place}"),
             [
+                row("default", 0.5),
                 row("constant_best", 0.5),
                 row("portfolio_1", 0.1 * place + gap),
                 row("ppo_policy_1", 0.1 * place),
@@ -72,10 +74,25 @@ def test_policy_is_compared_with_the_probing_network_too() -> None:
 def test_draws_of_a_search_count_one_by_one_in_the_median_and_together_in_the_mean() -> None:
     drawn = [row("random_search_1", regret) for regret in (0.0, 0.0, 0.9)]
     by_workload = [
-        (Case(f"w{place}", f"f{place}"), [row("constant_best", 0.5), row("portfolio_1", 0.1), mean_row(drawn)])
+        (
+            Case(f"w{place}", f"f{place}"),
+            [row("default", 0.1), row("constant_best", 0.5), row("portfolio_1", 0.1), mean_row(drawn)],
+        )
         for place in range(3)
     ]
     found = {one["method"]: one for one in rows_of(by_workload, ["native"])}["random_search_1"]
     assert found["workloads"] == 3
     assert (found["regret_mean"], found["regret_median"]) == (pytest.approx(0.3), 0.0)
     assert [found["against_low"], found["against_high"]] == pytest.approx([0.2, 0.2])
+    assert found["below_default"] == pytest.approx(1 / 3)
+
+
+def test_what_is_worth_over_five_per_cent_less_than_the_default_is_below_it() -> None:
+    shares = [
+        {one["method"]: one["below_default"] for one in rows_of([(Case("w", "f"), found)], ["native"])}
+        for found in (
+            [row("default", 0.5), row("constant_best", 0.52), row("portfolio_1", 0.53)],
+            [row("default", 0.0), row("constant_best", 0.04), row("portfolio_1", 0.06)],
+        )
+    ]
+    assert shares == [{"default": 0.0, "constant_best": 0.0, "portfolio_1": 1.0}] * 2
