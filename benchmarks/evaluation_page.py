@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from file_tables import files_section
+from file_tables import drawn_section, files_section
 from pages import percent, read_report, replaced
 from rival_tables import live_tables, network_tables, rival_table
 
@@ -20,6 +20,7 @@ def main() -> None:
     """Writes the tables of all reports."""
     page = replaced(PAGE.read_text(), "replays", replays(read_report(REPORT)))
     page = replaced(page, "files", files_section())
+    page = replaced(page, "drawn", drawn_section())
     report = read_report(RIVALS)
     page = page if report is None else replaced(page, "rivals", rivals(report))
     live = read_report(LIVE)

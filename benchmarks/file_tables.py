@@ -1,7 +1,7 @@
 """Tables of live evaluations of workload files, one report for each kind of server, and of another run beside it.
 
     poolpilot evaluate --workloads benchmarks/workloads/native --json build/native.json
-    python benchmarks/file_tables.py build/native.json native  # or native_again, of another run
+    python benchmarks/file_tables.py build/native.json native  # or native_again, of another run, or drawn
 
 keeps what the command has written as a report, a row for each workload and method. `python
 benchmarks/evaluation_page.py` writes the tables.
@@ -10,21 +10,29 @@ benchmarks/evaluation_page.py` writes the tables.
 import argparse
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
 from pages import percent, read_report
 from poolpilot.env.output import write_json
-from poolpilot.pipelines.evaluate.live.live_result import AGAIN, REFERENCE
+from poolpilot.pipelines.evaluate.live.live_result import AGAIN, DEFAULT, REFERENCE
+from poolpilot.pipelines.evaluate.statistics.regret_statistics import WITHIN
+from rival_tables import between
 
 REPORTS = Path("benchmarks/reports/evaluation_files")
 """`native.json` is what was kept of the files in `benchmarks/workloads/native`, and so on."""
 
 KINDS = {"simulated": "simulated", "native": "embedded pool", "mariadb": "MariaDB"}
+DRAWN = "drawn"
+"""What is kept of files that `workload_files.py` has drawn, which are simulated too."""
+
 KEPT = ("method", "chosen", "goodput_share", "error", "broken")
 """What is kept of a method under one workload, a line each."""
+
+KEPT_OF_WORKLOAD = ("workload", "noise", "noise_error", "censored")
+"""What is kept of a workload beside its methods; reports from before have its name alone."""
 
 ERRORS = 2.0
 """So many standard errors of a difference are within what measuring explains."""
@@ -36,14 +44,22 @@ def main() -> None:
     """Keeps a report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("written", type=Path, help="what the command has written")
-    parser.add_argument("name", choices=[*KINDS, *(f"{kind}_again" for kind in KINDS)], help="what it is kept as")
+    names = [*KINDS, *(f"{kind}_again" for kind in KINDS), DRAWN]
+    parser.add_argument("name", choices=names, help="what it is kept as")
     given = parser.parse_args()
     report = json.loads(given.written.read_text())
-    results = [
-        {"workload": result["workload"], "runs": [{name: run[name] for name in KEPT} for run in result["runs"]]}
-        for result in report["results"]
+    write_json(REPORTS / f"{given.name}.json", rounded({**report, "results": kept(report["results"])}))
+
+
+def kept(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What is kept of every workload and of the methods under it."""
+    return [
+        {
+            **{name: result[name] for name in KEPT_OF_WORKLOAD},
+            "runs": [{name: run[name] for name in KEPT} for run in result["runs"]],
+        }
+        for result in results
     ]
-    write_json(REPORTS / f"{given.name}.json", rounded({**report, "results": results}))
 
 
 def rounded(value: Any) -> Any:
@@ -59,35 +75,108 @@ def files_section() -> str:
     """What every method is worth on each kind of server, the least regret over all kinds first, and two runs beside."""
     reports = {kind: found for kind in KINDS if (found := read_report(REPORTS / f"{kind}.json")) is not None}
     again = {kind: found for kind in reports if (found := read_report(REPORTS / f"{kind}_again.json")) is not None}
-    parts = [counted(reports), methods_table(reports)]
+    parts = [counted(reports), methods_table(reports), costs_table(reports)]
     if again:
         parts.append(in_two_runs(reports, again))
     return "\n" + "\n".join(parts) + "\n"
 
 
+def drawn_section() -> str:
+    """What every method is worth on compositions that were drawn."""
+    report = read_report(REPORTS / f"{DRAWN}.json")
+    reports = {"simulated": report}
+    head = counted(reports) + capped_line(report)
+    return "\n" + "\n".join([head, methods_table(reports), costs_table(reports)]) + "\n"
+
+
+def capped_line(report: Report) -> str:
+    """Goodputs over the reference's where none counts above it: one tuple that the sweep has misjudged tells little."""
+    judged = [result["runs"] for result in report["results"] if result["workload"] not in report["censored"]]
+    capped = {
+        name: fmean(min(run["goodput_share"], 1.0) for runs in judged for run in runs if run["method"] == name)
+        for name in report["methods"]
+        if name not in (REFERENCE, AGAIN)
+    }
+    best = sorted(capped, key=lambda name: (-capped[name], name))
+    return f"* where none counts above the reference: {', '.join(f'`{name}` {capped[name]:.2f}' for name in best)}\n"
+
+
 def counted(reports: Mapping[str, Report]) -> str:
-    """How many workloads there are of each kind, how many are censored, and the noise floor."""
+    """How many workloads there are of each kind, censored and with long classes, and the noise floor."""
     lines = []
     for kind, report in reports.items():
-        noise, censored = report["noise"], len(report["censored"])
-        floor = f"the default scored twice differs by {percent(noise['mean'])} (largest {percent(noise['largest'])})"
-        lines.append(f"* {KINDS[kind]}: {report['workloads']} workloads, {censored} censored; {floor}")
+        noise, names = report["noise"], [f"`{name}`" for name in report["censored"]]
+        censored = f"{len(names)} censored" + (f" ({', '.join(names)})" if names else "")
+        long = report["methods"][DEFAULT]["with_long_classes"]
+        floor = (
+            f"J of the default scored again less J of it: {100 * noise['mean']:+.1f} % "
+            f"({between(noise['low'], noise['high'], '+')}; largest {percent(noise['largest'])})"
+        )
+        lines.append(f"* {KINDS[kind]}: {report['workloads']} workloads, {censored}, {long} with long classes; {floor}")
     return "\n".join(lines) + "\n"
+
+
+def by_regret(reports: Iterable[Report]) -> list[str]:
+    """All methods, the least regret over all kinds of servers first."""
+    listed = list(reports)
+
+    def mean_regret(name: str) -> float:
+        return fmean(report["methods"][name]["regret_mean"] for report in listed if name in report["methods"])
+
+    methods = {name for report in listed for name in report["methods"]} - {REFERENCE}
+    return sorted(methods, key=lambda one: (mean_regret(one), one))
 
 
 def methods_table(reports: Mapping[str, Report]) -> str:
     """Goodput, regret and unsafe windows of every method."""
-    methods = {name for report in reports.values() for name in report["methods"]} - {REFERENCE}
-
-    def mean_regret(name: str) -> float:
-        return fmean(report["methods"][name]["regret_mean"] for report in reports.values() if name in report["methods"])
-
     heads = ["method", *(f"{KINDS[kind]}: {what}" for kind in reports for what in ("goodput", "regret", "unsafe"))]
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    for name in sorted(methods, key=lambda one: (mean_regret(one), one)):
+    for name in by_regret(reports.values()):
         cells = [cell for report in reports.values() for cell in cells_of(report["methods"].get(name))]
         lines.append(f"| `{name}` | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def costs_table(reports: Mapping[str, Report]) -> str:
+    """What else every method's choice brings on each kind of server, and what finding it cost."""
+    heads = (
+        "server",
+        "method",
+        "p99 of short classes",
+        "p99 of long ones",
+        "long ones keep",
+        "> 5 % below the default",
+        "threads",
+        "regret while trying",
+        "mean error",
+    )
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for kind, report in reports.items():
+        for name in by_regret(reports.values()):
+            if name in report["methods"]:
+                lines.append(f"| {KINDS[kind]} | `{name}` | {' | '.join(cost_cells(report, name))} |")
+    return "\n".join(lines) + "\n"
+
+
+def cost_cells(report: Report, name: str) -> list[str]:
+    """The figures of one method; dashes for what no workload has."""
+    row = report["methods"][name]
+    ratios = (row[key] for key in ("p99_ratio_short", "p99_ratio_long", "long_share"))
+    return [
+        *("-" if ratio is None else f"{ratio:.2f}" for ratio in ratios),
+        below_default(report, name),
+        "-" if row["threads"] is None else f"{row['threads']:.0f}",
+        percent(row["trying_regret"]),
+        percent(row["error_mean"]),
+    ]
+
+
+def below_default(report: Report, name: str) -> str:
+    """On how many workloads a method's choice has a goodput more than 5 % below the default's."""
+    judged = [result["runs"] for result in report["results"] if result["workload"] not in report["censored"]]
+    shares = [{run["method"]: run["goodput_share"] for run in runs} for runs in judged]
+    below = sum(share[name] < (1.0 - WITHIN) * share[DEFAULT] for share in shares)
+    return f"{below} of {len(shares)}"
 
 
 def cells_of(row: Mapping[str, Any] | None) -> tuple[str, str, str]:

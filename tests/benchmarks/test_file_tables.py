@@ -1,10 +1,10 @@
-"""Two runs over the same files: which tuples were scored in both, and whether they agree."""
+"""What is kept of a report and shown of it; two runs over the same files, and whether they agree."""
 
 from typing import Any
 
 import pytest
 
-from file_tables import in_two_runs, scored_twice
+from file_tables import below_default, capped_line, costs_table, counted, in_two_runs, kept, scored_twice
 
 
 def run(method: str, chosen: list[int], share: float, error: float) -> dict[str, Any]:
@@ -33,6 +33,40 @@ SECOND = report(
 )
 
 
+def test_noise_and_the_reason_of_a_censored_workload_are_kept_with_it() -> None:
+    found = {"workload": "reads", "noise": 0.1, "noise_error": 0.02, "censored": "does not repeat", "family": "reads"}
+    whole = {**run("cold", [4, 3, 10], 0.9, 0.03), "broken": [], "value": 7.0}
+    (row,) = kept([{**found, "runs": [whole]}])
+    assert row == {name: value for name, value in found.items() if name != "family"} | {
+        "runs": [{name: value for name, value in whole.items() if name != "value"}]
+    }
+
+
+def test_goodputs_below_the_default_are_counted_where_the_workload_is_not_censored() -> None:
+    low = [run("default", [2, 3, 500], 0.5, 0.0), run("cold", [4, 3, 10], 0.47, 0.0)]
+    near = [run("default", [2, 3, 500], 0.5, 0.0), run("cold", [4, 3, 10], 0.48, 0.0)]
+    found = report(*low, writes=near, scans=low) | {"censored": {"scans": "does not repeat"}}
+    assert below_default(found, "cold") == "1 of 2"
+
+
+def test_costs_stand_beside_the_signed_noise_floor_and_the_censored_workloads() -> None:
+    ratios = {"p99_ratio_short": 0.9, "p99_ratio_long": None, "long_share": 0.55, "with_long_classes": 1}
+    costs = {**ratios, "threads": 40.2, "trying_regret": None, "error_mean": 0.02, "regret_mean": 0.1}
+    runs = [run(name, [2, 3, 500], 0.5, 0.0) for name in ("default", "cold")]
+    found = report(*runs) | {
+        "workloads": 2,
+        "censored": {"scans": "does not repeat"},
+        "noise": {"mean": -0.02, "low": None, "high": None, "largest": 0.3},
+        "methods": {"default": costs, "cold": costs},
+    }
+    assert counted({"native": found}) == (
+        "* embedded pool: 2 workloads, 1 censored (`scans`), 1 with long classes; "
+        "J of the default scored again less J of it: -2.0 % (-; largest 30.0 %)\n"
+    )
+    cells = [cell.strip() for cell in costs_table({"native": found}).splitlines()[2].strip("|").split("|")]
+    assert cells == ["embedded pool", "`cold`", "0.90", "-", "0.55", "0 of 1", "40", "-", "2.0 %"]
+
+
 def test_a_tuple_is_compared_whichever_method_named_it_but_not_the_reference_with_itself() -> None:
     named, default = sorted(scored_twice(FIRST, SECOND))
     assert named == pytest.approx((0.05, 0.05))
@@ -49,3 +83,13 @@ def test_runs_without_a_tuple_in_common_are_counted_as_none() -> None:
     other = report(run("default", [1, 3, 10], 0.5, 0.1))
     cells = [cell.strip() for cell in in_two_runs({"native": FIRST}, {"native": other}).splitlines()[-1].split("|")]
     assert cells[4:7] == ["0", "0", "-"]
+
+
+def test_no_workload_counts_above_its_reference_where_goodputs_are_capped() -> None:
+    found = report(
+        run("reference", [8, 3, 10], 1.0, 0.0),
+        run("cold", [4, 3, 10], 0.6, 0.0),
+        writes=[run("cold", [4, 3, 10], 3.0, 0.0)],
+        scans=[run("cold", [4, 3, 10], 0.0, 0.0)],
+    ) | {"censored": {"scans": "does not repeat"}}
+    assert capped_line(found) == "* where none counts above the reference: `cold` 0.80\n"

@@ -1,6 +1,7 @@
 """A warm start tries what it is told, ends on the best it measured, and then holds."""
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -229,3 +230,44 @@ def test_first_look_is_no_shorter_than_a_window_of_the_climb() -> None:
     objective = Objective(min_share={"long": 0.5})
     controller = climb_controller(ClimbSettings(period_s=5.0), beside_rare_long(0), objective)
     assert controller.suggest().window_s == 5.0
+
+
+class Collapsing(CurveServer):
+    """Serves a hundredth of its curve once another tuple has been in force, for so many seconds after that."""
+
+    def __init__(self, lasts_s: float) -> None:
+        super().__init__(ARCH, connections=64, cpus=2)
+        self.lasts_s = lasts_s
+        self.changed_s = -math.inf
+
+    def throughput_per_s(self, pool_tuple: PoolTuple) -> float:
+        if pool_tuple != self.knobs.default_tuple():
+            self.changed_s = self.snapshot().time_s
+        collapsed = self.snapshot().time_s - self.changed_s < self.lasts_s
+        return super().throughput_per_s(pool_tuple) * (0.01 if collapsed else 1.0)
+
+
+def climbs_from(server: CurveServer, horizon_s: float) -> tuple[WarmStart, list[TuningStep]]:
+    run = run_of(Scripted(32), server, settings_of(1), horizon_s=horizon_s)
+    assert [window.pool_tuple.pool_size for window in run.warm_start.tried] == [2, 32]
+    return run.warm_start, [step for step in run.steps if step.end_s > 4.0]
+
+
+def test_pool_that_trials_have_left_poorer_is_not_climbed_by_its_noise() -> None:
+    warm_start, after = climbs_from(Collapsing(math.inf), 6.0)
+    assert warm_start.climb is None
+    assert {step.pool_tuple.pool_size for step in after} == {2}
+    assert warm_start.reason == (
+        "(2, 3, 500) is back and brings 99 % less than before the trials: nothing is changed while the pool is so"
+    )
+    assert warm_start.recommend() == PoolTuple(2, 3, 500)
+
+
+def test_pool_that_recovers_is_climbed() -> None:
+    warm_start, _ = climbs_from(Collapsing(2.5), 12.0)
+    assert warm_start.climb is not None
+
+
+def test_pool_that_stays_as_it_is_by_now_is_climbed_in_the_end() -> None:
+    warm_start, _ = climbs_from(Collapsing(math.inf), 40.0)
+    assert warm_start.climb is not None

@@ -2,8 +2,13 @@
 
 A cold climb begins with its first look alone where something has a floor: a share of what one short sample happened to
 hold is none, and a class that it does not show would have no floor at all.
+
+Where nothing tried was better, the climb waits until the first tuple does again about what it did: requests that a poor
+trial has left behind tell nothing of sizes, and trials may have led the pool into a poorer state, such as a latch that
+has collapsed, in which a climb goes by noise alone.
 """
 
+import math
 from collections.abc import Callable
 from typing import Self
 
@@ -24,6 +29,12 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction, Predictor
 from poolpilot.native_pool import SpectralSettings
+
+POORER = math.log(2.0)
+"""Fall of J of the first tuple below which the pool is not what it was before the trials."""
+
+MOST_RETURNS = 10
+"""Windows in which the first tuple may do again what it did; after them the load has changed, and it is climbed."""
 
 OpenClimb = Callable[[PoolTuple, bool, Window | None], Controller]
 """Makes what takes over at a tuple; the flag says whether it starts as if it had arrived (warm), the window what floors
@@ -76,6 +87,8 @@ class WarmStart(Controller):
         self.climb: Controller | None = None
         """What has taken over; None while the predictor still tries."""
         wanted = settings or WarmStartSettings()
+        self._returns = 0
+        self._objective = objective
         self._trials = TrialController(predictor, knobs, objective, wanted.decisions, wanted.measurement)
         self._open_climb = open_climb
 
@@ -91,6 +104,8 @@ class WarmStart(Controller):
 
     def suggest(self) -> Trial:
         """The next trial, or what the climb wants."""
+        if self.climb is None and self._trials.finished:
+            return Trial(self._trials.recommend(), self.tried[0].duration_s)
         return self._doing.suggest()
 
     def observe(self, window: Window) -> None:
@@ -99,17 +114,40 @@ class WarmStart(Controller):
         Raises:
             SettingError: The server's limits allow no tuple.
         """
-        self._doing.observe(window)
         if self.climb is None and self._trials.finished:
-            best = self._trials.recommend()
-            assert best is not None
-            warm = bool(self.predictions) and not self.predictions[-1].abstained
-            self.climb = self._open_climb(best, warm, self.tried[0])
+            self._returned(window)
+            return
+        self._doing.observe(window)
         self.reason = self._doing.reason
+        if self.climb is None and self._trials.finished and not self._comes_back:
+            self._begin_climb()
 
     def recommend(self) -> PoolTuple | None:
         """What the climb recommends; before that the best tuple tried."""
         return self._doing.recommend()
+
+    @property
+    def _comes_back(self) -> bool:
+        """Whether trials have ended where they began, so that the first tuple comes back into force."""
+        best = self._trials.recommend()
+        return len(self.tried) > 1 and best is not None and best.core == self.tried[0].pool_tuple.core
+
+    def _returned(self, window: Window) -> None:
+        """Takes a window of the first tuple after the trials."""
+        self._returns += 1
+        fall = self._objective.value(self.tried[0]) - self._objective.value(window)
+        if fall <= POORER or self._returns >= MOST_RETURNS:
+            self._begin_climb()
+            return
+        lost = f"{100.0 * -math.expm1(-fall):.0f} % less than before the trials"
+        self.reason = f"{window.pool_tuple} is back and brings {lost}: nothing is changed while the pool is so"
+
+    def _begin_climb(self) -> None:
+        best = self._trials.recommend()
+        assert best is not None
+        warm = bool(self.predictions) and not self.predictions[-1].abstained
+        self.climb = self._open_climb(best, warm, self.tried[0])
+        self.reason = self.climb.reason
 
     @property
     def _doing(self) -> Controller:
