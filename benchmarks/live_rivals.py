@@ -10,8 +10,9 @@ are fitted without four families at once, since fitting is dear. What is seen an
 (`recorded_cases.py`). Where the reference does not repeat, the workload is censored and counted. Networks are too dear
 to be trained once a family: with `--networks` and `--mariadb-networks` those of `live_networks.py`, which have learned
 from training families, are held against methods that know the curves of these, on validation and test families only.
-Goes on where it was stopped, with `--runs`. A few minutes on a quiet machine; `python benchmarks/evaluation_page.py`
-writes the tables.
+Those that ship have learned from training families, too, so that what `poolpilot advise` says takes no part here; on
+machines that its network does not know it does (`simulated_rivals.py`). Goes on where it was stopped, with `--runs`. A
+few minutes on a quiet machine; `python benchmarks/evaluation_page.py` writes the tables.
 """
 
 import argparse

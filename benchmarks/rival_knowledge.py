@@ -1,4 +1,4 @@
-"""What methods may know of a workload that is held out: all response curves but those of its family or composition."""
+"""What methods may know of a held-out workload: all response curves but those of its family, composition or machine."""
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
@@ -32,9 +32,16 @@ class HeldOut(Protocol):
     def composition(self) -> str:
         """What it is composed of."""
 
+    @property
+    def held_out_cpus(self) -> int | None:
+        """Processors; every machine with as many is held out. None where no size of machine is."""
+
 
 Key = tuple[str, str]
 """Kind, and family where its families are held out one at a time."""
+
+Without = tuple[tuple[Key, ...], int | None]
+"""What is left out at once: workloads by their keys, and machines by their processors."""
 
 
 class Known(NamedTuple):
@@ -79,30 +86,34 @@ class Knowledge:
             for group in batched([key for key in self._families if key[0] == kind], tree_group)
             for key in group
         }
-        self._known: tuple[Key, Known] | None = None
-        self._trees: tuple[tuple[Key, ...], RatioTrees | None] | None = None
+        self._known: tuple[Without, Known] | None = None
+        self._trees: tuple[Without, RatioTrees | None] | None = None
 
     def of(self, case: HeldOut) -> Known:
-        """What may be known; the latest is kept, so that workloads should come family by family."""
-        key = self._key(case)
-        if self._known is None or self._known[0] != key:
-            self._known = key, Known(self._left([key]), self._fitted(self._group_of[key]))
+        """What may be known; the latest is kept: workloads should come family by family and machine by machine."""
+        key, cpus = self._key(case), case.held_out_cpus
+        without = (key,), cpus
+        if self._known is None or self._known[0] != without:
+            self._known = without, Known(self._left(without), self._fitted((self._group_of[key], cpus)))
         return self._known[1]
 
-    def _fitted(self, group: tuple[Key, ...]) -> RatioTrees | None:
-        if self._trees is None or self._trees[0] != group:
-            curves = self._left(group)
+    def _fitted(self, without: Without) -> RatioTrees | None:
+        if self._trees is None or self._trees[0] != without:
+            curves = self._left(without)
             ratios = any(curve.ratios for curve in curves.curves)
-            self._trees = group, RatioTrees.fit(curves, TREES) if ratios else None
+            self._trees = without, RatioTrees.fit(curves, TREES) if ratios else None
         return self._trees[1]
 
-    def _left(self, keys: Sequence[Key]) -> ResponseCurves:
+    def _left(self, without: Without) -> ResponseCurves:
+        keys, cpus = without
         families = set().union(*(self._families[key] for key in keys))
         compositions = set().union(*(self._compositions[key] for key in keys))
         left = [
             curve
             for curve in self._curves.curves
-            if curve.family not in families and (curve.composition == "" or curve.composition not in compositions)
+            if curve.family not in families
+            and (curve.composition == "" or curve.composition not in compositions)
+            and curve.cpus != cpus
         ]
         return ResponseCurves(grid=self._curves.grid, source=self._curves.source, curves=tuple(left))
 

@@ -24,6 +24,7 @@ from rival_knowledge import Known
 from shown_server import ShownServer, ShownWindows
 
 TRIES = (1, 2, 3)
+"""Numbers of trials, unless a benchmark names others."""
 
 AT_ONCE = MeasurementSettings(settle_s=0.0, window_ticks=0.0, max_settle_s=0.0)
 """The windows that are shown have settled already."""
@@ -69,26 +70,28 @@ def that_know(known: Known) -> dict[str, Predictor]:
     return found
 
 
-def refined(windows: ShownWindows, predictors: Mapping[str, Predictor]) -> dict[str, Tried]:
+def refined(
+    windows: ShownWindows, predictors: Mapping[str, Predictor], numbers: Sequence[int] = TRIES
+) -> dict[str, Tried]:
     """What predictors end on after each number of trials."""
-    return {f"{name}_{tries}": refined_on(windows, one, tries) for name, one in predictors.items() for tries in TRIES}
+    return {f"{name}_{tries}": refined_on(windows, one, tries) for name, one in predictors.items() for tries in numbers}
 
 
-def portfolios(windows: ShownWindows, known: Known) -> dict[str, Tried]:
+def portfolios(windows: ShownWindows, known: Known, numbers: Sequence[int] = TRIES) -> dict[str, Tried]:
     """What portfolios of each number of constants end on."""
     limits, objective = windows.limits, windows.objective
     return {
         f"portfolio_{tries}": refined_on(windows, portfolio_on(known.curves, limits, objective, tries), tries)
-        for tries in TRIES
+        for tries in numbers
     }
 
 
-def searched(windows: ShownWindows, choices: Choices, seed: int) -> dict[str, Tried]:
+def searched(windows: ShownWindows, choices: Choices, seed: int, numbers: Sequence[int] = TRIES) -> dict[str, Tried]:
     """What searches end on after each number of trials."""
     return {
         f"{name}_{tries}": _searched(windows, make, tries, choices, seed)
         for name, make in SEARCHES.items()
-        for tries in TRIES
+        for tries in numbers
     }
 
 

@@ -17,7 +17,7 @@ from poolpilot.native_pool.workload import Workload
 from workload_files import drawn
 
 MACHINES = (3, 6, 12, 24, 48, 96)
-"""Processors; no curve's machine is left out for having as many, since the curves draw theirs from 1 to 128."""
+"""Processors; the curves draw theirs from 1 to 128, and those with as many as a scenario are left out for it."""
 
 SHOWN, CHECKED, JUDGED, AGAIN = range(4)
 """What windows are for: what methods see; what the reference is found by besides; what choices are judged by; again."""
@@ -47,16 +47,22 @@ class RivalScenario:
         """What it is composed of."""
         return composition(self.scenario.workload.classes)
 
+    @property
+    def held_out_cpus(self) -> int:
+        """Processors; every machine with as many is held out."""
+        return self.scenario.workload.cpus
+
 
 def scenarios_of(compositions: int, machines: int, seed: int = SEED) -> list[RivalScenario]:
-    """All scenarios.
+    """All scenarios, family by family and machine by machine, since fitting to what is left without each is dear.
 
     Args:
         compositions: Workloads with compositions of their own on each size of machine.
         machines: Sizes of machine for each simulated family, evenly through `MACHINES`; 0 leaves families out.
         seed: Seed of the workloads.
     """
-    found = [_composed(number, seed) for number in range(compositions * len(MACHINES))]
+    numbers = [step * len(MACHINES) + place for place in range(len(MACHINES)) for step in range(compositions)]
+    found = [_composed(number, seed) for number in numbers]
     for place, name in enumerate(SIMULATED_FAMILIES):
         sizes = [MACHINES[(place + step * len(MACHINES) // machines) % len(MACHINES)] for step in range(machines)]
         found += [_of_family(name, number, cpus, seed) for number, cpus in enumerate(sizes)]

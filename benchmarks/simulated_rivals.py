@@ -1,14 +1,16 @@
-"""Every rival at 1, 2 and 3 trials on simulated machines of 3 to 96 processors, on what its curves do not hold.
+"""Every rival at 0, 1, 2, 3 and 5 trials on simulated machines of 3 to 96 processors that its curves do not hold.
 
     python benchmarks/simulated_rivals.py [--json benchmarks/reports/simulated_rivals.json] [--runs build/rivals.jsonl]
 
 Two kinds of workloads: of every simulated family, with that family and everything of the same composition taken out of
-what the methods know; and compositions drawn by `workload_files.py`, with all of these taken out. Methods see one
-window of each tuple they try, from a fresh pool. The reference is the best of the machine grid by two windows, and
-reference and choices are judged by a third, so that a regret may be negative; where the reference does not repeat
-(`simulated_reference.py`), the workload is censored and counted. Searches draw, so each runs with several seeds, which
-differ from workload to workload. Goes on where it was stopped, with `--runs`. Some twenty minutes on a quiet machine;
-`python benchmarks/evaluation_page.py` writes the tables.
+what the methods know; and compositions drawn by `workload_files.py`, with all of these taken out. Of both, every
+machine with as many processors is taken out, too. Methods see one window of each tuple they try, from a fresh pool.
+`advise` is what `poolpilot advise` and `predict` say: nothing is taken out of its network, which has learned from the
+live families that some simulated ones are made after, but from one and two processors alone. The reference is the best
+of the machine grid by two windows, and reference and choices are judged by a third, so that a regret may be negative;
+where the reference does not repeat (`simulated_reference.py`), the workload is censored and counted. Searches draw, so
+each runs with several seeds, which differ from workload to workload. Goes on where it was stopped, with `--runs`. Some
+forty minutes on one quiet processor; `python benchmarks/evaluation_page.py` writes the tables.
 """
 
 import argparse
@@ -20,6 +22,7 @@ from typing import Any
 from poolpilot.agent.baselines.formulas import WaitRatioFormula
 from poolpilot.agent.baselines.portfolio import constant_on
 from poolpilot.agent.baselines.static import StaticPredictor
+from poolpilot.agent.controllers.warm_start import WarmStartSettings
 from poolpilot.env.action_grid import LARGE_GRID
 from poolpilot.env.objective import regret
 from poolpilot.env.output import terminal, write_json
@@ -27,6 +30,7 @@ from poolpilot.env.servers.simulated_measurement import SimulatedMeasurement
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.champion import load_champion
+from poolpilot.models.latent.advice_by_kind import AdviceByKind
 from poolpilot.models.latent.latent_advisor import LatentAdvisor
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.predictor import Predictor, ScorePredictor
@@ -34,10 +38,16 @@ from poolpilot.pipelines.evaluate.baselines import Unguarded
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 from poolpilot.pipelines.progress_bars import progress_bars
 from rival_knowledge import Knowledge, Known, with_compositions
-from rival_methods import Tried, defaults, looked, portfolios, refined, searched, that_know
+from rival_methods import TRIES, Tried, defaults, looked, portfolios, refined, searched, that_know
 from rival_scenarios import AGAIN, JUDGED, SEED, SHOWN, ScenarioWindows, scenarios_of
 from rival_statistics import UNSAFE, Row, mean, mean_row, rows_of
 from simulated_reference import reference_of
+
+NUMBERS = (*TRIES, WarmStartSettings().decisions)
+"""Numbers of trials; the last is what `poolpilot climb --warm` makes."""
+
+HELD_OUT = ["families or compositions", "machines"]
+"""What is taken out of what methods know, in words: rows that were kept when they knew more do not count."""
 
 SEARCHED: Mapping[str, Sequence[float]] = {"oversubscribe": (1, 3), "timer_interval_ms": (10, 500)}
 """What searches choose among; sizes are searched in their range."""
@@ -48,7 +58,7 @@ def main() -> None:
     given = _arguments()
     curves = load_curves(given.curves)
     scenarios = scenarios_of(given.compositions, given.machines, given.seed)
-    asked = {name: vars(given)[name] for name in ("requests", "seed", "searches")} | {"curves": curves.digest}
+    asked = asked_of(given, curves.digest)
     done = {row["name"]: row for row in read_runs(given.runs) if row["asked"] == asked}
     knowledge = Knowledge(with_compositions(curves), scenarios, together=("compositions",))
     with opened_for_more(given.runs) as out, progress_bars(terminal()) as bars:
@@ -64,6 +74,12 @@ def main() -> None:
     write_json(given.json, {"knows": head, "searches": given.searches, "censored": reasons, "rows": rows})
 
 
+def asked_of(given: argparse.Namespace, digest: str) -> dict[str, Any]:
+    """What a kept row must have been made with to be taken up, as it comes back from JSON."""
+    named = {name: vars(given)[name] for name in ("requests", "seed", "searches")}
+    return {**named, "curves": digest, "held_out": HELD_OUT, "trials": list(NUMBERS)}
+
+
 def search_seeds(name: str, number: int) -> list[int]:
     """Seeds of the searches on a workload, which are others on every workload."""
     return [int.from_bytes(hashlib.sha256(f"{name} {place}".encode()).digest()[:4]) for place in range(number)]
@@ -73,7 +89,7 @@ def played(windows: ScenarioWindows, known: Known, seeds: Sequence[int]) -> dict
     """What every method ends on and has tried, judged, one row each; and why nothing can be judged by the reference."""
     best, reason = reference_of(windows, known.curves)
     rows = judged_rows(windows, best, choices(windows, known))
-    searches = [judged_rows(windows, best, searched(windows, SEARCHED, seed)) for seed in seeds]
+    searches = [judged_rows(windows, best, searched(windows, SEARCHED, seed, NUMBERS)) for seed in seeds]
     return {"reason": reason, "rows": [*rows, *(mean_row(each) for each in zip(*searches, strict=True))]}
 
 
@@ -112,6 +128,7 @@ def choices(windows: ScenarioWindows, known: Known) -> dict[str, Tried]:
         "constant_best": StaticPredictor(constant_on(known.curves, windows.limits, windows.objective)),
         "wait_ratio": WaitRatioFormula(LARGE_GRID),
         "latent_advisor": LatentAdvisor(known.curves),
+        "advise": AdviceByKind(known.curves, [network]),
         "one_shot": ScorePredictor(network),
         "unguarded": Unguarded(ScorePredictor(network)),
     }
@@ -119,8 +136,8 @@ def choices(windows: ScenarioWindows, known: Known) -> dict[str, Tried]:
     return {
         **defaults(windows),
         **looked(windows, once),
-        **portfolios(windows, known),
-        **refined(windows, tried),
+        **portfolios(windows, known, NUMBERS),
+        **refined(windows, tried, NUMBERS),
     }
 
 

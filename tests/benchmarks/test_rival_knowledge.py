@@ -1,9 +1,13 @@
-"""What is held out is in nothing that methods know: neither its family nor a curve of its composition."""
+"""What is held out is in nothing that methods know: neither its family nor a curve of its composition or machine."""
 
 from dataclasses import dataclass
 
+import pytest
+
+from poolpilot.agent.baselines.ratio_trees import RatioTrees
 from poolpilot.env.workloads.families import FAMILIES
 from poolpilot.models.latent.machine_grid import MachineGrid
+from poolpilot.models.latent.ratios import ratio_names
 from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from rival_knowledge import Knowledge, with_compositions
@@ -17,16 +21,18 @@ class Case:
     kind: str
     family: str
     composition: str
+    held_out_cpus: int | None = None
 
 
-def curve(family: str, composition: str) -> ResponseCurve:
+def curve(family: str, composition: str, cpus: int = 1) -> ResponseCurve:
     return ResponseCurve(
         name=f"{family} of {composition}",
         family=family,
-        cpus=1,
+        cpus=cpus,
         connections=4,
         composition=composition,
         log_worth=(0.0, 1.0),
+        ratios=((0.5,) * len(ratio_names()),) * len(GRID.reference_columns),
     )
 
 
@@ -49,6 +55,31 @@ CASES = (
 )
 
 
+SIZED_CURVES = CURVES.model_copy(
+    update={
+        "curves": (
+            curve("composed", "silent", 24),
+            curve("reports", "told", 24),
+            curve("composed", "told", 25),
+            curve("sleeping_mix", "told", 25),
+        )
+    }
+)
+ON_24, ON_25 = Case("e", "simulated", "composed", "silent", 24), Case("f", "simulated", "composed", "silent", 25)
+
+
+@pytest.fixture(autouse=True)
+def learned(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The curves that trees were fitted to, fit by fit; nothing is learned."""
+    fits: list[list[str]] = []
+
+    def fit(curves: ResponseCurves, _: object) -> None:
+        fits.append([one.name for one in curves.curves])
+
+    monkeypatch.setattr(RatioTrees, "fit", fit)
+    return fits
+
+
 def known(case: Case) -> list[str]:
     knowledge = Knowledge(CURVES, CASES, together=["native, held out"])
     return [one.name for one in knowledge.of(case).curves.curves]
@@ -61,6 +92,18 @@ def test_one_family_is_out_with_its_twin_and_its_composition() -> None:
 
 def test_families_that_are_held_out_together_are_all_out() -> None:
     assert known(CASES[2]) == known(CASES[3]) == ["composed of told"]
+
+
+def test_every_machine_with_as_many_processors_is_out_for_curves_and_trees(learned: list[list[str]]) -> None:
+    knowledge = Knowledge(SIZED_CURVES, [ON_24, ON_25])
+    left = [[one.name for one in knowledge.of(case).curves.curves] for case in (ON_24, ON_25)]
+    assert left == learned == [["sleeping_mix of told"], ["reports of told"]]
+
+
+def test_what_is_known_without_a_machine_is_made_once(learned: list[list[str]]) -> None:
+    knowledge = Knowledge(SIZED_CURVES, [ON_24, ON_25])
+    assert knowledge.of(ON_24) is knowledge.of(ON_24)
+    assert len(learned) == 1
 
 
 def test_recorded_curves_say_what_they_are_composed_of_too() -> None:

@@ -1,9 +1,65 @@
-"""Searches draw with several seeds, others on every workload."""
+"""What is held out, how often methods try, and the seeds of searches, which are others on every workload."""
 
-from simulated_rivals import search_seeds
+from argparse import Namespace
+from collections.abc import Iterator
+from itertools import groupby
+
+import pytest
+
+from poolpilot.env.servers.simulated_measurement import SimulatedMeasurement
+from poolpilot.models.latent.response_curves import ResponseCurves
+from poolpilot.models.latent.shipped_curves import load_curves
+from rival_knowledge import Known
+from rival_methods import TRIES
+from rival_scenarios import MACHINES, ScenarioWindows, scenarios_of
+from simulated_rivals import asked_of, choices, search_seeds
+
+GIVEN = Namespace(requests=100, seed=1, searches=2, compositions=3)
+
+
+@pytest.fixture
+def few() -> ResponseCurves:
+    """Some of the curves that ship."""
+    shipped = load_curves()
+    return ResponseCurves(grid=shipped.grid, source=shipped.source, curves=shipped.curves[:40:10])
 
 
 def test_seeds_of_searches_differ_from_workload_to_workload() -> None:
     first, second = search_seeds("composed-0-3cpus", 5), search_seeds("composed-1-6cpus", 5)
     assert len({*first, *second}) == 10
     assert first == search_seeds("composed-0-3cpus", 5)
+
+
+def test_rows_kept_by_methods_that_knew_more_or_tried_less_are_not_taken_up() -> None:
+    asked = asked_of(GIVEN, "curves")
+    before = {"requests": 100, "seed": 1, "searches": 2, "curves": "curves"}
+    assert before.items() < asked.items()
+    assert (asked["held_out"], asked["trials"]) == (["families or compositions", "machines"], [1, 2, 3, 5])
+
+
+def test_the_machine_of_a_scenario_is_held_out_and_scenarios_come_machine_by_machine() -> None:
+    composed = scenarios_of(2, 0)
+    assert all(one.held_out_cpus == one.scenario.workload.cpus for one in composed)
+    assert [cpus for cpus, _ in groupby(one.held_out_cpus for one in composed)] == list(MACHINES)
+    assert {one.name for one in composed} == set(_names(12))
+
+
+def test_methods_that_try_do_so_as_often_as_a_warm_start_and_what_ships_looks_once(few: ResponseCurves) -> None:
+    windows = ScenarioWindows(scenarios_of(1, 0)[0].scenario, SimulatedMeasurement(requests=100))
+    found = choices(windows, Known(few, None))
+    names = {name.removesuffix("_5") for name in found if name.endswith("_5")}
+    assert (
+        names
+        == {name.removesuffix("_1") for name in found if name.endswith("_1")}
+        == {
+            "latent_bandit",
+            "portfolio",
+            "refiner",
+        }
+    )
+    assert {name.rpartition("_")[2] for name in found if name.startswith("portfolio")} == {*map(str, TRIES), "5"}
+    assert found["advise"] == found["latent_advisor"]  # the network abstains on machines that it does not know
+
+
+def _names(number: int) -> Iterator[str]:
+    return (f"composed-{place}-{MACHINES[place % len(MACHINES)]}cpus" for place in range(number))

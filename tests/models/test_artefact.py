@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from poolpilot.featurizer.schema import FEATURES
 from poolpilot.models import artefact_folder
 from poolpilot.models.artefact import Artefact, load, save
 from poolpilot.models.artefact_folder import CARD_FILE, GOLDEN_FILE, REPOSITORY_FILE, WEIGHTS_FILE
-from poolpilot.models.card import ModelCard
+from poolpilot.models.card import ModelCard, Variant
 from poolpilot.models.workload_repository import RememberedTuple, RememberedWorkload, WorkloadRepository
 
 
@@ -43,6 +43,19 @@ def test_load_returns_what_was_saved(artefact: Artefact, weights: dict[str, NDAr
     assert loaded.digest == artefact.digest == artefact_folder.model_digest(artefact_folder.read(folder))
     assert set(loaded.weights) == set(weights)
     assert all(np.array_equal(loaded.weights[name], weights[name]) for name in weights)
+
+
+@pytest.mark.parametrize("variant", get_args(Variant))
+def test_card_says_which_stage_the_weights_come_from(
+    variant: Variant, artefact: Artefact, card_of: Callable[..., ModelCard], tmp_path: Path
+) -> None:
+    save(tmp_path / "of-a-stage", artefact.weights, card_of(variant=variant))
+    assert load(tmp_path / "of-a-stage").card.variant == variant
+
+
+def test_card_of_before_does_not_say_it_and_is_read(folder: Path) -> None:
+    rewrite_card(folder, lambda card: card.pop("variant"))
+    assert load(folder).card.variant is None
 
 
 def test_same_model_has_the_same_digest_and_another_another(artefact: Artefact, tmp_path: Path) -> None:
@@ -133,6 +146,7 @@ def spoil(card: dict[str, Any]) -> None:
     [
         (lambda card: card.pop("ladder"), "grid: Field required"),
         (lambda card: card.update(mood="good"), "mood"),
+        (lambda card: card.update(variant="luck"), "variant: Input should be 'all_action', 'ppo' or 'marwil'"),
         (spoil, "every vector of features"),
         (lambda card: card["ladder"].update(sizes=[1, 2]), "the grid has"),
         (lambda card: card.pop("architecture"), "architecture None"),

@@ -95,7 +95,7 @@ def test_training_makes_a_sound_artefact_of_the_records(trained: TrainReport, re
     assert card.metrics["validation.predicted.regret_median"] == pytest.approx(
         trained.evaluation.methods()["predicted"]["regret_median"]
     )
-    assert trained.variant == "all_action"
+    assert trained.variant == card.variant == "all_action"
     assert not (trained.folder / FOLDER).exists()  # what Ctrl-C would have kept is in the model
 
 
@@ -127,6 +127,7 @@ def test_the_version_has_signature_and_example_and_answers(trained: TrainReport)
     assert version.tags["artefact_digest"] == trained.artefact.digest
     assert version.description is not None
     assert "for servers of the kind `native` with 2 processors; for others it gives no advice" in version.description
+    assert "by `all_action`. Input" in version.description
     assert re.search(r"Mean regret on the validation workloads: \d+\.\d %", version.description)
     model = mlflow.pyfunc.load_model(f"models:/{REGISTERED_NAME}/{trained.version}")
     assert model.metadata.signature is not None

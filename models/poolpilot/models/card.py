@@ -16,6 +16,9 @@ from poolpilot.models.out_of_distribution import OutOfDistribution
 ModelKind = Literal["native", "mariadb"]
 """Kind of server that a model is for: the embedded pool, or MariaDB."""
 
+Variant = Literal["all_action", "ppo", "marwil"]
+"""Stage of training that weights come from: the exact loss alone, or RLlib's PPO or MARWIL after it."""
+
 TIMED_ROUNDS = "active_round_us_mean"
 """A feature that the embedded pool always has and no MariaDB ever: it does not time its rounds."""
 
@@ -123,6 +126,9 @@ class ModelCard(BaseModel):
     settings: PredictorSettings = Field(default=PredictorSettings(), description="When it speaks up.")
     server_kind: ModelKind | None = Field(
         default=None, description="Kind of server that it is for; cards of older models do not say."
+    )
+    variant: Variant | None = Field(
+        default=None, description="Stage of training that its weights come from; cards of older models do not say."
     )
 
     @property

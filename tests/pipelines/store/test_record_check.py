@@ -15,8 +15,9 @@ from rich.console import Console
 
 from poolpilot.env.action_grid import LARGE_GRID
 from poolpilot.env.measurement.sweep import AGAIN_ROUND
-from poolpilot.errors import StoreError
+from poolpilot.errors import ArtefactError, StoreError
 from poolpilot.featurizer.record import OLDER_TIMER, TIMER
+from poolpilot.models.champion import champion_folder
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.pipelines.calibrate.calibrate import CalibrateSettings, calibrate
 from poolpilot.pipelines.evaluate.evaluate import EvaluateSettings, evaluate
@@ -24,6 +25,7 @@ from poolpilot.pipelines.evaluate.mariadb_evaluate import evaluate_live
 from poolpilot.pipelines.store.fault import Fault
 from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck
 from poolpilot.pipelines.store.records import StagingStore
+from poolpilot.pipelines.train.promote import PromoteSettings, promote
 from poolpilot.pipelines.train.recorded_curves import recorded_curves
 from poolpilot.pipelines.train.train import checked_stores, train
 from poolpilot.pipelines.train.train_settings import TrainSettings
@@ -156,17 +158,21 @@ def test_sound_records_have_no_fault(planted: Callable[..., Path]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("folder", "says"), [("records", {"leak", "timer"}), ("mariadb", {"schema"}), ("native", {"leak"})]
+    ("folder", "says", "refused"),
+    [("records", {"leak", "timer"}, {"timer"}), ("mariadb", {"schema"}, set()), ("native", {"leak"}, set())],
 )
-def test_shipped_records_can_be_learned_from_and_what_is_to_know_is_said(folder: str, says: set[str]) -> None:
+def test_shipped_records_are_fit_to_learn_from_but_for_the_older_timer_and_what_is_to_know_is_said(
+    folder: str, says: set[str], refused: set[str]
+) -> None:
     faults = faults_in(SHIPPED / folder)
-    assert not any(fault.refused for fault in faults)
+    assert {fault.kind for fault in faults if fault.refused} == refused
     assert {fault.kind for fault in faults} == says
 
 
 @pytest.mark.parametrize("folder", ["records", "native"])
 def test_shipped_records_of_both_servers_do_not_leak_into_one_another_whatever_the_timer_of_ours(folder: str) -> None:
-    assert not any(fault.refused for fault in faults_in(SHIPPED / folder, SHIPPED / "mariadb"))
+    stores = [CheckedStore(SHIPPED / folder), CheckedStore(SHIPPED / "mariadb")]
+    assert not any(fault.refused for fault in RecordCheck.of(stores, older_timer=True).faults)
 
 
 def test_shipped_records_of_both_timers_are_not_learned_from_together() -> None:
@@ -251,15 +257,71 @@ def test_unfinished_sweep_needs_no_default_yet(planted: Callable[..., Path]) -> 
     assert faults_in(planted(unfinished)) == []
 
 
-def test_records_of_the_older_timer_alone_are_allowed_and_said(planted: Callable[..., Path]) -> None:
-    def older(_: Rows, windows: Rows) -> None:
-        for row in windows:
-            row["timer"] = OLDER_TIMER
+def older(_: Rows, windows: Rows) -> None:
+    for row in windows:
+        row["timer"] = OLDER_TIMER
 
-    (fault,) = faults_in(planted(older))
-    assert (fault.kind, fault.refused) == ("timer", False)
-    assert f"are of the older timer ({OLDER_TIMER})" in fault.sentence
+
+def test_records_of_the_older_timer_alone_are_refused_with_what_where_and_the_remedy(
+    planted: Callable[..., Path],
+) -> None:
+    folder = planted(older)
+    (fault,) = faults_in(folder)
+    assert (fault.kind, fault.refused) == ("timer", True)
+    assert f"all records in {folder} are of the older timer ({OLDER_TIMER})" in fault.sentence
     assert f"today's pool ({TIMER})" in fault.sentence
+    assert "collect others with poolpilot collect --store FOLDER" in fault.sentence
+    assert "--older-timer alone" in fault.sentence
+
+
+def test_whoever_learns_refuses_the_older_timer_unless_told_otherwise(
+    planted: Callable[..., Path], tmp_path: Path
+) -> None:
+    folder = planted(older)
+    given = {"store": folder, "output": tmp_path / "model", "tracking": tmp_path / "tracking"}
+    sentence = f"all records in {folder} are of the older timer"
+    with pytest.raises(StoreError, match=sentence):
+        train(TrainSettings.load(None, given))
+    with pytest.raises(StoreError, match=sentence):
+        promote(PromoteSettings.load(None, {"store": folder, "candidate": champion_folder()}))
+    with pytest.raises(StoreError, match=sentence):
+        calibrate(CalibrateSettings.load(None, {"store": folder}))
+    with pytest.raises(StoreError, match=sentence):
+        recorded_curves([folder], MachineGrid())
+    assert len(recorded_curves([folder], MachineGrid(), older_timer=True)) == 6
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.filterwarnings("ignore:The ``noload``")  # SQLAlchemy warns of what MLflow still uses
+@pytest.mark.filterwarnings("ignore:Operation with range is deprecated")  # pandas warns of what MLflow does
+@pytest.mark.filterwarnings("ignore:.*Any type hint is inferred")  # MLflow's own base class has such a hint
+def test_who_asks_for_the_older_timer_is_told_of_it_and_learns(
+    planted: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    shown = io.StringIO()
+    told = Console(file=shown, width=500)
+    small = {"use_ppo": False, "use_marwil": False, "all_action.epochs": 1, "all_action.members": 2}
+    quick = {"all_action.hidden": 16, "baselines.trees.iterations": 2, "comparison.resamples": 100}
+    given = {"store": planted(older), "output": tmp_path / "model", "tracking": tmp_path / "tracking"}
+    train(TrainSettings.load(None, {**small, **quick, **given, "older_timer": True}), told)
+    assert "are of the older timer" in shown.getvalue()
+    assert "--older-timer" not in shown.getvalue()
+
+
+def test_records_of_both_timers_are_refused_whatever_is_asked_for(planted: Callable[..., Path]) -> None:
+    faults = RecordCheck.of([CheckedStore(planted(mixed_timers))], older_timer=True).faults
+    assert [(fault.kind, fault.refused) for fault in faults] == [("timer", True)]
+
+
+def test_a_model_is_judged_by_records_of_the_older_timer_and_that_is_said(
+    planted: Callable[..., Path], tmp_path: Path
+) -> None:
+    shown = io.StringIO()
+    settings = EvaluateSettings.load(None, {"store": planted(older), "tracking": tmp_path / "tracking"})
+    with pytest.raises(ArtefactError, match="another grid"):  # which is looked at after the records
+        evaluate(settings, Console(file=shown, width=500))
+    assert "are of the older timer" in shown.getvalue()
 
 
 def test_split_of_the_workload_counts_where_a_family_was_moved(planted: Callable[..., Path]) -> None:

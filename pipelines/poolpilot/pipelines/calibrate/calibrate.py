@@ -24,6 +24,7 @@ from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.calibrate.machine_file import read_machine
 from poolpilot.pipelines.calibrate.measured_records import read_measured, rebuilt
 from poolpilot.pipelines.calibrate.simulator_validation import MeasuredWorkload, Twin, TwinReport, simulate_twins
+from poolpilot.pipelines.store.older_timer import OlderTimer
 from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck
 
 FITTED: Mapping[str, tuple[float, float]] = {
@@ -54,6 +55,7 @@ class CalibrateSettings(ProgramSettings):
     splits: tuple[Literal["train", "validation", "test"], ...] = Field(
         default=("train", "validation"), min_length=1, description="Splits of the records that are read."
     )
+    older_timer: OlderTimer = False
     start: Path | None = Field(default=None, description="JSON file of the machine to begin with.")
     output: Path = Field(default=Path("machine.json"), description="File that the fitted machine is written to.")
     fitted: tuple[str, ...] = Field(
@@ -207,7 +209,8 @@ def calibrate(
 def _parts(settings: CalibrateSettings, shown: Console) -> tuple[list[MeasuredWorkload], list[MeasuredWorkload]]:
     """The workloads to fit to, in an order by chance, and those to judge by."""
     stores = [CheckedStore(one, settings.splits) for one in (settings.store, settings.judged_store) if one is not None]
-    warn(RecordCheck.of(stores).refuse(but=("leak", "no_default")), shown)
+    checked = RecordCheck.of(stores, older_timer=settings.older_timer)
+    warn(checked.refuse(but=("leak", "no_default")), shown)
     rng = np.random.default_rng(settings.seed)
     measured = read_measured(settings.store, settings.splits, settings.most_steal)
     order = [measured[place] for place in rng.permutation(len(measured))]

@@ -61,7 +61,9 @@ def evaluate(settings: EvaluateSettings, console: Console | None = None) -> tupl
         ArtefactError: The model is missing, damaged or of another grid.
     """
     artefact, shown = load_champion(settings.model), console or terminal()
-    warn(RecordCheck.of([CheckedStore(settings.store, ("train", settings.split))]).refuse(), shown)
+    stores = [CheckedStore(settings.store, ("train", settings.split))]
+    # A model is judged by records of its own kind, such as the older ones that the network that ships has learned from.
+    warn(RecordCheck.of(stores, older_timer=True).refuse(), shown)
     dataset = read_dataset(settings.store, "train", settings.split)
     check_grid(artefact, dataset)
     with tracked_run("evaluate", settings, settings.tracking, tracked_data(dataset, settings.split)):

@@ -2,11 +2,12 @@
 
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from pydantic_settings import SettingsConfigDict
 
+from poolpilot.env.knobs import MOST_CPUS, checked_cpus
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.errors import SettingError
@@ -19,6 +20,13 @@ Staged = Literal["simulated", "native", "mariadb", "own"]
 """What is collected from; `own` is a server of the user's own."""
 
 LONGEST_MINUTES = 7 * 24 * 60.0
+
+
+def _in_range(cpus: int) -> int:
+    try:
+        return checked_cpus(cpus)
+    except SettingError as error:
+        raise ValueError(str(error)) from error
 
 
 class LearnSettings(ProgramSettings):
@@ -39,11 +47,9 @@ class LearnSettings(ProgramSettings):
         description="What to collect from: simulated, native, mariadb; if none is named, what is there and the minutes "
         "are enough for.",
     )
-    cpus: int = Field(
+    cpus: Annotated[int, AfterValidator(_in_range)] = Field(
         default=os.cpu_count() or 1,
-        ge=1,
-        le=1024,
-        description="Processors of the server that is to be tuned; this machine's if not given.",
+        description=f"Processors of the server that is to be tuned: 1..{MOST_CPUS}; this machine's if not given.",
     )
     dsn: str | None = Field(
         default=None,

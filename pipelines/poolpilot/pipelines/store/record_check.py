@@ -26,6 +26,12 @@ WINDOW_KEY = (
 )
 """What tells one window from another: no run measures two at one moment."""
 
+REMEDY = (
+    "; collect others with poolpilot collect --store FOLDER: poolpilot train, promote, curves and calibrate learn from "
+    "these with --older-timer alone"
+)
+"""What is said of records that are all of the older timer, where they are refused."""
+
 
 @dataclass(frozen=True, slots=True)
 class CheckedStore:
@@ -55,11 +61,12 @@ class RecordCheck:
     faults: Sequence[Fault]
 
     @classmethod
-    def of(cls, stores: Sequence[CheckedStore]) -> "RecordCheck":
+    def of(cls, stores: Sequence[CheckedStore], *, older_timer: bool = False) -> "RecordCheck":
         """Checks stores, each by itself and all against one another.
 
         Args:
             stores: The stores; nothing in them is changed.
+            older_timer: Whether records that are all of the older timer are not refused, but only to be known.
 
         Raises:
             StoreError: A folder is no store, or a file cannot be read.
@@ -69,7 +76,7 @@ class RecordCheck:
         if unreadable:  # all other checks read definitions
             return cls(read, [*(fault for contents in read for fault in contents.faults), *unreadable])
         alone = [fault for contents in read for fault in (*contents.faults, *store_faults(contents))]
-        return cls(read, [*alone, *_duplicates(read), *leak_faults(read), *_timers(read)])
+        return cls(read, [*alone, *_duplicates(read), *leak_faults(read), *_timers(read, older_timer)])
 
     def refuse(self, but: Collection[FaultKind] = ()) -> list[str]:
         """Refuses records that nothing may learn from; returns the sentences that are only to be known.
@@ -94,8 +101,8 @@ def _duplicates(stores: Sequence[StoreContents]) -> Iterator[Fault]:
                 yield Fault("duplicate", place.segment, row["workload_id"], sentence)
 
 
-def _timers(stores: Sequence[StoreContents]) -> Iterator[Fault]:
-    """Records of different timers of our pool; MariaDB's own timer has always been the same."""
+def _timers(stores: Sequence[StoreContents], older_timer: bool) -> Iterator[Fault]:
+    """Records of the older timer of our pool, or of both; MariaDB's own timer has always been the same."""
     found = {
         (contents.directory, timer)
         for contents in stores
@@ -108,7 +115,7 @@ def _timers(stores: Sequence[StoreContents]) -> Iterator[Fault]:
         places = ", ".join(sorted(str(directory) for directory, _ in found))
         sentence = (
             f"all records in {places} are of the older timer ({OLDER_TIMER}): what they say of timer intervals is "
-            f"not what today's pool ({TIMER}) does"
+            f"not what today's pool ({TIMER}) does{'' if older_timer else REMEDY}"
         )
-        yield Fault("timer", stores[0].directory, "", sentence, refused=False)
+        yield Fault("timer", stores[0].directory, "", sentence, refused=not older_timer)
     yield from said("timer", stores[0].directory, one_timer, sorted(found))

@@ -25,6 +25,7 @@ from poolpilot.models.latent.ratios import ratios_of
 from poolpilot.models.latent.response_curves import DIGITS, ResponseCurve, ResponseCurves, rounded
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 from poolpilot.pipelines.progress_bars import progress_bars
+from poolpilot.pipelines.store.older_timer import OlderTimer
 
 
 class FitCurvesSettings(ProgramSettings):
@@ -40,6 +41,7 @@ class FitCurvesSettings(ProgramSettings):
     stores: tuple[Path, ...] = Field(
         default=(), description="Record stores whose training workloads are taken in beside the simulated ones."
     )
+    older_timer: OlderTimer = False
     runs: Path | None = Field(
         default=None, description="File of finished workloads, so that a stopped run goes on; none keeps nothing."
     )
@@ -86,7 +88,7 @@ def _recorded(settings: FitCurvesSettings) -> list[ResponseCurve]:
     # Records are read with pyarrow, which the base installation lacks.
     from poolpilot.pipelines.train.recorded_curves import recorded_curves
 
-    return recorded_curves(settings.stores, settings.grid)
+    return recorded_curves(settings.stores, settings.grid, older_timer=settings.older_timer)
 
 
 def drawn_scenarios(settings: FitCurvesSettings) -> list[Scenario]:

@@ -26,6 +26,7 @@ from poolpilot.pipelines.evaluate.replayed_methods import evaluate_methods
 from poolpilot.pipelines.evaluate.statistics.regret_statistics import FEWEST_WORKLOADS
 from poolpilot.pipelines.progress_bars import ProgressBars, progress_bars
 from poolpilot.pipelines.store.dataset import SweepDataset, read_dataset
+from poolpilot.pipelines.store.older_timer import OlderTimer
 from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck
 from poolpilot.pipelines.tracking import tracked_run
 from poolpilot.pipelines.train.registry import register, set_production_alias, set_status
@@ -41,6 +42,7 @@ class PromoteSettings(RecordSettings):
     server: Kind = Field(default="native", description="Kind of server the model is for.")
     candidate: Path = Field(default=Path("artefact"), description="Folder of the model to promote.")
     champion: Path | None = Field(default=None, description="Folder of the champion; the one in use if not given.")
+    older_timer: OlderTimer = False
     margin: float = Field(
         default=0.01, ge=0.0, description="Mean regret by which the candidate may be worse than the champion."
     )
@@ -94,7 +96,8 @@ def promote(settings: PromoteSettings, console: Console | None = None) -> Promot
     files = artefact_folder.read(settings.candidate)
     candidate = _candidate(settings, files)
     folder = champion_folder(settings.champion, settings.server)
-    warn(RecordCheck.of([CheckedStore(settings.store, ("train", "validation"))]).refuse(), shown)
+    stores = [CheckedStore(settings.store, ("train", "validation"))]
+    warn(RecordCheck.of(stores, older_timer=settings.older_timer).refuse(), shown)
     dataset = read_dataset(settings.store, "train", "validation")
     check_grid(candidate, dataset)
     champion = _champion(settings, folder, candidate, shown)

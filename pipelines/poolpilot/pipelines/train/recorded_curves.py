@@ -17,19 +17,21 @@ from poolpilot.pipelines.store.dataset import read_dataset
 from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck
 
 
-def recorded_curves(stores: Sequence[Path], grid: MachineGrid) -> list[ResponseCurve]:
+def recorded_curves(stores: Sequence[Path], grid: MachineGrid, *, older_timer: bool = False) -> list[ResponseCurve]:
     """The response curves of all training workloads of some record stores.
 
     Args:
         stores: Folders of records.
         grid: The configurations of the library.
+        older_timer: Whether records that are all of the pool's older timer are learned from.
 
     Raises:
         StoreError: A store is missing, holds no complete training sweep, or `poolpilot records check` finds a fault in
             what is learned from.
     """
     if stores:
-        RecordCheck.of([CheckedStore(store, ("train",), ("train",)) for store in stores]).refuse()
+        checked = [CheckedStore(store, ("train",), ("train",)) for store in stores]
+        RecordCheck.of(checked, older_timer=older_timer).refuse()
     return [curve_of_sweep(sweep, grid) for store in stores for sweep in read_dataset(store, "train").of_split("train")]
 
 

@@ -44,12 +44,13 @@ def description_of(card: ModelCard) -> str:
     """What a version is, what it is for and what it must not be used for, in Markdown."""
     processors = card.out_of_distribution.cpus_in_words
     regret = card.metrics.get("validation.predicted.regret_mean")
+    learner = "" if card.variant is None else f" by `{card.variant}`"
     judged = "" if regret is None else f" Mean regret on the validation workloads: {100 * regret:.1f} %."
     return (
         f"Names one of {len(card.grid)} configurations of a thread pool from windows of its workload, for servers of "
         f"the kind `{card.kind}` with {processors} processors; for others it gives no advice.{judged}\n\n"
-        f"Written by {card.created_by}; trained on the records `{card.training_digest[:12]}`. Input: the column "
-        "`body`, the JSON text of a request as `POST /v1/predict` takes it."
+        f"Written by {card.created_by}; trained on the records `{card.training_digest[:12]}`{learner}. Input: the "
+        "column `body`, the JSON text of a request as `POST /v1/predict` takes it."
     )
 
 

@@ -15,7 +15,7 @@ from poolpilot.env.output import terminal, warn
 from poolpilot.errors import ArtefactError
 from poolpilot.featurizer.window import Window
 from poolpilot.models.artefact import Artefact, save
-from poolpilot.models.card import ModelCard
+from poolpilot.models.card import ModelCard, Variant
 from poolpilot.models.network import ScoreNetwork
 from poolpilot.models.out_of_distribution import OutOfDistribution
 from poolpilot.models.workload_repository import WorkloadRepository
@@ -51,8 +51,8 @@ class TrainReport:
 
     artefact: Artefact
     folder: Path
-    variant: str
-    scores: dict[str, float]
+    variant: Variant
+    scores: dict[Variant, float]
     evaluation: Evaluation
     version: str
     run_id: str
@@ -72,7 +72,7 @@ def train(settings: TrainSettings, console: Console | None = None) -> TrainRepor
         ArtefactError: The artefact cannot be written.
     """
     shown = console or terminal()
-    warn(RecordCheck.of(checked_stores(settings)).refuse(), shown)
+    warn(RecordCheck.of(checked_stores(settings), older_timer=settings.older_timer).refuse(), shown)
     dataset = read_records(settings)
     training, validation = dataset.of_split("train"), dataset.of_split("validation")
     _make(settings.output)
@@ -83,7 +83,7 @@ def train(settings: TrainSettings, console: Console | None = None) -> TrainRepor
         variant, network = trainer.run()
         if variant != ALL_ACTION:  # only the others move the scale of the gains
             mlflow.log_metric("gain_slope", calibrate_gain(network, validation, dataset.grid))
-        card = _card(settings, dataset, network)
+        card = _card(settings, dataset, network, variant)
         evaluation = _judged(settings, dataset, Artefact(network.state_to_numpy(), card, UNSAVED), shown)
         log_evaluation(evaluation)
         card = card.model_copy(update={"metrics": flat_metrics(evaluation)})
@@ -137,7 +137,7 @@ def _data(settings: TrainSettings, dataset: SweepDataset) -> dict[str, Any]:
     }
 
 
-def _card(settings: TrainSettings, dataset: SweepDataset, network: ScoreNetwork) -> ModelCard:
+def _card(settings: TrainSettings, dataset: SweepDataset, network: ScoreNetwork, variant: Variant) -> ModelCard:
     training, validation = dataset.of_split("train"), dataset.of_split("validation")
     return ModelCard(
         architecture=network.architecture,
@@ -153,6 +153,7 @@ def _card(settings: TrainSettings, dataset: SweepDataset, network: ScoreNetwork)
         static_tuple=SingleBestStatic.fit(training, settings.baselines.sbs, dataset.grid).pool_tuple.core,
         settings=settings.predictor,
         server_kind=settings.server,
+        variant=variant,
     )
 
 

@@ -14,6 +14,7 @@ from poolpilot.models.card import PredictorSettings
 from poolpilot.models.champion import Kind, champion_folder
 from poolpilot.models.out_of_distribution import DistributionSettings
 from poolpilot.pipelines.evaluate.record_settings import RecordSettings
+from poolpilot.pipelines.store.older_timer import OlderTimer
 
 
 class TrainSettings(RecordSettings):
@@ -31,6 +32,7 @@ class TrainSettings(RecordSettings):
         description="Folders of the stores to learn from, such as pipelines/simulated; none is the store itself. "
         "Validation is always its own.",
     )
+    older_timer: OlderTimer = False
     server_views: bool = Field(
         default=False, description="Whether to learn every sweep also without the clients' reports, as for MariaDB."
     )

@@ -19,6 +19,7 @@ from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.models.architecture import Architecture
 from poolpilot.models.artefact import load
+from poolpilot.models.card import Variant
 from poolpilot.models.network import ScoreNetwork
 from poolpilot.pipelines.evaluate.evaluation_tables import curve_figure
 from poolpilot.pipelines.progress_bars import new_progress
@@ -27,7 +28,7 @@ from poolpilot.pipelines.train.train_settings import TrainSettings
 
 StageSettings = AllActionSettings | PpoSettings | MarwilSettings
 
-ALL_ACTION = "all_action"
+ALL_ACTION: Variant = "all_action"
 """The variant that learned from the exact loss alone."""
 
 
@@ -50,10 +51,10 @@ class Trainer:
     grid: ActionGrid
     settings: TrainSettings
     console: Console
-    scores: dict[str, float] = field(default_factory=dict)
+    scores: dict[Variant, float] = field(default_factory=dict)
     stages: StageStore | None = None
 
-    def run(self) -> tuple[str, ScoreNetwork]:
+    def run(self) -> tuple[Variant, ScoreNetwork]:
         """Trains all variants; returns the name and the network of the least validation score.
 
         Raises:
@@ -62,7 +63,7 @@ class Trainer:
         with new_progress(self.console) as progress:
             return self._best(self._variants(progress))
 
-    def _variants(self, progress: Progress) -> dict[str, ScoreNetwork]:
+    def _variants(self, progress: Progress) -> dict[Variant, ScoreNetwork]:
         settings = self.settings
         seen, held, grid = self.training, self.validation, self.grid
         start = load(settings.initial).weights if settings.initial else None
@@ -114,7 +115,7 @@ class Trainer:
             self.stages.save(stage, settings, initial, network.state_to_numpy())
         return network
 
-    def _best(self, variants: Mapping[str, ScoreNetwork]) -> tuple[str, ScoreNetwork]:
+    def _best(self, variants: Mapping[Variant, ScoreNetwork]) -> tuple[Variant, ScoreNetwork]:
         for name, network in variants.items():
             judged = evaluate_weights(network.state_to_numpy(), self.validation, self.settings.choice, self.grid)
             self.scores[name] = judged.score

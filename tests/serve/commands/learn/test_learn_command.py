@@ -100,7 +100,8 @@ def test_outcomes_that_are_taken_in_twice_count_once(invoke: Invoke, out: Path, 
 def test_mistakes_are_sentences(invoke: Invoke, out: Path, tmp_path: Path) -> None:
     for given, sentence in (
         (("--minutes", "-1"), "setting 'minutes': Input should be greater than or equal to 0"),
-        (("--cpus", "0"), "setting 'cpus': Input should be greater than or equal to 1"),
+        (("--cpus", "0"), "setting 'cpus': 'cpus' is 0; a server has a whole number of processors in 1..4096"),
+        (("--cpus", "4097"), "setting 'cpus': 'cpus' is 4097; a server has a whole number of processors in 1..4096"),
         (("--minutes", "0", "--outcomes", tmp_path / "nothing"), "cannot read the outcomes in"),
         (("--json", tmp_path / "nowhere" / "file"), "there is no such folder"),
     ):

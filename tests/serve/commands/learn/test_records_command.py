@@ -32,15 +32,21 @@ def without_windows_of_small_sizes(store: Path) -> list[dict[str, Any]]:
     ]
 
 
-def test_shipped_records_pass_and_what_is_to_know_is_shown(tmp_path: Path) -> None:
+def test_shipped_records_are_refused_for_their_timer_alone_and_what_is_to_know_is_shown(tmp_path: Path) -> None:
     result = run(SHIPPED, "--json", tmp_path / "check.json")
-    assert result.exit_code == 0
-    assert "0 faults for which training refuses, 2 things to know." in result.output
+    assert result.exit_code == REFUSED
+    assert "1 faults for which training refuses, 1 things to know." in result.output
     summary = json.loads((tmp_path / "check.json").read_text(encoding="utf-8"))
     (store,) = summary["stores"]
     assert (store["workloads"], store["windows"], store["timers"]) == (215, 10316, [OLDER_TIMER])
-    assert summary["refused"] == 0
-    assert [fault["kind"] for fault in summary["faults"]] == ["leak", "timer"]
+    assert summary["refused"] == 1
+    assert [(fault["kind"], fault["refused"]) for fault in summary["faults"]] == [("leak", False), ("timer", True)]
+
+
+def test_records_that_pass_end_with_0() -> None:
+    result = run(SHIPPED.parent / "native")
+    assert result.exit_code == 0
+    assert "0 faults for which training refuses, 1 things to know." in result.output
 
 
 def test_faults_end_with_the_exit_code_of_a_refusal_and_the_file_has_all_of_them(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_where_processors_cannot_be_seen_there_is_no_advice_but_the_line_that_na
 @pytest.mark.parametrize("cpus", [0, 4097, -1])
 def test_processors_out_of_range_are_refused_with_the_range(invoke: Callable[..., Any], cpus: int) -> None:
     result = invoke("advise", DSN, "--cpus", cpus)
-    assert result.code != 0
+    assert (result.code, result.err.count("\n"), result.out) == (1, 1, "")
     assert f"setting 'cpus': 'cpus' is {cpus}; a server has a whole number of processors in 1..4096" in result.err
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 HELP = "Fit the simulator's machine to records, and say how well it does on records it was not fitted to."
 
 PANELS = {
-    "Records": ("store", "judged_store", "judged_share", "splits", "most_steal"),
+    "Records": ("store", "judged_store", "judged_share", "splits", "most_steal", "older_timer"),
     "The machine": ("start", "fitted", "machine_cpus", "output"),
     "The search": ("workloads", "windows", "evaluations", "step", "seed"),
     "Files": ("tracking", "config", "json_path"),

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 HELP = "Look at stored records."
 CHECK_HELP = (
     "Find what makes records unfit to learn from, and change nothing: damaged segments, contradicting schemas, "
-    "duplicates, sweeps without a default, compositions or families that are both learned from and evaluated on, mixed "
-    "timers, numbers that are none.\n\n"
+    "duplicates, sweeps without a default, compositions or families that are both learned from and evaluated on, the "
+    "pool's older timer or two timers, numbers that are none.\n\n"
     "Exit status: 0 nothing is refused, 3 there are faults for which training refuses the records, 1 a folder "
     "cannot be read."
 )
