@@ -28,6 +28,11 @@ KINDS = {"simulated": "simulated", "native": "embedded pool", "mariadb": "MariaD
 DRAWN = "drawn"
 """What is kept of files that `workload_files.py` has drawn, which are simulated too."""
 
+EARLIER = {f"{DRAWN}_271": "271, by which decision 39 was made", f"{DRAWN}_99": "99, on which settings were tried"}
+"""Reports of other seeds, in the words of the page; of their methods the compared ones alone are kept."""
+
+COMPARED = ("warm_start", "portfolio_3", "gp_ucb", "random_search")
+
 KEPT = ("method", "chosen", "goodput_share", "error", "broken")
 """What is kept of a method under one workload, a line each."""
 
@@ -44,10 +49,12 @@ def main() -> None:
     """Keeps a report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("written", type=Path, help="what the command has written")
-    names = [*KINDS, *(f"{kind}_again" for kind in KINDS), DRAWN]
+    names = [*KINDS, *(f"{kind}_again" for kind in KINDS), DRAWN, *EARLIER]
     parser.add_argument("name", choices=names, help="what it is kept as")
     given = parser.parse_args()
     report = json.loads(given.written.read_text())
+    if given.name in EARLIER:
+        report = only_compared(report)
     write_json(REPORTS / f"{given.name}.json", rounded({**report, "results": kept(report["results"])}))
 
 
@@ -60,6 +67,16 @@ def kept(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         }
         for result in results
     ]
+
+
+def only_compared(report: Report) -> dict[str, Any]:
+    """A report without the methods that nothing is said of."""
+    names = (REFERENCE, DEFAULT, AGAIN, *COMPARED)
+    results = [
+        {**result, "runs": [run for run in result["runs"] if run["method"] in names]} for result in report["results"]
+    ]
+    methods = {name: row for name, row in report["methods"].items() if name in names}
+    return {**report, "methods": methods, "results": results}
 
 
 def rounded(value: Any) -> Any:
@@ -86,10 +103,14 @@ def drawn_section() -> str:
     report = read_report(REPORTS / f"{DRAWN}.json")
     reports = {"simulated": report}
     head = counted(reports) + capped_line(report)
+    for name, seed in EARLIER.items():
+        if (earlier := read_report(REPORTS / f"{name}.json")) is not None:
+            found = f"{earlier['workloads']} workloads, {len(earlier['censored'])} censored"
+            head += capped_line(earlier, f"the same of seed {seed} ({found})")
     return "\n" + "\n".join([head, methods_table(reports), costs_table(reports)]) + "\n"
 
 
-def capped_line(report: Report) -> str:
+def capped_line(report: Report, head: str = "where none counts above the reference") -> str:
     """Goodputs over the reference's where none counts above it: one tuple that the sweep has misjudged tells little."""
     judged = [result["runs"] for result in report["results"] if result["workload"] not in report["censored"]]
     capped = {
@@ -98,7 +119,7 @@ def capped_line(report: Report) -> str:
         if name not in (REFERENCE, AGAIN)
     }
     best = sorted(capped, key=lambda name: (-capped[name], name))
-    return f"* where none counts above the reference: {', '.join(f'`{name}` {capped[name]:.2f}' for name in best)}\n"
+    return f"* {head}: {', '.join(f'`{name}` {capped[name]:.2f}' for name in best)}\n"
 
 
 def counted(reports: Mapping[str, Report]) -> str:

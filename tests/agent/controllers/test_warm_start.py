@@ -256,6 +256,7 @@ def climbs_from(server: CurveServer, horizon_s: float) -> tuple[WarmStart, list[
 def test_pool_that_trials_have_left_poorer_is_not_climbed_by_its_noise() -> None:
     warm_start, after = climbs_from(Collapsing(math.inf), 6.0)
     assert warm_start.climb is None
+    assert warm_start.returning
     assert {step.pool_tuple.pool_size for step in after} == {2}
     assert warm_start.reason == (
         "(2, 3, 500) is back and brings 99 % less than before the trials: nothing is changed while the pool is so"

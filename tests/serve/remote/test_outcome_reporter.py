@@ -1,5 +1,6 @@
 """Outcomes that a tuner reports: what the service keeps, what waits for it, and what is lost."""
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -139,6 +140,23 @@ def test_what_no_time_is_left_for_counts_as_lost(tried: Tried) -> None:
         reporter.report(tried)
     reporter.close(within_s=5.0)
     assert (reporter.told, reporter.lost) == (0, 5)
+
+
+def test_one_that_is_on_its_way_at_the_end_is_told_apart(tried: Tried) -> None:
+    arrived = threading.Event()
+
+    class SlowLink(FlakyLink):
+        def post(self, path: str, body: object, allowed: tuple[int, ...] = (200,)) -> Any:  # noqa: ARG002
+            arrived.wait(30.0)
+            return {}
+
+    reporter = OutcomeReporter(SlowLink(), ABOUT)
+    for _ in range(3):
+        reporter.report(tried)
+    reporter.close(within_s=0.2)
+    assert (reporter.told, reporter.lost, reporter.unanswered) == (0, 2, True)
+    arrived.set()
+    wait_for(lambda: reporter.told == 1)
 
 
 def tuned(predictor: Any, seconds: float, **others: Any) -> tuple[TunerLoop, list[Decision]]:

@@ -27,6 +27,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.server import AnyServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.looks.disturbances import disturbances_of
 from poolpilot.models.predictor import Prediction, Predictor
 from poolpilot.native_pool import SpectralSettings
 
@@ -89,6 +90,7 @@ class WarmStart(Controller):
         wanted = settings or WarmStartSettings()
         self._returns = 0
         self._objective = objective
+        self._measurement = wanted.measurement
         self._trials = TrialController(predictor, knobs, objective, wanted.decisions, wanted.measurement)
         self._open_climb = open_climb
 
@@ -105,7 +107,8 @@ class WarmStart(Controller):
     def suggest(self) -> Trial:
         """The next trial, or what the climb wants."""
         if self.climb is None and self._trials.finished:
-            return Trial(self._trials.recommend(), self.tried[0].duration_s)
+            first = self.tried[0].pool_tuple
+            return Trial(first, self._measurement.window_for(first))
         return self._doing.suggest()
 
     def observe(self, window: Window) -> None:
@@ -132,8 +135,18 @@ class WarmStart(Controller):
         best = self._trials.recommend()
         return len(self.tried) > 1 and best is not None and best.core == self.tried[0].pool_tuple.core
 
+    @property
+    def returning(self) -> bool:
+        """Whether the first tuple is back in force and no climb has begun, so that later windows tell of it."""
+        return self._returns > 0 and self.climb is None
+
     def _returned(self, window: Window) -> None:
-        """Takes a window of the first tuple after the trials."""
+        """Takes a window of the first tuple after the trials; a disturbed one, or one of another, tells nothing."""
+        if window.pool_tuple.core != self.tried[0].pool_tuple.core:
+            return
+        if disturbed := disturbances_of([window]):
+            self.reason = disturbed[0]
+            return
         self._returns += 1
         fall = self._objective.value(self.tried[0]) - self._objective.value(window)
         if fall <= POORER or self._returns >= MOST_RETURNS:

@@ -304,8 +304,12 @@ class _Learning:
         """What outcomes say against what was learned, weighed by their propensities."""
         left_out = list[str]()
         outcomes = list(OutcomeStore(self.records.folder).read(left_out.append))
+        gain = off_policy_gain(LatentBandit(learned), outcomes)
         warn([f"{len(left_out)} outcomes tell nothing: {left_out[0]}"] if left_out else [], self.console)
-        objection = off_policy_gain(LatentBandit(learned), outcomes).objection(self.settings.roll_back.margin)
+        if gain.unanswered:
+            unanswered = f"{gain.unanswered} outcomes tell nothing: no known configuration is within their limits"
+            warn([unanswered], self.console)
+        objection = gain.objection(self.settings.roll_back.margin)
         return [] if objection is None else [objection]
 
     def _ship(self, gate: Mapping[str, Any]) -> None:

@@ -46,6 +46,7 @@ class OffPolicyGain:
         mean: Estimated mean gain of the model.
         logged: Mean gain of what was done.
         error: Standard error of the difference of the two.
+        unanswered: Outcomes that the model has no answer to.
     """
 
     outcomes: int
@@ -53,6 +54,7 @@ class OffPolicyGain:
     mean: float
     logged: float
     error: float
+    unanswered: int = 0
 
     def objection(self, margin: float) -> str | None:
         """Why production speaks against the model, as a sentence; None where it does not, or says too little.
@@ -93,16 +95,17 @@ def off_policy_gain(predictor: Predictor, outcomes: Sequence[ProductionOutcome])
         outcomes: What was tried in production; what was not tried tells nothing and is left out, and so is what the
             model has no answer to, such as limits that no configuration it knows lies within.
     """
-    tried = (one for one in outcomes if one.verdict != "not tried")
+    tried = [one for one in outcomes if one.verdict != "not tried"]
     told = [found for one in tried if (found := _told(predictor, one)) is not None]
+    unanswered = len(tried) - len(told)
     gains, weights, done, shares = np.array([one for one in told if one.share > 0.0]).reshape(-1, 4).T
     if not weights.any():
-        return OffPolicyGain(len(gains), 0.0, 0.0, 0.0, 0.0)
+        return OffPolicyGain(len(gains), 0.0, 0.0, 0.0, 0.0, unanswered)
     weights, shares = weights / weights.sum(), shares / shares.sum()
     mean, logged = float(weights @ gains), float(shares @ done)
     apart = weights * (gains - mean) - shares * (done - logged)
     worth = round(float(1.0 / np.square(weights).sum()), 6)  # ten alike are worth ten, not 9.999999999999996
-    return OffPolicyGain(len(gains), worth, mean, logged, float(np.sqrt(np.square(apart).sum())))
+    return OffPolicyGain(len(gains), worth, mean, logged, float(np.sqrt(np.square(apart).sum())), unanswered)
 
 
 def _told(predictor: Predictor, one: ProductionOutcome) -> _Told | None:

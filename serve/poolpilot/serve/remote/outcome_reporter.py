@@ -53,6 +53,7 @@ class OutcomeReporter:
     Attributes:
         lost: Reports that were dropped: too many waited, the service never takes such ones, or the end came first.
         told: Reports that the service has acknowledged.
+        unanswered: Whether the end has come while one was on its way, which may have arrived or not.
         last_error: Why the last one was not acknowledged; empty where all were.
     """
 
@@ -62,7 +63,7 @@ class OutcomeReporter:
         self._number = 0
         self._waiting: queue.Queue[dict[str, Any] | None] = queue.Queue(MOST_WAITING)
         self._ending = threading.Event()
-        self.lost, self.told, self.last_error = 0, 0, ""
+        self.lost, self.told, self.last_error, self.unanswered = 0, 0, "", False
         self._thread = threading.Thread(target=self._run, daemon=True, name="outcomes")
         self._thread.start()
 
@@ -89,6 +90,7 @@ class OutcomeReporter:
             self._thread.join(within_s)
         except queue.Full:
             pass
+        self.unanswered = self._thread.is_alive()
         self._drop_the_rest()
 
     def _body(self, tried: Tried) -> dict[str, Any]:

@@ -34,11 +34,11 @@ def run_on_curve(
     flags: dict[str, object] | None = None,
     knobs: tuple[str, ...] = SIZE_ALONE,
     horizon_s: float = 60.0,
+    curve: CurveServer | None = None,
 ) -> ClimbRun:
     """A climb that has not begun, on a curve."""
     settings = ClimbRunSettings.load(file, {"period": 0.1, "seconds": horizon_s, "knob": knobs, **(flags or {})})
-    curve = CurveServer(RISE_THEN_FALL)
-    target = Target(curve, Objective(), "a curve")
+    target = Target(curve or CurveServer(RISE_THEN_FALL), Objective(), "a curve")
     return climb_run(settings, target, predictor, Console(file=io.StringIO(), width=200))
 
 
@@ -115,6 +115,29 @@ def test_climb_cut_short_within_its_trials_ends_on_the_best_of_them(sizes: tuple
     report(run, out, None, LoggedRun())
     assert isinstance(out.file, io.StringIO)
     assert f"The climb ended on {ended_on}." in out.file.getvalue()
+
+
+class CollapsingServer(CurveServer):
+    """Serves a hundredth of its curve for good once another tuple has been in force."""
+
+    collapsed = False
+
+    def apply(self, pool_tuple: PoolTuple) -> PoolTuple:
+        self.collapsed = self.collapsed or pool_tuple != self.tuple_in_force()
+        return super().apply(pool_tuple)
+
+    def throughput_per_s(self, pool_tuple: PoolTuple) -> float:
+        return super().throughput_per_s(pool_tuple) * (0.01 if self.collapsed else 1.0)
+
+
+def test_pool_that_trials_have_left_poorer_is_reported_as_it_is_by_now(
+    tellable: Callable[..., ProbingPredictor],
+) -> None:
+    run = run_on_curve(tellable(pool_tuple=SUMMIT), horizon_s=20.0, curve=CollapsingServer(RISE_THEN_FALL))
+    run.run()
+    before, after = run.outcome()
+    assert run.ended_on == CurveServer(RISE_THEN_FALL).tuple_in_force()
+    assert after["goodput_per_s"] < 0.05 * before["goodput_per_s"]
 
 
 def test_predictor_that_abstains_leaves_the_climb_cold(tellable: Callable[..., ProbingPredictor]) -> None:

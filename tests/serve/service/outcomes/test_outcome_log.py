@@ -115,6 +115,14 @@ def test_second_writer_is_refused(folder: Path) -> None:
     OutcomeLog(folder, LARGE).close()
 
 
+def test_one_that_has_left_the_folder_writes_nothing_more(folder: Path, outcome_of: MakeOutcome) -> None:
+    with OutcomeLog(folder, LARGE) as log:
+        log.append(outcome_of("a"))
+    with pytest.raises(StoreError, match="is left to another writer"):
+        log.append(outcome_of("b"))
+    assert kept(folder) == ["a"]
+
+
 def test_folder_that_cannot_be_is_refused_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match=r"cannot write to .*file: .*; choose another folder"):

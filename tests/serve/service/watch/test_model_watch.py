@@ -102,6 +102,15 @@ def test_link_that_leads_nowhere_is_no_model(shelf: Path, renewed: Renewed) -> N
     assert renewed.times == 0, "the same one is there again"
 
 
+def test_links_in_a_circle_are_no_model_and_end_nothing(shelf: Path, renewed: Renewed) -> None:
+    watch = ModelWatch(shelf / "current", 10.0)
+    (shelf / "current").unlink()
+    (shelf / "current").symlink_to("current")
+    for _ in range(3):
+        watch.look(renewed)
+    assert renewed.times == 0
+
+
 def test_one_that_cannot_be_loaded_is_tried_again_when_something_of_it_has_changed(
     shelf: Path, renewed: Renewed
 ) -> None:

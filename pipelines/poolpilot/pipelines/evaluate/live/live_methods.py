@@ -136,7 +136,8 @@ class _Workshop:
     @cached_property
     def _library(self) -> ResponseCurves:
         """The response curves and those of the stores, of which ratios were kept."""
-        recorded = recorded_curves(self.settings.stores, self.curves.grid)
+        stores = self.settings.stores
+        recorded = recorded_curves(stores, self.curves.grid, older_timer=True)  # nothing that ships learns from them here
         known = tuple(curve for curve in (*self.curves.curves, *recorded) if curve.ratios)
         return ResponseCurves(grid=self.curves.grid, source=self.curves.source, curves=known)
 

@@ -92,8 +92,10 @@ class ClimbRun(TuningRun):
         }
 
     def _tried_and_left(self) -> Window | None:
-        """The window of the trial that was left in force; None once a climb has begun, and before the end."""
-        if self.left is None or not isinstance(self.controller, WarmStart) or self.controller.climb is not None:
+        """The window of the trial that was left in force; None once later windows tell of it, and before the end."""
+        if self.left is None or not isinstance(self.controller, WarmStart):
+            return None
+        if self.controller.climb is not None or self.controller.returning:
             return None
         return next((window for window in self.tried if window.pool_tuple == self.left), None)
 

@@ -30,7 +30,8 @@ def told_of_tries(settings: TuneSettings, target: Target, console: Console) -> I
             yield reporter.report
         finally:
             reporter.close()
-            said = f"Outcomes {where}: {reporter.told}, lost {reporter.lost}."
+            unanswered = ", one unanswered" if reporter.unanswered else ""
+            said = f"Outcomes {where}: {reporter.told}, lost {reporter.lost}{unanswered}."
             console.print(f"{said} {reporter.last_error}".rstrip(), soft_wrap=True)
 
 

@@ -42,6 +42,7 @@ class OutcomeLog:
         self._folder = folder
         self._segment_bytes = segment_bytes
         self._segment: OpenSegment | None = None
+        self._closed = False
         self._lock = lock_folder(folder, "keeps outcomes", 0o700)
         try:
             found = segments(folder)
@@ -66,6 +67,7 @@ class OutcomeLog:
 
     def close(self) -> None:
         """Leaves the folder to another writer."""
+        self._closed = True
         self._leave_segment()
         os.close(self._lock)
 
@@ -78,6 +80,8 @@ class OutcomeLog:
         Raises:
             StoreError: It could not be written and does not count as reported.
         """
+        if self._closed:
+            raise StoreError(f"the outcome cannot be kept: {self._folder} is left to another writer")
         if outcome.id in self._identifiers:
             return False
         line = json.dumps(outcome.as_dict(), allow_nan=False).encode() + b"\n"

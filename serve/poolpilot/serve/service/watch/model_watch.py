@@ -60,6 +60,6 @@ def _seen_in(folder: Path | None) -> tuple[object, ...]:
     try:
         place = folder.resolve(strict=True)
         found = [(path, path.stat()) for path in sorted(place.rglob("*"))]
-    except OSError:
+    except (OSError, RuntimeError):  # Python below 3.13 tells a loop of links by the latter
         return ()
     return (place, *((path, state.st_ino, state.st_size, state.st_mtime_ns) for path, state in found))

@@ -168,7 +168,7 @@ def _begun_anew(in_force: PoolTuple, look: Look, memory: Memory) -> Memory:
 def _stood_down(in_force: PoolTuple, look: Look, memory: Memory, rules: Rules) -> Step:
     """Somebody has set another tuple: it stays, and is what is verified from now on.
 
-    What was tried when they stepped in is not tried again for a while, and an open circuit goes on behind the pause.
+    What was tried when they stepped in is not tried again for a while, and an open circuit goes on afterwards.
     """
     if rules.mode is not Mode.APPLY:
         memory = _begun_anew(in_force, look, memory)
@@ -176,8 +176,6 @@ def _stood_down(in_force: PoolTuple, look: Look, memory: Memory, rules: Rules) -
     seconds = rules.guard.stand_down_s
     until_s = None if seconds is None else look.at_s + seconds
     circuit_ends_s = memory.circuit_open_until_s(look.at_s)
-    if until_s is not None and circuit_ends_s is not None:
-        until_s = max(until_s, circuit_ends_s)
     memory = _without_try(memory, look, rules)
     memory = _begun_anew(in_force, look, memory).but(
         state=State.STAND_DOWN,

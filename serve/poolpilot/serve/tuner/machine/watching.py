@@ -85,8 +85,14 @@ def in_pause(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step
     if memory.state is State.WATCH:
         return memory, memory.decision("another workload: one try may show that it is not refused as those before were")
     if memory.wait_until_s is not None and not _is_paused(look, memory):
+        if (ends_s := memory.circuit_open_until_s(look.at_s)) is not None:  # which a stand-down had taken the place of
+            memory = memory.but(state=State.OPEN_CIRCUIT, wait_until_s=ends_s, circuit_ends_s=None)
+            left_s = ends_s - look.at_s
+            return memory, memory.decision(f"the stand-down is over; the circuit is open for {left_s:.0f} s")
         chance_used = memory.opened_again and State.OPEN_CIRCUIT not in (memory.state, memory.paused)
-        memory = memory.but(state=State.WATCH, wait_until_s=None, asked_s=None, opened_again=chance_used)
+        memory = memory.but(
+            state=State.WATCH, wait_until_s=None, circuit_ends_s=None, asked_s=None, opened_again=chance_used
+        )
         return memory, memory.decision("the pause is over")
     ours = memory.state is not State.STAND_DOWN and not memory.other
     if ours and _has_watched(look, memory, rules) and _home_is_due(memory, rules):
