@@ -137,7 +137,7 @@ class _Workshop:
     def _library(self) -> ResponseCurves:
         """The response curves and those of the stores, of which ratios were kept."""
         stores = self.settings.stores
-        recorded = recorded_curves(stores, self.curves.grid, older_timer=True)  # nothing that ships learns from them here
+        recorded = recorded_curves(stores, self.curves.grid, older_timer=True)  # nothing that ships learns here
         known = tuple(curve for curve in (*self.curves.curves, *recorded) if curve.ratios)
         return ResponseCurves(grid=self.curves.grid, source=self.curves.source, curves=known)
 
