@@ -14,7 +14,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from poolpilot.agent.controllers.trial_controller import TrialController
+from poolpilot.agent.controllers.trial_controller import LONG_ENOUGH, TrialController
 from poolpilot.agent.controllers.trial_rule import MOST_DECISIONS
 from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.climbing.knob_climb import SIZE_ALONE, KnobClimbController
@@ -89,6 +89,7 @@ class WarmStart(Controller):
         """What has taken over; None while the predictor still tries."""
         wanted = settings or WarmStartSettings()
         self._returns = 0
+        self._back = list[Window]()
         self._objective = objective
         self._measurement = wanted.measurement
         self._trials = TrialController(predictor, knobs, objective, wanted.decisions, wanted.measurement)
@@ -107,8 +108,9 @@ class WarmStart(Controller):
     def suggest(self) -> Trial:
         """The next trial, or what the climb wants."""
         if self.climb is None and self._trials.finished:
-            first = self.tried[0].pool_tuple
-            return Trial(first, self._measurement.window_for(first))
+            return Trial(
+                self.tried[0].pool_tuple
+            )  # of any length: it must be back in force, however little time is left
         return self._doing.suggest()
 
     def observe(self, window: Window) -> None:
@@ -138,7 +140,7 @@ class WarmStart(Controller):
     @property
     def returning(self) -> bool:
         """Whether the first tuple is back in force and no climb has begun, so that later windows tell of it."""
-        return self._returns > 0 and self.climb is None
+        return bool(self._returns or self._back) and self.climb is None
 
     def _returned(self, window: Window) -> None:
         """Takes a window of the first tuple after the trials; a disturbed one, or one of another, tells nothing."""
@@ -147,8 +149,13 @@ class WarmStart(Controller):
         if disturbed := disturbances_of([window]):
             self.reason = disturbed[0]
             return
-        self._returns += 1
-        fall = self._objective.value(self.tried[0]) - self._objective.value(window)
+        self._back.append(window)
+        wanted_s = self._measurement.window_for(window.pool_tuple)
+        if sum(each.duration_s for each in self._back) < LONG_ENOUGH * wanted_s:
+            self.reason = f"{window.pool_tuple} is back: what it brings is measured once more"
+            return
+        fall = self._objective.value(self.tried[0]) - self._objective.value(Window.pooled(self._back))
+        self._returns, self._back = self._returns + 1, []
         if fall <= POORER or self._returns >= MOST_RETURNS:
             self._begin_climb()
             return
