@@ -108,9 +108,7 @@ class WarmStart(Controller):
     def suggest(self) -> Trial:
         """The next trial, or what the climb wants."""
         if self.climb is None and self._trials.finished:
-            return Trial(
-                self.tried[0].pool_tuple
-            )  # of any length: it must be back in force, however little time is left
+            return Trial(self.tried[0].pool_tuple)  # of any length: it must come back, however little time is left
         return self._doing.suggest()
 
     def observe(self, window: Window) -> None:
@@ -152,7 +150,8 @@ class WarmStart(Controller):
         self._back.append(window)
         wanted_s = self._measurement.window_for(window.pool_tuple)
         if sum(each.duration_s for each in self._back) < LONG_ENOUGH * wanted_s:
-            self.reason = f"{window.pool_tuple} is back: what it brings is measured once more"
+            if not self._returns:
+                self.reason = f"{window.pool_tuple} is back: what it brings is measured once more"
             return
         fall = self._objective.value(self.tried[0]) - self._objective.value(Window.pooled(self._back))
         self._returns, self._back = self._returns + 1, []
