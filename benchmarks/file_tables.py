@@ -112,12 +112,9 @@ def drawn_section() -> str:
 
 def capped_line(report: Report, head: str = "where none counts above the reference") -> str:
     """Goodputs over the reference's where none counts above it: one tuple that the sweep has misjudged tells little."""
-    judged = [result["runs"] for result in report["results"] if result["workload"] not in report["censored"]]
-    capped = {
-        name: fmean(min(run["goodput_share"], 1.0) for runs in judged for run in runs if run["method"] == name)
-        for name in report["methods"]
-        if name not in (REFERENCE, AGAIN)
-    }
+    shares = goodput_shares(report)
+    names = [name for name in report["methods"] if name not in (REFERENCE, AGAIN)]
+    capped = {name: fmean(min(each[name], 1.0) for each in shares) for name in names}
     best = sorted(capped, key=lambda name: (-capped[name], name))
     return f"* {head}: {', '.join(f'`{name}` {capped[name]:.2f}' for name in best)}\n"
 
@@ -194,10 +191,15 @@ def cost_cells(report: Report, name: str) -> list[str]:
 
 def below_default(report: Report, name: str) -> str:
     """On how many workloads a method's choice has a goodput more than 5 % below the default's."""
-    judged = [result["runs"] for result in report["results"] if result["workload"] not in report["censored"]]
-    shares = [{run["method"]: run["goodput_share"] for run in runs} for runs in judged]
+    shares = goodput_shares(report)
     below = sum(share[name] < (1.0 - WITHIN) * share[DEFAULT] for share in shares)
     return f"{below} of {len(shares)}"
+
+
+def goodput_shares(report: Report) -> list[dict[str, float]]:
+    """Goodput over the reference's of every method, for each workload that is not censored."""
+    judged = [result["runs"] for result in report["results"] if result["workload"] not in report["censored"]]
+    return [{run["method"]: run["goodput_share"] for run in runs} for runs in judged]
 
 
 def cells_of(row: Mapping[str, Any] | None) -> tuple[str, str, str]:
