@@ -144,12 +144,8 @@ class Objective(BaseModel):
         over smoothly, so that one request in time of many, which may be chance, makes no optimum.
         """
         goodput_per_s = self.goodput_per_s(window)
-        counts = {
-            name: self._within_target_per_s(name, of_class, window.duration_s)
-            for name, of_class in window.classes.items()
-        }
-        completed_per_s, in_time_per_s = window.throughput_per_s, sum(counts.values())
-        if not counts or in_time_per_s >= completed_per_s:
+        completed_per_s, in_time_per_s = window.throughput_per_s, self.in_time_per_s(window)
+        if not window.classes or in_time_per_s >= completed_per_s:
             return goodput_per_s
         clear = min(in_time_per_s * window.duration_s / CLEAR_REQUESTS + in_time_per_s / completed_per_s, 1.0)
         slope_per_s = self._slope_per_s(window)
@@ -166,6 +162,12 @@ class Objective(BaseModel):
         )
         height = min(math.log1p(late_per_s / LEAST_LATE_PER_S) / LATE_RANGE, 1.0)
         return float(self.goodput_floor_per_s * max(MOST_SLOPE_PER_S / self.goodput_floor_per_s, 1.0) ** height)
+
+    def in_time_per_s(self, window: Window) -> float:
+        """Completions a second within their class's target, whatever they weigh; all of them without classes."""
+        if not window.classes:
+            return window.throughput_per_s
+        return sum(self._within_target_per_s(name, each, window.duration_s) for name, each in window.classes.items())
 
     def share_within_target(self, window: Window) -> float:
         """Goodput over the weighted throughput, 0..1; 0 when nothing completed, 1 without classes."""

@@ -23,6 +23,7 @@ class Stage:
         digest: Digest of the file that it comes from; none where it comes from no file.
         remarks: What that file says and nothing goes by, in sentences.
         on_mariadb: Whether its server is a MariaDB, which settles and counts more slowly than a pool of ours.
+        in_virtual_time: Whether its server is simulated, so that a further one costs nothing and nothing disturbs it.
     """
 
     name: str
@@ -36,3 +37,4 @@ class Stage:
     digest: str = ""
     remarks: tuple[str, ...] = ()
     on_mariadb: bool = False
+    in_virtual_time: bool = False

@@ -25,11 +25,15 @@ def windows(short: int, long: int, short_ms: float = 10.0, scatter: int = 0) -> 
     return [seen(short, long + side * scatter, short_ms) for side in (-1, -1, 1, 1)]
 
 
-def result_of(choices: Mapping[str, tuple[Core, Sequence[Window]]], swept: frozenset[Core] = SWEPT) -> LiveResult:
+def result_of(
+    choices: Mapping[str, tuple[Core, Sequence[Window]]],
+    swept: frozenset[Core] = SWEPT,
+    objective: Objective = OBJECTIVE,
+) -> LiveResult:
     def opened() -> PoolServer:
         raise AssertionError("nothing is measured any more")
 
-    stage = Stage("mine", "ours", 0, OBJECTIVE, opened)
+    stage = Stage("mine", "ours", 0, objective, opened)
     cores = {name: core for name, (core, _) in choices.items()}
     return compared(stage, Choices(cores, {}, swept), {name: each for name, (_, each) in choices.items()})
 
@@ -91,5 +95,13 @@ def test_next_to_nothing_that_ends_is_no_comparison() -> None:
     few = {"reference": (GOOD, windows(2, 1)), "default": (DEFAULT, windows(1, 1))}
     censored = result_of({**few, "default_again": few["default"]}).censored
     assert censored is not None
-    assert "of the reference 12 requests ended in 4 s" in censored
+    assert "of the reference 12 requests ended in time in 4 s" in censored
     assert "--files.run.paired.measurement.window-s" in censored
+
+
+def test_requests_that_end_too_late_are_no_comparison_either() -> None:
+    objective = Objective(targets_ms={"short": 5.0, "long": 5.0})  # the requests of every window take longer
+    censored = result_of(CHOICES, objective=objective).censored
+    assert censored is not None
+    assert "of the reference 0 requests ended in time" in censored
+    assert "a target that can be met" in censored

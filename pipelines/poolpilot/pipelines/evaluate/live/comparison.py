@@ -30,7 +30,7 @@ FLOOR_QUANTILE = 0.975
 """Quantile of Student's t beyond which what is missing to a floor is no chance."""
 
 FEWEST = 30
-"""Requests of the reference that must end in the comparison: fewer tell no tuples apart."""
+"""Requests of the reference that must end in time in the comparison: fewer tell no tuples apart."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def compared(stage: Stage, choices: Choices, windows: Mapping[str, Sequence[Wind
         long_classes(stage),
         objective.value(pooled[AGAIN]) - objective.value(pooled[DEFAULT]),
         error_of_difference(again, default),
-        _too_few(pooled[REFERENCE]) or _censored(choices, values, errors, broken[REFERENCE], len(again)),
+        _too_few(pooled[REFERENCE], objective) or _censored(choices, values, errors, broken[REFERENCE], len(again)),
     )
 
 
@@ -133,15 +133,15 @@ def _kept(found: Mapping[str, float], broken: Mapping[str, tuple[str, ...]]) -> 
     return {name: min(value, found[DEFAULT]) if broken[name] else value for name, value in found.items()}
 
 
-def _too_few(reference: Window) -> str | None:
-    """Why nothing can be told of a workload of which next to nothing ends."""
-    completed = reference.throughput_per_s * reference.duration_s
-    if completed >= FEWEST:
+def _too_few(reference: Window, objective: Objective) -> str | None:
+    """Why nothing can be told of a workload of which next to nothing ends in time."""
+    in_time = objective.in_time_per_s(reference) * reference.duration_s
+    if in_time >= FEWEST:
         return None
     return (
-        f"of the reference {completed:.0f} requests ended in {reference.duration_s:.0f} s of the comparison, and fewer "
-        f"than {FEWEST} tell nothing: offer more, or longer windows (--files.run.paired.measurement.window-s, "
-        "--files.run.sweep.window-s)"
+        f"of the reference {in_time:.0f} requests ended in time in {reference.duration_s:.0f} s of the comparison, and "
+        f"fewer than {FEWEST} tell nothing: offer more, longer windows (--files.run.paired.measurement.window-s, "
+        "--files.run.sweep.window-s), or a target that can be met"
     )
 
 

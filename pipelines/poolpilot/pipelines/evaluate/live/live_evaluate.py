@@ -88,7 +88,8 @@ def evaluate_files(folder: Path, model: Path | None, settings: WorkloadFilesSett
     rows = {(row["workload"], row.get("file")): row for row in read_runs(settings.runs) if row.get("asked") == asked}
     done: dict[str, LiveResult] = {}
     failed: dict[str, str] = {}
-    warn([*(f"{stage.name}: {one}" for stage in stages for one in stage.remarks), *other_work()], console)
+    beside = [] if all(stage.in_virtual_time for stage in stages) else other_work()
+    warn([*(f"{stage.name}: {one}" for stage in stages for one in stage.remarks), *beside], console)
     with opened_for_more(settings.runs) as out, new_progress(console) as progress:
         bar = progress.add_task("evaluating", total=len(stages), shown="")
         for stage in stages:

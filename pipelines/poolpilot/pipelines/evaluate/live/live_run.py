@@ -15,6 +15,7 @@ from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.pipelines.evaluate.live.comparison import Choices, compared
 from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod
 from poolpilot.pipelines.evaluate.live.live_result import AGAIN, DEFAULT, REFERENCE, LiveResult
+from poolpilot.pipelines.evaluate.live.own_pools import judging_server
 from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings, paired_windows
 from poolpilot.pipelines.evaluate.stage import Stage
 
@@ -59,7 +60,7 @@ def run_workload(
     choices = choose(stage, methods, settings, on_step)
     on_step("comparison")
     rng = np.random.default_rng([settings.seed, stage.seed])
-    windows = windows_of_choices(stage, choices.cores, stage.objective, settings.paired, rng)
+    windows = windows_of_choices(stage, choices.cores, stage.objective, settings, rng)
     return compared(stage, choices, windows)
 
 
@@ -92,16 +93,18 @@ def windows_of_choices(
     stage: Stage,
     cores: Mapping[str, Core],
     objective: Objective,
-    settings: PairedSettings,
+    settings: LiveRunSettings,
     rng: np.random.Generator,
 ) -> dict[str, list[Window]]:
-    """Windows of every choice on one more server; who chose the same share them, but for the default scored again.
+    """Windows of every choice on one more server, or on one each in virtual time (see `own_pools`).
+
+    Who chose the same share them, but for the default scored again.
 
     Args:
         stage: The workload with its server.
         cores: The choices; that of the first is what the others are compared with.
         objective: What tells when it is enough.
-        settings: When it is.
+        settings: When it is, and how long a server of one choice has served before.
         rng: Source of the order.
 
     Raises:
@@ -109,15 +112,15 @@ def windows_of_choices(
     """
     names = {core: name for name, core in reversed(list(cores.items())) if name != AGAIN}
     scored = {name: core for name, core in cores.items() if name == AGAIN or names[core] == name}
-    with stage.open_server() as server:
-        each = paired_windows(server, list(scored.values()), objective, settings, rng)
+    with judging_server(stage, settings.warm_up_s) as server:
+        each = paired_windows(server, list(scored.values()), objective, settings.paired, rng)
     found = dict(zip(scored, each, strict=True))
     return {name: found[name if name == AGAIN else names[core]] for name, core in cores.items()}
 
 
 def _swept(stage: Stage, settings: LiveRunSettings, on_swept: OnSwept) -> tuple[WorkloadSweep, Core]:
     """The sweep of a workload, and the default, which is among its tuples."""
-    with stage.open_server() as server:
+    with judging_server(stage, settings.warm_up_s) as server:
         tuples = settings.grid.on(server.knobs).tuples
         default = server.tuple_in_force()
         wanted = [default, *(default.with_core(one.core) for one in tuples if one.core != default.core)]

@@ -108,7 +108,7 @@ def _simulated(workload: dict[str, Any], values: Mapping[str, Any], _: LabPlace)
     machine = Machine.model_validate_json(json.dumps(modelled), strict=True)
     scenario = Scenario(made, machine, backlog_limit=backlog_limit(made))
     _simulated_once(scenario)
-    return _stage_of(made, scenario.objective, scenario.open)
+    return replace(_stage_of(made, scenario.objective, scenario.open), in_virtual_time=True)
 
 
 def _mariadb(workload: dict[str, Any], _: Mapping[str, Any], place: LabPlace) -> Stage:

@@ -137,7 +137,7 @@ def run_suite_cell(
     # First comes what the others are compared with.
     cores = {DEFAULT: choices.cores[DEFAULT], **choices.cores, **constants}
     rng = np.random.default_rng([whole.live.seed, stage.seed])
-    windows = windows_of_choices(stage, cores, judged(objective), whole.live.paired, rng)
+    windows = windows_of_choices(stage, cores, judged(objective), whole.live, rng)
     first = {REFERENCE: windows[REFERENCE]}
     live = compared(stage, replace(choices, cores=cores), {**first, **windows})
     return _result(stage, cores, asked.abstained(), windows, live)
