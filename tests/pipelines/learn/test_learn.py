@@ -19,6 +19,7 @@ from poolpilot.pipelines.learn.machine_check import MachineCheck
 from poolpilot.pipelines.learn.own_records import OWN, OwnRecords
 from poolpilot.pipelines.learn.simulated_collection import SimulatedCollection
 from poolpilot.pipelines.production.model_shelf import ModelShelf
+from poolpilot.pipelines.store.records import StagingStore
 
 Run = Callable[..., LearnReport]
 
@@ -224,3 +225,11 @@ def test_workloads_to_judge_by_are_not_counted_as_something_to_fit_to(
     given, reasons = calibration_of(monkeypatch, run_learn, {"train": 3, "validation": 9}, StoreError("asked for"))
     assert given == []
     assert reasons == ["3 live workloads to learn from are complete and 4 are needed"]
+
+
+def test_records_that_nothing_may_learn_from_end_it_before_anything_is_collected(run_learn: Run) -> None:
+    out = run_learn().out
+    windows = StagingStore(OwnRecords(out / "records").store("simulated")).windows
+    windows.append(windows.scan().slice(3, 1).to_pylist(), "again")
+    with pytest.raises(StoreError, match=r"repeats .*: remove one of them"):
+        run_learn()

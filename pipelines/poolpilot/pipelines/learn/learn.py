@@ -142,6 +142,7 @@ class _Learning:
             self.console.print(f"Going on with the run that was stopped in {self.settings.out}.", soft_wrap=True)
         self.console.print(f"Learning for {self.settings.minutes:g} minutes: {plan.in_words()}.", soft_wrap=True)
         self._say_what_would_be_set()
+        warn(self.records.check(), self.console)
         with self.tree.root():
             self._stage("check", partial(self._check, plan), {})
             for number in range(1, plan.rounds + 1):

@@ -12,6 +12,7 @@ from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurve
 from poolpilot.pipelines.learn.learn_settings import Staged
 from poolpilot.pipelines.learn.learning_plan import ORDER
 from poolpilot.pipelines.store.dataset import read_dataset
+from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck
 from poolpilot.pipelines.store.records import StagingStore
 from poolpilot.pipelines.store.views import connect
 from poolpilot.pipelines.train.recorded_curves import curve_of_sweep
@@ -52,6 +53,18 @@ class OwnRecords:
     def store(self, server: Staged) -> Path:
         """Folder of the store of a kind of server."""
         return self.folder / server
+
+    def check(self) -> list[str]:
+        """Looks for faults before anything is learned: what `poolpilot records check` finds in each store by itself.
+
+        Returns:
+            What is only to be known, as sentences.
+
+        Raises:
+            StoreError: A store holds what nothing may learn from.
+        """
+        begun = [store for store in map(self.store, ORDER) if StagingStore(store).workloads.segments]
+        return [said for store in begun for said in RecordCheck.of([CheckedStore(store)]).refuse()]
 
     def coverage(self) -> list[dict[str, Any]]:
         """One row for each kind of server and split that has complete sweeps."""

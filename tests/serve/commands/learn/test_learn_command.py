@@ -17,6 +17,7 @@ from poolpilot.pipelines.production.model_shelf import ModelShelf
 from poolpilot.pipelines.production.outcome_store import OutcomeStore
 from poolpilot.serve.commands.presentation.exit_codes import INTERRUPTED, REFUSED
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
+from poolpilot.serve.service.outcomes.outcome_segments import segment_path
 from poolpilot.serve.service.outcomes.reported_outcome import ReportedOutcome
 from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 from poolpilot.serve.service.served_models import ServedModels
@@ -95,6 +96,16 @@ def test_outcomes_that_are_taken_in_twice_count_once(invoke: Invoke, out: Path, 
     for shown in ("outcomes taken in", ""):
         result = invoke("learn", "--minutes", "0", "--outcomes", tmp_path / "outcomes", "--out", out)
         assert (result.code, "outcomes taken in" in result.out) == (0, bool(shown))
+
+
+def test_line_of_another_version_is_told_and_ends_nothing(invoke: Invoke, out: Path, tmp_path: Path) -> None:
+    reported(tmp_path / "outcomes", promoted(out, "good"), 0.1)
+    segment = segment_path(tmp_path / "outcomes", 1)
+    segment.write_bytes(b'{"id": "old", "schema": 1}\n' + segment.read_bytes())
+    result = invoke("learn", "--minutes", "0", "--outcomes", tmp_path / "outcomes", "--out", out)
+    assert result.code == 0, result.err
+    assert f"line 1 of {segment} is no outcome" in result.out
+    assert len(list(OutcomeStore(out / "records").read())) == 40
 
 
 def test_mistakes_are_sentences(invoke: Invoke, out: Path, tmp_path: Path) -> None:

@@ -35,6 +35,11 @@ def test_line_that_is_no_outcome_is_named(tmp_path: Path, outcome_values: dict[s
     segment_path(tmp_path, 1).write_text(text, encoding="utf-8")
     with pytest.raises(StoreError, match=r"line 2 of .*outcomes-00000001\.jsonl is no outcome"):
         list(read_outcomes(tmp_path))
+    told: list[str] = []
+    segment_path(tmp_path, 2).write_text(line(outcome_values, "b"), encoding="utf-8")
+    assert [outcome.id for outcome in read_outcomes(tmp_path, told.append)] == ["a", "b"]
+    assert len(told) == 1, "who wants to be told goes on without it"
+    assert told[0].startswith("line 2 of ")
 
 
 def test_missing_folder_is_a_sentence(tmp_path: Path) -> None:

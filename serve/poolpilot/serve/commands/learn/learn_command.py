@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.console import Console
 from rich.table import Table
 
-from poolpilot.env.output import check_folder, terminal, write_json
+from poolpilot.env.output import check_folder, terminal, warn, write_json
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.exit_codes import REFUSED
 
@@ -49,7 +51,8 @@ def run(settings: "LearnSettings", json_path: Path | None) -> None:
 
     console = terminal()
     check_folder(json_path)
-    given = () if settings.outcomes is None else reported_outcomes(settings.outcomes)
+    left_out = partial(_told, console)
+    given = () if settings.outcomes is None else reported_outcomes(settings.outcomes, left_out)
     try:
         report = learn(settings, console, given)
     except KeyboardInterrupt:
@@ -61,8 +64,16 @@ def run(settings: "LearnSettings", json_path: Path | None) -> None:
         raise typer.Exit(REFUSED)
 
 
-def reported_outcomes(folder: Path) -> Iterator["ProductionOutcome"]:
+def _told(console: Console, reason: str) -> None:
+    warn([f"{reason}: it is left out"], console)
+
+
+def reported_outcomes(folder: Path, on_left_out: Callable[[str], None]) -> Iterator["ProductionOutcome"]:
     """What the service has kept, as staging takes it in.
+
+    Args:
+        folder: Where it keeps them.
+        on_left_out: Is told of each line that is no outcome.
 
     Raises:
         StoreError: The folder or a segment cannot be read.
@@ -70,7 +81,7 @@ def reported_outcomes(folder: Path) -> Iterator["ProductionOutcome"]:
     from poolpilot.pipelines.production.production_outcome import ProductionOutcome
     from poolpilot.serve.service.outcomes.outcome_segments import read_outcomes
 
-    for outcome in read_outcomes(folder):
+    for outcome in read_outcomes(folder, on_left_out):
         before, after = outcome.request.windows
         yield ProductionOutcome(
             id=outcome.id,

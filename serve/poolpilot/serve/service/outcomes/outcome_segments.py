@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from poolpilot.errors import StoreError
@@ -17,19 +17,30 @@ WRITER = re.compile(r"replica-\d{3,}")
 _IDENTIFIER = re.compile(rb'\{"id": "([A-Za-z0-9._:-]+)"')
 
 
-def read_outcomes(folder: Path) -> Iterator[ReportedOutcome]:
+def read_outcomes(folder: Path, on_left_out: Callable[[str], None] | None = None) -> Iterator[ReportedOutcome]:
     """Gives the outcomes of a folder in the order in which they were reported; it may be written to meanwhile.
 
     After its own come those of the folders of several writers in it, one writer after another. One whose identifier
     came before is left out: what could not be taken back, or was kept by another writer, may have been reported again.
 
+    Args:
+        folder: The folder.
+        on_left_out: Is told of each whole line that is no outcome, as one of another version's schema; without it the
+            first ends the reading.
+
     Raises:
-        StoreError: The folder or a segment cannot be read, or a whole line is no outcome.
+        StoreError: The folder or a segment cannot be read, or a whole line is no outcome and nobody is told.
     """
     given: set[str] = set()
     for segment in _segments_of_all(folder):
         for number, line in enumerate(whole_lines(segment), 1):
-            outcome = _outcome(f"line {number} of {segment}", line)
+            try:
+                outcome = _outcome(f"line {number} of {segment}", line)
+            except StoreError as error:
+                if on_left_out is None:
+                    raise
+                on_left_out(str(error))
+                continue
             if outcome.id not in given:
                 given.add(outcome.id)
                 yield outcome
@@ -39,7 +50,7 @@ def _outcome(where: str, line: bytes) -> ReportedOutcome:
     try:
         return ReportedOutcome.from_json(json.loads(line))
     except (ValueError, RecursionError, RequestError) as error:
-        raise StoreError(f"{where} is no outcome ({error}); move this file away") from error
+        raise StoreError(f"{where} is no outcome ({error})") from error
 
 
 def segments(folder: Path) -> list[Path]:
