@@ -207,7 +207,7 @@ def test_outcomes_are_kept_where_learn_takes_them_in(invoke: Invoke, tmp_path: P
     options = ("--mode", "apply", "--seconds", 60, "--outcomes", folder)
     result = invoke("tune", *SIMULATED, *QUICK, *options)
     assert (result.code, result.err) == (0, "")
-    kept = list(reported_outcomes(folder))
+    kept = list(reported_outcomes(folder, pytest.fail))
     assert f"Outcomes kept in {folder}: {len(kept)}, lost 0." in result.out
     assert kept
     assert {(one.model_digest, one.propensity) for one in kept} == {(load_curves().digest, 1.0)}
@@ -215,7 +215,7 @@ def test_outcomes_are_kept_where_learn_takes_them_in(invoke: Invoke, tmp_path: P
     assert OutcomeStore(tmp_path / "records").take_in(kept) == len(kept)
     again = invoke("tune", *SIMULATED, *QUICK, *options, "--log", tmp_path / "knows nothing")
     assert again.code == 0
-    assert len({one.id for one in reported_outcomes(folder)}) > len(kept), "what was kept before stays"
+    assert len({one.id for one in reported_outcomes(folder, pytest.fail)}) > len(kept), "what was kept before stays"
 
 
 def test_outcomes_that_cannot_be_kept_are_told_before_anything_is_set(invoke: Invoke, tmp_path: Path) -> None:

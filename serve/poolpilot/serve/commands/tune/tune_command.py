@@ -13,6 +13,7 @@ from poolpilot.env.tuning.way_back import restoring
 from poolpilot.serve.commands.options.remote_options import REMOTE_PANEL
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.tune.decisions_folder import decisions_folder
+from poolpilot.serve.commands.tune.followed_model import followed_model
 from poolpilot.serve.commands.tune.introduction import introduction
 from poolpilot.serve.commands.tune.keeper import keep_watch
 from poolpilot.serve.commands.tune.told_of_tries import told_of_tries
@@ -21,7 +22,6 @@ from poolpilot.serve.commands.tune.tuner_parts import (
     caution_for,
     challenger_for,
     outside_of,
-    predictor_for,
     rules_for,
 )
 from poolpilot.serve.commands.tune.tuner_screen import TunerScreen, summary, summary_table
@@ -85,11 +85,12 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
             closing(log),
             _page(settings, folder, console),
             told_of_tries(settings, target, console) as on_tried,
+            followed_model(settings, console) as predictor,
             _way_back(settings, target, console),
         ):
             loop = TunerLoop(
                 target,
-                predictor_for(settings),
+                predictor,
                 rules,
                 settings.measurement,
                 outside_of(settings, target, folder),
