@@ -17,7 +17,7 @@ from typing import Any
 
 from pages import percent, read_report
 from poolpilot.env.output import write_json
-from poolpilot.pipelines.evaluate.live.live_result import AGAIN, DEFAULT, REFERENCE
+from poolpilot.pipelines.evaluate.live.judging.live_result import AGAIN, DEFAULT, REFERENCE
 from poolpilot.pipelines.evaluate.statistics.regret_statistics import WITHIN
 from rival_tables import between
 

@@ -40,11 +40,11 @@ from poolpilot.models.latent.shipped import advisor_for
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
 from poolpilot.pipelines.collect.workload_record import keep_sweep, shared_context, workload_row
+from poolpilot.pipelines.evaluate.live.judging.paired_windows import PairedSettings
 from poolpilot.pipelines.evaluate.live.live_evaluate import networks
 from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod, methods_on
 from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings
 from poolpilot.pipelines.evaluate.live.method_settings import MariadbPace, MethodSettings
-from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings
 from poolpilot.pipelines.evaluate.live.whole_cycles import methods_in_cycles
 from poolpilot.pipelines.evaluate.suite.suite_objectives import OBJECTIVES
 from poolpilot.pipelines.evaluate.suite.suite_report import SuiteReport

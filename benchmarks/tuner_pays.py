@@ -40,7 +40,7 @@ from poolpilot.errors import PoolPilotError, ServerError
 from poolpilot.featurizer.window import Window
 from poolpilot.pipelines.demo.production.phase_seen import PhaseSeen, watched
 from poolpilot.pipelines.evaluate.lab_stage import lab_stage
-from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings, error_of_difference, paired_windows
+from poolpilot.pipelines.evaluate.live.judging.paired_windows import PairedSettings, error_of_difference, paired_windows
 from poolpilot.pipelines.evaluate.statistics.regret_statistics import clustered_interval
 from poolpilot.pipelines.evaluate.suite.suite_objectives import OBJECTIVES, judged
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs

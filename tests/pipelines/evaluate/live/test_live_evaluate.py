@@ -14,10 +14,10 @@ from poolpilot.agent.controllers.warm_start import MARIADB_WARM_START
 from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.errors import ServerError, SettingError
 from poolpilot.pipelines.evaluate.live import live_evaluate
+from poolpilot.pipelines.evaluate.live.judging.live_result import DEFAULT, LiveResult, MethodRun
 from poolpilot.pipelines.evaluate.live.live_evaluate import WorkloadFilesSettings, evaluate_files
 from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod
 from poolpilot.pipelines.evaluate.live.live_report import LiveReport
-from poolpilot.pipelines.evaluate.live.live_result import DEFAULT, LiveResult, MethodRun
 from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings
 from poolpilot.pipelines.evaluate.live.method_settings import MariadbPace, MethodSettings
 from poolpilot.pipelines.evaluate.live.whole_cycles import methods_in_cycles, run_in_cycles

@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from poolpilot.pipelines.evaluate.live.judging.live_result import LiveResult, MethodRun
 from poolpilot.pipelines.evaluate.live.live_report import LeftOut, LiveReport
-from poolpilot.pipelines.evaluate.live.live_result import LiveResult, MethodRun
 from poolpilot.pipelines.evaluate.live.live_tables import cost_table, value_table
 from poolpilot.serve.commands.main import build
 

@@ -12,9 +12,9 @@ from poolpilot.env.servers.curve import CurveServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.predictor import Predictor
+from poolpilot.pipelines.evaluate.live.judging.paired_windows import PairedSettings
 from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings
 from poolpilot.pipelines.evaluate.live.method_settings import MariadbPace
-from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings
 from poolpilot.pipelines.evaluate.stage import Stage
 from poolpilot.pipelines.evaluate.suite import suite_run
 from poolpilot.pipelines.evaluate.suite.suite_report import SuiteReport

@@ -20,9 +20,9 @@ from poolpilot.models.champion import CHAMPIONS, load_champion
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.pipelines.evaluate.evaluate import EvaluateSettings
+from poolpilot.pipelines.evaluate.live.judging.live_result import LiveResult
 from poolpilot.pipelines.evaluate.live.live_methods import EvaluatedMethods, methods_on
 from poolpilot.pipelines.evaluate.live.live_report import LeftOut, LiveReport
-from poolpilot.pipelines.evaluate.live.live_result import LiveResult
 from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings, run_workload
 from poolpilot.pipelines.evaluate.live.method_settings import MariadbPace, MethodSettings
 from poolpilot.pipelines.evaluate.live.whole_cycles import methods_in_cycles, run_in_cycles

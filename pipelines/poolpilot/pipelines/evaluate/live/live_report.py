@@ -9,7 +9,7 @@ import numpy as np
 from rich.console import Group
 
 from poolpilot.env.objective import regret
-from poolpilot.pipelines.evaluate.live.live_result import REFERENCE, LiveResult, MethodRun
+from poolpilot.pipelines.evaluate.live.judging.live_result import REFERENCE, LiveResult, MethodRun
 from poolpilot.pipelines.evaluate.live.live_tables import cost_table, tries_table, value_table
 from poolpilot.pipelines.evaluate.statistics.regret_statistics import WITHIN, clustered_interval
 

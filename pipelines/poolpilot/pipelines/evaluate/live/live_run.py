@@ -12,11 +12,11 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.tuning.loop import tune
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.machine_grid import MachineGrid
-from poolpilot.pipelines.evaluate.live.comparison import Choices, compared
+from poolpilot.pipelines.evaluate.live.judging.comparison import Choices, compared
+from poolpilot.pipelines.evaluate.live.judging.live_result import AGAIN, DEFAULT, REFERENCE, LiveResult
+from poolpilot.pipelines.evaluate.live.judging.own_pools import judging_server
+from poolpilot.pipelines.evaluate.live.judging.paired_windows import PairedSettings, paired_windows
 from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod
-from poolpilot.pipelines.evaluate.live.live_result import AGAIN, DEFAULT, REFERENCE, LiveResult
-from poolpilot.pipelines.evaluate.live.own_pools import judging_server
-from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings, paired_windows
 from poolpilot.pipelines.evaluate.stage import Stage
 
 

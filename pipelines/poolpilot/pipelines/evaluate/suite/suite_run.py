@@ -20,12 +20,12 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.predictor import Predictor
 from poolpilot.pipelines.evaluate.lab_stage import lab_stage
-from poolpilot.pipelines.evaluate.live.comparison import compared
+from poolpilot.pipelines.evaluate.live.judging.comparison import compared
+from poolpilot.pipelines.evaluate.live.judging.live_result import DEFAULT, REFERENCE, LiveResult
+from poolpilot.pipelines.evaluate.live.judging.paired_windows import PairedSettings, round_values
 from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod
-from poolpilot.pipelines.evaluate.live.live_result import DEFAULT, REFERENCE, LiveResult
 from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings, OnSwept, choose, windows_of_choices
 from poolpilot.pipelines.evaluate.live.method_settings import MariadbPace
-from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings, round_values
 from poolpilot.pipelines.evaluate.live.whole_cycles import run_in_cycles
 from poolpilot.pipelines.evaluate.stage import Stage
 from poolpilot.pipelines.evaluate.suite.server_view import ServerView

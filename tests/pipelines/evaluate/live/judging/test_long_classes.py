@@ -4,7 +4,7 @@ import pytest
 
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
-from poolpilot.pipelines.evaluate.live.long_classes import long_classes
+from poolpilot.pipelines.evaluate.live.judging.long_classes import long_classes
 from poolpilot.pipelines.evaluate.stage import Stage
 
 

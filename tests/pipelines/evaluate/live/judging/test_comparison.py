@@ -11,8 +11,8 @@ from poolpilot.env.measurement.sweep import Core
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.featurizer.window import Window
-from poolpilot.pipelines.evaluate.live.comparison import Choices, beyond, broken_by, compared
-from poolpilot.pipelines.evaluate.live.live_result import LiveResult
+from poolpilot.pipelines.evaluate.live.judging.comparison import Choices, beyond, broken_by, compared
+from poolpilot.pipelines.evaluate.live.judging.live_result import LiveResult
 from poolpilot.pipelines.evaluate.stage import Stage
 
 DEFAULT, GOOD, GREEDY, BETWEEN = (2, 3, 500), (8, 3, 500), (64, 3, 500), (12, 3, 500)

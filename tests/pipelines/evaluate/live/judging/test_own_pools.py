@@ -9,7 +9,7 @@ from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
-from poolpilot.pipelines.evaluate.live.own_pools import OwnPools, judging_server
+from poolpilot.pipelines.evaluate.live.judging.own_pools import OwnPools, judging_server
 from poolpilot.pipelines.evaluate.stage import Stage
 
 QUERY = RequestClass("query", (Step("cpu", us=100.0), Step("wait", us=4000.0)), target_ms=50.0)

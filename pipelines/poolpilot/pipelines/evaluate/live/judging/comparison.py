@@ -12,9 +12,9 @@ from poolpilot.env.measurement.sweep import Core
 from poolpilot.env.objective import Objective, regret
 from poolpilot.env.tuning.loop import TuningStep, TuningTrace
 from poolpilot.featurizer.window import Window
-from poolpilot.pipelines.evaluate.live.live_result import AGAIN, DEFAULT, REFERENCE, LiveResult, MethodRun
-from poolpilot.pipelines.evaluate.live.long_classes import long_classes
-from poolpilot.pipelines.evaluate.live.paired_windows import error_of_difference, errors_of, round_values
+from poolpilot.pipelines.evaluate.live.judging.live_result import AGAIN, DEFAULT, REFERENCE, LiveResult, MethodRun
+from poolpilot.pipelines.evaluate.live.judging.long_classes import long_classes
+from poolpilot.pipelines.evaluate.live.judging.paired_windows import error_of_difference, errors_of, round_values
 from poolpilot.pipelines.evaluate.stage import Stage
 
 UNSAFE = 0.8

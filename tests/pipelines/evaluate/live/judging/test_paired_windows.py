@@ -13,7 +13,12 @@ from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
-from poolpilot.pipelines.evaluate.live.paired_windows import PairedSettings, errors_of, paired_windows, round_values
+from poolpilot.pipelines.evaluate.live.judging.paired_windows import (
+    PairedSettings,
+    errors_of,
+    paired_windows,
+    round_values,
+)
 
 CURVE = [(1, 100), (16, 1200), (64, 600)]
 CORES = [(16, 3, 10), (1, 3, 10), (64, 3, 10)]
