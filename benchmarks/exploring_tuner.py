@@ -42,7 +42,7 @@ from poolpilot.pipelines.progress_bars import progress_bars
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.machine.decision import Decision, Mode
-from poolpilot.serve.tuner.machine.look import Look
+from poolpilot.serve.tuner.machine.evidence.look import Look
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.tuner_loop import TunerLoop
 from tuner_day import best_per_s

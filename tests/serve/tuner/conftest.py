@@ -14,7 +14,7 @@ from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettin
 from poolpilot.serve.tuner.known.known_workloads import KnownWorkloads
 from poolpilot.serve.tuner.machine.decide import decide
 from poolpilot.serve.tuner.machine.decision import Decision, Mode, State
-from poolpilot.serve.tuner.machine.look import Look, Proposal, Reading
+from poolpilot.serve.tuner.machine.evidence.look import Look, Proposal, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.why_not import Rules
 

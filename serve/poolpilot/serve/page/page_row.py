@@ -9,7 +9,7 @@ from typing import Any, Self
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.decision_log import LoggedDecision
 from poolpilot.serve.tuner.machine.decision import State
-from poolpilot.serve.tuner.machine.look import Proposal, Reading
+from poolpilot.serve.tuner.machine.evidence.look import Proposal, Reading
 
 LONGEST_REASON = 500
 """Characters."""

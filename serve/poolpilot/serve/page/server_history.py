@@ -16,7 +16,7 @@ from poolpilot.serve.page.log_tail import LogTail
 from poolpilot.serve.page.page_row import PageRow
 from poolpilot.serve.tuner.decision_log import NAME, LoggedDecision
 from poolpilot.serve.tuner.machine.decision import Decision, State
-from poolpilot.serve.tuner.machine.look import Look
+from poolpilot.serve.tuner.machine.evidence.look import Look
 
 KEPT = 5000
 """Decisions; seven hours of windows of five seconds."""

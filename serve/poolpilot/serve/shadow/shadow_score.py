@@ -15,8 +15,8 @@ from typing import Any
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.shadow.challenger import acted_on
 from poolpilot.serve.tuner.decision_log import LoggedDecision
-from poolpilot.serve.tuner.machine.look import Reading
-from poolpilot.serve.tuner.machine.paired_trial import noise_of
+from poolpilot.serve.tuner.machine.evidence.look import Reading
+from poolpilot.serve.tuner.machine.evidence.paired_trial import noise_of
 
 MARGIN = 0.01
 """A challenger that is not worse by more than this in ln goodput may take over."""

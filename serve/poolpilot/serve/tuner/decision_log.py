@@ -21,7 +21,7 @@ from poolpilot.env.durability.durable_writes import write_whole
 from poolpilot.env.durability.folder_lock import lock_folder
 from poolpilot.errors import StoreError, TakenFolderError
 from poolpilot.serve.tuner.machine.decision import Decision
-from poolpilot.serve.tuner.machine.look import Look
+from poolpilot.serve.tuner.machine.evidence.look import Look
 from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.why_not import Rules
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.decision_log import LoggedDecision
 from poolpilot.serve.tuner.machine.decision import Decision, State
-from poolpilot.serve.tuner.machine.look import Reading
-from poolpilot.serve.tuner.machine.paired_trial import PairedTrial, noise_of
+from poolpilot.serve.tuner.machine.evidence.look import Reading
+from poolpilot.serve.tuner.machine.evidence.paired_trial import PairedTrial, noise_of
 
 Z_95 = 1.96
 LATEST = 8

@@ -12,7 +12,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.guard.hours import Hours
 from poolpilot.serve.tuner.machine.decide import decide
 from poolpilot.serve.tuner.machine.decision import Mode, State
-from poolpilot.serve.tuner.machine.look import Look, Proposal
+from poolpilot.serve.tuner.machine.evidence.look import Look, Proposal
 
 MakeDrive = Callable[..., Drive]
 FAR = PoolTuple(16, 3, 500)

@@ -12,7 +12,7 @@ from tests.serve.tuner.conftest import HOME, Drive, rising, rules
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.predictor import Prediction
 from poolpilot.serve.tuner.machine.decide import decide
-from poolpilot.serve.tuner.machine.look import LEAST, MOST, MOST_GAIN, Look, Proposal, Reading
+from poolpilot.serve.tuner.machine.evidence.look import LEAST, MOST, MOST_GAIN, Look, Proposal, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
 
 ANY_NUMBER = st.integers(min_value=-(2**70), max_value=2**70)

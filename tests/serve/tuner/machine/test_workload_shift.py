@@ -10,7 +10,7 @@ from tests.serve.tuner.conftest import HOME, Drive, flat, rising, rules
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.machine.another_workload import WorkloadShift, shift_of
 from poolpilot.serve.tuner.machine.decision import State
-from poolpilot.serve.tuner.machine.look import Reading
+from poolpilot.serve.tuner.machine.evidence.look import Reading
 
 RULES = rules()
 BETTER = PoolTuple(16, 3, 500)

@@ -124,6 +124,7 @@ class ProductionDemo:
 
     def _tuned_arm(self, place: LoadedLab) -> list[PhaseSeen]:
         with place.restarted(), self._tuner(place, "shifts", *self._tuner_flags()) as child:
+            child.until_begun(self.settings.deadline_s)  # on a busy machine the load might end before
             return self._through(place, "a tuner that applies", self.settings.tuner_s, child)
 
     def _through(self, place: LoadedLab, arm: str, seconds: float, tuner: TunerChild | None = None) -> list[PhaseSeen]:

@@ -14,6 +14,7 @@ from typing import Self
 from pydantic import BaseModel
 
 from poolpilot.env.tuning.journal import FOLDER_VARIABLE
+from poolpilot.errors import ServerError
 
 POOLPILOT = (sys.executable, "-c", "from poolpilot.serve.commands.main import main; main()")
 OWN_VARIABLES = "POOLPILOT_TUNE_"
@@ -38,6 +39,7 @@ class TunerChild:
         self.journals = journals
         """Folder of its journal."""
         self._say = say
+        self._spoke = threading.Event()
         self._process = subprocess.Popen(
             [*_tied(), *POOLPILOT, "tune", f"F={defaults_file}", *options],
             env=_environment(journals),
@@ -54,6 +56,15 @@ class TunerChild:
     def alive(self) -> bool:
         """Whether it runs."""
         return self._process.poll() is None
+
+    def until_begun(self, within_s: float) -> None:
+        """Waits until it has reached the server, of which its first line tells, or has ended.
+
+        Raises:
+            ServerError: It is silent for too long.
+        """
+        if not self._spoke.wait(within_s):
+            raise ServerError(f"the tuner has not begun within {within_s:g} s")
 
     def kill(self) -> None:
         """Ends it by SIGKILL, as the kernel does where memory is short: it cannot take anything back."""
@@ -86,6 +97,8 @@ class TunerChild:
         for line in self._process.stdout:
             if line.strip():
                 self._say(line.rstrip())
+                self._spoke.set()
+        self._spoke.set()
 
 
 def flags_of(section: str, settings: BaseModel) -> list[str]:

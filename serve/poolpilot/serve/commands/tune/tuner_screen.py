@@ -10,7 +10,7 @@ from rich.table import Table
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.machine.decision import Decision, State
-from poolpilot.serve.tuner.machine.look import Look
+from poolpilot.serve.tuner.machine.evidence.look import Look
 from poolpilot.serve.tuner.machine.memory import Memory
 
 QUIET = ("watching:",)

@@ -14,7 +14,7 @@ from typing_extensions import override
 from poolpilot.serve.commands.tune.tuner_screen import TunerScreen
 from poolpilot.serve.commands.tuning.sparkline import ASCII_LEVELS, BLOCKS, sparkline
 from poolpilot.serve.tuner.machine.decision import Decision, State
-from poolpilot.serve.tuner.machine.look import Look
+from poolpilot.serve.tuner.machine.evidence.look import Look
 
 SHOWN_WINDOWS = 60
 """A line of 80 columns holds so many beside their name."""

@@ -21,7 +21,7 @@ from poolpilot.serve.commands.tune.account_table import account_table, account_v
 from poolpilot.serve.commands.tune.replayed_log import ReplayedLog
 from poolpilot.serve.shadow.shadow_score import score_of
 from poolpilot.serve.tuner.decision_log import NAME, LoggedDecision, read_log
-from poolpilot.serve.tuner.machine.look import Proposal
+from poolpilot.serve.tuner.machine.evidence.look import Proposal
 from poolpilot.serve.tuner.tuning_account import TuningAccount
 
 HELP = (

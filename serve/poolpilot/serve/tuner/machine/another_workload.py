@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from poolpilot.serve.tuner.known.known_workloads import mean_ratios, ratio_distance
 from poolpilot.serve.tuner.machine.decision import State
-from poolpilot.serve.tuner.machine.look import Look, Reading
+from poolpilot.serve.tuner.machine.evidence.look import Look, Reading
+from poolpilot.serve.tuner.machine.evidence.paired_trial import noise_of, usual_scatter
 from poolpilot.serve.tuner.machine.memory import Memory, Refusal
-from poolpilot.serve.tuner.machine.paired_trial import noise_of, usual_scatter
 from poolpilot.serve.tuner.machine.why_not import Rules
 
 NOISES = 3.0
@@ -84,7 +84,11 @@ def _scatter(readings: Sequence[Reading]) -> float:
 
 
 def watched_anew(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Memory:
-    """What is remembered once another workload has come, with its first window."""
+    """What is remembered once another workload has come, with its first window.
+
+    Where what was found at first is in force, and a try may have left it so, latency is held against that of before.
+    """
+    left = memory.aftermath if memory.verified == memory.home else None
     return memory.but(
         state=State.WATCH,
         workload=memory.workload + 1,
@@ -96,7 +100,9 @@ def watched_anew(reading: Reading, look: Look, memory: Memory, rules: Rules) -> 
         journey=None,
         goal=None,
         refusals=_lasting(memory),
-        risen=0.0,
+        risen=0.0 if left is None else left.risen((reading,)),
+        gained=0.0 if left is None else left.gained((reading,)),
+        aftermath=None if left is None else left.after_change(),
         rows_lost=0.0,
         rows_variance=0.0,
         check_home=True,
@@ -109,6 +115,39 @@ def watched_anew(reading: Reading, look: Look, memory: Memory, rules: Rules) -> 
         taken_back_under=(),
         ways_round=0,
     )
+
+
+def left_so(reading: Reading, memory: Memory, rules: Rules) -> Memory | None:
+    """What is remembered where a try has left the pool as a window shows it; None where it is another workload.
+
+    A change that follows directly upon a try is the try's where requests look like those before, unless what is
+    verified does worse than the first tuple did: then that must get its chance, whoever is to blame.
+    """
+    left = memory.aftermath
+    if left is None or not _looks_alike(reading, memory, rules) or not left.does(reading, rules.guard):
+        return None
+    left = left.after_change()
+    return memory.but(
+        baseline=(reading,), other=0, risen=left.risen((reading,)), gained=left.gained((reading,)), aftermath=left
+    )
+
+
+def _looks_alike(reading: Reading, memory: Memory, rules: Rules) -> bool:
+    """Whether a window may be of the workload that is watched, by its ratios; that of a poorer pool lies 0.26 away."""
+    apart = ratio_distance(reading.ratios, mean_ratios(each.ratios for each in memory.baseline))
+    return math.isinf(apart) or apart <= _least_apart(memory.baseline, memory.watched, rules)
+
+
+def watched_on(reading: Reading, memory: Memory, rules: Rules) -> Memory:
+    """With a further window of the workload in force; what a try has left is known once there are enough."""
+    enough = rules.pace.baseline_windows
+    memory = memory.but(baseline=(*memory.baseline, reading)[-2 * enough :], other=0)
+    if memory.aftermath is None:
+        return memory
+    left = memory.aftermath.after_window()
+    if left.changed:
+        memory = memory.but(risen=left.risen(memory.baseline), gained=left.gained(memory.baseline))
+    return memory.but(aftermath=left if left.windows < enough else None)
 
 
 def spared(memory: Memory, rules: Rules) -> int:

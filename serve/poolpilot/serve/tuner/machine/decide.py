@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.machine.decision import Mode, State
-from poolpilot.serve.tuner.machine.look import Look, Reading
+from poolpilot.serve.tuner.machine.evidence.look import Look, Reading
 from poolpilot.serve.tuner.machine.memory import Memory, Refusal
 from poolpilot.serve.tuner.machine.rolling_back import rolled_back
 from poolpilot.serve.tuner.machine.steps import Step

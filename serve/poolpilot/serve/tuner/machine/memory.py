@@ -7,8 +7,9 @@ from pydantic import BaseModel, ConfigDict
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.known.known_workloads import KnownWorkloads, WorkloadLook, sight_of
 from poolpilot.serve.tuner.machine.decision import Decision, State
-from poolpilot.serve.tuner.machine.look import Reading
-from poolpilot.serve.tuner.machine.paired_trial import Z_ONE_SIDED_95, PairedTrial
+from poolpilot.serve.tuner.machine.evidence.aftermath import Aftermath
+from poolpilot.serve.tuner.machine.evidence.look import Reading
+from poolpilot.serve.tuner.machine.evidence.paired_trial import Z_ONE_SIDED_95, PairedTrial
 
 HOUR_S = 3600.0
 
@@ -76,6 +77,8 @@ class Memory(BaseModel):
         goal: The tuple that steps lead to; None where none was proposed.
         stood: Windows that a try has stood while it is being verified.
         risen: How far ln latency under what is verified is above that of the first tuple of this workload, by tries.
+        gained: How far ln goodput under what is verified is above that, by tries; by completions where it is a time.
+        aftermath: What a try that was taken back may have left behind, while that is not known; None where it is.
         rows_lost: How far ln rows read a second under what is verified are below those at first, by tries.
         rows_variance: Variance of `rows_lost` by chance.
         worse: Windows in a row of such a try that were worse than those before it.
@@ -85,6 +88,7 @@ class Memory(BaseModel):
         changed_s: When the verified tuple last changed; None before.
         replaced: The tuple that it replaced.
         replaced_risen: What `risen` was under that.
+        replaced_gained: What `gained` was under that.
         replaced_rows_lost: What `rows_lost` was under that.
         replaced_rows_variance: What `rows_variance` was under that.
         pending: A step that waits for leave: hours, approval or the change budget.
@@ -134,6 +138,8 @@ class Memory(BaseModel):
     goal: PoolTuple | None = None
     stood: tuple[Reading, ...] = ()
     risen: float = 0.0
+    gained: float = 0.0
+    aftermath: Aftermath | None = None
     rows_lost: float = 0.0
     rows_variance: float = 0.0
     worse: int = 0
@@ -143,6 +149,7 @@ class Memory(BaseModel):
     changed_s: float | None = None
     replaced: PoolTuple | None = None
     replaced_risen: float = 0.0
+    replaced_gained: float = 0.0
     replaced_rows_lost: float = 0.0
     replaced_rows_variance: float = 0.0
     pending: PoolTuple | None = None

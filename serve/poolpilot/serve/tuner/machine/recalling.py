@@ -2,9 +2,9 @@
 
 from poolpilot.serve.tuner.known.known_workloads import KnownWorkload, hour_of_week
 from poolpilot.serve.tuner.machine.decision import Mode, State
-from poolpilot.serve.tuner.machine.look import Look
+from poolpilot.serve.tuner.machine.evidence.look import Look
+from poolpilot.serve.tuner.machine.evidence.paired_trial import noise_of
 from poolpilot.serve.tuner.machine.memory import Memory
-from poolpilot.serve.tuner.machine.paired_trial import noise_of
 from poolpilot.serve.tuner.machine.steps import Step, begin_try
 from poolpilot.serve.tuner.machine.why_not import Rules, why_not
 

@@ -4,11 +4,12 @@ import math
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.known.known_workloads import sight_of
-from poolpilot.serve.tuner.machine.another_workload import watched_anew
+from poolpilot.serve.tuner.machine.another_workload import left_so, watched_anew
 from poolpilot.serve.tuner.machine.decision import State
-from poolpilot.serve.tuner.machine.look import Look, Reading
+from poolpilot.serve.tuner.machine.evidence.aftermath import Aftermath
+from poolpilot.serve.tuner.machine.evidence.look import Look, Reading
+from poolpilot.serve.tuner.machine.evidence.paired_trial import KEPT_SHARE
 from poolpilot.serve.tuner.machine.memory import Memory, Refusal
-from poolpilot.serve.tuner.machine.paired_trial import KEPT_SHARE
 from poolpilot.serve.tuner.machine.steps import Step
 from poolpilot.serve.tuner.machine.why_not import Rules
 
@@ -61,10 +62,16 @@ def taken_back(
         roll_backs_s=(*memory.roll_backs_s, look.at_s) if counted else memory.roll_backs_s,
         taken_back_under=(memory.sight(),) if memory.baseline else (),
         took_back=True,
+        aftermath=None if starved_by is not None else _aftermath(memory),
         blamed=(further or _blamed(look, memory)) if counted else None,
         starved_by=starved_by if counted else None,
     )
     return memory, memory.decision(f"{reason}: back to {memory.verified}")
+
+
+def _aftermath(memory: Memory) -> Aftermath | None:
+    """That of the try that is taken back; what was verified on probation has left its own, and no windows."""
+    return Aftermath.of(memory.baseline, memory.risen, memory.gained) or memory.aftermath
 
 
 def rolled_back(look: Look, memory: Memory, rules: Rules) -> Step:
@@ -75,21 +82,28 @@ def rolled_back(look: Look, memory: Memory, rules: Rules) -> Step:
     blamed, reading, starved_by = memory.blamed, look.reading, memory.starved_by
     opens = memory.half_open and memory.took_back
     memory = memory.but(blamed=None, starved_by=None, took_back=False)
-    if (
-        blamed is not None
-        and reading is not None
-        and not look.hindrances
-        and fell_alike(blamed, reading, rules, starved_by)
-    ):
-        memory = watched_anew(reading, look, memory.but(roll_backs_s=memory.roll_backs_s[:-1]), rules)
-        return memory, memory.decision(
-            f"{memory.verified} is back in force and does no better: the workload is another one, watching begins anew"
-        )
+    heard = None if look.hindrances else reading
+    if blamed is not None and heard is not None and fell_alike(blamed, heard, rules, starved_by):
+        memory = memory.but(roll_backs_s=memory.roll_backs_s[:-1])
+        if (left := left_so(heard, memory, rules)) is None:
+            return _watched_anew(heard, look, memory, rules)
+        memory = left
     if reading is not None:
         seen = (*memory.taken_back_under, sight_of(memory.verified, [reading.ratios]))
         memory = memory.but(taken_back_under=seen[-MOST_SEEN:])
     if opens or len(memory.roll_backs_s) >= rules.guard.breaker_roll_backs:
         return _opened(look, memory, rules)
+    return _paused(look, memory, rules)
+
+
+def _watched_anew(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
+    memory = watched_anew(reading, look, memory, rules)
+    return memory, memory.decision(
+        f"{memory.verified} is back in force and does no better: the workload is another one, watching begins anew"
+    )
+
+
+def _paused(look: Look, memory: Memory, rules: Rules) -> Step:
     until_s, paused = look.at_s + rules.guard.cool_down_s * memory.exposed, State.COOL_DOWN
     if memory.wait_until_s is not None and memory.wait_until_s > until_s:
         until_s, paused = memory.wait_until_s, memory.paused

@@ -2,10 +2,10 @@
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.machine.decision import Decision, State
-from poolpilot.serve.tuner.machine.look import Look, Reading
+from poolpilot.serve.tuner.machine.evidence.look import Look, Reading
+from poolpilot.serve.tuner.machine.evidence.paired_trial import UNSEEN_NOISE, PairedTrial, noise_of
+from poolpilot.serve.tuner.machine.evidence.starving import rows_noise
 from poolpilot.serve.tuner.machine.memory import Memory
-from poolpilot.serve.tuner.machine.paired_trial import UNSEEN_NOISE, PairedTrial, noise_of
-from poolpilot.serve.tuner.machine.starving import rows_noise
 from poolpilot.serve.tuner.machine.why_not import Rules, at_worst, most_lost_windows, why_not
 
 Step = tuple[Memory, Decision]
@@ -54,6 +54,7 @@ def begin_try(
         expected=candidate,
         tries_s=(*memory.tries_s, look.at_s),
         pending=None,
+        aftermath=None,
         leads_round=False,
         ways_round=memory.ways_round + leads_round,
         check_home=False,

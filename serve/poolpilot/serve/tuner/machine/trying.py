@@ -5,11 +5,18 @@ import statistics
 
 from poolpilot.serve.tuner.known.known_workloads import hour_of_week, sight_of
 from poolpilot.serve.tuner.machine.decision import State
-from poolpilot.serve.tuner.machine.look import Look, Reading
+from poolpilot.serve.tuner.machine.evidence.aftermath import Aftermath
+from poolpilot.serve.tuner.machine.evidence.look import Look, Reading
+from poolpilot.serve.tuner.machine.evidence.paired_trial import Z_ONE_SIDED_95, PairedTrial
+from poolpilot.serve.tuner.machine.evidence.starving import (
+    falls_clearly,
+    rows_fall,
+    rows_variance,
+    starved_before,
+    starves,
+)
 from poolpilot.serve.tuner.machine.memory import Journey, Memory, Refusal
-from poolpilot.serve.tuner.machine.paired_trial import Z_ONE_SIDED_95, PairedTrial
 from poolpilot.serve.tuner.machine.rolling_back import taken_back
-from poolpilot.serve.tuner.machine.starving import falls_clearly, rows_fall, rows_variance, starved_before, starves
 from poolpilot.serve.tuner.machine.steps import Step, begin_try, further_step
 from poolpilot.serve.tuner.machine.why_not import Rules
 
@@ -126,6 +133,7 @@ def _accepted(look: Look, memory: Memory, rules: Rules) -> Step:
         expected=trial.candidate,
         replaced=trial.before,
         replaced_risen=memory.risen,
+        replaced_gained=memory.gained,
         replaced_rows_lost=memory.rows_lost,
         replaced_rows_variance=memory.rows_variance,
         changed_s=look.at_s,
@@ -133,6 +141,7 @@ def _accepted(look: Look, memory: Memory, rules: Rules) -> Step:
         homeward=False,
         recall=None,
         risen=memory.risen + (trial.latency_rise() or 0.0),
+        gained=memory.gained + trial.by_completions().gain()[0],
         rows_lost=max(memory.rows_lost + (rows_fall(trial, memory.stood) or 0.0), 0.0),
         rows_variance=memory.rows_variance + rows_variance(trial, memory.stood),
         tries_s=memory.tries_s[:-1] if better else memory.tries_s,
@@ -219,6 +228,7 @@ def lost_out(
         journey=None,
         exploring=False,
         expected=trial.before,
+        aftermath=Aftermath.of(memory.baseline, memory.risen, memory.gained),
         baseline=trial.befores,
         refusals=(*memory.refusals, Refusal(pool_tuple=trial.candidate, until_s=look.at_s + rules.guard.retry_after_s)),
     )

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from poolpilot.serve.tuner.machine.another_workload import acquitted, shift_of, watched_anew
+from poolpilot.serve.tuner.machine.another_workload import acquitted, left_so, shift_of, watched_anew, watched_on
 from poolpilot.serve.tuner.machine.decision import Mode, State
-from poolpilot.serve.tuner.machine.look import Look, Proposal, Reading
+from poolpilot.serve.tuner.machine.evidence.aftermath import Aftermath
+from poolpilot.serve.tuner.machine.evidence.look import Look, Proposal, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.recalling import file_verified, recall, recognised
 from poolpilot.serve.tuner.machine.rolling_back import taken_back
@@ -63,7 +64,7 @@ def in_hold(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
         if abs(memory.other) >= 2:
             return _another_workload(reading, look, memory, rules)
         return memory, memory.decision(f"{shift}; one window more")
-    memory = memory.but(other=0, baseline=_with_latest(memory.baseline, reading, rules))
+    memory = watched_on(reading, memory, rules)
     if look.proposal is not None:
         return _weighed(look.proposal, look, memory, rules)
     if memory.pending is None or not rules.envelope.has_threads_for(memory.pending):
@@ -164,9 +165,11 @@ def _lengthened(reading: Reading, look: Look, memory: Memory, rules: Rules) -> M
     memory = memory.but(watched=_with_latest(before, reading, rules))
     shift = shift_of(reading, memory.baseline, rules, before) if memory.baseline else None
     if shift is None:
-        return memory.but(baseline=_with_latest(memory.baseline, reading, rules), other=0)
+        return watched_on(reading, memory, rules)
     if not shift.change and not memory.other:
         return memory.but(other=1)
+    if (left := left_so(reading, memory, rules)) is not None:
+        return left
     return watched_anew(reading, look, memory, rules).but(
         state=memory.state,
         refusals=memory.refusals,
@@ -186,7 +189,9 @@ def _another_workload(reading: Reading, look: Look, memory: Memory, rules: Rules
             verified=memory.replaced,
             lately=bad,
             replaced=None,
+            aftermath=Aftermath.of(memory.baseline, memory.risen, memory.gained),
             risen=memory.replaced_risen,
+            gained=memory.replaced_gained,
             rows_lost=memory.replaced_rows_lost,
             rows_variance=memory.replaced_rows_variance,
             journey=None,
@@ -195,6 +200,9 @@ def _another_workload(reading: Reading, look: Look, memory: Memory, rules: Rules
             present=None,
         )
         return taken_back(f"goodput fell soon after {bad} was set", bad, look, memory, rules, counted=True)
+    if (left := left_so(reading, memory, rules)) is not None:
+        left = left.but(state=State.WATCH)
+        return left, left.decision(f"{left.verified} is as a try has left it; watching goes on")
     memory = watched_anew(reading, look, memory, rules)
     memory = recognised(look, memory, rules)
     if (step := recall(look, memory, rules)) is not None:

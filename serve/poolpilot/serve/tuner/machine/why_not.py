@@ -12,7 +12,7 @@ from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettin
 from poolpilot.serve.tuner.guard.hours import Hours
 from poolpilot.serve.tuner.guard.written_core import written_core
 from poolpilot.serve.tuner.machine.decision import Mode
-from poolpilot.serve.tuner.machine.look import Look, Proposal
+from poolpilot.serve.tuner.machine.evidence.look import Look, Proposal
 from poolpilot.serve.tuner.machine.memory import Memory
 
 MOST_WAYS_ROUND = 3

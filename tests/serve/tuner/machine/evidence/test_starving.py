@@ -8,9 +8,15 @@ from tests.serve.tuner.conftest import HOME, Drive, falling, rising, rules
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.machine.decision import State
-from poolpilot.serve.tuner.machine.look import Reading
-from poolpilot.serve.tuner.machine.paired_trial import PairedTrial
-from poolpilot.serve.tuner.machine.starving import falls_clearly, rows_fall, rows_noise, starved_before, starves
+from poolpilot.serve.tuner.machine.evidence.look import Reading
+from poolpilot.serve.tuner.machine.evidence.paired_trial import PairedTrial
+from poolpilot.serve.tuner.machine.evidence.starving import (
+    falls_clearly,
+    rows_fall,
+    rows_noise,
+    starved_before,
+    starves,
+)
 
 MakeDrive = Callable[..., Drive]
 FAR = PoolTuple(32, 3, 500)

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
-from poolpilot.serve.tuner.machine.look import Reading
+from poolpilot.serve.tuner.machine.evidence.look import Reading
 
 KNOWN = 4
 LEAST_NOISE = 0.01
@@ -89,7 +89,8 @@ class PairedTrial(BaseModel):
         """Why the try must end now, as a sentence; None while nothing speaks against it.
 
         A loss counts where it exceeds what the guard allows and what chance explains. Latency is held against that of
-        the first tuple of the workload, so that it does not creep up step by step.
+        the first tuple of the workload, so that it does not creep up step by step; where it is above what is allowed
+        already, as a try has left it, no candidate may add to that.
         """
         if not self.candidates:
             return None
@@ -102,7 +103,7 @@ class PairedTrial(BaseModel):
         allowed = math.log1p(guard.most_latency_rise)
         if rise is not None and rise > chance and rise > allowed:
             return f"latency under {self.candidate} is {100 * math.expm1(rise):.0f} % above that under {self.before}"
-        if rise is not None and rise > 0.0 and self.risen + rise > allowed + chance:
+        if rise is not None and rise > max(allowed - self.risen, 0.0) + chance:
             whole = 100 * math.expm1(self.risen + rise)
             return f"latency under {self.candidate} would be {whole:.0f} % above that at first, with the steps before"
         return None
@@ -120,7 +121,7 @@ class PairedTrial(BaseModel):
         if reading.latency_ms is None or len(known) < len(self.befores):
             return None
         rise = math.log(reading.latency_ms) - statistics.fmean(map(math.log, known))
-        if rise > 0.0 and max(self.risen, 0.0) + rise > math.log1p(guard.most_latency_rise) + chance:
+        if rise > max(math.log1p(guard.most_latency_rise) - max(self.risen, 0.0), 0.0) + chance:
             return f"latency {100 * math.expm1(rise):.0f} % above {self.before}"
         return None
 

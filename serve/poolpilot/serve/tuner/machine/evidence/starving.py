@@ -9,8 +9,8 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from poolpilot.serve.tuner.machine.look import Reading
-from poolpilot.serve.tuner.machine.paired_trial import (
+from poolpilot.serve.tuner.machine.evidence.look import Reading
+from poolpilot.serve.tuner.machine.evidence.paired_trial import (
     OF_A_DIFFERENCE,
     SHARED,
     UNSEEN_NOISE,

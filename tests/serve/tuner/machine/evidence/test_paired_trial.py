@@ -8,8 +8,8 @@ import pytest
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
-from poolpilot.serve.tuner.machine.look import Reading
-from poolpilot.serve.tuner.machine.paired_trial import LEAST_NOISE, PairedTrial, noise_of
+from poolpilot.serve.tuner.machine.evidence.look import Reading
+from poolpilot.serve.tuner.machine.evidence.paired_trial import LEAST_NOISE, PairedTrial, noise_of
 
 BEFORE, CANDIDATE = PoolTuple(2, 3, 500), PoolTuple(4, 3, 500)
 GUARD, PACE = GuardSettings(), PaceSettings()
