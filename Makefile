@@ -196,7 +196,7 @@ endef
 define native_tests
 echo "== C++ tests in $(1)"
 PATH="$(CURDIR)/$(FULL)/bin:$$PATH" cmake -S . -B $(1) -G Ninja --log-level=WARNING -DPOOLPILOT_TESTS=ON \
-    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPOOLPILOT_SANITIZE=$(2) $(3)
+    -DPOOLPILOT_UNITY=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPOOLPILOT_SANITIZE=$(2) $(3)
 plain=; if setarch -R true 2>/dev/null; then plain='setarch -R'; fi
 $$plain $(FULL)/bin/cmake --build $(1) --parallel $$(nproc)
 $$plain $(FULL)/bin/ctest --test-dir $(1) --parallel $$(nproc) --output-on-failure --no-tests=error

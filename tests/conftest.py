@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import structlog
+from tests.lab_data import LabData
 
 from poolpilot.env.controller import Controller
 from poolpilot.env.knobs import KnobSpace
@@ -199,6 +200,22 @@ def mariadb_installed() -> None:
         pytest.fail(f"MariaDB's tests must run here, but {', '.join(absent)} is missing: run `make test` as root")
     if absent:
         pytest.skip(f"MARIADB IS NOT TESTED: install {' '.join(absent)}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def lab_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabData]:
+    """Servers of this session get copies of data that one of them has installed; `installed_anew` leaves that out."""
+    folder = tmp_path_factory.getbasetemp()
+    data = LabData((folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "lab-data")
+    with data.laid_before_every_start():
+        yield data
+
+
+@pytest.fixture
+def installed_anew(lab_data: LabData) -> Iterator[None]:
+    """Servers of this test install their data themselves."""
+    with lab_data.left_out():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ from poolpilot.errors import ServerError, SettingError
 EMPTY = LabSettings(dataset="empty")
 
 
+@pytest.mark.usefixtures("installed_anew")
 def test_up_is_idempotent_and_down_leaves_the_data(mariadb_installed: None, tmp_path: Path) -> None:  # noqa: ARG001
     lab = Lab(tmp_path, EMPTY)
     first = lab.up()
@@ -86,6 +87,7 @@ def test_path_too_long_for_a_socket_is_refused(tmp_path: Path) -> None:
         Lab(tmp_path / ("x" * 120), EMPTY)
 
 
+@pytest.mark.usefixtures("installed_anew")
 def test_missing_program_names_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(programs, "SYSTEM_FOLDERS", str(tmp_path))

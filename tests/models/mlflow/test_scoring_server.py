@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,32 +15,18 @@ import mlflow
 import pytest
 import uvicorn
 from starlette.testclient import TestClient
+from tests.models.mlflow.conftest import Registered
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.window import Window
-from poolpilot.models.artefact import Artefact
 from poolpilot.models.body import as_body
-from poolpilot.models.mlflow.packaging import REGISTERED_NAME, log_artefact_model
 from poolpilot.models.predictor import Prediction, ScorePredictor
 
 # MLflow and its dependencies warn about their own deprecations.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 UP_WITHIN_S = 300.0
-
-
-@pytest.fixture
-def version(unanimous: Artefact, tmp_path: Path, window_of: Callable[..., Window], limits: KnobSpace) -> Iterator[str]:
-    """The address of a registered version in a registry of its own."""
-    assert unanimous.digest
-    before = mlflow.get_tracking_uri()
-    mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'mlflow.db'}")
-    experiment = mlflow.create_experiment("serving", artifact_location=(tmp_path / "store").as_uri())
-    with mlflow.start_run(experiment_id=experiment):
-        info = log_artefact_model(tmp_path / "unanimous", [window_of(1)], limits, Objective())
-        yield f"models:/{REGISTERED_NAME}/{info.registered_model_version}"
-    mlflow.set_tracking_uri(before)
 
 
 @pytest.fixture
@@ -51,9 +37,9 @@ def asked(window_of: Callable[..., Window], limits: KnobSpace) -> dict[str, Any]
 
 
 @pytest.fixture
-def expected(unanimous: Artefact, window_of: Callable[..., Window], limits: KnobSpace) -> list[Prediction]:
+def expected(registered: Registered, window_of: Callable[..., Window], limits: KnobSpace) -> list[Prediction]:
     """What the artefact itself answers."""
-    predictor = ScorePredictor(unanimous)
+    predictor = ScorePredictor(registered.artefact)
     return [predictor.predict([window_of(seed)], limits, Objective()) for seed in (2, 3)]
 
 
@@ -66,10 +52,12 @@ def check_answer(answer: Any, expected: list[Prediction]) -> None:
     assert [row["model_digest"] for row in rows] == [prediction.model_digest for prediction in expected]
 
 
-def test_scoring_server_answers_and_refuses(version: str, asked: dict[str, Any], expected: list[Prediction]) -> None:
+def test_scoring_server_answers_and_refuses(
+    registered: Registered, asked: dict[str, Any], expected: list[Prediction]
+) -> None:
     from mlflow.pyfunc import scoring_server  # warns when it is imported
 
-    client = TestClient(scoring_server.init(mlflow.pyfunc.load_model(version)))
+    client = TestClient(scoring_server.init(mlflow.pyfunc.load_model(registered.address)))
     assert client.get("/ping").status_code == 200
     check_answer(client.post("/invocations", json=asked), expected)
     wrong = {"dataframe_split": {"columns": ["features"], "data": [[1.0]]}}
@@ -77,12 +65,12 @@ def test_scoring_server_answers_and_refuses(version: str, asked: dict[str, Any],
 
 
 def test_the_command_serves_the_registered_version(
-    version: str, asked: dict[str, Any], expected: list[Prediction], tmp_path: Path
+    registered: Registered, asked: dict[str, Any], expected: list[Prediction], tmp_path: Path
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "mlflow", "models", "serve", "--model-uri", version, "--env-manager", "local"]
-    command += ["--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
+    command = [sys.executable, "-m", "mlflow", "models", "serve", "--model-uri", registered.address]
+    command += ["--env-manager", "local", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
     environment = {**os.environ, "MLFLOW_TRACKING_URI": mlflow.get_tracking_uri()}
     programs = Path(uvicorn.__file__).parents[4] / "bin"  # of the environment that holds the libraries
     environment["PATH"] = f"{programs}{os.pathsep}{environment['PATH']}"

@@ -16,7 +16,7 @@ from poolpilot.pipelines.collect.collect import collect
 from poolpilot.pipelines.collect.collect_report import CollectReport
 from poolpilot.pipelines.collect.collect_settings import SIMULATED_STORE, CollectSettings
 from poolpilot.pipelines.collect.staging import SimulatedStaging, simulated_staging
-from poolpilot.pipelines.store.dataset import read_dataset
+from poolpilot.pipelines.store.dataset import SweepDataset, read_dataset
 from poolpilot.pipelines.store.records import StagingStore
 
 SMALL = {"simulated.window_requests": 200, "simulated.window_s": 2.0}
@@ -29,16 +29,27 @@ def collected(store: Path, workloads: int = 4, workers: int = 2, **flags: Any) -
     return collect(settings, *simulated_staging(settings), Console(file=io.StringIO()))
 
 
+@pytest.fixture(scope="module")
+def judged() -> SweepDataset:
+    """The live workloads that ship to judge by."""
+    return read_dataset(LIVE, "validation")
+
+
 def outcomes(store: Path) -> set[tuple[Any, ...]]:
     names = ("workload_id", "pool_size", "oversubscribe", "timer_interval_ms", "round", "goodput_per_s")
     return {tuple(row[name] for name in names) for row in StagingStore(store).window_rows()}
 
 
-def test_sweeps_are_complete_and_can_be_learned_from(tmp_path: Path) -> None:
-    report = collected(tmp_path, workloads=len(SIMULATED_FAMILIES))
-    assert report.complete == len(SIMULATED_FAMILIES)
-    assert not report.failed
-    dataset = read_dataset(tmp_path, "train")
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> CollectReport:
+    """One workload of every family, collected; its store is to be read only."""
+    return collected(tmp_path_factory.mktemp("whole"), workloads=len(SIMULATED_FAMILIES))
+
+
+def test_sweeps_are_complete_and_can_be_learned_from(whole: CollectReport) -> None:
+    assert whole.complete == len(SIMULATED_FAMILIES)
+    assert not whole.failed
+    dataset = read_dataset(whole.store, "train")
     assert {sweep.family for sweep in dataset.sweeps} == set(SIMULATED_FAMILIES)
     assert all(len(sweep.entries) == len(dataset.grid) == 32 for sweep in dataset.sweeps)
     assert all(sweep.again_values for sweep in dataset.sweeps)
@@ -64,10 +75,10 @@ def test_windows_of_a_collection_begin_after_the_ramp() -> None:
 
 
 def test_threads_change_no_outcome_and_a_second_run_measures_nothing(tmp_path: Path) -> None:
-    collected(tmp_path / "one", workers=1)
-    collected(tmp_path / "many", workers=3)
+    collected(tmp_path / "one", workloads=3, workers=1)
+    collected(tmp_path / "many", workloads=3, workers=3)
     assert outcomes(tmp_path / "one") == outcomes(tmp_path / "many")
-    assert collected(tmp_path / "many").windows == 0
+    assert collected(tmp_path / "many", workloads=3).windows == 0
 
 
 def test_stopped_run_goes_on_where_it_ended(tmp_path: Path) -> None:
@@ -86,21 +97,17 @@ def test_simulated_records_lie_apart_unless_told_otherwise(tmp_path: Path) -> No
     assert CollectSettings.load(None, {"server": "simulated", "climbs": 2}).climbs == 2
 
 
-def test_live_and_simulated_sweeps_are_learned_from_together(tmp_path: Path) -> None:
-    collected(tmp_path, workloads=2)
-    simulated = replace(read_dataset(tmp_path, "train"), timer=OLDER_TIMER)  # as the shipped records
+def test_live_and_simulated_sweeps_are_learned_from_together(whole: CollectReport, judged: SweepDataset) -> None:
+    simulated = replace(read_dataset(whole.store, "train"), timer=OLDER_TIMER)  # as the shipped records
     live = read_dataset(LIVE, "train")
-    both = read_dataset(LIVE, "validation").learning_from([live, simulated])
-    assert len(both.of_split("train")) == len(live.sweeps) + 2
+    both = judged.learning_from([live, simulated])
+    assert len(both.of_split("train")) == len(live.sweeps) + len(SIMULATED_FAMILIES)
     assert both.grid == live.grid
     assert both.digest not in (live.digest, simulated.digest)
     assert len({sweep.family for sweep in both.of_split("validation")}) == 3
 
 
-def test_family_that_would_be_judged_on_is_not_learned_from() -> None:
-    judged = read_dataset(LIVE, "validation")
-    leaking = read_dataset(LIVE, "train", "validation")
-    moved = [sweep for sweep in leaking.sweeps if sweep.split == "validation"]
-    relabelled = [type(one)(**{**vars(one), "split": "train"}) for one in moved]
+def test_family_that_would_be_judged_on_is_not_learned_from(judged: SweepDataset) -> None:
+    relabelled = [type(one)(**{**vars(one), "split": "train"}) for one in judged.sweeps]
     with pytest.raises(StoreError, match="in the splits"):
-        judged.learning_from([replace(leaking, sweeps=tuple(relabelled))])
+        judged.learning_from([replace(judged, sweeps=tuple(relabelled))])

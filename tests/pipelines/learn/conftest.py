@@ -1,6 +1,7 @@
 """A quick run of `poolpilot learn`: simulated pools, small windows, a small library that ships."""
 
 import io
+import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -37,10 +38,28 @@ def made_quick(patch: pytest.MonkeyPatch, library: ResponseCurves) -> None:
     patch.setattr(learning_plan, "ROUND_MINUTES", MINUTES)
 
 
+FROM_RECORDS = {"minutes": 1e-9, "workloads": None}
+"""Flags of a run that has no time to collect anything: it learns from the records that are there."""
+
+
 def learned_in(out: Path, **flags: object) -> LearnReport:
     """Runs it in a folder, for more minutes than anybody waits for: the number of workloads is what ends it."""
     given = {"minutes": MINUTES, "out": out, "servers": ("simulated",), "cpus": 2, "track": False}
     return learn(LearnSettings.load(None, {**given, "workloads": WORKLOADS, "margin": 1.0, **flags}), QUIET)
+
+
+@pytest.fixture(scope="session")
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory, small_library: ResponseCurves) -> LearnReport:
+    """What a run comes to that nobody stops; its folder is to be read only."""
+    with pytest.MonkeyPatch.context() as patch:
+        made_quick(patch, small_library)
+        return learned_in(tmp_path_factory.mktemp("whole") / "learned")
+
+
+@pytest.fixture
+def recorded(uninterrupted: LearnReport, tmp_path: Path) -> None:
+    """The run of this test finds the records of another."""
+    shutil.copytree(uninterrupted.out / "records", tmp_path / "learned" / "records")
 
 
 @pytest.fixture

@@ -1,11 +1,12 @@
 """A run leaves a folder that decides, goes on from wherever it was stopped, and puts nothing bad in force."""
 
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipelines.learn.conftest import learned_in, made_quick
+from tests.pipelines.learn.conftest import FROM_RECORDS, learned_in, made_quick
 
 from poolpilot.errors import FeatureError, PoolPilotError, ServerError, SettingError, StoreError
 from poolpilot.models.latent.latent_bandit import LatentBandit
@@ -14,7 +15,7 @@ from poolpilot.models.latent.shipped import bandit_for
 from poolpilot.pipelines.calibrate.calibrate import CalibrateSettings
 from poolpilot.pipelines.learn import learn as learn_module
 from poolpilot.pipelines.learn.learn import LearnReport
-from poolpilot.pipelines.learn.learning_journal import LearningJournal
+from poolpilot.pipelines.learn.learning_journal import NAME, LearningJournal
 from poolpilot.pipelines.learn.machine_check import MachineCheck
 from poolpilot.pipelines.learn.own_records import OWN, OwnRecords
 from poolpilot.pipelines.learn.simulated_collection import SimulatedCollection
@@ -24,19 +25,9 @@ from poolpilot.pipelines.store.records import StagingStore
 Run = Callable[..., LearnReport]
 
 
-@pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory: pytest.TempPathFactory, small_library: ResponseCurves) -> str:
-    """Digest of what a run comes to that nobody stops."""
-    with pytest.MonkeyPatch.context() as patch:
-        made_quick(patch, small_library)
-        digest = learned_in(tmp_path_factory.mktemp("whole") / "learned").digest
-    assert digest is not None
-    return digest
-
-
-def test_leaves_a_folder_that_decides(run_learn: Run, uninterrupted: str, small_library: ResponseCurves) -> None:
-    report = run_learn()
-    assert (report.promoted, report.objections, report.digest) == (True, (), uninterrupted)
+def test_leaves_a_folder_that_decides(uninterrupted: LearnReport, small_library: ResponseCurves) -> None:
+    report = uninterrupted
+    assert (report.promoted, report.objections) == (True, ())
     assert report.in_force == report.digest != small_library.digest
     bandit = bandit_for("mariadb", report.out / "current")
     assert isinstance(bandit, LatentBandit)
@@ -66,32 +57,69 @@ def raises_once(monkeypatch: pytest.MonkeyPatch, place: Any, name: str, calls: i
     monkeypatch.setattr(place, name, pressed)
 
 
-STAGES = {
+COLLECTING = {
     "check": (MachineCheck, "of", 1),
     "first batch": (SimulatedCollection, "_taken_over", 1),
     "second batch": (SimulatedCollection, "_taken_over", 2),
-    "records of the round": (OwnRecords, "coverage", 1),
+}
+COLLECTED = (OwnRecords, "coverage", 1)
+LEARNING = {
     "curves": (OwnRecords, "curves", 1),
     "judging": (learn_module, "judge", 2),
     "gate": (learn_module, "objections_to_learned", 1),
-    "shelf": (ModelShelf, "put", 2),
-    "promotion": (ModelShelf, "promote", 2),
+    "shelf": (ModelShelf, "put", 1),
+    "promotion": (ModelShelf, "promote", 1),
 }
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_stopped_anywhere_it_comes_to_the_same(
-    run_learn: Run, uninterrupted: str, monkeypatch: pytest.MonkeyPatch, stage: str
-) -> None:
-    with monkeypatch.context() as patch:
-        raises_once(patch, *STAGES[stage])
-        with pytest.raises(KeyboardInterrupt):
-            run_learn()
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory, small_library: ResponseCurves) -> Path:
+    """Folder of a run that was stopped three times while it collected and a fourth time when it had collected all."""
+    out = tmp_path_factory.mktemp("stopped") / "learned"
+    for stage in (*COLLECTING.values(), COLLECTED):
+        with pytest.MonkeyPatch.context() as patch:
+            made_quick(patch, small_library)
+            raises_once(patch, *stage)
+            with pytest.raises(KeyboardInterrupt):
+                learned_in(out)
+    return out
+
+
+@pytest.fixture
+def collected(stopped: Path, tmp_path: Path) -> None:
+    """The run of this test was stopped when it had collected all."""
+    out = tmp_path / "learned"
+    shutil.copytree(stopped, out, symlinks=True)
+    journal = out / NAME
+    journal.write_text(journal.read_text(encoding="utf-8").replace(str(stopped), str(out)), encoding="utf-8")
+
+
+def check_comes_to_the_same(run_learn: Run, uninterrupted: LearnReport) -> None:
     report = run_learn()
-    assert (report.digest, report.promoted) == (uninterrupted, True)
+    assert (report.digest, report.promoted) == (uninterrupted.digest, True)
     assert len(report.rounds) == 1
 
 
+@pytest.mark.usefixtures("collected")
+def test_stopped_again_and_again_while_it_collects_it_comes_to_the_same(
+    run_learn: Run, uninterrupted: LearnReport
+) -> None:
+    check_comes_to_the_same(run_learn, uninterrupted)
+
+
+@pytest.mark.usefixtures("collected")
+@pytest.mark.parametrize("stage", LEARNING)
+def test_stopped_anywhere_later_it_comes_to_the_same(
+    run_learn: Run, uninterrupted: LearnReport, monkeypatch: pytest.MonkeyPatch, stage: str
+) -> None:
+    with monkeypatch.context() as patch:
+        raises_once(patch, *LEARNING[stage])
+        with pytest.raises(KeyboardInterrupt):
+            run_learn()
+    check_comes_to_the_same(run_learn, uninterrupted)
+
+
+@pytest.mark.usefixtures("collected")
 def test_what_was_rolled_back_since_the_gate_is_not_put_in_force_again(
     run_learn: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,6 +134,7 @@ def test_what_was_rolled_back_since_the_gate_is_not_put_in_force_again(
     assert "was rolled back in production before" in report.objections[-1]
 
 
+@pytest.mark.usefixtures("collected")
 def test_what_is_finished_is_not_done_again(run_learn: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         raises_once(patch, learn_module, "objections_to_learned")
@@ -115,6 +144,7 @@ def test_what_is_finished_is_not_done_again(run_learn: Run, monkeypatch: pytest.
         assert run_learn().promoted
 
 
+@pytest.mark.usefixtures("collected")
 def test_a_stopped_run_wants_its_settings_again_or_is_given_up(run_learn: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         raises_once(patch, learn_module, "judge")
@@ -125,8 +155,11 @@ def test_a_stopped_run_wants_its_settings_again_or_is_given_up(run_learn: Run, m
     assert run_learn(seed=2, anew=True).promoted
 
 
-def test_a_second_run_adds_to_the_records_of_the_first(run_learn: Run) -> None:
-    first = run_learn()
+def test_a_second_run_adds_to_the_records_of_the_first(
+    run_learn: Run, uninterrupted: LearnReport, tmp_path: Path
+) -> None:
+    first = uninterrupted
+    shutil.copytree(first.out, tmp_path / "learned", symlinks=True)
     second = run_learn()
     assert second.rounds[0]["own_curves"] == 2 * first.rounds[0]["own_curves"]
     assert second.digest != first.digest
@@ -140,11 +173,16 @@ def upside_down(base: ResponseCurves, own: list[ResponseCurve]) -> ResponseCurve
 
 
 def test_a_bad_model_is_never_put_in_force(
-    run_learn: Run, small_library: ResponseCurves, monkeypatch: pytest.MonkeyPatch
+    run_learn: Run,
+    uninterrupted: LearnReport,
+    small_library: ResponseCurves,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
-    good = run_learn()
+    good = uninterrupted
+    shutil.copytree(good.out, tmp_path / "learned", symlinks=True)
     monkeypatch.setattr(learn_module, "joined_curves", upside_down)
-    bad = run_learn(margin=0.01)
+    bad = run_learn(margin=0.01, **FROM_RECORDS)
     assert not bad.promoted
     assert bad.in_force == good.digest != bad.digest
     assert "on simulated its mean regret is" in bad.objections[0]
@@ -158,10 +196,11 @@ def test_a_bad_model_is_never_put_in_force(
     ]
 
 
+@pytest.mark.usefixtures("recorded")
 def test_what_passes_is_left_on_the_shelf_where_nothing_is_to_be_promoted(
     run_learn: Run, small_library: ResponseCurves
 ) -> None:
-    report = run_learn(promote=False)
+    report = run_learn(promote=False, **FROM_RECORDS)
     assert (report.promoted, report.objections, report.in_force) == (False, (), small_library.digest)
     assert report.digest is not None
     assert ModelShelf(report.out).model(report.digest).curves.digest == report.digest
@@ -227,8 +266,11 @@ def test_workloads_to_judge_by_are_not_counted_as_something_to_fit_to(
     assert reasons == ["3 live workloads to learn from are complete and 4 are needed"]
 
 
-def test_records_that_nothing_may_learn_from_end_it_before_anything_is_collected(run_learn: Run) -> None:
-    out = run_learn().out
+@pytest.mark.usefixtures("recorded")
+def test_records_that_nothing_may_learn_from_end_it_before_anything_is_collected(
+    run_learn: Run, tmp_path: Path
+) -> None:
+    out = tmp_path / "learned"
     windows = StagingStore(OwnRecords(out / "records").store("simulated")).windows
     windows.append(windows.scan().slice(3, 1).to_pylist(), "again")
     with pytest.raises(StoreError, match=r"repeats .*: remove one of them"):

@@ -18,6 +18,7 @@ from poolpilot.pipelines.learn.learn import LearnReport, learn
 from poolpilot.pipelines.learn.learn_settings import LearnSettings
 from poolpilot.pipelines.learn.learning_journal import LearningJournal, LearningRun
 from poolpilot.pipelines.learn.own_records import OwnRecords
+from poolpilot.pipelines.learn.simulated_collection import SimulatedCollection
 
 Run = Callable[..., LearnReport]
 
@@ -39,6 +40,12 @@ def run_own(run_learn: Run, tmp_path: Path, said: io.StringIO) -> Run:
     return lambda **flags: learn(LearnSettings.load(None, given | flags), Console(file=said, width=500))
 
 
+@pytest.fixture
+def collected(recorded: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
+    """The simulated pools that a run of this test is to sweep are those that another run has swept."""
+    monkeypatch.setattr(SimulatedCollection, "collected", lambda _: 0)
+
+
 def placed(monkeypatch: pytest.MonkeyPatch, server: CountingServer) -> CountingServer:
     """Puts a server where the DSN leads."""
     monkeypatch.setattr(own_server, "mariadb_target", opened(server))
@@ -53,6 +60,7 @@ def stage(report: LearnReport) -> dict[str, Any]:
     return result
 
 
+@pytest.mark.usefixtures("collected")
 def test_it_is_learned_from_and_judged_by_the_others(
     run_own: Run, monkeypatch: pytest.MonkeyPatch, small_library: ResponseCurves
 ) -> None:
@@ -69,6 +77,7 @@ def test_it_is_learned_from_and_judged_by_the_others(
     assert curve.log_worth[best] > curve.log_worth[0]
 
 
+@pytest.mark.usefixtures("collected")
 def test_without_leave_it_is_only_said_what_would_be_set(
     run_own: Run, monkeypatch: pytest.MonkeyPatch, said: io.StringIO
 ) -> None:
@@ -84,11 +93,14 @@ def refusing(*_: object) -> AbstractContextManager[Any]:
     raise ServerError("db1:3306 refuses the account")
 
 
+@pytest.mark.usefixtures("recorded")
 def test_a_server_that_refuses_or_is_lost_is_left_out_with_the_reason_and_the_others_go_on(
     run_own: Run, monkeypatch: pytest.MonkeyPatch, said: io.StringIO
 ) -> None:
-    monkeypatch.setattr(own_server, "mariadb_target", refusing)
-    report = run_own()
+    with monkeypatch.context() as patch:
+        patch.setattr(own_server, "mariadb_target", refusing)
+        patch.setattr(SimulatedCollection, "collected", lambda _: 0)
+        report = run_own()
     assert (report.promoted, stage(report)["reason"]) == (True, "db1:3306 refuses the account")
     assert "your own server is left out of this round: db1:3306 refuses the account" in said.getvalue()
     server = placed(monkeypatch, CountingServer(ends_at=(40, LostServerError("it is gone"))))
@@ -97,6 +109,7 @@ def test_a_server_that_refuses_or_is_lost_is_left_out_with_the_reason_and_the_ot
     assert report.rounds[0]["own_curves"] == 12
 
 
+@pytest.mark.usefixtures("collected")
 def test_one_that_cannot_be_looked_at_without_leave_ends_nothing(
     run_own: Run, monkeypatch: pytest.MonkeyPatch, said: io.StringIO
 ) -> None:
@@ -105,6 +118,7 @@ def test_one_that_cannot_be_looked_at_without_leave_ends_nothing(
     assert "your own server is not looked at: db1:3306 refuses the account" in said.getvalue()
 
 
+@pytest.mark.usefixtures("collected")
 def test_stopped_in_a_sweep_it_goes_on_with_a_whole_one(run_own: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     server = placed(monkeypatch, CountingServer(ends_at=(40, KeyboardInterrupt())))
     with pytest.raises(KeyboardInterrupt):
@@ -116,6 +130,7 @@ def test_stopped_in_a_sweep_it_goes_on_with_a_whole_one(run_own: Run, monkeypatc
     assert (report.promoted, report.rounds[0]["own_curves"]) == (True, 7)
 
 
+@pytest.mark.usefixtures("collected")
 def test_a_sweep_that_was_kept_before_the_stop_is_not_measured_again(
     run_own: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -114,7 +114,7 @@ def test_the_simulator_is_calibrated_to_live_records(run_learn: Run, monkeypatch
 
 def test_without_live_records_the_simulator_stays_as_it_is(run_learn: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learn_module, "collect_live", lambda *_: None)
-    report = run_learn(servers=("native", "simulated"))
+    report = run_learn(servers=("native", "simulated"), workloads=1)
     assert report.folder is not None
     machine = type(TRUE).model_validate_json((report.folder / "machine.json").read_text(encoding="utf-8"))
     assert machine == CALIBRATED

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.pipelines.learn.conftest import FROM_RECORDS
 
 from poolpilot.errors import ServerError
 from poolpilot.models.latent.response_curves import ResponseCurves
@@ -20,7 +21,10 @@ from poolpilot.serve.service.served_models import ServedModels
 
 Run = Callable[..., LearnReport]
 
-pytestmark = pytest.mark.filterwarnings("ignore:The ``noload``")  # SQLAlchemy warns of what MLflow still uses
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The ``noload``"),  # SQLAlchemy warns of what MLflow still uses
+    pytest.mark.usefixtures("recorded"),
+]
 
 
 def test_one_tree_even_when_it_is_stopped(
@@ -34,7 +38,7 @@ def test_one_tree_even_when_it_is_stopped(
     def stopped(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    tracked = {"track": True, "tracking": tmp_path / "tracking"}
+    tracked = {"track": True, "tracking": tmp_path / "tracking", **FROM_RECORDS}
     with monkeypatch.context() as patch:
         patch.setattr(learn_module, "objections_to_learned", stopped)
         with pytest.raises(KeyboardInterrupt):
@@ -84,7 +88,7 @@ def digests_of_exported(folder: Path) -> set[str]:
 def test_without_mlflow_it_works_all_the_same(run_learn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "mlflow" else found(name))
-    assert run_learn(track=True, tracking=tmp_path / "tracking").promoted
+    assert run_learn(track=True, tracking=tmp_path / "tracking", **FROM_RECORDS).promoted
     assert not (tmp_path / "tracking").exists()
 
 
@@ -94,4 +98,4 @@ def test_mlflow_that_does_not_answer_is_named(run_learn: Run, tmp_path: Path, mo
         port = closed.getsockname()[1]
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{port}")
     with pytest.raises(ServerError, match=f"MLflow could not log the run 'learn' to http://127.0.0.1:{port}: "):
-        run_learn(track=True, tracking=tmp_path / "tracking")
+        run_learn(track=True, tracking=tmp_path / "tracking", **FROM_RECORDS)

@@ -5,10 +5,12 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from tests.serve.commands.prepared_command import PreparedCommand
 
 from poolpilot.env.lab.instance import Lab
 from poolpilot.env.lab.sql_workload import SqlClass, SqlWorkload
@@ -22,13 +24,23 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 POOLPILOT = [sys.executable, "-c", "from poolpilot.serve.commands.main import main; main()"]
 PATIENCE_S = 120.0
 
+Command = PreparedCommand | subprocess.Popen[str]
+
+
+def with_own_interpreter(arguments: Sequence[str], environment: Mapping[str, str]) -> "subprocess.Popen[str]":
+    """A command as a user starts it."""
+    return subprocess.Popen(
+        [*POOLPILOT, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+    )
+
 
 @dataclass
 class StagedServer:
-    """The server, and the folder of the journals that commands on it write."""
+    """The server, the folder of the journals that commands on it write, and how those are started."""
 
     lab: Lab
     journals: Path
+    start: Callable[[Sequence[str], Mapping[str, str]], Command] = field(default=PreparedCommand, kw_only=True)
 
     def set(self, pool_tuple: PoolTuple) -> None:
         size, oversubscribe, stall_limit = pool_tuple.core
@@ -54,20 +66,18 @@ class StagedServer:
                     session.execute(f"KILL {number}")
 
     @contextmanager
-    def running(self, command: str, *options: str) -> Iterator["subprocess.Popen[str]"]:
+    def running(self, command: str, *options: str) -> Iterator[Command]:
         """A command on the server, which ends with the block at the latest."""
-        arguments = [*POOLPILOT, command, f"F={self.lab.defaults_file}", *options]
+        arguments = [command, f"F={self.lab.defaults_file}", *options]
         environment = {**os.environ, FOLDER_VARIABLE: str(self.journals)}
-        with subprocess.Popen(
-            arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
-        ) as process:
+        with self.start(arguments, environment) as process:
             try:
                 yield process
             finally:
                 process.kill()
 
 
-def said_until(process: "subprocess.Popen[str]", sentence: str) -> str:
+def said_until(process: Command, sentence: str) -> str:
     """Waits until a command has printed a sentence; all that it has said up to then.
 
     Raises:
@@ -83,7 +93,7 @@ def said_until(process: "subprocess.Popen[str]", sentence: str) -> str:
     raise AssertionError(f"{sentence!r} was never said: {said}")
 
 
-def ended(process: "subprocess.Popen[str]", number: signal.Signals = signal.SIGTERM) -> str:
+def ended(process: Command, number: signal.Signals = signal.SIGTERM) -> str:
     """Ends a command by a signal; what it has still said, which is no traceback."""
     assert process.stdout is not None
     process.send_signal(number)
@@ -95,7 +105,7 @@ def ended(process: "subprocess.Popen[str]", number: signal.Signals = signal.SIGT
 
 
 @contextmanager
-def _ended_in_time(process: "subprocess.Popen[str]") -> Iterator[None]:
+def _ended_in_time(process: Command) -> Iterator[None]:
     """Ends a command that has not done within a minute or two what the block waits for."""
     timer = threading.Timer(PATIENCE_S, process.kill)
     timer.start()

@@ -5,13 +5,14 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.serve.commands.prepared_command import PreparedCommand
+from tests.serve.commands.staged_server import POOLPILOT, selects
 
 from poolpilot.env.knobs import CORE_KNOBS
 from poolpilot.env.lab.instance import Lab
@@ -22,12 +23,12 @@ from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.mariadb.process import ServerProcess
 from poolpilot.env.mariadb.session import Session
+from poolpilot.env.measurement.protocol import MARIADB_RACING
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.commands.act import sweep_command
 from poolpilot.serve.commands.learn.lab_command import account_in_words
 from poolpilot.serve.commands.presentation.verdict import LOOK_AGAIN
-
-POOLPILOT = [sys.executable, "-c", "from poolpilot.serve.commands.main import main; main()"]
 
 
 def in_force(lab: Lab) -> PoolTuple:
@@ -40,10 +41,17 @@ def dsn(lab: Lab) -> str:
     return f"F={lab.defaults_file}"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def busy(loaded_lab: Lab) -> Iterator[str]:
-    """DSN of a server under short requests beside long ones."""
+    """DSN of a server under short requests beside long ones, which take all of the machine."""
     with SqlLoad(named_workload("joins_beside-8-0"), loaded_lab.load_file, loaded_lab.dataset):
+        yield f"F={loaded_lab.defaults_file}"
+
+
+@pytest.fixture
+def calm(loaded_lab: Lab) -> Iterator[str]:
+    """DSN of a server under requests that leave most of the machine to what is tested."""
+    with SqlLoad(selects(think_ms=50.0), loaded_lab.load_file, loaded_lab.dataset):
         yield f"F={loaded_lab.defaults_file}"
 
 
@@ -126,10 +134,10 @@ def test_dry_run_of_a_climb_says_which_knobs_it_would_try(invoke: Callable[..., 
 
 
 def test_many_knobs_are_climbed_and_restored(
-    invoke: Callable[..., Any], busy: str, loaded_lab: Lab, tmp_path: Path
+    invoke: Callable[..., Any], calm: str, loaded_lab: Lab, tmp_path: Path
 ) -> None:
     before, path = in_force(loaded_lab), tmp_path / "climb.json"
-    result = invoke("climb", busy, "--execute", "--knob", "all", "--period", 0.1, "--seconds", 4, "--json", path)
+    result = invoke("climb", calm, "--execute", "--knob", "all", "--period", 0.05, "--seconds", 3, "--json", path)
     assert (result.code, result.err) == (0, "")
     tuples = [step["pool_tuple"] for step in json.loads(path.read_text())["steps"]]
     assert all(len({one[name] for one in tuples}) > 1 for name in ("pool_size", "oversubscribe", "timer_interval_ms"))
@@ -137,8 +145,10 @@ def test_many_knobs_are_climbed_and_restored(
 
 
 def test_sweep_ranks_tuples_by_time_in_system_and_restores(
-    invoke: Callable[..., Any], busy: str, loaded_lab: Lab, tmp_path: Path
+    invoke: Callable[..., Any], busy: str, loaded_lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    short = {"settle_s": 0.1, "max_settle_s": 0.2, "window_ticks": 0.0, "keep_shares": (0.2,), "final_repeats": 1}
+    monkeypatch.setattr(sweep_command, "MARIADB_RACING", MARIADB_RACING.model_copy(update=short))
     before = in_force(loaded_lab)
     result = invoke("sweep", busy, "--execute", "--window", 0.2, "--repeats", 1, "--json", tmp_path / "sweep.json")
     assert (result.code, result.err) == (0, "")
@@ -153,10 +163,10 @@ def test_sweep_ranks_tuples_by_time_in_system_and_restores(
 
 
 def test_climb_shows_before_and_after_and_restores(
-    invoke: Callable[..., Any], busy: str, loaded_lab: Lab, tmp_path: Path
+    invoke: Callable[..., Any], calm: str, loaded_lab: Lab, tmp_path: Path
 ) -> None:
     before = in_force(loaded_lab)
-    result = invoke("climb", busy, "--execute", "--seconds", 3, "--json", tmp_path / "climb.json")
+    result = invoke("climb", calm, "--execute", "--period", 0.1, "--seconds", 1, "--json", tmp_path / "climb.json")
     assert (result.code, result.err) == (0, "")
     climbed = json.loads((tmp_path / "climb.json").read_text())
     assert [row["when"] for row in climbed["outcome"]] == ["before", "after"]
@@ -165,11 +175,12 @@ def test_climb_shows_before_and_after_and_restores(
 
 
 def test_search_shows_first_and_found_and_restores(
-    invoke: Callable[..., Any], busy: str, loaded_lab: Lab, tmp_path: Path
+    invoke: Callable[..., Any], calm: str, loaded_lab: Lab, tmp_path: Path
 ) -> None:
     before, path = in_force(loaded_lab), tmp_path / "search.json"
-    options = ("--rounds", 3, "--random-rounds", 2, "--knob", "pool_size=4,16", "--knob", "timer_interval_ms=10..100")
-    result = invoke("search", busy, "--execute", *options, "--json", path)
+    knobs = ("--knob", "pool_size=4,16", "--knob", "timer_interval_ms=10..100")
+    options = ("--rounds", 3, "--random-rounds", 2, "--period", 0.1, *knobs)
+    result = invoke("search", calm, "--execute", *options, "--json", path)
     assert (result.code, result.err) == (0, "")
     searched = json.loads(path.read_text())
     assert searched["rounds_done"] == 3
@@ -182,7 +193,7 @@ def test_warm_climb_may_keep_what_it_ends_on(
     invoke: Callable[..., Any], busy: str, loaded_lab: Lab, tmp_path: Path
 ) -> None:
     before = in_force(loaded_lab)
-    result = invoke("climb", busy, "--execute", "--warm", "--keep", "--seconds", 12, "--json", tmp_path / "climb.json")
+    result = invoke("climb", busy, "--execute", "--warm", "--keep", "--seconds", 6, "--json", tmp_path / "climb.json")
     assert (result.code, result.err) == (0, "")
     # Not the tuple of the last window: on a slow machine the seconds are over while it is trying.
     ended_on = PoolTuple.from_dict(json.loads((tmp_path / "climb.json").read_text())["ended_on"])
@@ -192,25 +203,11 @@ def test_warm_climb_may_keep_what_it_ends_on(
     assert kept.core == ended_on.core
 
 
-@pytest.mark.parametrize("command", [["climb", "--seconds", "60"], ["search"], ["sweep"]])
-def test_ctrl_c_restores_the_tuple_found_at_the_start(busy: str, loaded_lab: Lab, command: list[str]) -> None:
-    before = in_force(loaded_lab)
-    name, *options = command
-    with subprocess.Popen([*POOLPILOT, name, busy, "--execute", *options], stdout=subprocess.DEVNULL) as process:
-        with Session(loaded_lab.root) as session:
-            while session.row("SELECT @@thread_pool_size")[0] == before.pool_size and process.poll() is None:
-                time.sleep(0.02)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 130
-    assert in_force(loaded_lab) == before
-
-
 def test_ctrl_c_with_keep_leaves_what_the_climb_has_reached_and_writes_it(
-    busy: str, loaded_lab: Lab, tmp_path: Path
+    calm: str, loaded_lab: Lab, tmp_path: Path
 ) -> None:
     before, path = in_force(loaded_lab), tmp_path / "climb.json"
-    command = [*POOLPILOT, "climb", busy, "--execute", "--keep", "--json", str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with PreparedCommand(["climb", calm, "--execute", "--keep", "--json", str(path)], os.environ) as process:
         with Session(loaded_lab.root) as session:
             while session.row("SELECT @@thread_pool_size")[0] == before.pool_size and process.poll() is None:
                 time.sleep(0.02)
@@ -225,17 +222,16 @@ def test_ctrl_c_with_keep_leaves_what_the_climb_has_reached_and_writes_it(
     assert reached.core in {tuple(step["pool_tuple"][name] for name in CORE_KNOBS) for step in written["steps"]}
 
 
-def test_human_who_sets_a_tuple_ends_the_climb_and_keeps_theirs(busy: str, loaded_lab: Lab) -> None:
+def test_human_who_sets_a_tuple_ends_the_climb_and_keeps_theirs(calm: str, loaded_lab: Lab) -> None:
     before = in_force(loaded_lab)
-    command = [*POOLPILOT, "climb", busy, "--execute", "--seconds", "60"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+    with PreparedCommand(["climb", calm, "--execute", "--seconds", "60"], os.environ) as process:
         with Session(loaded_lab.root) as human:
             while human.row("SELECT @@thread_pool_size")[0] == before.pool_size and process.poll() is None:
                 time.sleep(0.02)
             human.execute("SET GLOBAL thread_pool_oversubscribe = 11")
-        _, said = process.communicate(timeout=30)
+        said, _ = process.communicate(timeout=30)
     assert process.returncode == 1
-    assert "poolpilot: " in said
+    assert any(line.startswith("poolpilot: ") for line in said.splitlines())
     assert "Traceback" not in said
     assert in_force(loaded_lab).oversubscribe == 11
     with MariadbServer(Dsn(defaults_file=loaded_lab.defaults_file).account()) as server:

@@ -2,12 +2,12 @@
 
 POOLPILOT_WAY_BACK_RUNS sets how often each is tried at a random moment. If it is not set, every fault ends one command,
 in turn, and the two that end most commands in practice, Ctrl-C and a kill, end each: the way back of the three is one.
+A Ctrl-C comes once something is set then.
 """
 
 import os
 import random
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -16,13 +16,16 @@ from itertools import cycle, product
 from pathlib import Path
 
 import pytest
-from tests.serve.commands.staged_server import PATIENCE_S, StagedServer, selects
+from tests.serve.commands.staged_server import PATIENCE_S, Command, StagedServer, selects
 
 from poolpilot.env.lab.instance import Lab
 from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 RUNS = int(os.environ.get("POOLPILOT_WAY_BACK_RUNS", "0"))
+LATEST_S = 6.0 if RUNS > 0 else 3.0
+"""After so many seconds of a command its end comes at the latest."""
+
 COMMANDS = {
     "climb": ["--seconds", "60", "--period", "0.25"],
     "sweep": ["--window", "0.2"],
@@ -53,9 +56,14 @@ class Stage(StagedServer):
         with self.running(command, "--execute", *options) as process:
             return process.communicate(timeout=PATIENCE_S)[0]
 
-    def until_connected(self, process: "subprocess.Popen[str]") -> None:
+    def until_connected(self, process: Command) -> None:
         """Waits until the command has connected."""
         while not self.connections() and process.poll() is None:
+            time.sleep(0.02)
+
+    def until_set(self, process: Command) -> None:
+        """Waits until the command has set something."""
+        while self.in_force() == FIRST and process.poll() is None:
             time.sleep(0.02)
 
 
@@ -65,15 +73,15 @@ def stage(restartable_lab: Lab, tmp_path: Path) -> Iterator[Stage]:
         yield Stage(restartable_lab, tmp_path / "journals", load)
 
 
-def interrupted(number: int) -> Callable[[Stage, "subprocess.Popen[str]"], None]:
+def interrupted(number: int) -> Callable[[Stage, Command], None]:
     return lambda _stage, process: process.send_signal(number)
 
 
-def connection_killed(stage: Stage, _process: "subprocess.Popen[str]") -> None:
+def connection_killed(stage: Stage, _process: Command) -> None:
     stage.kill_connections()
 
 
-def server_paused(stage: Stage, _process: "subprocess.Popen[str]") -> None:
+def server_paused(stage: Stage, _process: Command) -> None:
     running = stage.lab.running()
     assert running is not None
     os.kill(running.pid, signal.SIGSTOP)
@@ -81,7 +89,7 @@ def server_paused(stage: Stage, _process: "subprocess.Popen[str]") -> None:
     os.kill(running.pid, signal.SIGCONT)
 
 
-def server_restarted(stage: Stage, _process: "subprocess.Popen[str]") -> None:
+def server_restarted(stage: Stage, _process: Command) -> None:
     stage.lab.down()
     stage.lab.up()
 
@@ -97,6 +105,8 @@ FAULTS = {
 }
 
 OF_EACH = ("INT", "kill -9")
+AT_RANDOM = ("kill -9",)
+"""Of these what comes at a random moment where the number of runs is not set."""
 
 
 def cases() -> list[tuple[str, str, int]]:
@@ -104,14 +114,27 @@ def cases() -> list[tuple[str, str, int]]:
     if RUNS > 0:
         return list(product(COMMANDS, FAULTS, range(RUNS)))
     in_turn = zip(cycle(COMMANDS), (fault for fault in FAULTS if fault not in OF_EACH), strict=False)
-    return [(command, fault, 0) for command, fault in (*product(COMMANDS, OF_EACH), *in_turn)]
+    return [(command, fault, 0) for command, fault in (*product(COMMANDS, AT_RANDOM), *in_turn)]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_ctrl_c_restores_the_tuple_found_at_the_start(stage: Stage, command: str) -> None:
+    stage.begin()
+    with stage.running(command, "--execute", *COMMANDS[command]) as process:
+        stage.until_set(process)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=PATIENCE_S)[0]
+    assert process.returncode == 130, said
+    assert "Traceback" not in said
+    assert stage.in_force() == FIRST
+    assert not list(stage.journals.glob("*"))
 
 
 @pytest.mark.parametrize(("command", "fault", "number"), cases())
 def test_first_tuple_is_in_force_or_the_message_names_what_is(
     stage: Stage, command: str, fault: str, number: int
 ) -> None:
-    moment_s = random.Random(f"{command} {fault} {number}").uniform(0.0, 6.0)
+    moment_s = random.Random(f"{command} {fault} {number}").uniform(0.0, LATEST_S)
     stage.begin()
     with stage.running(command, "--execute", *COMMANDS[command]) as process:
         stage.until_connected(process)

@@ -22,14 +22,14 @@ from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 
 QUICK_SEARCH = ("--rounds", 2, "--random-rounds", 2, "--method", "random")
 EMBEDDED = {
-    "climb of the pool": ("climb", "--backend", "native", "--seconds", 2, "--period", 0.1),
+    "climb of the pool": ("climb", "--backend", "native", "--seconds", 1, "--period", 0.1),
     "climb of the simulated pool": ("climb", "--backend", "simulated", "--seconds", 5),
     "warm climb": ("climb", "--backend", "simulated", "--warm", "--seconds", 5),
     "search of the simulated pool": ("search", "--backend", "simulated", *QUICK_SEARCH),
 }
 MARIADB = {
     "advise": ("--seconds", 1),
-    "climb": ("--execute", "--seconds", 2),
+    "climb": ("--execute", "--seconds", 1, "--period", 0.2),
     "search": ("--execute", *QUICK_SEARCH, "--period", 0.2),
     "sweep": ("--execute", "--window", 0.2, "--repeats", 1),
 }
@@ -140,7 +140,7 @@ def test_what_is_written_of_a_mariadb_is_predicted_and_not_simulated(
 
 
 def test_what_a_load_writes_is_taken_everywhere(readers: Readers, loaded_lab: Lab) -> None:
-    load = ("lab", "load", "--folder", loaded_lab.folder, "--workload", "joins_beside-8-0", "--seconds", 3)
+    load = ("lab", "load", "--folder", loaded_lab.folder, "--workload", "joins_beside-8-0", "--seconds", 2)
     path = readers.written_by(*load)
     told = readers.predicted(path)
     assert told["in_force"]["pool_size"] == 2

@@ -15,7 +15,7 @@ from tests.serve.tuner.conftest import Drive, rising
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.decision_log import DecisionLog
-from poolpilot.serve.tuner.machine.look import Reading
+from poolpilot.serve.tuner.machine.evidence.look import Reading
 from poolpilot.serve.tuner.machine.memory import Memory
 
 RECORDED = Path(__file__).parent / "recorded"

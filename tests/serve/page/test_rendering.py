@@ -29,7 +29,7 @@ from poolpilot.serve.page.loopback_only import SECURITY_HEADERS
 from poolpilot.serve.page.page_application import create_page
 from poolpilot.serve.page.page_server import PageServer
 from poolpilot.serve.page.play.playground import Playground
-from poolpilot.serve.tuner.machine.look import Reading
+from poolpilot.serve.tuner.machine.evidence.look import Reading
 
 CHROMIUM = os.environ.get("POOLPILOT_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 

@@ -16,7 +16,7 @@ from poolpilot.serve.page.page_row import LONGEST_CLASS, MOST_CLASSES
 from poolpilot.serve.page.server_history import ServerHistory
 from poolpilot.serve.tuner.decision_log import read_log
 from poolpilot.serve.tuner.machine.decision import State
-from poolpilot.serve.tuner.machine.look import Proposal, Reading
+from poolpilot.serve.tuner.machine.evidence.look import Proposal, Reading
 
 Written = Callable[..., WrittenLog]
 

@@ -27,7 +27,7 @@ from poolpilot.serve.service.outcomes.outcome_segments import read_outcomes
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.machine.decision import Decision, Mode
-from poolpilot.serve.tuner.machine.look import Look
+from poolpilot.serve.tuner.machine.evidence.look import Look
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.tried import Tried
 from poolpilot.serve.tuner.tuner_loop import TunerLoop

@@ -218,7 +218,7 @@ def test_two_nodes_answer_as_one_process_does_and_one_goes_on_alone(
 @pytest.mark.timeout(600)
 def test_no_replica_starts_where_ray_asks_nobody_for_a_token(environment: dict[str, str], tmp_path: Path) -> None:
     environment = {**environment, "RAY_AUTH_MODE": "disabled"}
-    with started(TWO_NODES, environment, tmp_path) as nodes:
+    with started([*TWO_NODES, "one"], environment, tmp_path) as nodes:
         command = [*POOLPILOT, "serve", "--ray", "--replicas", "1", "--port", str(free_port())]
         command += ["--ray-address", line_with(nodes, ":")]
         refused = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

@@ -24,7 +24,7 @@ from poolpilot.serve.tuner.decision_replay import replayed
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.machine.decision import Mode
-from poolpilot.serve.tuner.machine.look import Proposal
+from poolpilot.serve.tuner.machine.evidence.look import Proposal
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.tuner_loop import TunerLoop
 

@@ -11,7 +11,7 @@ from poolpilot.serve.commands.tune.account_table import score_line
 from poolpilot.serve.shadow.shadow_score import LEAST_QUESTIONS, LEAST_WORKLOADS, ShadowScore, score_of
 from poolpilot.serve.tuner.decision_log import LoggedDecision
 from poolpilot.serve.tuner.machine.decision import Decision, State
-from poolpilot.serve.tuner.machine.look import Challenge, Look, Proposal, Reading
+from poolpilot.serve.tuner.machine.evidence.look import Challenge, Look, Proposal, Reading
 
 OURS, THEIRS, HOME = PoolTuple(16, 3, 10), PoolTuple(8, 3, 10), PoolTuple(2, 3, 500)
 

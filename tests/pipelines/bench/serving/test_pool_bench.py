@@ -2,10 +2,13 @@
 
 import json
 import math
+import multiprocessing
 import os
 import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +21,7 @@ from poolpilot.pipelines.bench.parts.handlers import HANDLERS
 from poolpilot.pipelines.bench.parts.nulls import ECHO
 from poolpilot.pipelines.bench.parts.throttling import ALONE, LIMITED, of_peak
 from poolpilot.pipelines.bench.pool import bench_pool, reference_of, row_of
+from poolpilot.pipelines.bench.serving import served
 from poolpilot.pipelines.bench.serving.bench_settings import PoolBenchSettings
 from poolpilot.pipelines.bench.serving.foreign import Foreign, mariadb, redis
 from poolpilot.pipelines.bench.serving.works import WORKS
@@ -31,6 +35,16 @@ SHORT: dict[str, Any] = {
     "server_cpus": CPUS[:1],
     "load_cpus": CPUS[-1:],
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _imports_once() -> Iterator[None]:
+    """Servers come of a process that has imported what they need: a fresh one imports for longer than it serves."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["__main__", served.__name__])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(served, "multiprocessing", SimpleNamespace(get_context=lambda _: context))
+        yield
 
 
 def cells_of(**values: Any) -> dict[str, Any]:
@@ -53,11 +67,21 @@ def test_handlers_stand_beside_each_other_at_every_number_of_connections() -> No
     assert served_by < cells["null at 8"]["contenders"]["per_connection"]["threads"]["mean"]
 
 
-def test_reconnecting_clients_are_compared_with_and_without_the_short_cut() -> None:
-    row = cells_of(parts=("reconnect",), reconnecting=(4,))["null at 4"]
+def test_reconnecting_clients_are_compared_with_and_without_the_short_cut_and_the_table_is_written_for_machines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = PoolBenchSettings(parts=("reconnect",), reconnecting=(4,), runs=tmp_path / "runs", **SHORT)
+    run(settings, tmp_path / "pool.json")
+    assert "hybrid, at once" in capsys.readouterr().out
+    (row,) = json.loads((tmp_path / "pool.json").read_text())["cells"]
+    assert row["cell"] == "null at 4"
     assert set(row["contenders"]) == {f"{handler}, {how}" for handler in HANDLERS for how in ("at once", "by a read")}
     assert set(row["ratios"]) == {f"{handler}, at once" for handler in HANDLERS}
     assert all(ratio["low"] <= ratio["mean"] <= ratio["high"] for ratio in row["ratios"].values())
+    kept = (tmp_path / "runs").read_text()
+    assert len(kept.splitlines()) == 2 * len(row["contenders"])
+    run(settings, None)
+    assert (tmp_path / "runs").read_text() == kept
 
 
 def test_a_class_that_was_sent_last_is_right_where_a_connection_sends_one_only() -> None:
@@ -148,17 +172,6 @@ def answers_more(server: Foreign) -> None:
     wanted = server.completed() + 1000
     while server.completed() < wanted:
         time.sleep(0.05)
-
-
-def test_table_is_written_for_machines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    settings = PoolBenchSettings(parts=("reconnect",), reconnecting=(2,), runs=tmp_path / "runs", **SHORT)
-    run(settings, tmp_path / "pool.json")
-    assert "hybrid, at once" in capsys.readouterr().out
-    (row,) = json.loads((tmp_path / "pool.json").read_text())["cells"]
-    kept = (tmp_path / "runs").read_text()
-    assert len(kept.splitlines()) == 2 * len(row["contenders"])
-    run(settings, None)
-    assert (tmp_path / "runs").read_text() == kept
 
 
 def test_a_handler_is_compared_with_the_better_of_the_other_two() -> None:

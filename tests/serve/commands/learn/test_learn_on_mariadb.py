@@ -1,19 +1,19 @@
 """`poolpilot learn --dsn` on a real MariaDB: it is swept and learned from, and has back what was in force."""
 
 import json
+import os
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.serve.commands.staged_server import PATIENCE_S, POOLPILOT
+from tests.serve.commands.prepared_command import PreparedCommand
+from tests.serve.commands.staged_server import PATIENCE_S, selects
 
 from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.lab.instance import Lab
-from poolpilot.env.lab.sysbench_families import named_workload
 from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.mariadb.session import Session
@@ -46,8 +46,8 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def busy(loaded_lab: Lab) -> Iterator[str]:
-    """DSN of a server under short requests beside long ones."""
-    with SqlLoad(named_workload("joins_beside-8-0"), loaded_lab.load_file, loaded_lab.dataset):
+    """DSN of a server under requests that leave most of the machine to the learning."""
+    with SqlLoad(selects(think_ms=50.0), loaded_lab.load_file, loaded_lab.dataset):
         yield f"F={loaded_lab.defaults_file}"
 
 
@@ -60,12 +60,13 @@ def test_it_is_swept_and_learned_from_and_has_its_configuration_back(
     invoke: Invoke, busy: str, loaded_lab: Lab, tmp_path: Path
 ) -> None:
     before, out = in_force(loaded_lab), tmp_path / "learned"
-    quick = ("--minutes", MINUTES, "--workloads", 6, "--servers", "simulated", "--no-track", "--out", out)
-    looked = invoke("learn", *quick, "--dsn", busy)
+    quick = ("--minutes", MINUTES, "--servers", "simulated", "--no-track")
+    looked = invoke("learn", *quick, "--workloads", 1, "--out", tmp_path / "looked", "--dsn", busy)
     assert looked.code in (0, REFUSED), looked.err
     assert "On your own server: Would set " in looked.out
     assert in_force(loaded_lab) == before
-    result = invoke("learn", *quick, "--dsn", busy, "--execute", "--json", tmp_path / "learned.json")
+    options = ("--workloads", 6, "--out", out, "--json", tmp_path / "learned.json")
+    result = invoke("learn", *quick, *options, "--dsn", busy, "--execute")
     assert result.code in (0, REFUSED), result.err
     assert f"In force now: {before}" in result.out
     assert in_force(loaded_lab) == before
@@ -82,8 +83,7 @@ def test_ended_in_a_sweep_it_restores_what_was_in_force_and_says_how_to_go_on(
 ) -> None:
     before = in_force(loaded_lab)
     options = ("--minutes", "5", "--workloads", "1", "--servers", "simulated", "--no-track", "--out", str(tmp_path))
-    command = [*POOLPILOT, "learn", *options, "--dsn", busy, "--execute"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with PreparedCommand(["learn", *options, "--dsn", busy, "--execute"], os.environ) as process:
         with Session(loaded_lab.root) as session:
             while session.row("SELECT @@thread_pool_size")[0] == before.pool_size and process.poll() is None:
                 time.sleep(0.02)

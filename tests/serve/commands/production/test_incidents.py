@@ -16,7 +16,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.commands.production.incidents import GivenBack, RolledBack, check, left_on, roll_back_in
 from poolpilot.serve.tuner.decision_log import LoggedDecision
 from poolpilot.serve.tuner.machine.decision import Decision, State
-from poolpilot.serve.tuner.machine.look import Look
+from poolpilot.serve.tuner.machine.evidence.look import Look
 
 SAFE, BAD = PoolTuple(16, 3, 10), PoolTuple(1, 1, 160)
 ROLLED, GIVEN = RolledBack(BAD, 1, SAFE, "worse"), GivenBack(PoolTuple(8, 3, 10), SAFE, 1.2)

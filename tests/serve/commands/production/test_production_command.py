@@ -4,17 +4,32 @@ import json
 import os
 import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.conftest import short_folder
-from tests.serve.commands.staged_server import POOLPILOT
-from tests.serve.commands.started_processes import await_ends, descendants
+from tests.lab_data import LabData
+from tests.serve.commands.started_processes import PATIENCE_S, await_ends, descendants
 
 from poolpilot.env.lab.instance import Lab
+from poolpilot.pipelines.demo.production import constant_arms
+from poolpilot.serve.commands.production import production_demo
 from poolpilot.serve.commands.production.production_command import demo_production
 from poolpilot.serve.commands.production.production_settings import ProductionDemoSettings
+
+TUNED_ALONE = """
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.commands.main import main
+from poolpilot.serve.commands.production.production_demo import ProductionDemo
+ProductionDemo._default_arm = lambda *_: ([], PoolTuple(2, 3, 500))
+ProductionDemo._chosen = lambda *_: (PoolTuple(4, 3, 10), [])
+ProductionDemo._constant_arm = lambda *_: []
+main()
+"""
+"""The command, whose arms without a tuner are over at once."""
 
 
 @pytest.fixture(scope="module")
@@ -23,10 +38,12 @@ def report(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, Any]:
     lab, output = short_folder(tmp_path_factory) / "s", tmp_path_factory.mktemp("out")
-    settings = ProductionDemoSettings(
-        quick=True, lab=lab, output=output, arm_s=2.0, tuner_s=4.0, turn_s=0.3, settle_s=0.1, deadline_s=120.0
-    )
-    demo_production(settings, output / "table.json")
+    short: dict[str, Any] = {"arm_s": 2.0, "tuner_s": 4.0, "turn_s": 0.2, "settle_s": 0.1, "window_s": 0.5}
+    settings = ProductionDemoSettings(quick=True, lab=lab, output=output, deadline_s=120.0, **short)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (constant_arms, production_demo):
+            patch.setattr(module, "RUN_UP_S", 0.3)
+        demo_production(settings, output / "table.json")
     assert Lab.of(lab).running() is None
     table: dict[str, Any] = json.loads((output / "table.json").read_text(encoding="utf-8"))
     assert table == json.loads((output / "report.json").read_text(encoding="utf-8"))
@@ -56,10 +73,10 @@ def test_decisions_of_every_tuner_are_kept(report: dict[str, Any]) -> None:
 
 
 @pytest.mark.usefixtures("mariadb_installed")
-def test_ctrl_c_stops_tuner_load_and_server(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_ctrl_c_stops_tuner_load_and_server(tmp_path_factory: pytest.TempPathFactory, lab_data: LabData) -> None:
     lab, output = short_folder(tmp_path_factory) / "s", tmp_path_factory.mktemp("out")
-    short = ("--arm-s", "2", "--tuner-s", "60", "--turns", "1", "--turn-s", "0.2", "--settle-s", "0")
-    command = [*POOLPILOT, "demo-production", "--lab", str(lab), "--output", str(output), *short]
+    lab_data.lay(Lab(lab))
+    command = [sys.executable, "-c", TUNED_ALONE, "demo-production", "--lab", str(lab), "--output", str(output)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
     ) as process:
@@ -68,7 +85,9 @@ def test_ctrl_c_stops_tuner_load_and_server(tmp_path_factory: pytest.TempPathFac
             for line in process.stdout:
                 if line.startswith("  | Tuner of"):
                     break
-            started = list(descendants(process.pid))
+            ends_s = time.monotonic() + PATIENCE_S
+            while len(started := list(descendants(process.pid))) < 3 and time.monotonic() < ends_s:
+                time.sleep(0.05)
             process.send_signal(signal.SIGINT)
             _, said = process.communicate(timeout=120)
         finally:

@@ -95,6 +95,9 @@ class DyingTuner:
 
     looks = 0
 
+    def until_begun(self, _within_s: float) -> None:
+        """It has."""
+
     @property
     def alive(self) -> bool:
         self.looks += 1

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from poolpilot.errors import ServerError
 from poolpilot.serve.commands.production.production_settings import DemoGuard, DemoPace, ProductionDemoSettings
 from poolpilot.serve.commands.production.tuner_child import TunerChild, flags_of
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
@@ -28,9 +29,12 @@ def test_what_it_prints_is_told_and_it_ends_with_the_block(tmp_path: Path, monke
     told: list[str] = []
     missing = tmp_path / "missing.cnf"
     with TunerChild(missing, tmp_path, [], told.append) as child:
+        with pytest.raises(ServerError, match="has not begun within 0 s"):
+            child.until_begun(0.0)
+        child.until_begun(60.0)
+        assert any(str(missing) in line for line in told)
         ends_s = time.monotonic() + 60.0
         while child.alive and time.monotonic() < ends_s:
             time.sleep(0.05)
         assert child.end() == 1
-    assert any(str(missing) in line for line in told)
     assert not child.alive

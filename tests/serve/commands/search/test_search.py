@@ -22,6 +22,9 @@ from poolpilot.serve.commands.options.tuning_options import TuningOptions
 
 QUICK = ("--rounds", 14, "--random-rounds", 4, "--candidates", 200)
 CURVE = ("search", "--backend", "curve", *QUICK)
+AT_RANDOM = (*CURVE, "--method", "random")
+"""Where it does not matter how the next configuration is chosen: a Gaussian process takes seconds."""
+
 STORED_KNOBS = (
     "--knob",
     "pool_size=1,2,4,8,16,32",
@@ -160,7 +163,7 @@ def test_first_tuple_returns_at_the_end_unless_the_best_is_to_stay(
     options: list[str],
 ) -> None:
     monkeypatch.setattr(ending, "runs", 1000)
-    result = invoke(*CURVE, *options, "--json", tmp_path / "search.json")
+    result = invoke(*AT_RANDOM, *options, "--json", tmp_path / "search.json")
     server, best = ending.last, PoolTuple.from_dict(read(tmp_path / "search.json")["best"])
     assert server.tuple_in_force() == (best if options else server.first)
     assert f"In force now: {server.tuple_in_force()}" in result.out
@@ -182,7 +185,7 @@ def test_after_a_search_of_a_mariadb_come_the_lines_that_keep_its_result(
     set_by_hand: bool,
 ) -> None:
     monkeypatch.setattr(TuningOptions, "opened", curve_like_a_mariadb)
-    result = invoke(*CURVE, "--knob", "pool_size=8,32", *options, "--json", tmp_path / "search.json")
+    result = invoke(*AT_RANDOM, "--knob", "pool_size=8,32", *options, "--json", tmp_path / "search.json")
     assert (result.code, result.err) == (0, "")
     written = read(tmp_path / "search.json")
     assert written["statements"] == (["SET GLOBAL thread_pool_size = 32;"] if set_by_hand else [])
@@ -196,7 +199,7 @@ def test_where_nothing_is_better_nothing_is_to_be_set(
     curve = tmp_path / "curve.json"
     curve.write_text("[[1, 100], [4, 900], [32, 100]]", encoding="utf-8")
     monkeypatch.setattr(TuningOptions, "opened", curve_like_a_mariadb)
-    result = invoke(*CURVE, "--curve", curve, "--knob", "pool_size=1,16,32", "--json", tmp_path / "search.json")
+    result = invoke(*AT_RANDOM, "--curve", curve, "--knob", "pool_size=1,16,32", "--json", tmp_path / "search.json")
     assert "nothing was better" in result.out
     assert "SET GLOBAL" not in result.out
     assert read(tmp_path / "search.json")["fragment"] == []
@@ -206,7 +209,7 @@ def test_where_nothing_better_is_found_the_first_tuple_stays(invoke: Callable[..
     path, curve = tmp_path / "search.json", tmp_path / "curve.json"
     curve.write_text("[[1, 100], [4, 900], [32, 100]]", encoding="utf-8")
     options = ("--curve", curve, "--knob", "pool_size=1,16,32", "--keep", "--json", path)
-    result = invoke(*CURVE, *options)
+    result = invoke(*AT_RANDOM, *options)
     assert "nothing was better than the first configuration, (4, 3, 500)" in result.out
     assert "In force now: (4, 3, 500)" in result.out
     assert (read(path)["gain"], read(path)["best"]["pool_size"]) == (0.0, 4)
@@ -217,7 +220,7 @@ def test_interrupt_restores_or_keeps_and_writes_all_the_same(
     invoke: Callable[..., Any], ending: type[EndingCurve], tmp_path: Path, options: list[str]
 ) -> None:
     path = tmp_path / "search.json"
-    result = invoke(*CURVE, "--json", path, *options)
+    result = invoke(*AT_RANDOM, "--json", path, *options)
     assert (result.code, result.err) == (130, "")
     server, written = ending.last, read(path)
     assert (server.tuple_in_force() != server.first) is bool(options)
@@ -232,7 +235,7 @@ def test_interrupt_before_the_first_window_writes_what_there_is(
 ) -> None:
     monkeypatch.setattr(ending, "runs", 0)
     path = tmp_path / "search.json"
-    result = invoke(*CURVE, "--json", path)
+    result = invoke(*AT_RANDOM, "--json", path)
     assert result.code == 130
     assert "nothing was found" in result.out
     assert (read(path)["outcome"], read(path)["best"], read(path)["ranking"]["knobs"]) == ([], None, [])
@@ -248,7 +251,7 @@ def test_error_restores_and_writes_all_the_same(
 ) -> None:
     monkeypatch.setattr(ending, "error", error)
     path = tmp_path / "search.json"
-    result = invoke(*CURVE, "--keep", "--json", path)
+    result = invoke(*AT_RANDOM, "--keep", "--json", path)
     assert (result.code, result.err) == (1, f"poolpilot: {error}\n")
     assert ending.last.tuple_in_force() == ending.last.first
     assert len(read(path)["steps"]) == 20
@@ -260,13 +263,13 @@ def test_knobs_that_cannot_change_live_are_named_and_left_alone(
     monkeypatch.setattr(backends, "CurveServer", MarkedCurve)
     path = tmp_path / "search.json"
     result = invoke(
-        *CURVE, *(f"--knob={name}" for name in ("pool_size", "oversubscribe", "idle_timeout_s")), "--json", path
+        *AT_RANDOM, *(f"--knob={name}" for name in ("pool_size", "oversubscribe", "idle_timeout_s")), "--json", path
     )
     assert "oversubscribe is not varied: needs a restart." in result.out
     assert "idle_timeout_s is not varied: each session holds its own value." in result.out
     assert {(one.oversubscribe, one.idle_timeout_s) for one in tuples_of(read(path))} == {(3, 60.0)}
     assert set(read(path)["not_varied"]) == {"oversubscribe", "idle_timeout_s"}
-    refused = invoke(*CURVE, "--knob", "oversubscribe")
+    refused = invoke(*AT_RANDOM, "--knob", "oversubscribe")
     assert (refused.code, refused.err) == (1, "poolpilot: there is no knob to vary: oversubscribe needs a restart\n")
 
 
@@ -290,7 +293,7 @@ def test_only_the_knobs_that_matter_most_are_varied_where_that_is_asked_for(
     invoke: Callable[..., Any], tmp_path: Path, recorded_store: Path
 ) -> None:
     path = tmp_path / "search.json"
-    result = invoke(*CURVE, *STORED_KNOBS, "--stored", recorded_store, "--top", 1, "--json", path)
+    result = invoke(*AT_RANDOM, *STORED_KNOBS, "--stored", recorded_store, "--top", 1, "--json", path)
     written = read(path)
     assert list(written["knobs"]) == ["pool_size"]
     assert set(written["not_varied"]) == {"oversubscribe", "timer_interval_ms"}

@@ -16,7 +16,7 @@ from poolpilot.pipelines.production.outcome_store import OutcomeStore
 from poolpilot.serve.commands.learn.learn_command import reported_outcomes
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
 from poolpilot.serve.tuner.decision_log import DecisionLog
-from poolpilot.serve.tuner.machine.look import Proposal
+from poolpilot.serve.tuner.machine.evidence.look import Proposal
 
 SIMULATED = ("--backend", "simulated", "--seed", 3)
 QUICK = ("--pace.observe-for-s", 2, "--pace.baseline-windows", 2, "--pace.least-pairs", 2, "--guard.cool-down-s", 5)

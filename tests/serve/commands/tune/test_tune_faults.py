@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 from tests.env.mariadb.diagnosis.conftest import Clients, until
-from tests.serve.commands.staged_server import PATIENCE_S, POOLPILOT, ended, said_until
+from tests.serve.commands.prepared_command import PreparedCommand
+from tests.serve.commands.staged_server import PATIENCE_S, Command, ended, said_until, with_own_interpreter
 from tests.serve.commands.tune.test_tune_mariadb import ENDLESS, FIRST, LOAD, QUICK, STEP, UNTIRING, Stage
 from tests.serve.raw_server import Raw, http_answer
 from tests.serve.tls_identity import make_identity
@@ -58,7 +59,7 @@ def reasons(log: Path) -> list[str]:
     return [each.reason for each in proposals if each is not None]
 
 
-def until_reason(log: Path, process: "subprocess.Popen[str]", wanted: str, *, holds: bool = True) -> None:
+def until_reason(log: Path, process: Command, wanted: str, *, holds: bool = True) -> None:
     """Waits until the latest answer of the predictor has a reason with these words, or without them."""
     ends_s = time.monotonic() + PATIENCE_S
     while True:
@@ -148,7 +149,7 @@ def test_a_service_that_is_killed_is_asked_again_once_it_is_back(stage: Stage, t
     remote = ("--remote", f"http://127.0.0.1:{port}", "--remote-deadline-s", "30")
     with stage.tuner("--mode", "advise", *remote, *ASKING, "--log", str(log)) as process:
         for _ in range(2):
-            with subprocess.Popen([*POOLPILOT, "serve", "--port", str(port)], stderr=subprocess.DEVNULL) as service:
+            with PreparedCommand(["serve", "--port", str(port)], os.environ) as service:
                 until_reason(log, process, "the predictor fails", holds=False)
                 service.kill()
             until_reason(log, process, "the predictor fails")
@@ -189,7 +190,7 @@ def fill(folder: Path) -> None:
 def test_a_full_disk_under_the_journal_ends_it_where_it_began(stage: Stage, small_disk: Path, tmp_path: Path) -> None:
     stage.journals = small_disk
     # It is verified in the end, and that a further step is must be noted first.
-    with stage.applying(*UNTIRING, "--pace.verify-windows", "20", "--log", str(tmp_path / "log")) as process:
+    with stage.applying(*UNTIRING, "--pace.verify-windows", "10", "--log", str(tmp_path / "log")) as process:
         stage.until(STEP, process)
         fill(small_disk)
         said = said_until(process, "nothing more is set")
@@ -205,7 +206,7 @@ def test_a_clock_that_jumps_changes_no_decision(stage: Stage, tmp_path: Path, mo
     jump = f"import time\nreal = time.time\ntime.time = lambda: real() + {DAY_S} * (int(real()) % 3 - 1)\n"
     (tmp_path / "sitecustomize.py").write_text(jump)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    log = tmp_path / "log"
+    stage.start, log = with_own_interpreter, tmp_path / "log"
     with stage.applying(*UNTIRING, "--log", str(log)) as process:
         said_until(process, f"{STEP} is verified")
         ended(process)

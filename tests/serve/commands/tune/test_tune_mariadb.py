@@ -1,14 +1,13 @@
 """`poolpilot tune` on a real MariaDB: whatever befalls the tuner or the server, what is verified is in force."""
 
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from tests.serve.commands.staged_server import PATIENCE_S, StagedServer, ended, said_until, selects
+from tests.serve.commands.staged_server import PATIENCE_S, Command, StagedServer, ended, said_until, selects
 
 from poolpilot.env.lab.instance import Lab
 from poolpilot.env.lab.sysbench_load import SqlLoad
@@ -30,7 +29,7 @@ ENDLESS = (*QUICK, "--pace.least-pairs", "100", "--pace.most-pairs", "200", "--p
 class Stage(StagedServer):
     """A server on which tuners run."""
 
-    def until(self, pool_tuple: PoolTuple, process: "subprocess.Popen[str]") -> None:
+    def until(self, pool_tuple: PoolTuple, process: Command) -> None:
         """Waits until a tuple is in force.
 
         Raises:
@@ -43,10 +42,10 @@ class Stage(StagedServer):
                 raise AssertionError(f"{pool_tuple} was never in force; {self.in_force()} is: {ended(process)}")
             time.sleep(0.02)
 
-    def tuner(self, *options: str) -> "AbstractContextManager[subprocess.Popen[str]]":
+    def tuner(self, *options: str) -> AbstractContextManager[Command]:
         return self.running("tune", *options)
 
-    def applying(self, *options: str) -> "AbstractContextManager[subprocess.Popen[str]]":
+    def applying(self, *options: str) -> AbstractContextManager[Command]:
         return self.tuner("--mode", "apply", "--propose", "8,4,400", *options)
 
 
