@@ -15,7 +15,7 @@ namespace {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr int kSequences = 20'000;
 #else
-constexpr int kSequences = 100'000;  // a million and more were tried: POOLPILOT_SEQUENCES=1000000, a minute
+constexpr int kSequences = 100'000;  // POOLPILOT_SEQUENCES=1000000 takes a minute
 #endif
 
 // Mostly plausible samples, so that every mode is reached; now and then anything at all.
