@@ -63,13 +63,13 @@ class OwnRecords:
         Raises:
             StoreError: A store holds what nothing may learn from.
         """
-        begun = [store for store in map(self.store, ORDER) if StagingStore(store).workloads.segments]
-        return [said for store in begun for said in RecordCheck.of([CheckedStore(store)]).refuse()]
+        stores = [CheckedStore(self.store(server)) for server in self._begun()]
+        return [said for store in stores for said in RecordCheck.of([store]).refuse()]
 
     def coverage(self) -> list[dict[str, Any]]:
         """One row for each kind of server and split that has complete sweeps."""
         rows = []
-        for server in ORDER:
+        for server in self._begun():
             with connect(StagingStore(self.store(server))) as views:
                 found = views.execute(COVERAGE_SQL)
                 names = [column[0] for column in found.description or ()]
@@ -90,6 +90,10 @@ class OwnRecords:
     def curves(self, grid: MachineGrid) -> list[ResponseCurve]:
         """The response curves of all training workloads, on the grid of a library."""
         return in_families([curve_of_sweep(sweep, grid) for _, sweep in self.sweeps("train")])
+
+    def _begun(self) -> list[Staged]:
+        """Kinds of servers of which there are records."""
+        return [server for server in ORDER if StagingStore(self.store(server)).workloads.segments]
 
 
 def in_families(curves: Sequence[ResponseCurve]) -> list[ResponseCurve]:
