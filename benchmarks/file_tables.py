@@ -28,8 +28,15 @@ KINDS = {"simulated": "simulated", "native": "embedded pool", "mariadb": "MariaD
 DRAWN = "drawn"
 """What is kept of files that `workload_files.py` has drawn, which are simulated too."""
 
-EARLIER = {f"{DRAWN}_271": "271, by which decision 39 was made", f"{DRAWN}_99": "99, on which settings were tried"}
-"""Reports of other seeds, in the words of the page; of their methods the compared ones alone are kept."""
+IN_TURNS = f"{DRAWN}_in_turns"
+"""What was kept of the same files when all choices took turns on one server, of every method."""
+
+EARLIER = {
+    f"{DRAWN}_271": "271, by which decision 39 was made",
+    f"{DRAWN}_99": "99, on which settings were tried",
+    IN_TURNS: "314, all choices in turns on one server, as before decision 41",
+}
+"""Further reports, in the words of the page; of the methods of other seeds the compared ones alone are kept."""
 
 COMPARED = ("warm_start", "portfolio_3", "gp_ucb", "random_search")
 
@@ -53,7 +60,7 @@ def main() -> None:
     parser.add_argument("name", choices=names, help="what it is kept as")
     given = parser.parse_args()
     report = json.loads(given.written.read_text())
-    if given.name in EARLIER:
+    if given.name in EARLIER and given.name != IN_TURNS:
         report = only_compared(report)
     write_json(REPORTS / f"{given.name}.json", rounded({**report, "results": kept(report["results"])}))
 
