@@ -31,12 +31,11 @@ DRAWN = "drawn"
 IN_TURNS = f"{DRAWN}_in_turns"
 """What was kept of the same files when all choices took turns on one server, of every method."""
 
-EARLIER = {
-    f"{DRAWN}_271": "271, by which decision 39 was made",
-    f"{DRAWN}_99": "99, on which settings were tried",
-    IN_TURNS: "314, all choices in turns on one server, as before decision 41",
-}
-"""Further reports, in the words of the page; of the methods of other seeds the compared ones alone are kept."""
+EARLIER = {f"{DRAWN}_271": "271, by which decision 39 was made", f"{DRAWN}_99": "99, on which settings were tried"}
+"""Reports of other seeds, in the words of the page; of their methods the compared ones alone are kept."""
+
+BESIDE = {**EARLIER, IN_TURNS: "314, all choices in turns on one server, as before decision 41"}
+"""Reports that have a line each on the page."""
 
 COMPARED = ("warm_start", "portfolio_3", "gp_ucb", "random_search")
 
@@ -60,7 +59,7 @@ def main() -> None:
     parser.add_argument("name", choices=names, help="what it is kept as")
     given = parser.parse_args()
     report = json.loads(given.written.read_text())
-    if given.name in EARLIER and given.name != IN_TURNS:
+    if given.name in EARLIER:
         report = only_compared(report)
     write_json(REPORTS / f"{given.name}.json", rounded({**report, "results": kept(report["results"])}))
 
@@ -110,7 +109,7 @@ def drawn_section() -> str:
     report = read_report(REPORTS / f"{DRAWN}.json")
     reports = {"simulated": report}
     head = counted(reports) + capped_line(report)
-    for name, seed in EARLIER.items():
+    for name, seed in BESIDE.items():
         if (earlier := read_report(REPORTS / f"{name}.json")) is not None:
             found = f"{earlier['workloads']} workloads, {len(earlier['censored'])} censored"
             head += capped_line(earlier, f"the same of seed {seed} ({found})")

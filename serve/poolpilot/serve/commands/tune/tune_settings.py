@@ -42,11 +42,12 @@ class TuneSettings(RemoteOptions):
     )
     approve: bool = option(False, "Wait for a person's approval of every step.", flag="--approve")
     model: Path | None = option(None, "What was learned, or a network (`network`: the shipped one).", metavar="FOLDER")
-    follow_every_s: float = option(
-        10.0,
-        "Seconds between looks whether another model lies there, which then proposes; 0 never looks.",
-        low=0.0,
-        metavar="X",
+    follow_every_s: float = Field(
+        default=10.0,
+        ge=0.0,
+        le=86_400.0,
+        description="Seconds between looks whether another model lies there, which then proposes; 0 never looks.",
+        json_schema_extra={"metavar": "X"},
     )
     challenger: Path | None = option(
         None, "Also ask this model and log what it would do; it never acts. See `why --shadow`.", metavar="FOLDER"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from poolpilot.serve.tuner.known.known_workloads import mean_ratios, ratio_distance
 from poolpilot.serve.tuner.machine.decision import State
+from poolpilot.serve.tuner.machine.evidence.aftermath import Aftermath
 from poolpilot.serve.tuner.machine.evidence.look import Look, Reading
 from poolpilot.serve.tuner.machine.evidence.paired_trial import noise_of, usual_scatter
 from poolpilot.serve.tuner.machine.memory import Memory, Refusal
@@ -89,7 +90,7 @@ def watched_anew(reading: Reading, look: Look, memory: Memory, rules: Rules) -> 
     Where what was found at first is in force, and a try may have left it so, latency is held against that of before.
     """
     left = memory.aftermath if memory.verified == memory.home else None
-    return memory.but(
+    anew = memory.but(
         state=State.WATCH,
         workload=memory.workload + 1,
         baseline=(reading,),
@@ -100,9 +101,9 @@ def watched_anew(reading: Reading, look: Look, memory: Memory, rules: Rules) -> 
         journey=None,
         goal=None,
         refusals=_lasting(memory),
-        risen=0.0 if left is None else left.risen((reading,)),
-        gained=0.0 if left is None else left.gained((reading,)),
-        aftermath=None if left is None else left.after_change(),
+        risen=0.0,
+        gained=0.0,
+        aftermath=None,
         rows_lost=0.0,
         rows_variance=0.0,
         check_home=True,
@@ -115,6 +116,7 @@ def watched_anew(reading: Reading, look: Look, memory: Memory, rules: Rules) -> 
         taken_back_under=(),
         ways_round=0,
     )
+    return anew if left is None else anew.but(**_changed(left, reading))
 
 
 def left_so(reading: Reading, memory: Memory, rules: Rules) -> Memory | None:
@@ -126,10 +128,12 @@ def left_so(reading: Reading, memory: Memory, rules: Rules) -> Memory | None:
     left = memory.aftermath
     if left is None or not _looks_alike(reading, memory, rules) or not left.does(reading, rules.guard):
         return None
-    left = left.after_change()
-    return memory.but(
-        baseline=(reading,), other=0, risen=left.risen((reading,)), gained=left.gained((reading,)), aftermath=left
-    )
+    return memory.but(baseline=(reading,), other=0, **_changed(left, reading))
+
+
+def _changed(left: Aftermath, reading: Reading) -> dict[str, object]:
+    """What is remembered with the first window of a change that a try may have brought about."""
+    return {"aftermath": left.after_change(), **left.held_against((reading,))}
 
 
 def _looks_alike(reading: Reading, memory: Memory, rules: Rules) -> bool:
@@ -140,14 +144,18 @@ def _looks_alike(reading: Reading, memory: Memory, rules: Rules) -> bool:
 
 def watched_on(reading: Reading, memory: Memory, rules: Rules) -> Memory:
     """With a further window of the workload in force; what a try has left is known once there are enough."""
-    enough = rules.pace.baseline_windows
-    memory = memory.but(baseline=(*memory.baseline, reading)[-2 * enough :], other=0)
+    memory = memory.but(baseline=with_latest(memory.baseline, reading, rules), other=0)
     if memory.aftermath is None:
         return memory
     left = memory.aftermath.after_window()
     if left.changed:
-        memory = memory.but(risen=left.risen(memory.baseline), gained=left.gained(memory.baseline))
-    return memory.but(aftermath=left if left.windows < enough else None)
+        memory = memory.but(**left.held_against(memory.baseline))
+    return memory.but(aftermath=left if left.windows < rules.pace.baseline_windows else None)
+
+
+def with_latest(readings: Sequence[Reading], reading: Reading, rules: Rules) -> tuple[Reading, ...]:
+    """The latest windows, one more among them: as many as are kept."""
+    return (*readings, reading)[-2 * rules.pace.baseline_windows :]
 
 
 def spared(memory: Memory, rules: Rules) -> int:

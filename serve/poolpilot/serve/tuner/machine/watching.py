@@ -1,8 +1,13 @@
 """Between tries: what is in force is watched, another workload is noticed, and proposals are weighed."""
 
-from collections.abc import Sequence
-
-from poolpilot.serve.tuner.machine.another_workload import acquitted, left_so, shift_of, watched_anew, watched_on
+from poolpilot.serve.tuner.machine.another_workload import (
+    acquitted,
+    left_so,
+    shift_of,
+    watched_anew,
+    watched_on,
+    with_latest,
+)
 from poolpilot.serve.tuner.machine.decision import Mode, State
 from poolpilot.serve.tuner.machine.evidence.aftermath import Aftermath
 from poolpilot.serve.tuner.machine.evidence.look import Look, Proposal, Reading
@@ -162,7 +167,7 @@ def _lengthened(reading: Reading, look: Look, memory: Memory, rules: Rules) -> M
     load that scatters would be another one every few windows, and never be watched for long enough.
     """
     before = memory.watched
-    memory = memory.but(watched=_with_latest(before, reading, rules))
+    memory = memory.but(watched=with_latest(before, reading, rules))
     shift = shift_of(reading, memory.baseline, rules, before) if memory.baseline else None
     if shift is None:
         return watched_on(reading, memory, rules)
@@ -216,7 +221,3 @@ def _one_more(other: int, change: float) -> int:
         return abs(other) + 1
     way = -1 if change < 0.0 else 1
     return other + way if other * way > 0 else way
-
-
-def _with_latest(readings: Sequence[Reading], reading: Reading, rules: Rules) -> tuple[Reading, ...]:
-    return (*readings, reading)[-2 * rules.pace.baseline_windows :]

@@ -68,6 +68,10 @@ class Aftermath(BaseModel):
         """Goes on with a further window that is like those before it."""
         return self.model_copy(update={"windows": self.windows + 1})
 
+    def held_against(self, baseline: Sequence[Reading]) -> dict[str, float]:
+        """The fields of a memory that hold windows against the first tuple."""
+        return {"risen": self.risen(baseline), "gained": self.gained(baseline)}
+
     def gained(self, baseline: Sequence[Reading]) -> float:
         """How far ln goodput is above that of the first tuple."""
         return _ln_goodput(baseline) - self.goodput
