@@ -1,11 +1,13 @@
-"""Rewrites the measured parts of docs/evaluation.md: workload files, replayed trials, rivals, ratios."""
+"""Rewrites the measured parts of docs/evaluation.md: workload files, replayed trials, rivals, advice, ratios."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from file_tables import drawn_section, files_section
+from advice_by_processors import advice_table
+from drawn_tables import drawn_section
+from file_tables import files_section
 from pages import percent, read_report, replaced
 from rival_tables import live_tables, network_tables, rival_table
 
@@ -13,6 +15,7 @@ REPORT = Path("benchmarks/reports/replayed_trials.json")
 RIVALS = Path("benchmarks/reports/simulated_rivals.json")
 LIVE = Path("benchmarks/reports/live_rivals.json")
 RATIOS = Path("benchmarks/reports/ratio_value.json")
+ADVICE = Path("benchmarks/reports/advice_by_processors.json")
 PAGE = Path("docs/evaluation.md")
 
 
@@ -27,6 +30,8 @@ def main() -> None:
     if live is not None:
         page = replaced(page, "live-rivals", live_tables(live))
         page = replaced(page, "live-networks", network_tables(live))
+    advice = read_report(ADVICE)
+    page = page if advice is None else replaced(page, "advice", f"\n{advice_table(advice)}\n")
     PAGE.write_text(replaced(page, "ratios", ratios(read_report(RATIOS)["rows"])))
 
 

@@ -37,10 +37,11 @@ EARLIER = {f"{DRAWN}_271": "271, by which decision 39 was made", f"{DRAWN}_99": 
 BESIDE = {**EARLIER, IN_TURNS: "314, all choices in turns on one server, as before decision 41"}
 """Reports that have a line each on the page."""
 
-COMPARED = ("warm_start", "portfolio_3", "gp_ucb", "random_search")
+OURS, CONSTANTS = "warm_start", "portfolio_3"
+COMPARED = (OURS, CONSTANTS, "gp_ucb", "random_search")
 
-KEPT = ("method", "chosen", "goodput_share", "error", "broken")
-"""What is kept of a method under one workload, a line each."""
+KEPT = ("method", "chosen", "goodput_share", "error", "broken", "in_time")
+"""What is kept of a method under one workload, a line each; reports from before lack the last."""
 
 KEPT_OF_WORKLOAD = ("workload", "noise", "noise_error", "censored")
 """What is kept of a workload beside its methods; reports from before have its name alone."""
@@ -69,7 +70,7 @@ def kept(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [
         {
             **{name: result[name] for name in KEPT_OF_WORKLOAD},
-            "runs": [{name: run[name] for name in KEPT} for run in result["runs"]],
+            "runs": [{name: run.get(name) for name in KEPT} for run in result["runs"]],
         }
         for result in results
     ]
@@ -102,27 +103,6 @@ def files_section() -> str:
     if again:
         parts.append(in_two_runs(reports, again))
     return "\n" + "\n".join(parts) + "\n"
-
-
-def drawn_section() -> str:
-    """What every method is worth on compositions that were drawn."""
-    report = read_report(REPORTS / f"{DRAWN}.json")
-    reports = {"simulated": report}
-    head = counted(reports) + capped_line(report)
-    for name, seed in BESIDE.items():
-        if (earlier := read_report(REPORTS / f"{name}.json")) is not None:
-            found = f"{earlier['workloads']} workloads, {len(earlier['censored'])} censored"
-            head += capped_line(earlier, f"the same of seed {seed} ({found})")
-    return "\n" + "\n".join([head, methods_table(reports), costs_table(reports)]) + "\n"
-
-
-def capped_line(report: Report, head: str = "where none counts above the reference") -> str:
-    """Goodputs over the reference's where none counts above it: one tuple that the sweep has misjudged tells little."""
-    shares = goodput_shares(report)
-    names = [name for name in report["methods"] if name not in (REFERENCE, AGAIN)]
-    capped = {name: fmean(min(each[name], 1.0) for each in shares) for name in names}
-    best = sorted(capped, key=lambda name: (-capped[name], name))
-    return f"* {head}: {', '.join(f'`{name}` {capped[name]:.2f}' for name in best)}\n"
 
 
 def counted(reports: Mapping[str, Report]) -> str:
@@ -204,8 +184,12 @@ def below_default(report: Report, name: str) -> str:
 
 def goodput_shares(report: Report) -> list[dict[str, float]]:
     """Goodput over the reference's of every method, for each workload that is not censored."""
-    judged = [result["runs"] for result in report["results"] if result["workload"] not in report["censored"]]
-    return [{run["method"]: run["goodput_share"] for run in runs} for runs in judged]
+    return [{run["method"]: run["goodput_share"] for run in runs} for runs in judged_runs(report)]
+
+
+def judged_runs(report: Report) -> list[Sequence[Mapping[str, Any]]]:
+    """What every method did, for each workload that is not censored."""
+    return [result["runs"] for result in report["results"] if result["workload"] not in report["censored"]]
 
 
 def cells_of(row: Mapping[str, Any] | None) -> tuple[str, str, str]:

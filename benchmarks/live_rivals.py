@@ -5,14 +5,14 @@
 Sets are the embedded pool under today's timer (`pipelines/native`, one and two processors) and MariaDB
 (`pipelines/mariadb`). For each family its curves are taken out of what methods know, and those of every other family
 of the same composition (of MariaDB: of the same scripts); all other live families and the simulated ones stay. A third
-set is the MariaDB suite (`benchmarks/records/suite`), of which nothing is ever known. Trees
+set is the MariaDB suite (`benchmarks/records/suite*`), of which nothing is ever known. Trees
 are fitted without four families at once, since fitting is dear. What is seen and what judges is kept apart
 (`recorded_cases.py`). Where the reference does not repeat, the workload is censored and counted. Networks are too dear
 to be trained once a family: with `--networks` and `--mariadb-networks` those of `live_networks.py`, which have learned
 from training families, are held against methods that know the curves of these, on validation and test families only.
-Those that ship have learned from training families, too, so that what `poolpilot advise` says takes no part here; on
-machines that its network does not know it does (`simulated_rivals.py`). Goes on where it was stopped, with `--runs`. A
-few minutes on a quiet machine; `python benchmarks/evaluation_page.py` writes the tables.
+Those that ship have learned from training families, too, so what `poolpilot advise` says takes part on the same
+families alone; on machines that its network does not know `simulated_rivals.py` has it. Goes on where it was stopped,
+with `--runs`. A few minutes on a quiet machine; `python benchmarks/evaluation_page.py` writes the tables.
 """
 
 import argparse
@@ -31,6 +31,9 @@ from poolpilot.env.measurement.sweep import Core
 from poolpilot.env.objective import regret
 from poolpilot.env.output import terminal, write_json
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import ServerKind
+from poolpilot.models.champion import load_for
+from poolpilot.models.latent.advice_by_kind import AdviceByKind
 from poolpilot.models.latent.latent_advisor import LatentAdvisor
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
@@ -46,8 +49,9 @@ from rival_methods import Tried, defaults, looked, portfolios, refined, searched
 from rival_networks import RIVALS, RivalNetworks
 from rival_statistics import LEAST_FAMILIES, UNSAFE, Row, mean, rows_of
 
-STORES = {"native": Path("pipelines/native"), "mariadb": Path("pipelines/mariadb")}
-SUITE_KIND, SUITE_STORE = "suite", Path("benchmarks/records/suite")
+STORES: Mapping[ServerKind, Path] = {"native": Path("pipelines/native"), "mariadb": Path("pipelines/mariadb")}
+SUITE_KIND = "suite"
+SUITE_STORES = tuple(Path("benchmarks/records") / name for name in ("suite", "suite_second", "suite_third"))
 """The sweeps that `mariadb_suite.py --records` has kept; methods are judged by them and learn nothing from them."""
 
 HELD_OUT = "held out"
@@ -72,7 +76,7 @@ def main() -> None:
     cases = [case for kind, store in STORES.items() for case in recorded_cases(kind, store, *arguments.splits)]
     curves = library(cases)
     cases += held_out(cases, networks)
-    cases += recorded_cases(SUITE_KIND, SUITE_STORE, *arguments.splits)
+    cases += [case for store in SUITE_STORES for case in recorded_cases(SUITE_KIND, store, *arguments.splits)]
     done = played(cases, curves, networks, arguments.runs)
     reasons = censored_cases(cases)
     left = [case for case in cases if (case.kind, case.name) not in reasons]
@@ -138,12 +142,17 @@ def choices(case: RecordedCase, known: Known, networks: RivalNetworks) -> dict[s
     seed = int.from_bytes(hashlib.sha256(case.name.encode()).digest()[:4])
     return {
         **defaults(case),
-        **looked(case, once | networks.once()),
+        **looked(case, once | networks.once() | shipped(known, networks)),
         **portfolios(case, known),
         **refined(case, that_know(known) | networks.tried()),
         # A search knows nothing, so that it would do on held-out families what it has done.
         **({} if networks else searched(case, space, seed)),
     }
+
+
+def shipped(known: Known, networks: RivalNetworks) -> dict[str, Predictor]:
+    """What `poolpilot advise` says, on families that its networks have not learned from."""
+    return {"advise": AdviceByKind(known.curves, [load_for(server) for server in STORES])} if networks else {}
 
 
 def row_of(method: str, case: RecordedCase, choice: PoolTuple, tried: Sequence[PoolTuple]) -> Row:

@@ -5,6 +5,7 @@ holds a lock, for the longer the more tasks run: too many workers, its one knob,
 
     poolpilot climb --server your_own_server:ExecutorServer --seconds 6
     poolpilot search --server your_own_server:ExecutorServer --knob pool_size --method random --rounds 12
+    poolpilot tune --server your_own_server:ExecutorServer --mode apply --seconds 60 --pace.observe-for-s 5
 
 `python your_own_server.py` climbs from 2 workers, then searches, and prints about this:
 

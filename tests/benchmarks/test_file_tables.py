@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from file_tables import below_default, capped_line, costs_table, counted, in_two_runs, kept, scored_twice
+from file_tables import below_default, costs_table, counted, in_two_runs, kept, scored_twice
 
 
 def run(method: str, chosen: list[int], share: float, error: float) -> dict[str, Any]:
@@ -35,7 +35,7 @@ SECOND = report(
 
 def test_noise_and_the_reason_of_a_censored_workload_are_kept_with_it() -> None:
     found = {"workload": "reads", "noise": 0.1, "noise_error": 0.02, "censored": "does not repeat", "family": "reads"}
-    whole = {**run("cold", [4, 3, 10], 0.9, 0.03), "broken": [], "value": 7.0}
+    whole = {**run("cold", [4, 3, 10], 0.9, 0.03), "broken": [], "in_time": 0.5, "value": 7.0}
     (row,) = kept([{**found, "runs": [whole]}])
     assert row == {name: value for name, value in found.items() if name != "family"} | {
         "runs": [{name: value for name, value in whole.items() if name != "value"}]
@@ -83,13 +83,3 @@ def test_runs_without_a_tuple_in_common_are_counted_as_none() -> None:
     other = report(run("default", [1, 3, 10], 0.5, 0.1))
     cells = [cell.strip() for cell in in_two_runs({"native": FIRST}, {"native": other}).splitlines()[-1].split("|")]
     assert cells[4:7] == ["0", "0", "-"]
-
-
-def test_no_workload_counts_above_its_reference_where_goodputs_are_capped() -> None:
-    found = report(
-        run("reference", [8, 3, 10], 1.0, 0.0),
-        run("cold", [4, 3, 10], 0.6, 0.0),
-        writes=[run("cold", [4, 3, 10], 3.0, 0.0)],
-        scans=[run("cold", [4, 3, 10], 0.0, 0.0)],
-    ) | {"censored": {"scans": "does not repeat"}}
-    assert capped_line(found) == "* where none counts above the reference: `cold` 0.80\n"

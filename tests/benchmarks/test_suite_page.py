@@ -30,7 +30,7 @@ REPORTS = {
             cell("storms-2", "flat", difference={"loss": 0.06, "low": 0.02, "high": 0.1, "detectable": 0.07}),
         ]
     },
-    "third_paced": {"cells": [cell("scans-2", "change", "wrong"), cell("locks-2", "hold")]},
+    "third_paced": {"cells": [cell("scans-2", "change", "wrong"), cell("locks-2", "hold", censored="no")]},
 }
 
 
@@ -43,10 +43,11 @@ def test_workloads_that_were_read_twice_count_as_they_were_read_first() -> None:
 
 def test_all_draws_say_what_one_look_is_right_in_what_it_may_have_lost_and_how_the_default_differs() -> None:
     not_flat, flat, noise = all_draws(REPORTS).splitlines()
-    assert "right in 2 of 3 workloads of all draws, in 2 of 2 of the third alone" in not_flat
+    assert "right in 2 of 3 (9 to 99 % at 95 %; 1 of 2 without censored ones) workloads of all draws" in not_flat
+    assert "in 2 of 2 (16 to 100 % at 95 %; 1 of 1 without censored ones) of the third alone" in not_flat
     assert "on 1 of 3 workloads one look stayed" in flat
     assert "On 2 it moved; the largest upper bound of a loss there is 10.0 %" in flat
-    assert "show a loss of 3.1 to 7.0 % with" in flat
+    assert "show a loss of 3.1 to 7.0 % with a probability of 80 %; on 1 of them that is more than 5 %." in flat
     assert "1 of 7 pairs differ by more than two standard errors; by chance 1 would" in noise
 
 

@@ -13,7 +13,7 @@ from poolpilot.env.knobs import UNKNOWN_CPUS
 from poolpilot.env.lab.instance import Lab
 from poolpilot.env.mariadb.actuator import SetGlobal
 from poolpilot.env.mariadb.dsn import Dsn
-from poolpilot.env.mariadb.process import ServerProcess
+from poolpilot.env.mariadb.host.process import ServerProcess
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.servers import mariadb

@@ -16,6 +16,7 @@ from poolpilot.env.mariadb.dsn import Account, Dsn
 from poolpilot.env.mariadb.grants import grants
 from poolpilot.env.mariadb.identity import ServerIdentity
 from poolpilot.env.mariadb.session import Session
+from poolpilot.env.mariadb.tuner_lock import LOCK
 from poolpilot.env.mariadb.variables import tuple_of
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.event_lease import LEAST_S, EventLease, check_scheduler
@@ -124,6 +125,16 @@ def test_lost_connection_keeps_the_lease_once_it_is_open_again(scheduled: Lab, t
     assert (in_force(scheduled), events(scheduled)) == (FIRST, [])
 
 
+def test_lock_that_is_no_tuners_keeps_nothing_from_coming_back(scheduled: Lab, tmp_path: Path) -> None:
+    run_sql(scheduled, "CREATE OR REPLACE USER squatter@localhost")
+    squatter = replace(scheduled.root, user="squatter", password="")
+    with tuner(scheduled, tmp_path) as (server, _), Session(squatter) as session:
+        server.apply(STEP)
+        server.session.row("SELECT RELEASE_LOCK(%s)", (LOCK,))
+        assert session.row("SELECT GET_LOCK(%s, 5)", (LOCK,)) == (1,)
+        until(scheduled, FIRST)
+
+
 def test_least_privilege_is_enough(scheduled: Lab, tmp_path: Path) -> None:
     printed = grants(tuner="leased@127.0.0.1", sizes=(1, 64), lease=True)
     run_sql(scheduled, "\n".join(printed.values()))
@@ -190,7 +201,7 @@ def test_statement_names_only_what_differs() -> None:
         actuator: Actuator = SetGlobal()
 
         class session:
-            where = "here"
+            where, connection_id = "here", 7
 
             @staticmethod
             def execute(_: str, __: object = ()) -> None:
@@ -199,6 +210,10 @@ def test_statement_names_only_what_differs() -> None:
             @staticmethod
             def row(_: str) -> tuple[str]:
                 return ("ON",)
+
+            @staticmethod
+            def rows(_: str, __: object = ()) -> list[tuple[int]]:
+                return [(1,)]
 
     lease = EventLease(Quiet(), 20)  # type: ignore[arg-type]
     lease.hold(FIRST, ServerIdentity("db1", "/data/", "10.11", 1))

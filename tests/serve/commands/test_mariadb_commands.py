@@ -21,7 +21,7 @@ from poolpilot.env.lab.side_session import SideSession
 from poolpilot.env.lab.sysbench_families import named_workload
 from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.env.mariadb.dsn import Dsn
-from poolpilot.env.mariadb.process import ServerProcess
+from poolpilot.env.mariadb.host.process import ServerProcess
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.measurement.protocol import MARIADB_RACING
 from poolpilot.env.servers.mariadb import MariadbServer

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.serve.raw_server import Raw, good_answer, http_answer
-from tests.serve.tls_identity import make_identity
+from tests.tls_identity import make_identity
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective

@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.pipelines.production.conftest import curves_named, files_of
-from tests.serve.tls_identity import Identity, make_identity
+from tests.tls_identity import Identity, make_identity
 
 from poolpilot.errors import PoolPilotError, ServerError
 from poolpilot.models.latent.learned_folder import CURVES_FILE

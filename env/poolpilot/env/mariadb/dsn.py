@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from poolpilot.env.mariadb.tls import Tls, expanded
 from poolpilot.errors import SettingError
 
 PARTS = {
@@ -41,6 +42,7 @@ class Account:
         port: Its port.
         socket: Unix socket, which wins over TCP; None for TCP.
         extra_port: Port of the server's `extra_port`, where the caller names it; else the server is asked.
+        tls: How the connection is to be encrypted, from the defaults file alone.
     """
 
     user: str
@@ -49,6 +51,7 @@ class Account:
     port: int = 3306
     socket: Path | None = None
     extra_port: int | None = None
+    tls: Tls = field(default_factory=Tls)
 
     def __str__(self) -> str:
         """Where the server is, for messages."""
@@ -113,7 +116,7 @@ class Dsn:
         """Merges the parts with the defaults file; the parts win.
 
         Raises:
-            SettingError: The defaults file cannot be read, or holds a port that is none.
+            SettingError: The defaults file cannot be read, or holds a port or a switch that is none.
         """
         options = self._options()
         socket = self.socket or (None if self.host else _path(options.get("socket")))
@@ -124,6 +127,7 @@ class Dsn:
             port=self.port or _port("port", options.get("port")) or 3306,
             socket=socket,
             extra_port=self.extra_port or _port("extra-port", options.get("extra-port")),
+            tls=Tls.read(options),
         )
 
     def _options(self) -> Mapping[str, str]:
@@ -138,7 +142,7 @@ class Dsn:
 def _client_options(file: Path, suffix: str) -> dict[str, str]:
     parser = configparser.RawConfigParser(allow_no_value=True, strict=False, inline_comment_prefixes=("#",))
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]  # indents mean nothing there
         parser.read_string("\n".join(line for line in lines if not line.startswith("!")), str(file))
     except OSError as error:
         raise SettingError(f"cannot read the defaults file {file}: {error.strerror}") from error
@@ -149,6 +153,7 @@ def _client_options(file: Path, suffix: str) -> dict[str, str]:
     options: dict[str, str] = {}
     for group in filter(parser.has_section, groups):
         for name, value in parser.items(group):
+            options.pop(name.replace("_", "-"), None)  # so that the last one stands last
             options[name.replace("_", "-")] = (value or "").strip("\"'")
     return options
 
@@ -162,4 +167,4 @@ def _port(name: str, text: str | None) -> int | None:
 
 
 def _path(text: str | None) -> Path | None:
-    return Path(text).expanduser() if text else None
+    return expanded(text) if text else None

@@ -67,6 +67,11 @@ CREATE DATABASE IF NOT EXISTS {schema};
 GRANT EVENT ON {schema}.* TO {tuner};
 """
 
+TLS = """\
+-- To be let in over TLS alone, on a socket of its host too:
+ALTER USER {tuner} REQUIRE SSL;
+"""
+
 PLAIN = """\
 -- To set, plainly: CONNECTION ADMIN. It also lets the account kill the connections of others, set max_connections
 -- and pass its limit, so prefer the procedure.
@@ -81,11 +86,12 @@ def grants(
     procedure: str = PROCEDURE,
     plain: bool = False,
     lease: bool = False,
+    require_tls: bool = False,
     sizes: tuple[int, int] = (1, 128),
     most_oversubscribe: int = 64,
     stall_limits_ms: tuple[int, int] = (10, 6000),
 ) -> dict[str, str]:
-    """The statements by purpose: `observe`, then `procedure` (least privilege) or `set_global`, and perhaps `lease`.
+    """The statements by purpose: `observe`, `procedure` (least privilege) or `set_global`, perhaps `lease` and `tls`.
 
     Args:
         tuner: Account that PoolPilot logs in as.
@@ -93,6 +99,7 @@ def grants(
         procedure: Schema and name of the procedure.
         plain: Give the tuner CONNECTION ADMIN instead of the procedure.
         lease: Let the tuner keep a lease in the database.
+        require_tls: Let the tuner in over TLS alone.
         sizes: Least and greatest pool size that the procedure takes.
         most_oversubscribe: Greatest oversubscribe that it takes.
         stall_limits_ms: Least and greatest stall limit that it takes, in milliseconds.
@@ -111,6 +118,8 @@ def grants(
     texts = {"observe": OBSERVER, **({"set_global": PLAIN} if plain else {"procedure": LEAST})}
     if lease:
         texts["lease"] = LEASE
+    if require_tls:
+        texts["tls"] = TLS
     return {purpose: text.format(**values) for purpose, text in texts.items()}
 
 

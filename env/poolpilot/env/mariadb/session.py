@@ -13,19 +13,18 @@ from types import TracebackType
 from typing import Any, Self
 
 import pymysql
-from pymysql.constants import CR, ER
+from pymysql.constants import ER
 
 from poolpilot.env.interrupts import held
+from poolpilot.env.loopback import is_loopback
 from poolpilot.env.mariadb.dsn import Account
+from poolpilot.env.mariadb.failed_login import LOST, NO_PROTOCOL, code_of, failed_login, without_tls
+from poolpilot.env.mariadb.sealed_login import SealedLogin
 from poolpilot.errors import LostServerError, ServerError
 
 ANSWER_WITHIN_S = 10.0
 """A statement of ours takes a millisecond; one that takes longer has met a pool without a free thread."""
 
-SURELY_WAITED = 0.5
-"""Share of that time below which a login has not been waited for: the connection was closed."""
-
-LOST = (CR.CR_SERVER_GONE_ERROR, CR.CR_SERVER_LOST)
 NO_PRIVILEGE = (ER.SPECIFIC_ACCESS_DENIED_ERROR, ER.PROCACCESS_DENIED_ERROR)
 NO_SLOT = (ER.CON_COUNT_ERROR,)
 
@@ -41,7 +40,7 @@ class Session:
         sent: Statements that it has sent, by their first word in lower case.
 
     Raises:
-        ServerError: The server cannot be reached or refuses the account.
+        ServerError: The server cannot be reached, refuses the account, or cannot prove who it is where it must.
         LostServerError: It does not answer in time.
     """
 
@@ -49,11 +48,18 @@ class Session:
         self.where = f"{account.host}:{extra}" if extra else str(account)
         self.sent: Counter[str] = Counter()
         self._extra = extra is not None
+        self._account = account
         path = account.socket if not extra else None
+        encrypted_by = account.tls.context(None if path else account.host)
         self._socket = _connected(path, account.host, extra or account.port, self.where)
-        self._connection = pymysql.Connection(
+        self._peer = _peer_of(self._socket)
+        self._connection = SealedLogin(
+            proved=path is not None or (encrypted_by is not None and account.tls.verifies),
+            host=account.host,
+            ssl=encrypted_by,
+            ssl_disabled=encrypted_by is None and (path is not None or account.tls.wanted is False),
             user=account.user,
-            password=account.password,
+            password=account.password.encode(),
             autocommit=True,
             connect_timeout=ANSWER_WITHIN_S,
             read_timeout=ANSWER_WITHIN_S,
@@ -64,19 +70,20 @@ class Session:
         begun_s = time.monotonic()
         try:
             self._connection.connect(self._socket)
-        except (pymysql.MySQLError, OSError) as error:
+        except (pymysql.MySQLError, OSError, RuntimeError, *NO_PROTOCOL) as error:
             self._socket.close()
-            if _code(error) in LOST and time.monotonic() - begun_s < SURELY_WAITED * ANSWER_WITHIN_S:
-                raise ServerError(
-                    f"{self.where} has closed the connection during the login: is a server behind it, and no proxy or "
-                    "tunnel alone?"
-                ) from error
-            if _code(error) in LOST:
-                raise LostServerError(
-                    f"{self.where} does not answer a login within {ANSWER_WITHIN_S:g} s: its pool may have no free "
-                    "thread; connect to its extra port (E=...)"
-                ) from error
-            raise self._told(error, account.user) from error
+            after_s = time.monotonic() - begun_s
+            said = failed_login(error, after_s, ANSWER_WITHIN_S, self.where, account)
+            raise said or self._told(error) from error
+        try:
+            self._begin()
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self) -> None:
+        if self._account.tls.wanted and not self.tls_version:
+            raise without_tls(self.where)
         # A value outside its range must be an error: without strict mode the server clamps it and says nothing.
         # The second is MariaDB's default, which somebody may have made shorter than an answer that we ask for. InnoDB
         # tells times in the zone of the system, so NOW() must be of it too.
@@ -113,17 +120,24 @@ class Session:
         return self.rows(statement, values)[0]
 
     @property
+    def tls_version(self) -> str:
+        """What encrypts this connection, such as "TLSv1.3", as this end knows it; empty for nothing."""
+        return self._connection.tls_version
+
+    def open_to_others(self) -> str:
+        """What somebody between here and the server could do; empty where nothing, as on a socket and on loopback."""
+        if self._socket.family == socket.AF_UNIX or is_loopback(self._account.host):
+            return ""
+        return self._account.tls.open_to(self._account.host, self.tls_version)
+
+    @property
     def connection_id(self) -> int:
         """The server's number of this connection, as KILL takes it."""
         return int(self._connection.thread_id())
 
     def peer_process(self) -> int | None:
         """Process id of the server at the other end of a Unix socket; None over TCP."""
-        if self._socket.family != socket.AF_UNIX:
-            return None
-        size = struct.calcsize("3i")
-        pid, _, _ = struct.unpack("3i", self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
-        return int(pid) or None
+        return self._peer
 
     def close(self) -> None:
         """Closes the connection; a second call does nothing."""
@@ -151,8 +165,8 @@ class Session:
         except (pymysql.MySQLError, OSError, struct.error) as error:
             raise self._told(error) from error
 
-    def _told(self, error: Exception, user: str = "") -> ServerError:
-        code, text = _code(error), str(error.args[1]) if len(error.args) > 1 else str(error)
+    def _told(self, error: Exception) -> ServerError:
+        code, text = code_of(error), str(error.args[1]) if len(error.args) > 1 else str(error)
         if code in LOST or isinstance(error, OSError | struct.error | pymysql.err.InterfaceError):
             return LostServerError(
                 f"the connection to {self.where} is lost ({text or type(error).__name__}): the server was stopped, "
@@ -160,8 +174,8 @@ class Session:
             )
         if code == ER.ACCESS_DENIED_ERROR:
             return ServerError(
-                f"{self.where} denies access to {user!r}: check user and password in the [client] group of the "
-                "defaults file"
+                f"{self.where} denies access to {self._account.user!r}: check user and password in the [client] group "
+                "of the defaults file, and where the account asks for TLS, ssl or ssl-ca too"
             )
         if code in NO_SLOT:
             remedy = (
@@ -177,10 +191,6 @@ class Session:
         return ServerError(f"{self.where} refuses a statement: {text} (error {code})")
 
 
-def _code(error: Exception) -> int:
-    return error.args[0] if error.args and isinstance(error.args[0], int) else 0
-
-
 def _connected(path: Path | None, host: str, port: int, where: str) -> socket.socket:
     """A connected socket; made here and not by the driver, which leaves it open where the server is not there."""
     ours = socket.socket(socket.AF_UNIX) if path else None
@@ -191,76 +201,19 @@ def _connected(path: Path | None, host: str, port: int, where: str) -> socket.so
         else:
             ours.settimeout(ANSWER_WITHIN_S)
             ours.connect(str(path))
-    except OSError as error:
+    except (OSError, UnicodeError) as error:
         if ours is not None:
             ours.close()
-        reason = error.strerror or str(error)
+        reason = (isinstance(error, OSError) and error.strerror) or str(error)
         raise ServerError(f"cannot reach a server at {where}: {reason}; check host, port or socket") from error
     ours.settimeout(None)
     return ours
 
 
-NO_EXTRA_PORT = (
-    "the server has no extra_port: where its pool runs out of threads this connection waits like any other, and a bad "
-    "tuple could not be taken back; put extra_port=3307 and extra_max_connections=3 under [mariadb] into its my.cnf"
-)
-
-
-class Control:
-    """The session that looks and sets, and how it was reached.
-
-    Args:
-        session: The permanent one.
-        first: The session on the normal port that came before it, if any; it tells the server's process.
-        warnings: What to know of it.
-        extra_port: The extra port that the session is on; None where it is on the normal port.
-    """
-
-    def __init__(
-        self, session: Session, first: Session | None, warnings: tuple[str, ...], extra_port: int | None = None
-    ) -> None:
-        self.session = session
-        self.first = first
-        self.warnings = warnings
-        self.extra_port = extra_port
-
-    def drop_first(self) -> None:
-        """Gives the slot on the normal port back."""
-        if self.first is not None:
-            self.first.close()
-            self.first = None
-
-    def close(self) -> None:
-        """Closes both; a second call does nothing."""
-        self.drop_first()
-        self.session.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-def open_control(account: Account) -> Control:
-    """Connects to the extra port: the one that the caller names, else the one that the server names.
-
-    Raises:
-        ServerError: The server cannot be reached or refuses the account on the normal port, or on a named extra port.
-    """
-    if account.extra_port is not None:
-        return Control(Session(account, account.extra_port), None, (), account.extra_port)
-    first = Session(account)
-    try:
-        extra_port = int(first.row("SELECT @@GLOBAL.extra_port")[0])
-        if extra_port == 0:
-            return Control(first, None, (NO_EXTRA_PORT,))
-        try:
-            return Control(Session(account, extra_port), first, (), extra_port)
-        except ServerError as error:
-            return Control(first, None, (f"the extra port {extra_port} cannot be used ({error})",))
-    except BaseException:
-        first.close()
-        raise
+def _peer_of(connected: socket.socket) -> int | None:
+    """The process at the other end of a Unix socket."""
+    if connected.family != socket.AF_UNIX:
+        return None
+    size = struct.calcsize("3i")
+    pid, _, _ = struct.unpack("3i", connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
+    return int(pid) or None

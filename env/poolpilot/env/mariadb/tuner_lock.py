@@ -1,10 +1,17 @@
-"""One tuner at a time on a server: a lock in the database, which ends with its connection, however that ends."""
+"""One tuner at a time on a server: a lock in the database, which ends with its connection, however that ends.
+
+Such a lock needs no right, so any account can hold it: no tuner begins meanwhile, and a dead one is taken for alive. So
+who must know looks whether its holder is a session of the tuner's own account, which every account sees its own of.
+"""
 
 from poolpilot.env.mariadb.session import Session
 from poolpilot.errors import ServerError
 
 LOCK = "poolpilot"
-"""Name of the lock; locks of this kind need no privilege and belong to no database."""
+"""Name of the lock; locks of this kind belong to no database."""
+
+OWN = "SUBSTRING_INDEX(CURRENT_USER(), '@', 1)"
+"""The name of the account that asks; in an event, of the one that has made it."""
 
 
 def lock(session: Session, within_s: float = 0.0) -> None:
@@ -38,3 +45,19 @@ def holder_of(session: Session) -> str | None:
     seen = session.rows("SELECT USER, HOST FROM information_schema.PROCESSLIST WHERE ID = %s", (number,))
     account = f" of {seen[0][0]} from {seen[0][1]}" if seen else ""
     return f"connection {number}{account}"
+
+
+def stranger_of(session: Session) -> int | None:
+    """The connection that has the lock and is not seen as one of the asking account; None where there is none."""
+    (number,) = session.row("SELECT IS_USED_LOCK(%s)", (LOCK,))
+    return None if number is None or _is_own(session, int(number)) else int(number)
+
+
+def sees_itself(session: Session) -> bool:
+    """Whether the account sees its own sessions as its own, which one that stands for another does not."""
+    return _is_own(session, session.connection_id)
+
+
+def _is_own(session: Session, number: int) -> bool:
+    seen = session.rows(f"SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = %s AND USER = {OWN}", (number,))
+    return bool(seen)

@@ -12,13 +12,14 @@ from typing import Any, Protocol, Self
 from poolpilot.env.interrupts import held
 from poolpilot.env.knobs import KnobSpace, checked_cpus
 from poolpilot.env.mariadb.actuator import Actuator, SetGlobal
+from poolpilot.env.mariadb.control import Control, open_control
 from poolpilot.env.mariadb.counters import Population, read_counters, read_look, read_population, read_tuple_values
 from poolpilot.env.mariadb.diagnosis.hindrances import hindrances
 from poolpilot.env.mariadb.dsn import Account
+from poolpilot.env.mariadb.host.process import ServerProcess
+from poolpilot.env.mariadb.host.thread_schedule import ThreadSchedule
 from poolpilot.env.mariadb.identity import ServerIdentity
-from poolpilot.env.mariadb.process import ServerProcess
-from poolpilot.env.mariadb.session import Control, Session, open_control
-from poolpilot.env.mariadb.thread_schedule import ThreadSchedule
+from poolpilot.env.mariadb.session import Session
 from poolpilot.env.mariadb.variables import MAX_THREADS, PoolVariable, tuple_of
 from poolpilot.env.mariadb.wait_events import read_wait_events, sees_wait_events
 from poolpilot.env.measurement.steal import idle_us_so_far
@@ -92,6 +93,7 @@ class MariadbServer:
             self.control: Control = open_control(account)
             opened.callback(lambda: self.control.close())
             self.session = self.control.session
+            self.account = replace(account, tls=account.tls.kept(self.session.tls_version))
             self.schedule: ThreadSchedule | None = None
             self._learn()
             self._opened = opened.pop_all()

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from poolpilot.env.knobs import UNKNOWN_CPUS, KnobSpace
+from poolpilot.env.mariadb.control import Control
 from poolpilot.env.mariadb.dsn import Account
+from poolpilot.env.mariadb.host.process import ServerProcess
 from poolpilot.env.mariadb.identity import ServerIdentity
-from poolpilot.env.mariadb.process import ServerProcess
-from poolpilot.env.mariadb.session import Control
 from poolpilot.env.mariadb.variables import MAX_THREADS, PoolVariable, knob_space, read_variables
 from poolpilot.env.servers.watch_settings import WatchSettings
 from poolpilot.errors import SettingError

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from poolpilot.env.knobs import CORE_KNOBS
 from poolpilot.env.mariadb.actuator import PROCEDURE, CallProcedure, in_order
 from poolpilot.env.mariadb.identity import ROUNDING_S, ServerIdentity
-from poolpilot.env.mariadb.tuner_lock import LOCK
+from poolpilot.env.mariadb.tuner_lock import LOCK, OWN, sees_itself
 from poolpilot.env.mariadb.variables import KNOB_VARIABLES
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.errors import LostServerError, ServerError
@@ -29,6 +29,9 @@ STARTED = (
     "(SELECT UNIX_TIMESTAMP() - CAST(VARIABLE_VALUE AS SIGNED) FROM information_schema.GLOBAL_STATUS "
     "WHERE VARIABLE_NAME = 'UPTIME')"
 )
+
+OWN_HOLDER = f"SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = IS_USED_LOCK('{LOCK}') AND USER = {OWN}"
+"""A session of the tuner's account that has the lock: nobody else's is a tuner's."""
 
 GRANTS = "`poolpilot mariadb grants --lease` prints the statements that let it"
 
@@ -52,6 +55,7 @@ class EventLease:
         self._identity: ServerIdentity | None = None
         self._tried: tuple[PoolTuple, ...] = ()
         self._is_written = False
+        self._sees_itself = False
 
     def hold(self, verified: PoolTuple, identity: ServerIdentity) -> None:
         """Begins, or goes on over a connection that was opened anew.
@@ -65,6 +69,7 @@ class EventLease:
             ServerError: The scheduler is off, or the account may not; the text says what to do.
         """
         self._verified, self._identity = verified, identity
+        self._sees_itself = sees_itself(self._server.session)
         self._server.session.execute(f"SET SESSION wait_timeout = {self._silent_s}")
         self._write()
 
@@ -123,12 +128,14 @@ class EventLease:
         assert self._verified is not None, "hold first"
         assert self._identity is not None, "hold first"
         back = "".join(f"{line}; " for line in _lines_back(self._procedure, self._tried, self._verified))
-        # The lock keeps a tuner that comes back just now from writing the event that this one is about to drop.
+        held_by_stranger = f" OR NOT EXISTS ({OWN_HOLDER})" if self._sees_itself else ""
+        # The lock keeps a tuner that comes back just now from writing the event that this one is about to drop. While
+        # somebody else holds it, who is no tuner of this account, none can come back.
         return (
             f"CREATE OR REPLACE EVENT {self.name} ON SCHEDULE EVERY {self._period_s} SECOND "
             f"STARTS CURRENT_TIMESTAMP + INTERVAL {self._period_s} SECOND "
             f"COMMENT 'PoolPilot: {self._verified} comes back when the tuner is gone' DO "
-            f"IF @@hostname = %s AND @@datadir = %s THEN IF GET_LOCK('{LOCK}', 0) = 1 THEN "
+            f"IF @@hostname = %s AND @@datadir = %s THEN IF GET_LOCK('{LOCK}', 0) = 1{held_by_stranger} THEN "
             f"IF ABS({STARTED} - {self._identity.started_unix_s}) <= {ROUNDING_S} THEN {back}DO 0; END IF; "
             f"DROP EVENT IF EXISTS {self.name}; DO RELEASE_LOCK('{LOCK}'); END IF; END IF"
         )

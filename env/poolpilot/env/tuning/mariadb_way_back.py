@@ -61,7 +61,7 @@ class MariadbWayBack:
         if (holder := holder_of(server.session)) is not None:
             return (f"another tuner is at work: {holder}",)
         try:
-            journal = Journal.find(self._folder, ServerIdentity.read(server.session), server.knobs)
+            journal = self.left()
         except JournalError as error:
             return (str(error),)
         if journal is None:
@@ -70,6 +70,14 @@ class MariadbWayBack:
             f"{journal} has ended without its way back: {server.tuple_in_force()} is in force, {journal.first} was at "
             "the beginning; `poolpilot restore` with this DSN and --execute brings it back",
         )
+
+    def left(self) -> Journal | None:
+        """The journal of a command that works now, or has ended without its way back.
+
+        Raises:
+            JournalError: It cannot be gone by.
+        """
+        return Journal.find(self._folder, ServerIdentity.read(self._server.session), self._server.knobs)
 
     def begin(self, command: str, say: Say) -> PoolTuple:
         """See `WayBack.begin`.

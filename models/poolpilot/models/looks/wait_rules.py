@@ -9,6 +9,8 @@ Three rules, each of physics, for who looks once:
 * **Row locks.** Where many statements of transactions wait for rows that others hold and the processors are used up,
   the waiting costs them: fewer groups let fewer transactions begin, and those inside end sooner. Single updates of hot
   rows are another matter: there fewer groups lost a third (`hot_counter` in pipelines/mariadb).
+* **A first step.** Where requests queue, hardly a row is waited for and neither of the two applies, a few more groups
+  and a shorter stall limit let more of them in, and cost little where that is not what they wait for.
 
 Curves say less there: few of the ratios that tell known workloads apart are seen on a MariaDB. Where the rules were
 measured stands in docs/mariadb-suite.md; the second and the third are known on two processors only.

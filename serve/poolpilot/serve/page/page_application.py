@@ -109,7 +109,7 @@ def create_page(servers: FollowedServers, playground: "Playground | None" = None
         Route("/healthz", endpoints.health),
         *([] if playground is None else _play_routes(playground)),
     ]
-    handlers: Any = {HTTPException: _refused, StoreError: _unreadable}
+    handlers: Any = {HTTPException: _refused, StoreError: _unreadable, Exception: _failed}
     page = Starlette(routes=routes, middleware=[Middleware(LoopbackOnly)], exception_handlers=handlers)
     page.router.redirect_slashes = False
     return page
@@ -171,3 +171,9 @@ def _refused(_: Request, error: HTTPException) -> Response:
 
 def _unreadable(_: Request, error: StoreError) -> Response:
     return refusal(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
+
+
+def _failed(_: Request, error: Exception) -> Response:
+    """What nobody has foreseen; the traceback goes to the log alone."""
+    said = f"the page has failed ({type(error).__name__}): its log says where"
+    return refusal(HTTPStatus.INTERNAL_SERVER_ERROR, said)

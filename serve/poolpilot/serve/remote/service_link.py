@@ -1,7 +1,6 @@
 """The way to a prediction service: one request at a time over HTTP or TLS, each within a deadline of its own."""
 
 import http.client
-import ipaddress
 import json
 import socket
 import ssl
@@ -12,6 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from poolpilot.env.loopback import is_loopback
+from poolpilot.env.mariadb.tls import show_certificate
 from poolpilot.errors import PoolPilotError, RefusedForGoodError, RemoteError, SettingError
 from poolpilot.featurizer.untrusted import shown
 from poolpilot.models.prediction_request import finite_json
@@ -176,24 +177,16 @@ def _address(url: str) -> tuple[str, int, bool]:
     plain = parts.path in ("", "/") and not (parts.query or parts.fragment or parts.username or parts.password)
     if parts.scheme not in ("http", "https") or not parts.hostname or not plain:
         raise SettingError(f"{shown(url)} is no address of a service: write https://HOST:PORT")
-    if parts.scheme == "http" and not _is_loopback(parts.hostname):
+    if parts.scheme == "http" and not is_loopback(parts.hostname):
         raise SettingError(f"{shown(url)} leaves this host without TLS: write https://, or a name of loopback")
     return parts.hostname, port or (443 if parts.scheme == "https" else 80), parts.scheme == "https"
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    with suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
-    return False
 
 
 def _context(trust: Trust) -> ssl.SSLContext:
     try:
         context = ssl.create_default_context(cafile=None if trust.authority is None else str(trust.authority))
         if trust.certificate is not None:
-            context.load_cert_chain(trust.certificate, trust.key)
+            show_certificate(context, trust.certificate, trust.key)
     except (OSError, ssl.SSLError) as error:
         named = [str(path) for path in (trust.authority, trust.certificate, trust.key) if path is not None]
         raise SettingError(f"no TLS by {', '.join(named) or 'the authorities of this host'}: {_said(error)}") from error

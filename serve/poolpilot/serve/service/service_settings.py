@@ -7,6 +7,7 @@ from typing import Self
 from pydantic import Field, field_validator, model_validator
 from pydantic_settings import SettingsConfigDict
 
+from poolpilot.env.loopback import is_loopback
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.errors import SettingError
 
@@ -142,4 +143,4 @@ class ServeSettings(ProgramSettings):
     @property
     def loopback(self) -> bool:
         """Whether nobody on another host can reach it."""
-        return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
+        return is_loopback(self.host)

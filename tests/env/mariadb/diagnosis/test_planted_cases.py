@@ -14,7 +14,7 @@ from poolpilot.env.mariadb.diagnosis.facts import read_facts
 from poolpilot.env.mariadb.diagnosis.finding import Diagnosis, Finding, FindingKind
 from poolpilot.env.mariadb.diagnosis.hindrances import hindrances
 from poolpilot.env.mariadb.dsn import Dsn
-from poolpilot.env.mariadb.process import ServerProcess
+from poolpilot.env.mariadb.host.process import ServerProcess
 from poolpilot.env.mariadb.session import Session
 
 SMALL_POOL = ("--thread-pool-size=1", "--thread-pool-oversubscribe=1", "--thread-pool-max-threads=4")

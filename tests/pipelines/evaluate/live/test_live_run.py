@@ -12,7 +12,7 @@ from poolpilot.env.servers.curve import CurveServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.machine_grid import MachineGrid
-from poolpilot.pipelines.evaluate.live.judging.live_result import LiveResult
+from poolpilot.pipelines.evaluate.live.judging.live_result import LiveResult, SweptTuple
 from poolpilot.pipelines.evaluate.live.judging.paired_windows import PairedSettings
 from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod
 from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings, run_workload
@@ -116,6 +116,20 @@ def test_seconds_of_trying_and_the_regret_then_are_counted(result: LiveResult) -
     assert good.trying_s == pytest.approx(1.0)
     assert good.trying_regret == pytest.approx(1.0 - 320 / 1200, abs=0.1)
     assert result.run_of("default").trying_regret is None
+
+
+def test_every_configuration_of_the_sweep_is_told_with_its_error(result: LiveResult) -> None:
+    chosen = {run.chosen for run in result.runs}
+    assert {result.run_of("reference").chosen, result.run_of("default").chosen} <= {one.core for one in result.swept}
+    assert len({one.core for one in result.swept}) == len(result.swept) >= len(chosen)
+    assert all((one.error is None) == (one.windows == 1) for one in result.swept)
+    best = max(result.swept, key=lambda one: one.value)
+    assert best.error is not None
+
+
+def test_a_configuration_of_the_sweep_has_the_error_of_its_mean() -> None:
+    assert SweptTuple.of((2, 3, 500), [1.0, 3.0]) == SweptTuple((2, 3, 500), 2, 2.0, 1.0)
+    assert SweptTuple.of((2, 3, 500), [1.0]) == SweptTuple((2, 3, 500), 1, 1.0, None)
 
 
 def test_result_survives_json(result: LiveResult) -> None:

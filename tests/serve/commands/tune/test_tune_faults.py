@@ -17,7 +17,7 @@ from tests.serve.commands.prepared_command import PreparedCommand
 from tests.serve.commands.staged_server import PATIENCE_S, Command, ended, said_until, with_own_interpreter
 from tests.serve.commands.tune.test_tune_mariadb import ENDLESS, FIRST, LOAD, QUICK, STEP, UNTIRING, Stage
 from tests.serve.raw_server import Raw, http_answer
-from tests.serve.tls_identity import make_identity
+from tests.tls_identity import make_identity
 
 from poolpilot.env.lab.host.ports import free_or_checked
 from poolpilot.env.lab.instance import Lab

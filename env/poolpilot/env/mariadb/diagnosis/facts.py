@@ -15,7 +15,7 @@ from poolpilot.env.mariadb.diagnosis.replica_status import (
     ReplicaStatus,
     read_replicas,
 )
-from poolpilot.env.mariadb.process import ServerProcess
+from poolpilot.env.mariadb.host.process import ServerProcess
 from poolpilot.env.mariadb.session import Session
 
 SAMPLE_EVERY_S = 0.1

@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from poolpilot.env.mariadb.process import ServerProcess
+from poolpilot.env.mariadb.host.process import ServerProcess
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.measurement.steal import idle_us_so_far
 

@@ -13,7 +13,7 @@ from poolpilot.env.tuning.loop import tune
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.pipelines.evaluate.live.judging.comparison import Choices, compared
-from poolpilot.pipelines.evaluate.live.judging.live_result import AGAIN, DEFAULT, REFERENCE, LiveResult
+from poolpilot.pipelines.evaluate.live.judging.live_result import AGAIN, DEFAULT, REFERENCE, LiveResult, SweptTuple
 from poolpilot.pipelines.evaluate.live.judging.own_pools import judging_server
 from poolpilot.pipelines.evaluate.live.judging.paired_windows import PairedSettings, paired_windows
 from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod
@@ -86,7 +86,8 @@ def choose(
             controller = open_method(server.knobs, stage.objective)
             trace = tune(server, controller, stage.objective, period_s=settings.period_s, horizon_s=settings.budget_s)
             traces[name], cores[name] = trace, server.tuple_in_force().core
-    return Choices({**cores, DEFAULT: default, AGAIN: default}, traces, frozenset(found.entries))
+    swept = tuple(SweptTuple.of(core, entry.values) for core, entry in found.entries.items())
+    return Choices({**cores, DEFAULT: default, AGAIN: default}, traces, swept)
 
 
 def windows_of_choices(

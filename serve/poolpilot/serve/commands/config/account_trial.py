@@ -8,8 +8,9 @@ from typing import Any
 
 from poolpilot.env.knobs import UNKNOWN_CPUS
 from poolpilot.env.mariadb.actuator import PROCEDURE
+from poolpilot.env.mariadb.control import NO_EXTRA_PORT
 from poolpilot.env.mariadb.identity import ServerIdentity
-from poolpilot.env.mariadb.session import NO_EXTRA_PORT
+from poolpilot.env.mariadb.session import Session
 from poolpilot.env.mariadb.tuner_lock import holder_of
 from poolpilot.env.mariadb.wait_events import WAIT_EVENTS_TABLE
 from poolpilot.env.servers.mariadb import MariadbServer
@@ -81,10 +82,17 @@ def _reached(server: MariadbServer) -> Iterator[AccountTrial]:
     yield AccountTrial(
         "server", f"{version} at {server.session.where}, as {account}; {server.tuple_in_force()} is in force"
     )
+    yield _encrypted(server.session)
     yield _extra_port(server)
     cpus = server.knobs.processors
     found = "not known" if cpus is None else f"{cpus}"
     yield AccountTrial("processors", found, cpus is not None, remedy="" if cpus else UNKNOWN_CPUS)
+
+
+def _encrypted(session: Session) -> AccountTrial:
+    version, remedy = session.tls_version, session.open_to_others()
+    found = f"encrypted by {version}" if version else "not encrypted"
+    return AccountTrial("connection", found, not remedy, remedy=remedy)
 
 
 def _extra_port(server: MariadbServer) -> AccountTrial:

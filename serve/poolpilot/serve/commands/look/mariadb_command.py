@@ -48,6 +48,9 @@ class GrantsSettings(ProgramSettings):
         description="Also let it keep a lease in the database (`poolpilot tune --lease event`).",
         json_schema_extra={"flag": "--lease"},
     )
+    require_tls: bool = Field(
+        default=False, description="Let the account in over TLS alone.", json_schema_extra={"flag": "--require-tls"}
+    )
     least_size: int = Field(default=1, ge=1, description="Least pool size that the procedure takes.")
     most_size: int = Field(default=128, ge=1, le=100_000, description="Greatest pool size that it takes.")
     most_oversubscribe: int = Field(default=64, ge=1, le=1000, description="Greatest oversubscribe.")
@@ -84,6 +87,7 @@ def grants(settings: GrantsSettings, json_path: Path | None) -> None:
         procedure=settings.procedure,
         plain=settings.plain,
         lease=settings.lease,
+        require_tls=settings.require_tls,
         sizes=(settings.least_size, settings.most_size),
         most_oversubscribe=settings.most_oversubscribe,
     )

@@ -14,6 +14,7 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction, Predictor
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.commands.tune.tuner_parts import predictor_for
+from poolpilot.serve.service.served_models import ServedModels
 from poolpilot.serve.service.watch.model_watch import ModelWatch
 
 
@@ -28,20 +29,19 @@ class FollowedPredictor:
     """
 
     def __init__(self, load: Callable[[], Predictor]) -> None:
-        self._load = load
-        self._predictor = load()
+        self._models = ServedModels(load(), load)
 
     def renew(self) -> None:
         """Loads the model again; while that takes, and where it fails, the one before answers.
 
         Raises:
-            ArtefactError: It is missing or damaged.
+            ArtefactError: It is missing or damaged, or answers otherwise than when it was saved.
         """
-        self._predictor = self._load()
+        self._models.renew()
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """See `Predictor.predict`."""
-        return self._predictor.predict(windows, limits, objective)
+        return self._models.predictor.predict(windows, limits, objective)
 
 
 @contextmanager

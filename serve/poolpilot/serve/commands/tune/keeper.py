@@ -6,7 +6,8 @@ from contextlib import suppress
 from rich.console import Console
 
 from poolpilot.env.interrupts import Interrupts
-from poolpilot.env.mariadb.tuner_lock import holder_of
+from poolpilot.env.mariadb.tuner_lock import LOCK, holder_of, stranger_of
+from poolpilot.env.output import warn
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
@@ -21,7 +22,8 @@ def keep_watch(settings: TuneSettings, console: Console) -> None:
 
     A tuner holds a lock in the database for as long as it lives, and its journal tells what it was trying. A journal
     without a holder of the lock is of one that has died: its way back is gone, as `poolpilot restore` does. A server
-    that is lost is opened again; what it refuses is said once, and tried again.
+    that is lost is opened again; what it refuses is said once, and tried again. So is a lock that no session of this
+    account has while something is left: any account may take it, and nothing comes back while one does.
 
     Raises:
         KeyboardInterrupt: It was ended.
@@ -30,6 +32,7 @@ def keep_watch(settings: TuneSettings, console: Console) -> None:
     assert settings.dsn is not None, "checked"
     server = connect(settings.dsn, settings.defaults_file, settings.procedure, settings.cpus)
     with server, Interrupts() as interrupts:
+        warn(server.warnings, console)
         console.print(f"Watching over {server.session.where}; nothing is set unless a tuner dies.", soft_wrap=True)
         ends_s = None if settings.seconds is None else time.monotonic() + settings.seconds
         refused = ""
@@ -59,6 +62,7 @@ def taken_back(server: MariadbServer) -> str:
         JournalError: The journal cannot be gone by.
     """
     if holder_of(server.session) is not None:
+        _refuse_stranger(server)
         return ""
     way_back = MariadbWayBack(server)
     if not way_back.warnings():
@@ -67,3 +71,17 @@ def taken_back(server: MariadbServer) -> str:
         return way_back.resume()
     finally:
         way_back.close()
+
+
+def _refuse_stranger(server: MariadbServer) -> None:
+    """Says who keeps what is left from coming back, where that is no tuner of this account.
+
+    Raises:
+        ServerError: Somebody does.
+        JournalError: The journal cannot be gone by.
+    """
+    if (stranger := stranger_of(server.session)) is not None and MariadbWayBack(server).left() is not None:
+        raise ServerError(
+            f"connection {stranger} holds the lock {LOCK!r} and is not seen as one of this account: if it is no tuner, "
+            f"end it (KILL {stranger})"
+        )

@@ -1,7 +1,7 @@
 """What the windows of a comparison say: floors and limits hold there too, and what is censored is the sweep's fault."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.featurizer.window import Window
 from poolpilot.pipelines.evaluate.live.judging.comparison import Choices, beyond, broken_by, compared
-from poolpilot.pipelines.evaluate.live.judging.live_result import LiveResult
+from poolpilot.pipelines.evaluate.live.judging.live_result import LiveResult, SweptTuple
 from poolpilot.pipelines.evaluate.stage import Stage
 
 DEFAULT, GOOD, GREEDY, BETWEEN = (2, 3, 500), (8, 3, 500), (64, 3, 500), (12, 3, 500)
@@ -27,7 +27,7 @@ def windows(short: int, long: int, short_ms: float = 10.0, scatter: int = 0) -> 
 
 def result_of(
     choices: Mapping[str, tuple[Core, Sequence[Window]]],
-    swept: frozenset[Core] = SWEPT,
+    swept: Collection[Core] = SWEPT,
     objective: Objective = OBJECTIVE,
 ) -> LiveResult:
     def opened() -> PoolServer:
@@ -35,7 +35,8 @@ def result_of(
 
     stage = Stage("mine", "ours", 0, objective, opened)
     cores = {name: core for name, (core, _) in choices.items()}
-    return compared(stage, Choices(cores, {}, swept), {name: each for name, (_, each) in choices.items()})
+    found = tuple(SweptTuple.of(core, [1.0]) for core in swept)
+    return compared(stage, Choices(cores, {}, found), {name: each for name, (_, each) in choices.items()})
 
 
 CHOICES: dict[str, Any] = {

@@ -12,7 +12,14 @@ from poolpilot.env.measurement.sweep import Core
 from poolpilot.env.objective import Objective, regret
 from poolpilot.env.tuning.loop import TuningStep, TuningTrace
 from poolpilot.featurizer.window import Window
-from poolpilot.pipelines.evaluate.live.judging.live_result import AGAIN, DEFAULT, REFERENCE, LiveResult, MethodRun
+from poolpilot.pipelines.evaluate.live.judging.live_result import (
+    AGAIN,
+    DEFAULT,
+    REFERENCE,
+    LiveResult,
+    MethodRun,
+    SweptTuple,
+)
 from poolpilot.pipelines.evaluate.live.judging.long_classes import long_classes
 from poolpilot.pipelines.evaluate.live.judging.paired_windows import error_of_difference, errors_of, round_values
 from poolpilot.pipelines.evaluate.stage import Stage
@@ -40,12 +47,12 @@ class Choices:
     Attributes:
         cores: Tuple that each method left in force; the sweep's best, the default and the default again among them.
         traces: Way of each method that had a server.
-        swept: All tuples of the sweep.
+        swept: All configurations of the sweep.
     """
 
     cores: Mapping[str, Core]
     traces: Mapping[str, TuningTrace]
-    swept: frozenset[Core]
+    swept: tuple[SweptTuple, ...]
 
 
 def compared(stage: Stage, choices: Choices, windows: Mapping[str, Sequence[Window]]) -> LiveResult:
@@ -75,6 +82,7 @@ def compared(stage: Stage, choices: Choices, windows: Mapping[str, Sequence[Wind
             threads=windows[name][-1].threads,
             p99_ratio=_ratios(p99_ms(pooled[name]), p99_ms(pooled[REFERENCE])),
             class_share=_ratios(_throughputs(windows[name]), _throughputs(windows[DEFAULT])),
+            in_time=objective.share_within_target(pooled[name]),
             broken=broken[name],
             **_way(choices.traces.get(name), goodputs[REFERENCE], values[REFERENCE]),
         )
@@ -89,6 +97,7 @@ def compared(stage: Stage, choices: Choices, windows: Mapping[str, Sequence[Wind
         objective.value(pooled[AGAIN]) - objective.value(pooled[DEFAULT]),
         error_of_difference(again, default),
         _too_few(pooled[REFERENCE], objective) or _censored(choices, values, errors, broken[REFERENCE], len(again)),
+        choices.swept,
     )
 
 
@@ -155,7 +164,8 @@ def _censored(
     cores, chosen = choices.cores, choices.cores[REFERENCE]
     if broken:
         return f"the reference {chosen}, best of the sweep, does not keep {' and '.join(broken)} measured afresh"
-    best = max((name for name in values if cores[name] in choices.swept), key=values.__getitem__)
+    swept = {one.core for one in choices.swept}
+    best = max((name for name in values if cores[name] in swept), key=values.__getitem__)
     worse = values[best] - values[REFERENCE]
     if worse <= max(beyond(NO_CHANCE, rounds) * errors[best], CLEARLY_WORSE):
         return None

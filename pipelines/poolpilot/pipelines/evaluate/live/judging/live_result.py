@@ -1,13 +1,38 @@
 """What came out of one workload: every method's choice, with all that it is worth."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from statistics import fmean, stdev
 from typing import Any, Self
 
 from poolpilot.env.measurement.sweep import Core
 
 DEFAULT, AGAIN, REFERENCE = "default", "default_again", "reference"
 """What no method chose: the default, the default scored a second time, and the best of the sweep."""
+
+
+@dataclass(frozen=True)
+class SweptTuple:
+    """A configuration of the sweep, by the windows in which the reference was looked for.
+
+    Attributes:
+        core: The configuration.
+        windows: How many windows of it were measured; the sweep drops what does badly.
+        value: Their mean J.
+        error: Standard error of that; None of a single window.
+    """
+
+    core: Core
+    windows: int
+    value: float
+    error: float | None
+
+    @classmethod
+    def of(cls, core: Core, values: Sequence[float]) -> Self:
+        """The mean of values of J, with its error."""
+        error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
+        return cls(core, len(values), fmean(values), error)
 
 
 @dataclass(frozen=True)
@@ -20,6 +45,7 @@ class MethodRun:
         value: Mean J of that in the windows of the comparison, which it did not choose by.
         error: Standard error of its difference to the reference.
         goodput_share: Its goodput over the reference's.
+        in_time: Share of its requests that ended within their class's target; None where an earlier release has run it.
         p99_ms: 99th percentile of latency in milliseconds, by class.
         p99_ratio: The same over the reference's, by class.
         class_share: Requests answered a second over those under the default, by class.
@@ -41,6 +67,7 @@ class MethodRun:
     threads: float | None
     p99_ratio: Mapping[str, float]
     class_share: Mapping[str, float]
+    in_time: float | None = None
     broken: tuple[str, ...] = ()
     tries: int = 0
     on_the_way: float | None = None
@@ -61,6 +88,7 @@ class LiveResult:
         noise: J of the default scored again minus J of the default.
         noise_error: Standard error of that.
         censored: Why the workload says nothing of the methods; None where it does.
+        swept: Every configuration of the sweep; none where an earlier release has run it.
     """
 
     workload: str
@@ -70,6 +98,7 @@ class LiveResult:
     noise: float = 0.0
     noise_error: float = 0.0
     censored: str | None = None
+    swept: tuple[SweptTuple, ...] = ()
 
     def run_of(self, method: str) -> MethodRun:
         """What one method did."""
@@ -86,4 +115,5 @@ class LiveResult:
             MethodRun(**{**run, "chosen": tuple(run["chosen"]), "broken": tuple(run.get("broken", ()))})
             for run in values["runs"]
         )
-        return cls(**{**values, "runs": runs, "long_classes": tuple(values["long_classes"])})
+        swept = tuple(SweptTuple(**{**one, "core": tuple(one["core"])}) for one in values.get("swept", ()))
+        return cls(**{**values, "runs": runs, "long_classes": tuple(values["long_classes"]), "swept": swept})

@@ -7,8 +7,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from poolpilot.env.mariadb.cpu_quota import cpu_quota
 from poolpilot.env.mariadb.dsn import Account
+from poolpilot.env.mariadb.host.cpu_quota import cpu_quota
 from poolpilot.env.mariadb.session import Session
 
 CLOCK_OF_PROCESS = 2

@@ -8,7 +8,7 @@ from threading import Event, Thread
 
 import pytest
 
-from poolpilot.env.mariadb.thread_schedule import ThreadSchedule
+from poolpilot.env.mariadb.host.thread_schedule import ThreadSchedule
 
 PID = 7
 

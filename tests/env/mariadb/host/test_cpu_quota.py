@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from poolpilot.env.mariadb.cpu_quota import cpu_quota
-from poolpilot.env.mariadb.process import ServerProcess, usable_cpus
+from poolpilot.env.mariadb.host.cpu_quota import cpu_quota
+from poolpilot.env.mariadb.host.process import ServerProcess, usable_cpus
 
 
 def written(root: Path, files: dict[str, str]) -> Path:

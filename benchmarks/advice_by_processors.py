@@ -1,0 +1,138 @@
+"""What `poolpilot advise` is worth by the processors of the server: how often it speaks, what it gains and promises.
+
+    python benchmarks/advice_by_processors.py [--json benchmarks/reports/advice_by_processors.json]
+
+Compositions that no shipped curve is of, drawn by `workload_files.py`, on simulated machines of each size. One look at
+the default from a fresh pool, then the default and what is advised are judged by windows of other random seeds, each
+again of a fresh pool. A gain is the logarithm of a ratio of goodputs. What the interval of a gain promises is that of
+`LatentAdvisorSettings.interval`; a network states one of its own. Minutes; `python benchmarks/evaluation_page.py`
+writes the table.
+"""
+
+import argparse
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from pages import percent
+from poolpilot.env.output import terminal, write_json
+from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement
+from poolpilot.models.champion import load_champion
+from poolpilot.models.latent.advice_by_kind import AdviceByKind
+from poolpilot.models.latent.latent_advisor import LatentAdvisorSettings
+from poolpilot.models.latent.shipped_curves import load_curves
+from poolpilot.models.predictor import Predictor
+from poolpilot.native_pool.simulation import CALIBRATED
+from poolpilot.native_pool.workload import Workload
+from poolpilot.pipelines.evaluate.statistics.regret_statistics import WITHIN, clustered_interval
+from poolpilot.pipelines.progress_bars import progress_bars
+from rival_scenarios import JUDGED, SHOWN, ScenarioWindows
+from workload_files import composition_of, drawn
+
+CPUS = (1, 4, 16, 64)
+SEED = 40_000
+RESAMPLES = 10_000
+VERDICTS = ("change", "leave it", "no advice")
+
+Row = Mapping[str, Any]
+
+
+def main() -> None:
+    """Asks for advice on every workload and writes the report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path, default=Path("benchmarks/reports/advice_by_processors.json"))
+    parser.add_argument("--cpus", type=int, nargs="+", default=CPUS, help="processors of the machines")
+    parser.add_argument("--workloads", type=int, default=60, help="workloads on each size of machine")
+    parser.add_argument("--requests", type=int, default=2000, help="requests of a window")
+    parser.add_argument("--seed", type=int, default=SEED, help="seed of the workloads")
+    given = parser.parse_args()
+    curves = load_curves()
+    advice = AdviceByKind(curves, [load_champion()])
+    known = {curve.composition for curve in curves.curves}
+    rows = []
+    with progress_bars(terminal()) as bars:
+        for cpus in given.cpus:
+            scenarios = scenarios_on(cpus, given.workloads, given.seed, known)
+            looks = [
+                looked(advice, ScenarioWindows(one, SimulatedMeasurement(requests=given.requests)))
+                for one in bars.each(f"{cpus} processors", scenarios, lambda one: one.workload.name)
+            ]
+            rows.append({"cpus": cpus, **summary(looks)})
+    held = LatentAdvisorSettings().interval
+    write_json(given.json, {"curves": curves.digest, "seed": given.seed, "interval": held, "rows": rows})
+
+
+def scenarios_on(cpus: int, number: int, seed: int, known: set[str]) -> list[Scenario]:
+    """Workloads on a machine whose compositions no curve is of."""
+    values = [drawn(np.random.default_rng([seed, cpus, place]), cpus, place) for place in range(number)]
+    return [
+        Scenario(Workload.from_dict({"name": f"drawn-{place}", "family": f"drawn-{place}", **one}), CALIBRATED)
+        for place, one in enumerate(values)
+        if composition_of(one) not in known
+    ]
+
+
+def looked(advice: Predictor, windows: ScenarioWindows) -> Row:
+    """What one look at the default advises, what that was said to gain, and what it gains."""
+    default = windows.limits.default_tuple()
+    told = advice.predict([windows.of(SHOWN, [default])[default]], windows.limits, windows.objective)
+    judged = windows.of(JUDGED, [default, told.pool_tuple])
+    gain = windows.objective.value(judged[told.pool_tuple]) - windows.objective.value(judged[default])
+    return {"verdict": told.verdict, "gain": gain, "low": told.gain_low, "high": told.gain_high}
+
+
+def summary(looks: Sequence[Row]) -> Row:
+    """How often there is a change, what changes gain, and how often that is within the interval that was stated."""
+    changes = [look for look in looks if look["verdict"] == "change"]
+    stated = [look for look in changes if look["low"] is not None]
+    low, high = clustered_interval({str(place): [one["gain"]] for place, one in enumerate(changes)}, RESAMPLES, 0)
+    return {
+        "workloads": len(looks),
+        **{
+            verdict: sum(look["verdict"] == verdict for look in looks)
+            for verdict in ("change", "leave it", "no advice")
+        },
+        "gain": fmean(look["gain"] for look in changes) if changes else None,
+        "gain_low": low,
+        "gain_high": high,
+        "lose": sum(look["gain"] < math.log1p(-WITHIN) for look in changes),
+        "stated": len(stated),
+        "within": sum(look["low"] <= look["gain"] <= look["high"] for look in stated),
+        "below": sum(look["gain"] < look["low"] for look in stated),
+    }
+
+
+def advice_table(report: Row) -> str:
+    """One line for each size of machine."""
+    heads = (
+        "processors",
+        "workloads",
+        *VERDICTS,
+        "changes gain, mean of ratios' logarithms",
+        "lose > 5 %",
+        f"gain within its interval ({percent(report['interval'], 0)} are promised)",
+        "below it",
+    )
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for row in report["rows"]:
+        counts = (str(row[name]) for name in ("cpus", "workloads", *VERDICTS))
+        stated = (f"{row[name]} of {row['stated']}" for name in ("within", "below"))
+        lost = f"{row['lose']} of {row['change']}"
+        lines.append(f"| {' | '.join((*counts, gain_words(row), lost, *stated))} |")
+    return "\n".join(lines) + "\n"
+
+
+def gain_words(row: Row) -> str:
+    """The mean gain as a factor, with its interval."""
+    if row["gain"] is None:
+        return "-"
+    mean, low, high = (None if row[name] is None else math.exp(row[name]) for name in ("gain", "gain_low", "gain_high"))
+    return f"x{mean:.1f}" + ("" if low is None else f" ({low:.1f}..{high:.1f})")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Tables of evaluations of workloads whose compositions were drawn; `file_tables.py` keeps a report for each seed."""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from file_tables import (
+    BESIDE,
+    COMPARED,
+    CONSTANTS,
+    DRAWN,
+    EARLIER,
+    OURS,
+    REPORTS,
+    Report,
+    costs_table,
+    counted,
+    goodput_shares,
+    judged_runs,
+    methods_table,
+)
+from pages import percent, read_report
+from poolpilot.pipelines.evaluate.live.judging.live_result import AGAIN, REFERENCE
+from poolpilot.pipelines.evaluate.statistics.regret_statistics import clustered_interval
+
+HOLDS = 0.95
+"""Share of the reference's goodput from which on a choice counts as good."""
+
+MET = 0.1
+"""Share of the reference's requests in time from which on a target counts as one that can be met."""
+
+RESAMPLES, SEED = 10_000, 0
+
+Shares = Mapping[str, float]
+"""Goodput over the reference's of every method under one workload, where none counts above the reference."""
+
+
+def drawn_section() -> str:
+    """What every method is worth on compositions that were drawn."""
+    report = read_report(REPORTS / f"{DRAWN}.json")
+    reports = {"simulated": report}
+    head = counted(reports) + capped_line(report) + parts_lines(report) + ahead_line([report])
+    beside = {name: found for name in BESIDE if (found := read_report(REPORTS / f"{name}.json")) is not None}
+    for name, other in beside.items():
+        found = f"{other['workloads']} workloads, {len(other['censored'])} censored"
+        head += capped_line(other, f"the same of seed {BESIDE[name]} ({found})") + parts_lines(other)
+    head += ahead_line([report, *(other for name, other in beside.items() if name in EARLIER)])
+    return "\n" + "\n".join([head, methods_table(reports), costs_table(reports)]) + "\n"
+
+
+def capped_line(report: Report, head: str = "where none counts above the reference") -> str:
+    """Goodputs over the reference's where none counts above it: one tuple that the sweep has misjudged tells little."""
+    capped = means(report, capped_shares(report))
+    best = sorted(capped, key=lambda name: (-capped[name], name))
+    return f"* {head}: {', '.join(f'`{name}` {capped[name]:.2f}' for name in best)}\n"
+
+
+def parts_lines(report: Report) -> str:
+    """The same where three constants are good, by which they are favoured, and where the target can be met at all."""
+    shares = capped_shares(report)
+    held = [each for each in shares if each[CONSTANTS] >= HOLDS]
+    met = [each for each, runs in zip(shares, judged_runs(report), strict=True) if can_be_met(runs)]
+    return part_line(report, held, f"where `{CONSTANTS}` has {HOLDS:g} of it or more") + part_line(
+        report, met, f"where the reference has {percent(MET, 0)} of its requests in time or more"
+    )
+
+
+def part_line(report: Report, part: Sequence[Shares], head: str) -> str:
+    """Goodputs of the warm start and three constants on a part of the workloads; nothing where there is none."""
+    if not part:
+        return ""
+    mean = means(report, part)
+    found = (f"`{name}` {mean[name]:.2f} (least {min(each[name] for each in part):.2f})" for name in (OURS, CONSTANTS))
+    return f"    * {head}, {len(part)} of {len(goodput_shares(report))}: {', '.join(found)}\n"
+
+
+def can_be_met(runs: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the reference has enough in time; reports from before do not tell."""
+    in_time = next(run.get("in_time") for run in runs if run["method"] == REFERENCE)
+    return in_time is not None and in_time >= MET
+
+
+def ahead_line(reports: Sequence[Report]) -> str:
+    """What the warm start has more than other methods, workload by workload, over all reports together."""
+    found = [each for report in reports for each in capped_shares(report)]
+    others = [name for name in COMPARED if name != OURS and all(name in each for each in found)]
+    pairs = (f"than `{name}` {ahead([each[OURS] - each[name] for each in found])}" for name in others)
+    seeds = f"on the {len(found)} workloads of {'all these seeds' if len(reports) > 1 else 'this seed'}"
+    return f"* `{OURS}` has more {seeds}, pair by pair: {', '.join(pairs)}\n"
+
+
+def ahead(differences: Sequence[float]) -> str:
+    """The mean of differences and its interval; every drawn composition is a family of its own."""
+    low, high = clustered_interval({str(place): [one] for place, one in enumerate(differences)}, RESAMPLES, SEED)
+    return f"{fmean(differences):+.2f} ({'-' if low is None or high is None else f'{low:+.2f}..{high:+.2f}'})"
+
+
+def means(report: Report, shares: Sequence[Shares]) -> dict[str, float]:
+    """Mean of every method over some workloads."""
+    names = [name for name in report["methods"] if name not in (REFERENCE, AGAIN)]
+    return {name: fmean(each[name] for each in shares) for name in names}
+
+
+def capped_shares(report: Report) -> list[Shares]:
+    """Goodputs of the workloads that are not censored."""
+    return [{name: min(share, 1.0) for name, share in each.items()} for each in goodput_shares(report)]

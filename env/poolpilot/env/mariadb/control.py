@@ -1,0 +1,80 @@
+"""The session that looks and sets, on the extra port where there is one, so that no pool can lock its tuner out."""
+
+from types import TracebackType
+from typing import Self
+
+from poolpilot.env.mariadb.dsn import Account
+from poolpilot.env.mariadb.session import Session
+from poolpilot.errors import ServerError
+
+NO_EXTRA_PORT = (
+    "the server has no extra_port: where its pool runs out of threads this connection waits like any other, and a bad "
+    "tuple could not be taken back; put extra_port=3307 and extra_max_connections=3 under [mariadb] into its my.cnf"
+)
+
+
+class Control:
+    """The session that looks and sets, and how it was reached.
+
+    Args:
+        session: The permanent one.
+        first: The session on the normal port that came before it, if any; it tells the server's process.
+        warnings: What to know of it.
+        extra_port: The extra port that the session is on; None where it is on the normal port.
+    """
+
+    def __init__(
+        self, session: Session, first: Session | None, warnings: tuple[str, ...], extra_port: int | None = None
+    ) -> None:
+        self.session = session
+        self.first = first
+        self.warnings = warnings
+        self.extra_port = extra_port
+
+    def drop_first(self) -> None:
+        """Gives the slot on the normal port back."""
+        if self.first is not None:
+            self.first.close()
+            self.first = None
+
+    def close(self) -> None:
+        """Closes both; a second call does nothing."""
+        self.drop_first()
+        self.session.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_control(account: Account) -> Control:
+    """Connects to the extra port: the one that the caller names, else the one that the server names.
+
+    Raises:
+        ServerError: The server cannot be reached or refuses the account on the normal port, or on a named extra port.
+    """
+    control = _reached(account)
+    warning = control.session.open_to_others()
+    control.warnings += (warning,) if warning else ()
+    return control
+
+
+def _reached(account: Account) -> Control:
+    if account.extra_port is not None:
+        return Control(Session(account, account.extra_port), None, (), account.extra_port)
+    first = Session(account)
+    try:
+        extra_port = int(first.row("SELECT @@GLOBAL.extra_port")[0])
+        if extra_port == 0:
+            return Control(first, None, (NO_EXTRA_PORT,))
+        try:
+            return Control(Session(account, extra_port), first, (), extra_port)
+        except ServerError as error:
+            return Control(first, None, (f"the extra port {extra_port} cannot be used ({error})",))
+    except BaseException:
+        first.close()
+        raise

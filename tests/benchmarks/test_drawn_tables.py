@@ -1,0 +1,48 @@
+"""What is shown of evaluations of drawn compositions."""
+
+from typing import Any
+
+from tests.benchmarks.test_file_tables import report, run
+
+from drawn_tables import ahead_line, capped_line, parts_lines
+
+
+def test_no_workload_counts_above_its_reference_where_goodputs_are_capped() -> None:
+    found = report(
+        run("reference", [8, 3, 10], 1.0, 0.0),
+        run("cold", [4, 3, 10], 0.6, 0.0),
+        writes=[run("cold", [4, 3, 10], 3.0, 0.0)],
+        scans=[run("cold", [4, 3, 10], 0.0, 0.0)],
+    ) | {"censored": {"scans": "does not repeat"}}
+    assert capped_line(found) == "* where none counts above the reference: `cold` 0.80\n"
+
+
+def judged(ours: float, constants: float, in_time: float | None) -> list[dict[str, Any]]:
+    """What a workload came to, and the share of the reference's requests that were in time."""
+    shares = {"reference": 1.0, "warm_start": ours, "portfolio_3": constants}
+    return [{**run(name, [2, 3, 500], share, 0.0), "in_time": in_time} for name, share in shares.items()]
+
+
+def test_parts_are_where_three_constants_are_good_and_where_the_target_can_be_met() -> None:
+    found = report(*judged(0.9, 1.2, 0.05), writes=judged(0.5, 0.6, 0.1), scans=judged(0.1, 1.0, 0.9))
+    found |= {"censored": {"scans": "does not repeat"}, "methods": {"warm_start": {}, "portfolio_3": {}}}
+    assert parts_lines(found).splitlines() == [
+        "    * where `portfolio_3` has 0.95 of it or more, 1 of 2: `warm_start` 0.90 (least 0.90), `portfolio_3` 1.00 "
+        "(least 1.00)",
+        "    * where the reference has 10 % of its requests in time or more, 1 of 2: `warm_start` 0.50 (least 0.50), "
+        "`portfolio_3` 0.60 (least 0.60)",
+    ]
+
+
+def test_reports_from_before_do_not_tell_which_targets_can_be_met() -> None:
+    found = report(*judged(0.9, 0.9, None)) | {"censored": {}, "methods": {"warm_start": {}}}
+    assert parts_lines(found) == ""
+
+
+def test_the_lead_of_the_warm_start_is_paired_and_over_all_reports() -> None:
+    first = report(*judged(1.5, 0.5, None), writes=judged(0.9, 0.5, None)) | {"censored": {}}
+    second = report(*judged(0.8, 0.2, None)) | {"censored": {}}
+    assert ahead_line([first, second]) == (
+        "* `warm_start` has more on the 3 workloads of all these seeds, pair by pair: than `portfolio_3` +0.50 "
+        "(+0.25..+0.75)\n"
+    )
