@@ -29,7 +29,9 @@ class LatentAdvisorSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    likeness: LikenessSettings = Field(default=LikenessSettings(bandwidth=0.2), description="How far looks count.")
+    likeness: LikenessSettings = Field(
+        default=LikenessSettings(bandwidth=0.2, fewest=10.0), description="How far looks count."
+    )
     max_loss: float = Field(
         default=0.05, ge=0.0, description="Loss in ln J over what is in force that the interval of a change may hold."
     )
@@ -40,7 +42,7 @@ class LatentAdvisorSettings(BaseModel):
     most_unlike: float = Field(
         default=0.5, gt=0.0, description="Mean squared distance, in spreads, up to which a workload counts as known."
     )
-    interval: float = Field(default=0.8, gt=0.0, lt=1.0, description="Share of the belief that intervals hold.")
+    interval: float = Field(default=0.9, gt=0.0, lt=1.0, description="Share of the belief that intervals hold.")
     expires_s: float = Field(default=300.0, gt=0.0, description="Seconds after which the advice is stale.")
 
 

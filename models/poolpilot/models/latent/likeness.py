@@ -22,6 +22,9 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.ratios import ratios_of
 from poolpilot.models.latent.response_curves import ResponseCurves
 
+WIDER, WIDEST = 1.15, 5.0
+"""By what factor a bandwidth grows until enough workloads count, and how far."""
+
 NOTHING_SHARED = 1.0
 """Squared distance, in spreads, between a window and a workload that have no ratio in common."""
 
@@ -33,6 +36,11 @@ class LikenessSettings(BaseModel):
 
     bandwidth: float = Field(
         gt=0.0, description="Distance of ratios, in spreads, at which a known workload counts for less."
+    )
+    fewest: float = Field(
+        default=0.0,
+        ge=0.0,
+        description="Known workloads that must count, by effective number, however far away.",
     )
     doubt: float = Field(default=0.0, ge=0.0, le=1.0, description="Part of the prior that no likeness decides.")
 
@@ -64,9 +72,19 @@ def prior_by_distance(
     """The same where the squared distances are known, (S,); what no distance tells apart is alike."""
     nearest = distances.min()
     further = distances - nearest if np.isfinite(nearest) else np.zeros_like(distances)
-    alike = curves.prior * np.exp(-further / (2.0 * settings.bandwidth**2))
-    prior: NDArray[np.float64] = (1.0 - settings.doubt) * alike / alike.sum() + settings.doubt * curves.prior
+    bandwidth = settings.bandwidth
+    alike = _alike(curves.prior, further, bandwidth)
+    while 1.0 / np.square(alike).sum() < settings.fewest and bandwidth < WIDEST:
+        bandwidth *= WIDER
+        alike = _alike(curves.prior, further, bandwidth)
+    prior: NDArray[np.float64] = (1.0 - settings.doubt) * alike + settings.doubt * curves.prior
     return prior
+
+
+def _alike(prior: NDArray[np.float64], further: NDArray[np.float64], bandwidth: float) -> NDArray[np.float64]:
+    """Weights by the kernel of a bandwidth, (S,); they add up to 1."""
+    weights: NDArray[np.float64] = prior * np.exp(-further / (2.0 * bandwidth**2))
+    return weights / weights.sum()
 
 
 def mean_squares(
