@@ -1,17 +1,19 @@
 """What `poolpilot advise` is worth by the processors of the server: how often it speaks, what it gains and promises.
 
-    python benchmarks/advice_by_processors.py [--json benchmarks/reports/advice_by_processors.json]
+    python benchmarks/advice_by_processors.py
+    python benchmarks/advice_by_processors.py --fewest 0 --interval 0.8 --json benchmarks/reports/advice_before.json
 
 Compositions that no shipped curve is of, drawn by `workload_files.py`, on simulated machines of each size. One look at
 the default from a fresh pool, then the default and what is advised are judged by windows of other random seeds, each
 again of a fresh pool. A gain is the logarithm of a ratio of goodputs, and one of more than ten times counts as ten
-times, as it is told. What the interval of a gain promises is that of `LatentAdvisorSettings.interval`; a network states
-one of its own. Settings were chosen by curves that were left out and by `--seed 40000`. Minutes; `python
+times, as it is told. The network, which knows one and two processors, and the curves each state an interval of their
+own. Settings of the curves were chosen by curves that were left out, and by `--seed 40000`. Minutes; `python
 benchmarks/evaluation_page.py` writes the table.
 """
 
 import argparse
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -19,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from pages import percent
 from poolpilot.env.output import terminal, write_json
 from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement
+from poolpilot.env.workloads.composition import composition
 from poolpilot.models.champion import load_champion
 from poolpilot.models.latent.advice_by_kind import AdviceByKind
 from poolpilot.models.latent.latent_advisor import LatentAdvisorSettings
@@ -39,33 +41,32 @@ CPUS = (1, 4, 16, 64)
 SEED = 60_000
 RESAMPLES = 10_000
 VERDICTS = ("change", "leave it", "no advice")
+SOURCES = ("curves", "network")
+"""Who answers; what the network states is of its own card."""
 
 Row = Mapping[str, Any]
 
 
 def main() -> None:
     """Asks for advice on every workload and writes the report."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", type=Path, default=Path("benchmarks/reports/advice_by_processors.json"))
-    parser.add_argument("--cpus", type=int, nargs="+", default=CPUS, help="processors of the machines")
-    parser.add_argument("--workloads", type=int, default=60, help="workloads on each size of machine")
-    parser.add_argument("--requests", type=int, default=2000, help="requests of a window")
-    parser.add_argument("--seed", type=int, default=SEED, help="seed of the workloads")
-    given = parser.parse_args()
-    curves = load_curves()
-    advice = AdviceByKind(curves, [load_champion()])
+    given = _arguments()
+    curves, network = load_curves(), load_champion()
+    usual = LatentAdvisorSettings()
+    likeness = usual.likeness.model_copy(update={"fewest": given.fewest})
+    settings = usual.model_copy(update={"likeness": likeness, "interval": given.interval})
+    advice = AdviceByKind(curves, [network], settings)
     known = {curve.composition for curve in curves.curves}
     rows = []
     with progress_bars(terminal()) as bars:
         for cpus in given.cpus:
             scenarios = scenarios_on(cpus, given.workloads, given.seed, known)
             looks = [
-                looked(advice, ScenarioWindows(one, SimulatedMeasurement(requests=given.requests)))
+                looked(advice, ScenarioWindows(one, SimulatedMeasurement(requests=given.requests)), network.digest)
                 for one in bars.each(f"{cpus} processors", scenarios, lambda one: one.workload.name)
             ]
             rows.append({"cpus": cpus, **summary(looks)})
-    held = LatentAdvisorSettings().interval
-    write_json(given.json, {"curves": curves.digest, "seed": given.seed, "interval": held, "rows": rows})
+    asked = {name: vars(given)[name] for name in ("seed", "workloads", "requests", "fewest", "interval")}
+    write_json(given.json, {"curves": curves.digest, "network": network.digest, "asked": asked, "rows": rows})
 
 
 def scenarios_on(cpus: int, number: int, seed: int, known: set[str]) -> list[Scenario]:
@@ -78,14 +79,20 @@ def scenarios_on(cpus: int, number: int, seed: int, known: set[str]) -> list[Sce
     ]
 
 
-def looked(advice: Predictor, windows: ScenarioWindows) -> Row:
-    """What one look at the default advises, what that was said to gain, and what it gains."""
+def looked(advice: Predictor, windows: ScenarioWindows, network: str) -> Row:
+    """What one look at the default advises, who says so, what that was said to gain, and what it gains."""
     default = windows.limits.default_tuple()
     told = advice.predict([windows.of(SHOWN, [default])[default]], windows.limits, windows.objective)
     judged = windows.of(JUDGED, [default, told.pool_tuple])
     gain = windows.objective.value(judged[told.pool_tuple]) - windows.objective.value(judged[default])
-    stated = (None if one is None else as_told(one) for one in (told.gain_low, told.gain_high))
-    return {"verdict": told.verdict, "gain": as_told(gain), **dict(zip(("low", "high"), stated, strict=True))}
+    return {
+        "verdict": told.verdict,
+        "by": "network" if told.model_digest == network else "curves",
+        "composition": composition(windows.scenario.workload.classes),
+        "gain": as_told(gain),
+        "low": None if told.gain_low is None else as_told(told.gain_low),
+        "high": None if told.gain_high is None else as_told(told.gain_high),
+    }
 
 
 def as_told(gain: float) -> float:
@@ -97,21 +104,29 @@ def as_told(gain: float) -> float:
 def summary(looks: Sequence[Row]) -> Row:
     """How often there is a change, what changes gain, and how often that is within the interval that was stated."""
     changes = [look for look in looks if look["verdict"] == "change"]
-    stated = [look for look in changes if look["low"] is not None]
-    low, high = clustered_interval({str(place): [one["gain"]] for place, one in enumerate(changes)}, RESAMPLES, 0)
+    by_composition: dict[str, list[float]] = defaultdict(list)
+    for look in changes:
+        by_composition[look["composition"]].append(look["gain"])
+    low, high = clustered_interval(by_composition, RESAMPLES, 0)
     return {
         "workloads": len(looks),
-        **{
-            verdict: sum(look["verdict"] == verdict for look in looks)
-            for verdict in ("change", "leave it", "no advice")
-        },
+        **{verdict: sum(look["verdict"] == verdict for look in looks) for verdict in VERDICTS},
         "gain": fmean(look["gain"] for look in changes) if changes else None,
         "gain_low": low,
         "gain_high": high,
         "lose": sum(look["gain"] < math.log1p(-WITHIN) for look in changes),
-        "stated": len(stated),
-        "within": sum(look["low"] <= look["gain"] <= look["high"] for look in stated),
-        "below": sum(look["gain"] < look["low"] for look in stated),
+        "more": sum(look["gain"] == as_told(math.inf) for look in changes),
+        **{source: stated([look for look in changes if look["by"] == source]) for source in SOURCES},
+    }
+
+
+def stated(changes: Sequence[Row]) -> Row:
+    """How often a gain is within what was stated of it, and below."""
+    told = [look for look in changes if look["low"] is not None]
+    return {
+        "stated": len(told),
+        "within": sum(look["low"] <= look["gain"] <= look["high"] for look in told),
+        "below": sum(look["gain"] < look["low"] for look in told),
     }
 
 
@@ -119,19 +134,19 @@ def advice_table(report: Row) -> str:
     """One line for each size of machine."""
     heads = (
         "processors",
-        "workloads",
+        "looks",
         *VERDICTS,
-        "changes gain, mean of ratios' logarithms",
+        "changes gain, geometric mean",
+        "more than ten times",
         "lose > 5 %",
-        f"gain within its interval ({percent(report['interval'], 0)} are promised)",
-        "below it",
+        *(f"{source}: gain within the interval, below it" for source in SOURCES),
     )
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for row in report["rows"]:
         counts = (str(row[name]) for name in ("cpus", "workloads", *VERDICTS))
-        stated = (f"{row[name]} of {row['stated']}" for name in ("within", "below"))
-        lost = f"{row['lose']} of {row['change']}"
-        lines.append(f"| {' | '.join((*counts, gain_words(row), lost, *stated))} |")
+        shares = (f"{row[name]} of {row['change']}" for name in ("more", "lose"))
+        within = ("{within}, {below} of {stated}".format(**row[source]) for source in SOURCES)
+        lines.append(f"| {' | '.join((*counts, gain_words(row), *shares, *within))} |")
     return "\n".join(lines) + "\n"
 
 
@@ -141,6 +156,19 @@ def gain_words(row: Row) -> str:
         return "-"
     mean, low, high = (None if row[name] is None else math.exp(row[name]) for name in ("gain", "gain_low", "gain_high"))
     return f"x{mean:.1f}" + ("" if low is None else f" ({low:.1f}..{high:.1f})")
+
+
+def _arguments() -> argparse.Namespace:
+    usual = LatentAdvisorSettings()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path, default=Path("benchmarks/reports/advice_by_processors.json"))
+    parser.add_argument("--cpus", type=int, nargs="+", default=CPUS, help="processors of the machines")
+    parser.add_argument("--workloads", type=int, default=80, help="workloads drawn for each size of machine")
+    parser.add_argument("--requests", type=int, default=2000, help="requests of a window")
+    parser.add_argument("--seed", type=int, default=SEED, help="seed of the workloads")
+    parser.add_argument("--fewest", type=float, default=usual.likeness.fewest, help="curves that must count")
+    parser.add_argument("--interval", type=float, default=usual.interval, help="share of the curves' belief")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

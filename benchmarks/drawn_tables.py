@@ -1,5 +1,6 @@
 """Tables of evaluations of workloads whose compositions were drawn; `file_tables.py` keeps a report for each seed."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
@@ -39,12 +40,13 @@ def drawn_section() -> str:
     """What every method is worth on compositions that were drawn."""
     report = read_report(REPORTS / f"{DRAWN}.json")
     reports = {"simulated": report}
-    head = counted(reports) + capped_line(report) + parts_lines(report) + ahead_line([report])
+    head = counted(reports) + capped_line(report) + parts_lines(report) + ahead_line([report], "of this seed")
     beside = {name: found for name in BESIDE if (found := read_report(REPORTS / f"{name}.json")) is not None}
     for name, other in beside.items():
         found = f"{other['workloads']} workloads, {len(other['censored'])} censored"
         head += capped_line(other, f"the same of seed {BESIDE[name]} ({found})") + parts_lines(other)
-    head += ahead_line([report, *(other for name, other in beside.items() if name in EARLIER)])
+    seeds = [report, *(other for name, other in beside.items() if name in EARLIER)]
+    head += ahead_line(seeds, "of three seeds, two of which had a part in choosing")
     return "\n" + "\n".join([head, methods_table(reports), costs_table(reports)]) + "\n"
 
 
@@ -80,19 +82,28 @@ def can_be_met(runs: Sequence[Mapping[str, Any]]) -> bool:
     return in_time is not None and in_time >= MET
 
 
-def ahead_line(reports: Sequence[Report]) -> str:
+def ahead_line(reports: Sequence[Report], where: str) -> str:
     """What the warm start has more than other methods, workload by workload, over all reports together."""
     found = [each for report in reports for each in capped_shares(report)]
+    families = [family for report in reports for family in families_of(report)]
     others = [name for name in COMPARED if name != OURS and all(name in each for each in found)]
-    pairs = (f"than `{name}` {ahead([each[OURS] - each[name] for each in found])}" for name in others)
-    seeds = f"on the {len(found)} workloads of {'all these seeds' if len(reports) > 1 else 'this seed'}"
-    return f"* `{OURS}` has more {seeds}, pair by pair: {', '.join(pairs)}\n"
+    pairs = (f"than `{name}` {ahead([each[OURS] - each[name] for each in found], families)}" for name in others)
+    return f"* `{OURS}` has more on the {len(found)} workloads {where}, pair by pair: {', '.join(pairs)}\n"
 
 
-def ahead(differences: Sequence[float]) -> str:
-    """The mean of differences and its interval; every drawn composition is a family of its own."""
-    low, high = clustered_interval({str(place): [one] for place, one in enumerate(differences)}, RESAMPLES, SEED)
+def ahead(differences: Sequence[float], families: Sequence[str]) -> str:
+    """The mean of differences and its interval by families."""
+    by_family: dict[str, list[float]] = defaultdict(list)
+    for family, difference in zip(families, differences, strict=True):
+        by_family[family].append(difference)
+    low, high = clustered_interval(by_family, RESAMPLES, SEED)
     return f"{fmean(differences):+.2f} ({'-' if low is None or high is None else f'{low:+.2f}..{high:+.2f}'})"
+
+
+def families_of(report: Report) -> list[str]:
+    """Compositions of the workloads that are not censored; a report from before tells none but the workload itself."""
+    judged = [result for result in report["results"] if result["workload"] not in report["censored"]]
+    return [result.get("family", result["workload"]) for result in judged]
 
 
 def means(report: Report, shares: Sequence[Shares]) -> dict[str, float]:

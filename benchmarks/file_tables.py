@@ -43,7 +43,7 @@ COMPARED = (OURS, CONSTANTS, "gp_ucb", "random_search")
 KEPT = ("method", "chosen", "goodput_share", "error", "broken", "in_time")
 """What is kept of a method under one workload, a line each; reports from before lack the last."""
 
-KEPT_OF_WORKLOAD = ("workload", "noise", "noise_error", "censored")
+KEPT_OF_WORKLOAD = ("workload", "family", "noise", "noise_error", "censored")
 """What is kept of a workload beside its methods; reports from before have its name alone."""
 
 ERRORS = 2.0

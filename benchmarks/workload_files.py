@@ -5,7 +5,8 @@
 A workload is one or two classes whose steps are drawn one by one: processor time, waits that the pool is told of or
 not, sections under one of two latches, pauses of the clients; on as many processors as `--cpus` offers. The curves of
 composed workloads leave out one composition in three, and these are of that third; where another family's curves have
-a composition all the same, the workload is left out. The same seed and curves write the same files.
+a composition all the same, the workload is left out. The same seed and curves write the same files. Its composition is
+the family of a workload, by which intervals are clustered.
 """
 
 import argparse
@@ -42,7 +43,8 @@ def main() -> None:
         if composition_of(workload) in known:
             print(f"{number} is left out: a curve that ships is of its composition")
             continue
-        text = json.dumps({"server": arguments.server, "workload": workload}, indent=1)
+        of_family = {"family": composition_of(workload), **workload}
+        text = json.dumps({"server": arguments.server, "workload": of_family}, indent=1)
         (arguments.folder / f"drawn_{arguments.seed}_{number:02d}_{cpus}cpus.json").write_text(text + "\n")
 
 

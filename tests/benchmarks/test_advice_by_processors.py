@@ -1,24 +1,28 @@
 """What is counted of advice: how often it speaks, what it gains, and whether that is within what it stated."""
 
+import math
 from typing import Any
 
 import pytest
 
-from advice_by_processors import CPUS, SEED, advice_table, looked, scenarios_on, summary
+from advice_by_processors import CPUS, SEED, advice_table, as_told, looked, scenarios_on, summary
 from poolpilot.env.servers.simulated_measurement import SimulatedMeasurement
-from poolpilot.models.latent.latent_advisor import LatentAdvisor
+from poolpilot.env.workloads.composition import composition
+from poolpilot.models.latent.latent_advisor import LatentAdvisor, LatentAdvisorSettings
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from rival_scenarios import ScenarioWindows
 
 
-def look(verdict: str, gain: float, low: float | None = None, high: float | None = None) -> dict[str, Any]:
-    return {"verdict": verdict, "gain": gain, "low": low, "high": high}
+def look(
+    verdict: str, gain: float, low: float | None = None, high: float | None = None, by: str = "curves"
+) -> dict[str, Any]:
+    return {"verdict": verdict, "gain": gain, "low": low, "high": high, "by": by, "composition": f"{gain}"}
 
 
 LOOKS = [
     look("change", 0.5, 0.1, 0.9),
-    look("change", 0.3, 0.4, 0.9),
+    look("change", 0.3, 0.4, 0.9, "network"),
     look("change", -0.2),
     look("leave it", 0.0),
     look("no advice", 0.0),
@@ -29,21 +33,30 @@ def test_changes_are_counted_and_held_against_what_they_stated() -> None:
     found = summary(LOOKS)
     assert [found[name] for name in ("workloads", "change", "leave it", "no advice")] == [5, 3, 1, 1]
     assert found["gain"] == pytest.approx(0.2)
-    assert [found[name] for name in ("lose", "stated", "within", "below")] == [1, 2, 1, 1]
+    assert (found["lose"], found["more"]) == (1, 0)
+    assert found["curves"] == {"stated": 1, "within": 1, "below": 0}
+    assert found["network"] == {"stated": 1, "within": 0, "below": 1}
 
 
 def test_the_table_has_a_line_for_each_machine() -> None:
-    lines = advice_table({"interval": 0.8, "rows": [{"cpus": 4, **summary(LOOKS)}, {"cpus": 64, **summary([])}]})
+    lines = advice_table({"rows": [{"cpus": 4, **summary(LOOKS)}, {"cpus": 64, **summary([])}]})
     _, _, four, none = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines.splitlines())
-    assert [four[place] for place in (0, 1, 2, 6, 7, 8)] == ["4", "5", "3", "1 of 3", "1 of 2", "1 of 2"]
+    assert [four[place] for place in (0, 1, 2, 6, 7)] == ["4", "5", "3", "0 of 3", "1 of 3"]
+    assert four[8:] == ["1, 0 of 1", "0, 1 of 1"]
     assert four[5].startswith("x1.2 (")
     assert none[5] == "-"
 
 
 def test_workloads_of_known_compositions_are_left_out_and_what_does_not_advise_gains_nothing() -> None:
     shipped = load_curves()
-    scenarios = scenarios_on(CPUS[1], 2, SEED, set())
-    assert scenarios_on(CPUS[1], 2, SEED, {"every"}) == scenarios
+    scenarios = scenarios_on(CPUS[1], 3, SEED, set())
+    first, *rest = scenarios
+    assert scenarios_on(CPUS[1], 3, SEED, {composition(first.workload.classes)}) == rest
     few = ResponseCurves(grid=shipped.grid, source=shipped.source, curves=shipped.curves[:1])
-    found = looked(LatentAdvisor(few), ScenarioWindows(scenarios[0], SimulatedMeasurement(requests=200)))
-    assert found["gain"] == 0.0 or found["verdict"] == "change"
+    windows = ScenarioWindows(first, SimulatedMeasurement(requests=200))
+    found = looked(LatentAdvisor(few, LatentAdvisorSettings(most_unlike=1e-9)), windows, "a network")
+    assert (found["verdict"], found["gain"], found["by"]) == ("no advice", 0.0, "curves")
+
+
+def test_a_gain_counts_as_it_is_told() -> None:
+    assert (as_told(9.0), as_told(-9.0), as_told(0.5)) == (math.log(10.0), -math.log(10.0), 0.5)

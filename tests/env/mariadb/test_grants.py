@@ -196,3 +196,11 @@ def test_procedure_that_is_not_there_lets_nothing_be_set(granted: Lab, tmp_path:
         pytest.raises(ServerError, match="so nothing is set"),
     ):
         MariadbWayBack(server, tmp_path).begin("tune", lambda _sentence: None)
+
+
+def test_tls_is_asked_for_where_that_is_wanted(lab: Lab) -> None:
+    printed = grants(tuner="sealed@127.0.0.1", require_tls=True)
+    assert "tls" not in grants(tuner="sealed@127.0.0.1")
+    run_sql(lab, "\n".join(printed.values()) + with_password("sealed"))
+    with pytest.raises(ServerError, match=r"denies access to 'sealed'.*TLS"):
+        Session(account_of(lab, "sealed"))

@@ -33,6 +33,15 @@ def greeting(plugin: str) -> bytes:
     )
 
 
+GARBAGE = (
+    b"SSH-2.0-OpenSSH_9.2p1\r\n",
+    packet(0, b"\x0a"),
+    packet(0, b""),
+    b"\0" * 64,
+    packet(0, b"\x0a10.11.8-MariaDB\0" + bytes(4) + SALT[0] + b"\0" + bytes(2)),
+)
+
+
 @contextmanager
 def in_its_place(*answers: bytes) -> Iterator[tuple[Account, bytearray]]:
     """Somebody who listens in a server's place: what to answer, one packet after another, and all that he was told."""
@@ -72,7 +81,7 @@ def test_nor_does_who_asks_for_it_at_once(plugin: str) -> None:
     assert not told
 
 
-@pytest.mark.parametrize("answer", [b"SSH-2.0-OpenSSH_9.2p1\r\n", packet(0, b"\x0a"), packet(0, b""), b"\0" * 64])
+@pytest.mark.parametrize("answer", [*GARBAGE])
 def test_who_speaks_otherwise_is_one_sentence(answer: bytes) -> None:
     refused = pytest.raises(ServerError, match=r"does not answer as a MariaDB does|closed the connection|refuses")
     with in_its_place(answer) as (account, _), refused:

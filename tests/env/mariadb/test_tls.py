@@ -78,6 +78,7 @@ def read(text: str, tmp_path: Path) -> Tls:
         ("disable_ssl", Tls(wanted=False)),
         ("loose-ssl-ca=/ca.pem", Tls(wanted=True, verifies=True, authority=Path("/ca.pem"))),
         ("ssl-ca=", Tls()),
+        ("skip-ssl\nssl-verify-server-cert=OFF", Tls(wanted=False)),
         ("ssl\n  user=me", Tls(wanted=True)),
         ("ssl-ca=/ca.pem", Tls(wanted=True, verifies=True, authority=Path("/ca.pem"))),
         ("ssl_capath=/cas", Tls(wanted=True, verifies=True, authorities=Path("/cas"))),
@@ -112,15 +113,24 @@ def test_files_of_no_use_are_named(tmp_path: Path) -> None:
     for tls, named in (
         (Tls(wanted=True, verifies=True, authority=tmp_path / "missing.pem"), "ssl-ca=.*missing.pem.*No such file"),
         (Tls(wanted=True, verifies=True, authority=tmp_path / "empty.pem"), "ssl-ca=.*empty.pem"),
-        (Tls(wanted=True, certificate=locked.certificate, key=locked.key), "locked.key is locked by a passphrase"),
+        (
+            Tls(wanted=True, certificate=locked.certificate, key=locked.key),
+            "ssl-key=.*locked by a passphrase",
+        ),
     ):
         with pytest.raises(ServerError, match=named):
             tls.context("db1")
 
 
-def test_name_is_asked_for_but_on_this_host() -> None:
-    tls = Tls(wanted=True, verifies=True)
-    for host, checked in ((REMOTE, True), ("127.0.0.1", False), (None, False)):
+def test_name_is_asked_for_but_on_this_host(tmp_path: Path) -> None:
+    certificate = make_identity(tmp_path, "db1").certificate
+    by_system, by_file = Tls(wanted=True, verifies=True), Tls(wanted=True, verifies=True, authority=certificate)
+    for tls, host, checked in (
+        (by_file, REMOTE, True),
+        (by_file, "127.0.0.1", False),
+        (by_file, None, False),
+        (by_system, "127.0.0.1", True),
+    ):
         context = tls.context(host)
         assert context is not None
         assert (context.check_hostname, context.verify_mode) == (checked, ssl.CERT_REQUIRED)

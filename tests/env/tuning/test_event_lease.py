@@ -135,6 +135,23 @@ def test_lock_that_is_no_tuners_keeps_nothing_from_coming_back(scheduled: Lab, t
         until(scheduled, FIRST)
 
 
+def test_tuner_inside_a_procedure_of_another_account_is_alive(scheduled: Lab, tmp_path: Path) -> None:
+    """Its session is seen as the procedure's owner's meanwhile."""
+    run_sql(scheduled, "\n".join(grants(tuner="inside@127.0.0.1", sizes=(1, 64), lease=True).values()))
+    run_sql(
+        scheduled,
+        f"{with_password('inside')} CREATE OR REPLACE DEFINER = poolpilot_owner@localhost PROCEDURE poolpilot.slow() "
+        "SQL SECURITY DEFINER DO SLEEP(4); GRANT EXECUTE ON PROCEDURE poolpilot.slow TO inside@127.0.0.1; "
+        "GRANT EXECUTE ON PROCEDURE poolpilot.slow TO poolpilot_owner@localhost",
+    )
+    account = account_of(scheduled, "inside")
+    with tuner(scheduled, tmp_path, account, CallProcedure(), lease_s=LONG_S) as (server, way_back):
+        server.apply(STEP)
+        server.session.execute("CALL poolpilot.slow()")
+        assert (in_force(scheduled), len(events(scheduled))) == (STEP, 1)
+        way_back.bring_back(lambda _: None)
+
+
 def test_least_privilege_is_enough(scheduled: Lab, tmp_path: Path) -> None:
     printed = grants(tuner="leased@127.0.0.1", sizes=(1, 64), lease=True)
     run_sql(scheduled, "\n".join(printed.values()))

@@ -7,7 +7,13 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.latent.likeness import NOTHING_SHARED, LikenessSettings, prior_by_likeness, squared_distances
+from poolpilot.models.latent.likeness import (
+    NOTHING_SHARED,
+    LikenessSettings,
+    prior_by_distance,
+    prior_by_likeness,
+    squared_distances,
+)
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.latent.ratios import ratios_of
 from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves, rounded
@@ -15,6 +21,7 @@ from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
 GRID = MachineGrid(sizes=(), multiples=(1.0, 16.0), oversubscribes=(3,), timer_intervals_ms=(500,))
 LIMITS = KnobSpace.stock(2)
+NO_RATIOS = tuple(rounded(ratios_of({})) for _ in range(2))
 PROGRAMS = {
     "computes": (Step("cpu", us=800.0),),
     "waits": (Step("cpu", us=50.0), Step("wait", us=4000.0)),
@@ -89,3 +96,27 @@ def test_doubt_leaves_something_for_what_looks_different(library: ResponseCurves
     assert sure[0] < 1e-3
     assert doubtful[0] == pytest.approx(0.1, abs=1e-3)
     np.testing.assert_allclose([sure.sum(), doubtful.sum()], 1.0)
+
+
+def test_enough_workloads_count_however_far_away_they_are() -> None:
+    """Twenty families of one curve each, the first very near and the others twice as far as each before it."""
+    curves = ResponseCurves(
+        grid=GRID,
+        source="made for tests",
+        curves=tuple(
+            ResponseCurve(name=f"{i}", family=f"{i}", cpus=2, connections=64, log_worth=(7.0, 7.0), ratios=NO_RATIOS)
+            for i in range(20)
+        ),
+    )
+    distances = np.array([0.001 * 2.0**place for place in range(20)])
+
+    def effective(fewest: float) -> float:
+        prior = prior_by_distance(curves, distances, LikenessSettings(bandwidth=0.2, fewest=fewest))
+        assert prior.sum() == pytest.approx(1.0)
+        assert (np.diff(prior) <= 0.0).all()
+        return float(1.0 / np.square(prior).sum())
+
+    assert effective(0.0) < 8.0
+    assert 10.0 <= effective(10.0) < 12.0
+    assert effective(0.0) == effective(2.0)
+    assert effective(1000.0) < 20.0

@@ -203,6 +203,20 @@ def test_log_that_cannot_be_read_is_a_sentence(asking: TestClient, tmp_path: Pat
     assert [asking.get(path).status_code for path in ("/metrics", "/healthz")] == [200, 200]
 
 
+def test_what_nobody_has_foreseen_is_a_problem_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(FollowedServers, "followed", fail)
+    servers = FollowedServers(tmp_path)
+    with TestClient(create_page(servers), base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
+        answer = client.get("/v1/servers")
+    servers.close()
+    assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
+    assert answer.json()["detail"] == "the page has failed (ZeroDivisionError): its log says where"
+    assert "Traceback" not in answer.text
+
+
 def test_hostile_texts_stay_data(asking: TestClient, written: Written) -> None:
     written(server=HOSTILE).say(HOSTILE)
     server = asking.get("/v1/servers")

@@ -3,6 +3,7 @@
 import ssl
 import struct
 
+from pymysql import MySQLError
 from pymysql.constants import CR
 
 from poolpilot.env.mariadb.dsn import Account
@@ -14,11 +15,11 @@ SURELY_WAITED = 0.5
 
 LOST = (CR.CR_SERVER_GONE_ERROR, CR.CR_SERVER_LOST)
 
-NO_PROTOCOL = (struct.error, ValueError, IndexError, TypeError, AssertionError)
-"""What the driver raises of an answer that is none of a MariaDB."""
+NO_PROTOCOL = (struct.error, ValueError, IndexError, AssertionError, RuntimeError)
+"""What the driver raises of an answer that is none of a MariaDB's."""
 
-EXPIRED, OTHER_HOST = 10, (62, 64)
-"""What OpenSSL numbers a certificate that has expired, and one for another host or address."""
+EXPIRED, SELF_SIGNED, OTHER_HOST = 10, 18, (62, 64)
+"""What OpenSSL numbers certificates that have expired, that sign themselves, and for another host or address."""
 
 
 def failed_login(error: Exception, after_s: float, within_s: float, where: str, account: Account) -> ServerError | None:
@@ -36,7 +37,7 @@ def failed_login(error: Exception, after_s: float, within_s: float, where: str, 
     if isinstance(cause, ssl.SSLCertVerificationError):
         return _not_trusted(cause, where)
     if code_of(error) == CR.CR_SSL_CONNECTION_ERROR:
-        return without_tls(where)
+        return _without_tls(where)
     if closed and after_s < SURELY_WAITED * within_s:
         shown = ", and does it take the certificate of ssl-cert" if account.tls.certificate else ""
         return ServerError(
@@ -51,7 +52,7 @@ def failed_login(error: Exception, after_s: float, within_s: float, where: str, 
     return _not_agreed(error, cause, where)
 
 
-def without_tls(where: str) -> ServerError:
+def _without_tls(where: str) -> ServerError:
     """Says that a server has no TLS where there must be some."""
     return ServerError(
         f"{where} offers no TLS, which the defaults file asks for or which it has offered before: have it offer TLS "
@@ -68,6 +69,11 @@ def _not_trusted(error: ssl.SSLCertVerificationError, where: str) -> ServerError
     remedy = "name the file of the authority that signed it, ssl-ca=FILE under [client]"
     if error.verify_code == EXPIRED:
         remedy = "have it renewed, or set the clock of this host"
+    elif error.verify_code == SELF_SIGNED:
+        remedy = (
+            "name it itself, ssl-ca=FILE under [client], or, if the server has made it at its start (11.4 and later), "
+            "give the server one (ssl_cert and ssl_key in its my.cnf)"
+        )
     elif error.verify_code in OTHER_HOST:
         remedy = "name the host as its certificate does"
     return ServerError(f"what {where} shows as its certificate is not trusted ({error.verify_message}): {remedy}")
@@ -83,13 +89,13 @@ def _not_agreed(error: Exception, cause: Exception, where: str) -> ServerError |
     if isinstance(cause, ssl.SSLError):
         return ServerError(
             f"{where} and this host agree on no TLS ({cause.reason or cause}): see to ssl_cert, ssl_key and "
-            "tls_version of the server"
+            "tls_version of the server, or put ssl=OFF under [client]"
         )
-    if isinstance(error, RuntimeError):
+    if isinstance(error, RuntimeError) and "package" in str(error):
         return ServerError(
             f"the account logs in to {where} by a way that needs another package ({error}): install that, or give the "
             "account mysql_native_password"
         )
-    if isinstance(error, NO_PROTOCOL):
+    if not isinstance(error, MySQLError | OSError):
         return ServerError(f"{where} does not answer as a MariaDB does ({type(error).__name__}): is it one?")
     return None

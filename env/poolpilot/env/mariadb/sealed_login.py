@@ -11,7 +11,8 @@ from typing import Any, Final, NoReturn
 import pymysql
 from pymysql.constants import CR
 
-IN_CLEAR = ("mysql_clear_password", "dialog", "sha256_password", "caching_sha2_password")
+IN_CLEAR = ("mysql_clear_password", "dialog", "sha256_password", "caching_sha2_password", "mysql_old_password")
+"""The last one sends a hash of it that is as good."""
 
 REFUSED: Final = "asks for the password in clear, and has not proved that it is the server"
 

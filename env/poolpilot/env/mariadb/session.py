@@ -1,7 +1,4 @@
-"""Connections to a server: statements in, rows out, and every failure as one sentence that says what to do.
-
-The permanent one is on the extra port where there is one, so that no pool can lock its tuner out.
-"""
+"""Connections to a server: statements in, rows out, and every failure as one sentence that says what to do."""
 
 import socket
 import struct
@@ -18,7 +15,7 @@ from pymysql.constants import ER
 from poolpilot.env.interrupts import held
 from poolpilot.env.loopback import is_loopback
 from poolpilot.env.mariadb.dsn import Account
-from poolpilot.env.mariadb.failed_login import LOST, NO_PROTOCOL, code_of, failed_login, without_tls
+from poolpilot.env.mariadb.failed_login import LOST, NO_PROTOCOL, code_of, failed_login
 from poolpilot.env.mariadb.sealed_login import SealedLogin
 from poolpilot.errors import LostServerError, ServerError
 
@@ -70,7 +67,7 @@ class Session:
         begun_s = time.monotonic()
         try:
             self._connection.connect(self._socket)
-        except (pymysql.MySQLError, OSError, RuntimeError, *NO_PROTOCOL) as error:
+        except Exception as error:  # whoever answers chooses what the driver stumbles over
             self._socket.close()
             after_s = time.monotonic() - begun_s
             said = failed_login(error, after_s, ANSWER_WITHIN_S, self.where, account)
@@ -82,8 +79,6 @@ class Session:
             raise
 
     def _begin(self) -> None:
-        if self._account.tls.wanted and not self.tls_version:
-            raise without_tls(self.where)
         # A value outside its range must be an error: without strict mode the server clamps it and says nothing.
         # The second is MariaDB's default, which somebody may have made shorter than an answer that we ask for. InnoDB
         # tells times in the zone of the system, so NOW() must be of it too.
@@ -162,12 +157,12 @@ class Session:
             with held(), self._connection.cursor() as cursor:
                 cursor.execute(statement, values or None)
                 return [column[0] for column in cursor.description or ()], list(cursor.fetchall())
-        except (pymysql.MySQLError, OSError, struct.error) as error:
+        except (pymysql.MySQLError, OSError, *NO_PROTOCOL) as error:
             raise self._told(error) from error
 
     def _told(self, error: Exception) -> ServerError:
         code, text = code_of(error), str(error.args[1]) if len(error.args) > 1 else str(error)
-        if code in LOST or isinstance(error, OSError | struct.error | pymysql.err.InterfaceError):
+        if code in LOST or isinstance(error, (OSError, pymysql.err.InterfaceError, *NO_PROTOCOL)):
             return LostServerError(
                 f"the connection to {self.where} is lost ({text or type(error).__name__}): the server was stopped, "
                 f"restarted or did not answer within {ANSWER_WITHIN_S:g} s"

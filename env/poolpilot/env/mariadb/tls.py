@@ -2,10 +2,12 @@
 
 Where none of them is given a connection over TCP is encrypted if the server offers it, and whoever answers is believed.
 Where one asks for TLS a server without it is refused before anything is said, and where an authority is named its
-certificate must be of that authority and for the host that was asked for; on this host its name may be another one.
+certificate must be of that authority and for the host that was asked for; on this host its name may be another one,
+if an authority is named by a file.
 As with those clients the last option counts: `skip-ssl` before `ssl-ca` is overruled by it, behind it overrules it.
 """
 
+import errno
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -69,7 +71,7 @@ class Tls:
                 wanted = _switch(name, value)
             elif name == "ssl-verify-server-cert":
                 verifies = _switch(name, value)
-                wanted = wanted or verifies or None
+                wanted = True if verifies else wanted
             elif value and name not in FILES and name.startswith(KINDS_OF_TLS):
                 raise SettingError(
                     f"the option {given} is not obeyed here, and TLS may be weaker without it; obeyed are "
@@ -127,7 +129,8 @@ class Tls:
 
     def _context(self, host: str | None) -> ssl.SSLContext:
         context = ssl.create_default_context(cafile=self.authority, capath=self.authorities)
-        context.check_hostname = self.verifies and host is not None and not is_loopback(host)
+        here = host is None or (is_loopback(host) and self.authority is not None)
+        context.check_hostname = self.verifies and not here  # the system's authorities sign for everybody
         context.verify_mode = ssl.CERT_REQUIRED if self.verifies else ssl.CERT_NONE
         # Python 3.13 asks for extensions that certificates made as the manuals of MariaDB and MySQL say do not have.
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
@@ -140,12 +143,12 @@ def show_certificate(context: ssl.SSLContext, certificate: Path, key: Path | Non
     """Has a client show a certificate.
 
     Raises:
-        ServerError: The key is locked; by itself the library would ask at the terminal, where a service has none.
-        OSError: A file cannot be read, or holds no certificate or key.
+        OSError: A file cannot be read, or holds no certificate or key, or the key is locked: by itself the library
+            would ask for its passphrase at the terminal, where a service has none.
     """
 
     def locked() -> str:
-        raise ServerError(f"the key {key or certificate} is locked by a passphrase: name one that is not, of mode 0600")
+        raise OSError(errno.EACCES, "the key is locked by a passphrase; name one that is not, of mode 0600")
 
     context.load_cert_chain(certificate, key, password=locked)
 

@@ -59,5 +59,7 @@ def sees_itself(session: Session) -> bool:
 
 
 def _is_own(session: Session, number: int) -> bool:
-    seen = session.rows(f"SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = %s AND USER = {OWN}", (number,))
+    seen = session.rows(
+        f"SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = %s AND BINARY USER = {OWN}", (number,)
+    )
     return bool(seen)

@@ -30,7 +30,7 @@ STARTED = (
     "WHERE VARIABLE_NAME = 'UPTIME')"
 )
 
-OWN_HOLDER = f"SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = IS_USED_LOCK('{LOCK}') AND USER = {OWN}"
+OWN_HOLDER = f"SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = IS_USED_LOCK('{LOCK}') AND BINARY USER = {OWN}"
 """A session of the tuner's account that has the lock: nobody else's is a tuner's."""
 
 GRANTS = "`poolpilot mariadb grants --lease` prints the statements that let it"
@@ -55,6 +55,7 @@ class EventLease:
         self._identity: ServerIdentity | None = None
         self._tried: tuple[PoolTuple, ...] = ()
         self._is_written = False
+        self._connection_id = 0
         self._sees_itself = False
 
     def hold(self, verified: PoolTuple, identity: ServerIdentity) -> None:
@@ -69,6 +70,7 @@ class EventLease:
             ServerError: The scheduler is off, or the account may not; the text says what to do.
         """
         self._verified, self._identity = verified, identity
+        self._connection_id = self._server.session.connection_id
         self._sees_itself = sees_itself(self._server.session)
         self._server.session.execute(f"SET SESSION wait_timeout = {self._silent_s}")
         self._write()
@@ -128,7 +130,9 @@ class EventLease:
         assert self._verified is not None, "hold first"
         assert self._identity is not None, "hold first"
         back = "".join(f"{line}; " for line in _lines_back(self._procedure, self._tried, self._verified))
-        held_by_stranger = f" OR NOT EXISTS ({OWN_HOLDER})" if self._sees_itself else ""
+        # Inside a procedure of another account the tuner's own session is that account's, so its number counts too.
+        not_ours = f"IS_USED_LOCK('{LOCK}') <> {self._connection_id} AND NOT EXISTS ({OWN_HOLDER})"
+        held_by_stranger = f" OR ({not_ours})" if self._sees_itself else ""
         # The lock keeps a tuner that comes back just now from writing the event that this one is about to drop. While
         # somebody else holds it, who is no tuner of this account, none can come back.
         return (

@@ -7,7 +7,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.featurizer.window import Window
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.champion import MODEL_FOR
-from poolpilot.models.latent.latent_advisor import LatentAdvisor
+from poolpilot.models.latent.latent_advisor import LatentAdvisor, LatentAdvisorSettings
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped import one_look
 from poolpilot.models.predictor import Prediction, Predictor
@@ -19,13 +19,18 @@ class AdviceByKind:
     Args:
         curves: Asked where the network of a kind is not sure, and alone where there is none.
         networks: The networks; of two for one kind the last one counts.
+        settings: When the curves speak up.
     """
 
-    def __init__(self, curves: ResponseCurves, networks: Iterable[Artefact]) -> None:
-        self._curves = LatentAdvisor(curves)
+    def __init__(
+        self, curves: ResponseCurves, networks: Iterable[Artefact], settings: LatentAdvisorSettings | None = None
+    ) -> None:
+        self._curves = LatentAdvisor(curves, settings)
         of_kind = {artefact.card.kind: artefact for artefact in networks}
         self._looks = {
-            server: one_look(server, of_kind[kind], curves) for server, kind in MODEL_FOR.items() if kind in of_kind
+            server: one_look(server, of_kind[kind], curves, settings)
+            for server, kind in MODEL_FOR.items()
+            if kind in of_kind
         }
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:

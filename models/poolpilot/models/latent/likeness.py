@@ -6,8 +6,9 @@ difference in spreads. A curve counts by a Gaussian kernel of it,
 
     exp(-d_s / (2 bandwidth^2)),
 
-as in the regression of Nadaraya (1964) and Watson (1964). A part of the prior, `doubt`, is spread over all curves
-whatever they look like: the server may run what the library has nothing like.
+as in the regression of Nadaraya (1964) and Watson (1964). Where fewer than `fewest` curves count so, by their effective
+number 1 / sum w_s^2, the bandwidth grows until as many do: a few that agree by chance are no evidence. A part of the
+prior, `doubt`, is spread over all curves whatever they look like: the server may run what the library has nothing like.
 """
 
 from collections.abc import Sequence
@@ -84,7 +85,8 @@ def prior_by_distance(
 def _alike(prior: NDArray[np.float64], further: NDArray[np.float64], bandwidth: float) -> NDArray[np.float64]:
     """Weights by the kernel of a bandwidth, (S,); they add up to 1."""
     weights: NDArray[np.float64] = prior * np.exp(-further / (2.0 * bandwidth**2))
-    return weights / weights.sum()
+    weights /= weights.sum()
+    return weights
 
 
 def mean_squares(

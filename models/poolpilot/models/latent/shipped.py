@@ -12,7 +12,7 @@ from pathlib import Path
 from poolpilot.featurizer.snapshot import ServerKind
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.champion import CHAMPIONS, MODEL_FOR, champion_folder, load_for, model_for
-from poolpilot.models.latent.latent_advisor import LatentAdvisor
+from poolpilot.models.latent.latent_advisor import LatentAdvisor, LatentAdvisorSettings
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.learned_folder import holds_learned_model, load_learned_model
 from poolpilot.models.latent.one_look import OneLook
@@ -88,7 +88,9 @@ def curves_beside(predictor: Predictor) -> ResponseCurves:
     return predictor.advisor.curves if isinstance(predictor, OneLook) else load_curves()
 
 
-def one_look(server_kind: ServerKind, network: Artefact, curves: ResponseCurves) -> OneLook:
+def one_look(
+    server_kind: ServerKind, network: Artefact, curves: ResponseCurves, settings: LatentAdvisorSettings | None = None
+) -> OneLook:
     """One look at a kind of server; rules stand for what a MariaDB does not time, as pools of ours do."""
     rules = WaitRules() if server_kind == "mariadb" else None
-    return OneLook(ScorePredictor(network), LatentAdvisor(curves), rules)
+    return OneLook(ScorePredictor(network), LatentAdvisor(curves, settings), rules)

@@ -1,9 +1,11 @@
 """What the keeper takes back, and who keeps it from doing so."""
 
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from poolpilot.env.lab.instance import Lab
 from poolpilot.env.mariadb.dsn import Dsn
@@ -12,8 +14,8 @@ from poolpilot.env.mariadb.tuner_lock import LOCK
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.journal import FOLDER_VARIABLE
 from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
-from poolpilot.errors import ServerError
-from poolpilot.serve.commands.tune.keeper import taken_back
+from poolpilot.serve.commands.tune.keeper import keep_watch, stranger_in_the_way, taken_back
+from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 
 
 def test_lock_that_is_no_tuners_is_named_while_something_is_left(
@@ -26,13 +28,17 @@ def test_lock_that_is_no_tuners_is_named_while_something_is_left(
     account = Dsn(defaults_file=lab.defaults_file).account()
     with MariadbServer(account) as server, Session(squatter) as session:
         assert session.row("SELECT GET_LOCK(%s, 5)", (LOCK,)) == (1,)
-        assert taken_back(server) == ""  # nothing is left
+        assert stranger_in_the_way(server) is None  # nothing is left
         session.row("SELECT RELEASE_LOCK(%s)", (LOCK,))
         first = leave_behind(server)
         assert session.row("SELECT GET_LOCK(%s, 5)", (LOCK,)) == (1,)
-        with pytest.raises(ServerError, match=f"connection {session.connection_id} holds the lock.*KILL"):
-            taken_back(server)
+        assert taken_back(server) == ""
+        assert stranger_in_the_way(server) == session.connection_id
+        said = StringIO()
+        keep_watch(TuneSettings(dsn=f"F={lab.defaults_file}", seconds=2.5), Console(file=said, width=1000))
+        assert said.getvalue().count(f"connection {session.connection_id} holds the lock 'poolpilot'") == 1
         session.row("SELECT RELEASE_LOCK(%s)", (LOCK,))
+        assert stranger_in_the_way(server) is None
         assert str(first) in taken_back(server)
         assert server.tuple_in_force() == first
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from rich.console import Console
 
 from poolpilot.env.interrupts import Interrupts
-from poolpilot.env.mariadb.tuner_lock import LOCK, holder_of, stranger_of
+from poolpilot.env.mariadb.tuner_lock import LOCK, holder_of, sees_itself, stranger_of
 from poolpilot.env.output import warn
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
@@ -35,11 +35,18 @@ def keep_watch(settings: TuneSettings, console: Console) -> None:
         warn(server.warnings, console)
         console.print(f"Watching over {server.session.where}; nothing is set unless a tuner dies.", soft_wrap=True)
         ends_s = None if settings.seconds is None else time.monotonic() + settings.seconds
-        refused = ""
+        refused, before = "", None
         while ends_s is None or time.monotonic() < ends_s:
             try:
                 if said := taken_back(server):
                     console.print(said, soft_wrap=True)
+                stranger = stranger_in_the_way(server)
+                if stranger is not None and stranger == before:
+                    raise ServerError(
+                        f"connection {stranger} holds the lock {LOCK!r} and is none of this account's: if it is no "
+                        f"tuner, end it (KILL {stranger})"
+                    )
+                before = stranger
             except LostServerError:
                 with suppress(ServerError):
                     server.reopen()
@@ -62,7 +69,6 @@ def taken_back(server: MariadbServer) -> str:
         JournalError: The journal cannot be gone by.
     """
     if holder_of(server.session) is not None:
-        _refuse_stranger(server)
         return ""
     way_back = MariadbWayBack(server)
     if not way_back.warnings():
@@ -73,15 +79,17 @@ def taken_back(server: MariadbServer) -> str:
         way_back.close()
 
 
-def _refuse_stranger(server: MariadbServer) -> None:
-    """Says who keeps what is left from coming back, where that is no tuner of this account.
+def stranger_in_the_way(server: MariadbServer) -> int | None:
+    """The connection that has the lock and is none of this account's, while something is left; None where none is.
+
+    A tuner's own looks so, too, for as long as it is inside a procedure of another account.
 
     Raises:
-        ServerError: Somebody does.
-        JournalError: The journal cannot be gone by.
+        ServerError: The server is gone.
     """
-    if (stranger := stranger_of(server.session)) is not None and MariadbWayBack(server).left() is not None:
-        raise ServerError(
-            f"connection {stranger} holds the lock {LOCK!r} and is not seen as one of this account: if it is no tuner, "
-            f"end it (KILL {stranger})"
-        )
+    stranger = stranger_of(server.session)
+    if stranger is None or not sees_itself(server.session):
+        return None
+    with suppress(JournalError):
+        return None if MariadbWayBack(server).left() is None else stranger
+    return None
