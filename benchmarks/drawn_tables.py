@@ -7,10 +7,10 @@ from typing import Any
 
 from file_tables import (
     BESIDE,
+    CLEAN,
     COMPARED,
     CONSTANTS,
     DRAWN,
-    EARLIER,
     OURS,
     REPORTS,
     Report,
@@ -40,13 +40,14 @@ def drawn_section() -> str:
     """What every method is worth on compositions that were drawn."""
     report = read_report(REPORTS / f"{DRAWN}.json")
     reports = {"simulated": report}
-    head = counted(reports) + capped_line(report) + parts_lines(report) + ahead_line([report], "of this seed")
     beside = {name: found for name in BESIDE if (found := read_report(REPORTS / f"{name}.json")) is not None}
+    head = counted(reports) + capped_line(report) + parts_lines(report)
     for name, other in beside.items():
         found = f"{other['workloads']} workloads, {len(other['censored'])} censored"
         head += capped_line(other, f"the same of seed {BESIDE[name]} ({found})") + parts_lines(other)
-    seeds = [report, *(other for name, other in beside.items() if name in EARLIER)]
-    head += ahead_line(seeds, "of three seeds, two of which had a part in choosing")
+    clean = [report, *(other for name, other in beside.items() if name in CLEAN)]
+    head += ahead_line(clean, "of the seeds that nothing was chosen by")
+    head += ahead_line([report, *beside.values()], "of all these seeds")
     return "\n" + "\n".join([head, methods_table(reports), costs_table(reports)]) + "\n"
 
 

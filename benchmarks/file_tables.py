@@ -28,17 +28,13 @@ KINDS = {"simulated": "simulated", "native": "embedded pool", "mariadb": "MariaD
 DRAWN = "drawn"
 """What is kept of files that `workload_files.py` has drawn, which are simulated too."""
 
-IN_TURNS = f"{DRAWN}_in_turns"
-"""What was kept of the same files when all choices took turns on one server, of every method."""
-
-EARLIER = {f"{DRAWN}_271": "271, by which decision 39 was made", f"{DRAWN}_99": "99, on which settings were tried"}
+CLEAN = {f"{DRAWN}_500": "500, by which nothing was chosen either"}
+CHOSEN_BY = {f"{DRAWN}_271": "271, by which decision 39 was made", f"{DRAWN}_99": "99, on which settings were tried"}
+BESIDE = {**CLEAN, **CHOSEN_BY}
 """Reports of other seeds, in the words of the page; of their methods the compared ones alone are kept."""
 
-BESIDE = {**EARLIER, IN_TURNS: "314, all choices in turns on one server, as before decision 41"}
-"""Reports that have a line each on the page."""
-
 OURS, CONSTANTS = "warm_start", "portfolio_3"
-COMPARED = (OURS, CONSTANTS, "gp_ucb", "random_search")
+COMPARED = (OURS, CONSTANTS, "latent_bandit_3", "random_search")
 
 KEPT = ("method", "chosen", "goodput_share", "error", "broken", "in_time")
 """What is kept of a method under one workload, a line each; reports from before lack the last."""
@@ -56,11 +52,11 @@ def main() -> None:
     """Keeps a report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("written", type=Path, help="what the command has written")
-    names = [*KINDS, *(f"{kind}_again" for kind in KINDS), DRAWN, *EARLIER]
+    names = [*KINDS, *(f"{kind}_again" for kind in KINDS), DRAWN, *BESIDE]
     parser.add_argument("name", choices=names, help="what it is kept as")
     given = parser.parse_args()
     report = json.loads(given.written.read_text())
-    if given.name in EARLIER:
+    if given.name in BESIDE:
         report = only_compared(report)
     write_json(REPORTS / f"{given.name}.json", rounded({**report, "results": kept(report["results"])}))
 
