@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import Any
 
 from file_tables import (
     BESIDE,
@@ -11,13 +10,14 @@ from file_tables import (
     COMPARED,
     CONSTANTS,
     DRAWN,
+    IN_TIME,
     OURS,
     REPORTS,
     Report,
     costs_table,
     counted,
     goodput_shares,
-    judged_runs,
+    judged,
     methods_table,
 )
 from pages import percent, read_report
@@ -62,7 +62,7 @@ def parts_lines(report: Report) -> str:
     """The same where three constants are good, by which they are favoured, and where the target can be met at all."""
     shares = capped_shares(report)
     held = [each for each in shares if each[CONSTANTS] >= HOLDS]
-    met = [each for each, runs in zip(shares, judged_runs(report), strict=True) if can_be_met(runs)]
+    met = [each for each, result in zip(shares, judged(report), strict=True) if (result.get(IN_TIME) or 0.0) >= MET]
     return part_line(report, held, f"where `{CONSTANTS}` has {HOLDS:g} of it or more") + part_line(
         report, met, f"where the reference has {percent(MET, 0)} of its requests in time or more"
     )
@@ -75,12 +75,6 @@ def part_line(report: Report, part: Sequence[Shares], head: str) -> str:
     mean = means(report, part)
     found = (f"`{name}` {mean[name]:.2f} (least {min(each[name] for each in part):.2f})" for name in (OURS, CONSTANTS))
     return f"    * {head}, {len(part)} of {len(goodput_shares(report))}: {', '.join(found)}\n"
-
-
-def can_be_met(runs: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the reference has enough in time; reports from before do not tell."""
-    in_time = next(run.get("in_time") for run in runs if run["method"] == REFERENCE)
-    return in_time is not None and in_time >= MET
 
 
 def ahead_line(reports: Sequence[Report], where: str) -> str:
@@ -103,8 +97,7 @@ def ahead(differences: Sequence[float], families: Sequence[str]) -> str:
 
 def families_of(report: Report) -> list[str]:
     """Compositions of the workloads that are not censored; a report from before tells none but the workload itself."""
-    judged = [result for result in report["results"] if result["workload"] not in report["censored"]]
-    return [result.get("family", result["workload"]) for result in judged]
+    return [result.get("family", result["workload"]) for result in judged(report)]
 
 
 def means(report: Report, shares: Sequence[Shares]) -> dict[str, float]:

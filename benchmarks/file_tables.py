@@ -36,11 +36,14 @@ BESIDE = {**CLEAN, **CHOSEN_BY}
 OURS, CONSTANTS = "warm_start", "portfolio_3"
 COMPARED = (OURS, CONSTANTS, "latent_bandit_3", "random_search")
 
-KEPT = ("method", "chosen", "goodput_share", "error", "broken", "in_time")
-"""What is kept of a method under one workload, a line each; reports from before lack the last."""
+KEPT = ("method", "chosen", "goodput_share", "error", "broken")
+"""What is kept of a method under one workload, a line each."""
 
 KEPT_OF_WORKLOAD = ("workload", "family", "noise", "noise_error", "censored")
 """What is kept of a workload beside its methods; reports from before have its name alone."""
+
+IN_TIME = "in_time"
+"""Share of requests within their targets; kept of the reference, which reports from before lack."""
 
 ERRORS = 2.0
 """So many standard errors of a difference are within what measuring explains."""
@@ -66,7 +69,8 @@ def kept(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [
         {
             **{name: result[name] for name in KEPT_OF_WORKLOAD},
-            "runs": [{name: run.get(name) for name in KEPT} for run in result["runs"]],
+            IN_TIME: next(run[IN_TIME] for run in result["runs"] if run["method"] == REFERENCE),
+            "runs": [{name: run[name] for name in KEPT} for run in result["runs"]],
         }
         for result in results
     ]
@@ -180,12 +184,12 @@ def below_default(report: Report, name: str) -> str:
 
 def goodput_shares(report: Report) -> list[dict[str, float]]:
     """Goodput over the reference's of every method, for each workload that is not censored."""
-    return [{run["method"]: run["goodput_share"] for run in runs} for runs in judged_runs(report)]
+    return [{run["method"]: run["goodput_share"] for run in result["runs"]} for result in judged(report)]
 
 
-def judged_runs(report: Report) -> list[Sequence[Mapping[str, Any]]]:
-    """What every method did, for each workload that is not censored."""
-    return [result["runs"] for result in report["results"] if result["workload"] not in report["censored"]]
+def judged(report: Report) -> list[Mapping[str, Any]]:
+    """The workloads that are not censored."""
+    return [result for result in report["results"] if result["workload"] not in report["censored"]]
 
 
 def cells_of(row: Mapping[str, Any] | None) -> tuple[str, str, str]:
