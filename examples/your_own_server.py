@@ -1,13 +1,12 @@
 """A server of your own: the `PoolServer` protocol for a `concurrent.futures` pool of Python threads.
 
-Sixteen clients each send a task, wait for the answer and send the next. A task waits 4 ms for a remote service and then
+Sixteen clients send a task each, wait for the answer and send the next. A task waits 4 ms for a remote service, then
 holds a lock, for the longer the more tasks run: too many workers, its one knob, are as bad as too few. In this folder:
 
     poolpilot climb --server your_own_server:ExecutorServer --seconds 6
     poolpilot search --server your_own_server:ExecutorServer --knob pool_size --method random --rounds 12
-    poolpilot tune --server your_own_server:ExecutorServer --mode apply --seconds 60 --pace.observe-for-s 5
-
-`python your_own_server.py` climbs from 2 workers, then searches, and prints about this:
+    poolpilot tune --server your_own_server:ExecutorServer --mode apply --pace.observe-for-s 5
+    python your_own_server.py  # climbs from 2 workers, then searches, and prints about this:
 
     climb :  2 workers,  599/s ->  9 workers, 2008/s
     search:  2 workers,  540/s -> 10 workers, 2014/s
