@@ -13,7 +13,6 @@ benchmarks/evaluation_page.py` writes the table.
 
 import argparse
 import math
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -32,7 +31,7 @@ from poolpilot.models.predictor import Predictor
 from poolpilot.models.reasons import BELIEVABLE_FACTOR
 from poolpilot.native_pool.simulation import CALIBRATED
 from poolpilot.native_pool.workload import Workload
-from poolpilot.pipelines.evaluate.statistics.regret_statistics import WITHIN, clustered_interval
+from poolpilot.pipelines.evaluate.statistics.regret_statistics import WITHIN, interval_by_family
 from poolpilot.pipelines.progress_bars import progress_bars
 from rival_scenarios import JUDGED, SHOWN, ScenarioWindows
 from workload_files import composition_of, drawn
@@ -104,10 +103,7 @@ def as_told(gain: float) -> float:
 def summary(looks: Sequence[Row]) -> Row:
     """How often there is a change, what changes gain, and how often that is within the interval that was stated."""
     changes = [look for look in looks if look["verdict"] == "change"]
-    by_composition: dict[str, list[float]] = defaultdict(list)
-    for look in changes:
-        by_composition[look["composition"]].append(look["gain"])
-    low, high = clustered_interval(by_composition, RESAMPLES, 0)
+    low, high = interval_by_family(((look["composition"], look["gain"]) for look in changes), RESAMPLES, 0)
     return {
         "workloads": len(looks),
         **{verdict: sum(look["verdict"] == verdict for look in looks) for verdict in VERDICTS},

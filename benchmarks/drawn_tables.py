@@ -1,6 +1,5 @@
 """Tables of evaluations of workloads whose compositions were drawn; `file_tables.py` keeps a report for each seed."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
@@ -22,7 +21,7 @@ from file_tables import (
 )
 from pages import percent, read_report
 from poolpilot.pipelines.evaluate.live.judging.live_result import AGAIN, REFERENCE
-from poolpilot.pipelines.evaluate.statistics.regret_statistics import clustered_interval
+from poolpilot.pipelines.evaluate.statistics.regret_statistics import interval_by_family
 
 HOLDS = 0.95
 """Share of the reference's goodput from which on a choice counts as good."""
@@ -88,10 +87,7 @@ def ahead_line(reports: Sequence[Report], where: str) -> str:
 
 def ahead(differences: Sequence[float], families: Sequence[str]) -> str:
     """The mean of differences and its interval by families."""
-    by_family: dict[str, list[float]] = defaultdict(list)
-    for family, difference in zip(families, differences, strict=True):
-        by_family[family].append(difference)
-    low, high = clustered_interval(by_family, RESAMPLES, SEED)
+    low, high = interval_by_family(zip(families, differences, strict=True), RESAMPLES, SEED)
     return f"{fmean(differences):+.2f} ({'-' if low is None or high is None else f'{low:+.2f}..{high:+.2f}'})"
 
 

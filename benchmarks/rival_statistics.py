@@ -1,12 +1,11 @@
 """Statistics of every rival over the workloads of `simulated_rivals.py` and `live_rivals.py`."""
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from poolpilot.pipelines.evaluate.statistics.regret_statistics import WITHIN, clustered_interval
+from poolpilot.pipelines.evaluate.statistics.regret_statistics import WITHIN, interval_by_family
 from rival_knowledge import HeldOut
 
 Row = Mapping[str, Any]
@@ -125,10 +124,7 @@ def interval(
     listed: Sequence[tuple[str, Mapping[str, Row]]], of: Callable[[Mapping[str, Row]], float]
 ) -> tuple[float | None, float | None]:
     """The 95 % interval of a mean, clustered by family; none for fewer than three of them."""
-    by_family: dict[str, list[float]] = defaultdict(list)
-    for family, by_method in listed:
-        by_family[family].append(of(by_method))
-    return clustered_interval(by_family, 5000, 0)
+    return interval_by_family(((family, of(by_method)) for family, by_method in listed), 5000, 0)
 
 
 def mean(values: Sequence[float | None]) -> float | None:

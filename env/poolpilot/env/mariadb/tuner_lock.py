@@ -39,8 +39,7 @@ def unlock(session: Session) -> None:
 
 def holder_of(session: Session) -> str | None:
     """Who has the lock; None where nobody has. The account is told where the asking one may see it."""
-    (number,) = session.row("SELECT IS_USED_LOCK(%s)", (LOCK,))
-    if number is None:
+    if (number := _holder(session)) is None:
         return None
     seen = session.rows("SELECT USER, HOST FROM information_schema.PROCESSLIST WHERE ID = %s", (number,))
     account = f" of {seen[0][0]} from {seen[0][1]}" if seen else ""
@@ -49,13 +48,19 @@ def holder_of(session: Session) -> str | None:
 
 def stranger_of(session: Session) -> int | None:
     """The connection that has the lock and is not seen as one of the asking account; None where there is none."""
-    (number,) = session.row("SELECT IS_USED_LOCK(%s)", (LOCK,))
-    return None if number is None or _is_own(session, int(number)) else int(number)
+    number = _holder(session)
+    return None if number is None or _is_own(session, number) else number
 
 
 def sees_itself(session: Session) -> bool:
     """Whether the account sees its own sessions as its own, which one that stands for another does not."""
     return _is_own(session, session.connection_id)
+
+
+def _holder(session: Session) -> int | None:
+    """The number of the connection that has the lock."""
+    (number,) = session.row("SELECT IS_USED_LOCK(%s)", (LOCK,))
+    return None if number is None else int(number)
 
 
 def _is_own(session: Session, number: int) -> bool:

@@ -11,7 +11,7 @@ from rich.console import Group
 from poolpilot.env.objective import regret
 from poolpilot.pipelines.evaluate.live.judging.live_result import REFERENCE, LiveResult, MethodRun
 from poolpilot.pipelines.evaluate.live.live_tables import cost_table, tries_table, value_table
-from poolpilot.pipelines.evaluate.statistics.regret_statistics import WITHIN, clustered_interval
+from poolpilot.pipelines.evaluate.statistics.regret_statistics import WITHIN, interval_by_family
 
 Statistics = Mapping[str, Any]
 
@@ -94,10 +94,7 @@ class LiveReport:
         }
 
     def _interval(self, values: Iterable[tuple[str, float]]) -> tuple[float | None, float | None]:
-        by_family: dict[str, list[float]] = defaultdict(list)
-        for family, value in values:
-            by_family[family].append(float(value))
-        return clustered_interval(by_family, self.resamples, self.seed)
+        return interval_by_family(values, self.resamples, self.seed)
 
     def by_tries(self) -> dict[str, dict[int, Statistics]]:
         """Statistics of the methods that try so often, by the method's name and the number of trials."""

@@ -94,6 +94,16 @@ def clustered_interval(
     return t_interval(sums, counts) if len(sums) < MANY_FAMILIES else bootstrap_interval(sums, counts, resamples, seed)
 
 
+def interval_by_family(
+    values: Iterable[tuple[str, float]], resamples: int, seed: int
+) -> tuple[float | None, float | None]:
+    """As `clustered_interval`, of values each with its family."""
+    by_family: dict[str, list[float]] = defaultdict(list)
+    for family, value in values:
+        by_family[family].append(float(value))
+    return clustered_interval(by_family, resamples, seed)
+
+
 def _sums_and_counts(by_family: Mapping[str, Sequence[float]]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     sums = np.array([sum(values) for values in by_family.values()])
     return sums, np.array([len(values) for values in by_family.values()])
