@@ -4,13 +4,13 @@
     python benchmarks/live_networks.py --store pipelines/mariadb --output build/networks/mariadb --server mariadb
 
 They learn from the training families by the stages of `poolpilot train` with its defaults, from random weights; which
-weights stay is chosen on validation families. `..._on_ratios` see the features alone of which the ratios are made. A
-folder for each network is left in the output, and one that is there is kept. A quarter of an hour for each store;
-`benchmarks/live_rivals.py` holds them against other methods.
+weights stay is chosen on validation families. `..._on_ratios` are shown the features alone of which the ratios are made
+(`--features ratios`). A folder for each network is left in the output, and one that is there is kept. A quarter of an
+hour for each store; `benchmarks/live_rivals.py` holds them against other methods.
 """
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from poolpilot.agent.baselines.sbs import SingleBestStatic
@@ -20,8 +20,6 @@ from poolpilot.agent.training.marwil import imitate
 from poolpilot.agent.training.ppo import refine
 from poolpilot.agent.training.rllib_module import rebuilt
 from poolpilot.agent.training.validation import evaluate_weights
-from poolpilot.env.action_grid import ActionGrid
-from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.models.artefact import load, save
 from poolpilot.models.card import ModelCard
 from poolpilot.models.champion import Kind
@@ -29,8 +27,7 @@ from poolpilot.models.network import ScoreNetwork
 from poolpilot.models.out_of_distribution import OutOfDistribution
 from poolpilot.pipelines.store.dataset import SweepDataset, read_dataset
 from poolpilot.pipelines.train.train import windows_of
-from poolpilot.pipelines.train.train_settings import TrainSettings
-from ratio_view import swept_as_ratios_see
+from poolpilot.pipelines.train.train_settings import Features, TrainSettings
 from rival_networks import ALL_ACTION, MARWIL, ON_RATIOS, PPO
 
 Train = Callable[[ScoreNetwork], ScoreNetwork]
@@ -45,83 +42,72 @@ def main() -> None:
     parser.add_argument("--server", choices=("native", "mariadb"), default="native", help="whose recipe is followed")
     parser.add_argument("--today-only", action="store_true", help="no networks on the features of the ratios")
     arguments = parser.parse_args()
-    recipe = Recipe(read_dataset(arguments.store, "train", "validation"), arguments.server, arguments.output)
-    training, validation = (recipe.dataset.of_split(split) for split in ("train", "validation"))
-    recipe.run("", training, validation)
-    if not arguments.today_only:
-        views = [[swept_as_ratios_see(sweep) for sweep in sweeps] for sweeps in (training, validation)]
-        recipe.run(ON_RATIOS, *views)
+    dataset = read_dataset(arguments.store, "train", "validation")
+    views: Mapping[str, Features] = {"": "all"} if arguments.today_only else {"": "all", ON_RATIOS: "ratios"}
+    for suffix, features in views.items():
+        Recipe(dataset, arguments.server, features, arguments.output).run(suffix)
 
 
 class Recipe:
-    """The stages for one store.
+    """The stages for one store and one set of features.
 
     Args:
         dataset: The store.
         server: Kind of server that the networks are for.
+        features: What they are shown.
         output: Folder that the networks are saved in.
     """
 
-    def __init__(self, dataset: SweepDataset, server: Kind, output: Path) -> None:
-        self._settings = TrainSettings.load(None, {"server": server})
-        self.dataset = dataset.with_server_views() if self._settings.server_views else dataset
+    def __init__(self, dataset: SweepDataset, server: Kind, features: Features, output: Path) -> None:
+        self._settings = TrainSettings.load(None, {"server": server, "features": features})
+        views = dataset.with_server_views() if self._settings.server_views else dataset
+        self._dataset = views.hiding(self._settings.hidden_features)
+        self._training, self._validation = (self._dataset.of_split(split) for split in ("train", "validation"))
         self._server: Kind = server
         self._output = output
 
-    def run(self, suffix: str, training: Sequence[WorkloadSweep], validation: Sequence[WorkloadSweep]) -> None:
-        """Trains the three networks on sweeps that show what they are to see."""
-        settings, grid = self._settings, self.dataset.grid
+    def run(self, suffix: str) -> None:
+        """Trains the three networks, whose names end with `suffix`."""
+        training, validation, settings, grid = self._training, self._validation, self._settings, self._dataset.grid
         first = self._kept(
-            f"{ALL_ACTION}{suffix}", training, validation, lambda: self._exact(training, validation, grid)
+            f"{ALL_ACTION}{suffix}", lambda: train_all_action(training, validation, settings.all_action, grid=grid)
         )
         later: Mapping[str, Train] = {
             PPO: lambda network: refine(network, training, validation, settings.ppo, grid=grid),
             MARWIL: lambda network: imitate(network, training, validation, settings.marwil, grid=grid),
         }
         for name, train in later.items():
-            self._kept(f"{name}{suffix}", training, validation, lambda train=train: train(first))  # type: ignore[misc]
+            self._kept(f"{name}{suffix}", lambda train=train: train(first))  # type: ignore[misc]
 
-    def _exact(
-        self, training: Sequence[WorkloadSweep], validation: Sequence[WorkloadSweep], grid: ActionGrid
-    ) -> ScoreNetwork:
-        return train_all_action(training, validation, self._settings.all_action, grid=grid)
-
-    def _kept(
-        self,
-        name: str,
-        training: Sequence[WorkloadSweep],
-        validation: Sequence[WorkloadSweep],
-        train: Callable[[], ScoreNetwork],
-    ) -> ScoreNetwork:
+    def _kept(self, name: str, train: Callable[[], ScoreNetwork]) -> ScoreNetwork:
         """The network of this name: the one that is there, or one trained and saved now."""
         folder = self._output / name
         if folder.is_dir():
             artefact = load(folder)
             return rebuilt(artefact.card.architecture, artefact.weights)
-        network = train()
+        network, grid = train(), self._dataset.grid
         if not name.startswith(ALL_ACTION):
-            calibrate_gain(network, validation, self.dataset.grid)
-        judged = evaluate_weights(network.state_to_numpy(), validation, self._settings.choice, self.dataset.grid)
+            calibrate_gain(network, self._validation, grid)
+        judged = evaluate_weights(network.state_to_numpy(), self._validation, self._settings.choice, grid)
         print(f"{name}: validation score {judged.score:.4f}", flush=True)
-        save(folder, network.state_to_numpy(), self._card(network, training, validation))
+        save(folder, network.state_to_numpy(), self._card(network))
         return network
 
-    def _card(
-        self, network: ScoreNetwork, training: Sequence[WorkloadSweep], validation: Sequence[WorkloadSweep]
-    ) -> ModelCard:
-        settings, grid = self._settings, self.dataset.grid
+    def _card(self, network: ScoreNetwork) -> ModelCard:
+        settings, grid = self._settings, self._dataset.grid
         return ModelCard(
             architecture=network.architecture,
             grid=grid,
-            training_digest=self.dataset.digest,
-            residual_std=advice_error(network, validation, grid),
+            training_digest=self._dataset.digest,
+            residual_std=advice_error(network, self._validation, grid),
             out_of_distribution=OutOfDistribution.fit(
-                windows_of(training),
-                windows_of(validation),
-                {sweep.limits.cpus for sweep in training},
+                windows_of(self._training),
+                windows_of(self._validation),
+                {sweep.limits.cpus for sweep in self._training},
                 settings.familiarity,
             ),
-            static_tuple=SingleBestStatic.fit(training, settings.baselines.sbs, grid).pool_tuple.core,
+            static_tuple=SingleBestStatic.fit(self._training, settings.baselines.sbs, grid).pool_tuple.core,
+            hidden_features=settings.hidden_features,
             settings=settings.predictor,
             server_kind=self._server,
         )

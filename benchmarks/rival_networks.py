@@ -8,12 +8,10 @@ from typing import Self
 from poolpilot.agent.training.validation import GreedyPolicy
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
-from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.artefact import Artefact, load
 from poolpilot.models.predictor import Prediction, Predictor, ScorePredictor
 from poolpilot.pipelines.evaluate.baselines import Unguarded
-from ratio_view import as_ratios_see
 
 ON_RATIOS = "_on_ratios"
 """What the name of a network ends with that sees the features of the ratios alone."""
@@ -62,54 +60,31 @@ class RivalNetworks:
         found: dict[str, Predictor] = {}
         for name, artefact in self.artefacts.items():
             guarded = ScorePredictor(artefact)
-            found |= {name: seen_by(name, guarded), f"{name}_unguarded": seen_by(name, Unguarded(guarded))}
+            found |= {name: guarded, f"{name}_unguarded": Unguarded(guarded)}
         return found
 
     def tried(self) -> dict[str, Predictor]:
         """Every network as a policy, and probing by its upper confidence bound."""
         found: dict[str, Predictor] = {}
         for name, artefact in self.artefacts.items():
-            policy = GreedyPolicy(artefact.weights, artefact.card.grid)
             found |= {
-                f"{name}_policy": seen_by(name, policy),
-                f"{name}_probing": seen_by(name, ScorePredictor.for_trials(artefact)),
+                f"{name}_policy": PolicySeer(artefact),
+                f"{name}_probing": ScorePredictor.for_trials(artefact),
             }
         return found
 
 
-def seen_by(name: str, predictor: Predictor) -> Predictor:
-    """The predictor with the features that a network of this name sees."""
-    if not name.endswith(ON_RATIOS):
-        return predictor
-    return RatioProber(predictor) if isinstance(predictor, ScorePredictor) else RatioSeer(predictor)
-
-
-class RatioSeer:
-    """A predictor that sees the features of the ratios alone.
+class PolicySeer:
+    """A policy that is shown what its network was.
 
     Args:
-        predictor: The predictor.
+        artefact: The network.
     """
 
-    def __init__(self, predictor: Predictor) -> None:
-        self.predictor = predictor
+    def __init__(self, artefact: Artefact) -> None:
+        self._policy = GreedyPolicy(artefact.weights, artefact.card.grid)
+        self._hidden = artefact.card.hidden_features
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`."""
-        return self.predictor.predict([as_ratios_see(window) for window in windows], limits, objective)
-
-
-class RatioProber(RatioSeer):
-    """The same of a network that probes.
-
-    Args:
-        predictor: The network.
-    """
-
-    def __init__(self, predictor: ScorePredictor) -> None:
-        super().__init__(predictor)
-        self.network = predictor
-
-    def probe(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> PoolTuple | None:
-        """The tuple that may be better; see `ProbingPredictor.probe`."""
-        return self.network.probe([as_ratios_see(window) for window in windows], limits, objective)
+        return self._policy.predict([window.hiding(self._hidden) for window in windows], limits, objective)

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from poolpilot.errors import FeatureError, ServerError
 from poolpilot.featurizer.histogram import BUCKETS, bucket_of
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.schema import feature_names
 from poolpilot.featurizer.snapshot import LATENCY_PREFIX, SERVER_KINDS, ServerKind, Snapshot
 from poolpilot.featurizer.window import IN_SYSTEM, OPTIONAL_FIELDS, Window
 
@@ -265,3 +267,22 @@ def test_class_that_one_window_lacks_counts_over_all_of_them(window: Window) -> 
     name, each = next(iter(window.classes.items()))
     without = replace(window, classes={other: one for other, one in window.classes.items() if other != name})
     assert Window.pooled([window, without]).classes[name].throughput_per_s == pytest.approx(each.throughput_per_s / 2.0)
+
+
+def test_hidden_feature_is_missing_to_models_and_known_to_whoever_judges(window: Window) -> None:
+    names = feature_names()
+    present = next(name for name in names if window.profile.features[name])
+    seen = window.hiding([present])
+    at = names.index(present)
+    assert (window.profile.mask()[at], seen.profile.mask()[at], seen.profile.vector()[at]) == (1.0, 0.0, 0.0)
+    assert np.delete(seen.profile.vector(), at).tolist() == np.delete(window.profile.vector(), at).tolist()
+    assert np.delete(seen.profile.mask(), at).tolist() == np.delete(window.profile.mask(), at).tolist()
+    assert seen.as_dict() == window.as_dict()
+    assert Window.pooled([seen, seen]).profile.mask()[at] == 0.0
+    assert window.hiding([]) is window
+
+
+def test_throughput_without_classes_is_known_though_its_feature_is_hidden(before: Snapshot, after: Snapshot) -> None:
+    own = {name: each for name, each in after.histograms.items() if not name.startswith(LATENCY_PREFIX)}
+    window = Window.between(before, replace(after, histograms=own))
+    assert window.hiding(["completed_per_s"]).throughput_per_s == window.throughput_per_s == 500.0

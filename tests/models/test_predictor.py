@@ -237,6 +237,19 @@ def test_of_equals_the_smallest_pool_is_advised(unanimous: Artefact, poor: Windo
     assert frugal.over_first.mean < exact.over_first.mean
 
 
+def test_hidden_feature_neither_decides_nor_makes_a_window_unfamiliar(
+    unanimous: Artefact, poor: Window, limits: KnobSpace
+) -> None:
+    hidden = ("wakes_per_s", "utilisation", "queue_share")
+    blind = replace(unanimous, card=unanimous.card.model_copy(update={"hidden_features": hidden}))
+    wild = dict.fromkeys(hidden, 0.0) | {"wakes_per_s": 9e6}
+    changed = replace(poor, profile=replace(poor.profile, features={**poor.profile.features, **wild}))
+    assert predict(ScorePredictor(unanimous), changed, limits) != predict(ScorePredictor(unanimous), poor, limits)
+    assert predict(ScorePredictor(blind), changed, limits) == predict(ScorePredictor(blind), poor, limits)
+    predictor = ScorePredictor(blind)
+    assert predictor.probe([changed], limits, Objective()) == predictor.probe([poor], limits, Objective())
+
+
 def test_probe_is_never_a_tuple_that_was_measured_or_is_forbidden(
     unanimous: Artefact, window_of: Callable[..., Window], limits: KnobSpace
 ) -> None:

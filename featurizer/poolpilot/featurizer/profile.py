@@ -22,25 +22,34 @@ class WorkloadProfile:
         schema_version: Version of the feature schema.
         pool_tuple: The tuple in force; it is no feature, but a profile depends on it.
         features: Every feature of the schema in natural units; None where missing.
+        hidden: Features that a model is not shown: missing in its vector, though known.
     """
 
     schema_version: int
     pool_tuple: PoolTuple
     features: Mapping[str, float | None]
+    hidden: frozenset[str] = frozenset()
 
     @classmethod
     def from_measures(cls, pool_tuple: PoolTuple, measures: Measures) -> Self:
         """Computes the profile from flat measures."""
         return cls(SCHEMA_VERSION, pool_tuple, features_of(measures))
 
+    def shown(self) -> Mapping[str, float | None]:
+        """The features with what is hidden missing."""
+        if not self.hidden:
+            return self.features
+        return {name: None if name in self.hidden else value for name, value in self.features.items()}
+
     def vector(self) -> NDArray[np.float32]:
-        """Features scaled to 0..1, zero where missing, shape (F,)."""
-        values = scaled(self.features)
+        """Features scaled to 0..1, zero where missing or hidden, shape (F,)."""
+        values = scaled(self.shown())
         return np.where(np.isnan(values), 0.0, values).astype(np.float32)
 
     def mask(self) -> NDArray[np.float32]:
-        """One where a feature is present, zero where it is missing, shape (F,)."""
-        return np.array([self.features[name] is not None for name in feature_names()], dtype=np.float32)
+        """One where a feature is present, zero where it is missing or hidden, shape (F,)."""
+        shown = self.shown()
+        return np.array([shown[name] is not None for name in feature_names()], dtype=np.float32)
 
 
 def checked_features(values: object) -> dict[str, float | None]:

@@ -1,6 +1,6 @@
 """A window: what a server did between two snapshots under one tuple; also the body of a prediction request."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, Self
@@ -154,7 +154,7 @@ class Window:
             first.schema_version,
             first.pool_tuple,
             duration_s,
-            WorkloadProfile(first.schema_version, first.pool_tuple, features),
+            replace(first.profile, features=features),
             _pooled_classes(windows, duration_s),
             mean(window.in_system for window in windows),
             first.server_kind,
@@ -164,6 +164,10 @@ class Window:
     def without_classes(self) -> Self:
         """The same window as a server sees it to whose clients nobody listens."""
         return replace(self, classes={})
+
+    def hiding(self, features: Collection[str]) -> Self:
+        """The same window for a model that is not shown some features; what the window is worth stays."""
+        return replace(self, profile=replace(self.profile, hidden=frozenset(features))) if features else self
 
     @classmethod
     def between(cls, before: Snapshot, after: Snapshot) -> Self:

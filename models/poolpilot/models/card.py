@@ -118,6 +118,9 @@ class ModelCard(BaseModel):
         default=None, description="Core of the single best static tuple of the training workloads, to compare with."
     )
     metrics: dict[str, float] = Field(default={}, description="Results on the validation workloads.")
+    hidden_features: tuple[str, ...] = Field(
+        default=(), description="Features that it was not shown in training and does not see; none is all shown."
+    )
     objective: Objective = Field(default=Objective(), description="The objective it was trained for.")
     residual_std: float = Field(
         ge=0.0, description="Standard deviation of measured less predicted gain on the validation workloads."
@@ -149,6 +152,9 @@ class ModelCard(BaseModel):
             raise ValueError(f"every vector of features must have {width} entries")
         if self.architecture.candidates != len(self.grid):
             raise ValueError(f"the grid has {len(self.grid)} tuples, not {self.architecture.candidates}")
+        unknown = set(self.hidden_features) - {row.name for row in self.features}
+        if unknown:
+            raise ValueError(f"no feature to hide is named {', '.join(sorted(unknown))}")
         return self
 
     def as_json(self) -> str:

@@ -19,15 +19,25 @@ CHAMPIONS: Mapping[Kind, tuple[str, str]] = {
 }
 """Kind of server to the folder in the package and the environment variable that names another one."""
 
+ANY_MACHINE = ("champion_any_machine", "POOLPILOT_ANY_MACHINE_CHAMPION")
+"""The same of the model that has learned from simulated machines of many sizes: it is asked about these, and about
+pools of ours on machines whose number of processors the model of their kind does not know."""
+
 MODEL_FOR: Mapping[ServerKind, Kind] = {"native": "native", "simulated": "native", "mariadb": "mariadb"}
 """Kind of server that a window comes from to the model that knows it; the simulator is one of the embedded pool."""
 
 
 def champion_folder(path: Path | None = None, kind: Kind = "native") -> Path:
     """Folder of the champion: the argument, else the environment variable, else the one in the package."""
-    if path is not None:
-        return path
-    folder, variable = CHAMPIONS[kind]
+    return path if path is not None else _in_use(*CHAMPIONS[kind])
+
+
+def any_machine_folder() -> Path:
+    """Folder of the model for machines of any size: that of the environment variable, else the one in the package."""
+    return _in_use(*ANY_MACHINE)
+
+
+def _in_use(folder: str, variable: str) -> Path:
     named = os.environ.get(variable)
     return Path(named) if named else Path(str(files("poolpilot.models") / folder))
 
@@ -46,6 +56,28 @@ def load_champion(path: Path | None = None, kind: Kind = "native") -> Artefact:
             f"name another folder with {CHAMPIONS[kind][1]}, or reinstall poolpilot"
         )
     return load(folder)
+
+
+def load_any_machine() -> Artefact:
+    """Loads and checks the model for machines of any size.
+
+    Raises:
+        DamagedArtefactError: A file of it is missing, unreadable or not what was written.
+        ArtefactError: There is none, it does not fit this version, or is for another kind of server.
+    """
+    folder = any_machine_folder()
+    if not holds_artefact(folder):
+        raise ArtefactError(
+            f"there is no model for machines of any size in {folder}; name another folder with {ANY_MACHINE[1]}, or "
+            "reinstall poolpilot"
+        )
+    artefact = load(folder)
+    if artefact.card.kind != "native":
+        raise ArtefactError(
+            f"the model in {folder} is for servers of the kind {artefact.card.kind!r}, and machines of any size are "
+            f"known of pools of ours alone: name another folder with {ANY_MACHINE[1]}"
+        )
+    return artefact
 
 
 def model_for(server_kind: ServerKind) -> Kind:

@@ -193,8 +193,8 @@ class OutOfDistribution(BaseModel):
 
 
 def vector_of(window: Window) -> NDArray[np.float64]:
-    """Scaled features of a window, NaN where missing, (F,)."""
-    return scaled(window.profile.features).astype(np.float32).astype(np.float64)
+    """Scaled features of a window, NaN where missing or hidden, (F,)."""
+    return scaled(window.profile.shown()).astype(np.float32).astype(np.float64)
 
 
 def _box(vectors: NDArray[np.float64], margin: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

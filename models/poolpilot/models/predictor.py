@@ -223,6 +223,10 @@ class ScorePredictor:
         best = int(np.argmax(bound))
         return windows[-1].pool_tuple.with_core(grid.tuples[best].core) if np.isfinite(bound[best]) else None
 
+    def _as_shown(self, windows: Sequence[Window]) -> list[Window]:
+        """The windows without what the network was not shown in training."""
+        return [window.hiding(self.artefact.card.hidden_features) for window in windows]
+
     def _allowed(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> NDArray[np.bool_]:
         """Which of the grid the server takes and may keep all floors, (A,)."""
         grid = self.artefact.card.grid
@@ -234,7 +238,7 @@ class ScorePredictor:
         self, windows: Sequence[Window], limits: KnobSpace, objective: Objective
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Gains over the first window's tuple under `objective`: of the grid (M, A), of the latest tuple (M,)."""
-        card = self.artefact.card
+        card, windows = self.artefact.card, self._as_shown(windows)
         trained_price = card.objective.price_of_thread
         same = objective.price_of_thread == trained_price
         trained = objective if same else objective.model_copy(update={"price_of_thread": trained_price})
@@ -283,7 +287,7 @@ class ScorePredictor:
     def _doubts(self, windows: Sequence[Window], limits: KnobSpace, gain: Estimate) -> tuple[str, ...]:
         card = self.artefact.card
         statistics, tolerance = card.out_of_distribution, self.settings.tolerance
-        judged = [statistics.assess(window, limits.cpus, tolerance).reasons for window in windows]
+        judged = [statistics.assess(window, limits.cpus, tolerance).reasons for window in self._as_shown(windows)]
         unfamiliar = (*disturbances_of(windows), *max(judged, key=len))
         if gain.disagreement <= self.settings.max_disagreement:
             return unfamiliar

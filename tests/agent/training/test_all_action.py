@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from poolpilot.agent.training.network_metrics import one_shot_regret
 from poolpilot.env.action_grid import ActionGrid
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.errors import SettingError
+from poolpilot.models.architecture import grid_coordinates
 from poolpilot.models.artefact import load, save
 from poolpilot.models.card import ModelCard
 from poolpilot.models.network import ScoreNetwork, Scores
@@ -155,6 +157,17 @@ def test_fine_tuning_starts_from_the_given_weights_and_keeps_them_if_nothing_is_
     fresh = train_all_action(training, validation, frozen, grid=grid).state_to_numpy()
     assert all(np.allclose(again[name], first[name], atol=1e-6) for name in first)
     assert any(not np.allclose(fresh[name], first[name], atol=1e-3) for name in first)
+
+
+def test_a_network_goes_on_with_another_grid(
+    training: Sequence[WorkloadSweep], validation: Sequence[WorkloadSweep], grid: ActionGrid
+) -> None:
+    first = train_all_action(training, validation, TINY, grid=grid).state_to_numpy()
+    smaller = replace(grid, sizes=grid.sizes[:-1])
+    frozen = TINY.model_copy(update={"learning_rate": 1e-9, "epochs": 1})
+    again = train_all_action(training, validation, frozen, grid=smaller, initial=first).state_to_numpy()
+    assert np.array_equal(again["candidates"], grid_coordinates(smaller))
+    assert all(np.allclose(again[name], first[name], atol=1e-6) for name in first if name != "candidates")
 
 
 def test_initial_weights_of_another_shape_are_refused(

@@ -111,6 +111,15 @@ def test_view_of_the_server_hides_the_classes_and_keeps_what_tuples_are_worth(ma
     assert seen.family == stored.family
 
 
+def test_hidden_features_are_missing_in_every_window_and_nothing_else_changes(make_window: MakeWindow) -> None:
+    stored = built([(0, make_window({"a": {1.0: 100}})), (1, make_window({"a": {1.0: 400}}))])
+    shown = stored.hiding(["connections"])
+    (entry,) = shown.entries.values()
+    assert all(window.profile.hidden == {"connections"} for window in entry.windows)
+    assert entry.value == stored.value(PoolTuple(4, 3, 500)) == shown.oracle_value
+    assert shown.workload_id == stored.workload_id
+
+
 def test_what_is_shown_is_kept_apart_from_what_it_is_judged_by(make_window: MakeWindow) -> None:
     once, twice = PoolTuple(2, 3, 500), PoolTuple(4, 3, 500)
     rates = {twice: (100, 400), once: (900,)}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from poolpilot.env.workloads.composed import HELD_OUT_ONE_IN, draw_composed, is_held_out
+from poolpilot.env.workloads.composed import HELD_OUT_ONE_IN, chooses, draw_composed, draw_to_choose_by, is_held_out
 from poolpilot.env.workloads.composition import composition
 from poolpilot.env.workloads.families import FAMILIES, draw_workload
 from poolpilot.native_pool.workload import Workload
@@ -13,6 +13,12 @@ DRAWS = 300
 
 def drawn(number: int, *, held_out: bool = False) -> str:
     return composition(draw_composed(np.random.default_rng([7, number]), held_out=held_out))
+
+
+def sealed() -> set[str]:
+    """Compositions of the held-out families of the embedded pool."""
+    families = [family for family in FAMILIES.values() if family.split != "train"]
+    return {composition(draw_workload(family, 3).classes) for family in families}
 
 
 @pytest.mark.parametrize("held_out", [False, True])
@@ -34,6 +40,15 @@ def test_about_one_composition_in_three_is_held_out() -> None:
 def test_compositions_of_held_out_families_are_held_out(family: object) -> None:
     named = next(one for one in FAMILIES.values() if one is family)
     assert is_held_out(composition(draw_workload(named, 3).classes))
+
+
+def test_half_of_the_compositions_that_are_held_out_by_their_text_choose_models() -> None:
+    held_out = {drawn(number, held_out=True) for number in range(DRAWS)} - sealed()
+    share = np.mean([chooses(text) for text in held_out])
+    assert share == pytest.approx(0.5, abs=0.1)
+    to_choose_by = {composition(draw_to_choose_by(np.random.default_rng([3, number]))) for number in range(DRAWS)}
+    assert all(is_held_out(text) and chooses(text) for text in to_choose_by)
+    assert not any(chooses(text) for text in sealed() | {drawn(number) for number in range(DRAWS)})
 
 
 def test_classes_make_a_workload_and_the_seed_decides_them() -> None:

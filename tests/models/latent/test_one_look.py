@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -11,6 +12,7 @@ from poolpilot.env.measurement.sample_sweeps import sample_sweeps
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.snapshot import ServerKind
 from poolpilot.featurizer.window import Window
 from poolpilot.models.champion import load_champion
 from poolpilot.models.latent.latent_advisor import LatentAdvisor, LatentAdvisorSettings
@@ -30,6 +32,13 @@ class Told:
     low: float = 0.1
     asked: list[Sequence[Window]] = field(default_factory=list)
     low_over_in_force: float = 0.1
+    digest: str = "network"
+    cpus: tuple[int, ...] = (2,)
+
+    @property
+    def artefact(self) -> SimpleNamespace:
+        known = SimpleNamespace(knows_cpus=lambda cpus: cpus in self.cpus)
+        return SimpleNamespace(card=SimpleNamespace(out_of_distribution=known))
 
     def prefer(self, windows: Sequence[Window], *_: KnobSpace | Objective) -> Preference:
         estimate = Estimate(0.3, self.low_over_in_force, 0.5, 0.0)
@@ -39,7 +48,7 @@ class Told:
         self.asked.append(windows)
         in_force = windows[-1].pool_tuple
         named = in_force if self.abstained else in_force.with_core((self.size, 3, 500))
-        return Prediction(named, in_force, self.abstained, ("told",), "network", 0.3, self.low, 0.5)
+        return Prediction(named, in_force, self.abstained, ("told",), self.digest, 0.3, self.low, 0.5)
 
 
 @pytest.fixture
@@ -63,6 +72,34 @@ def test_who_answers(curves: ResponseCurves, window: tuple[Window, KnobSpace], t
     prediction = look.predict([seen], limits, Objective())
     assert prediction.model_digest == ("network" if answers == "network" else curves.digest)
     assert len(told.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("server_kind", "cpus", "low", "answers"),
+    [
+        ("native", 2, 0.1, "network"),
+        ("native", 8, 0.1, "any machine"),
+        ("native", 8, -0.2, "curves"),
+        ("native", None, 0.1, "network"),
+        ("simulated", 2, 0.1, "any machine"),
+    ],
+)
+def test_who_answers_on_a_machine_of_such_a_kind_and_size(
+    curves: ResponseCurves,
+    window: tuple[Window, KnobSpace],
+    server_kind: ServerKind,
+    cpus: int | None,
+    low: float,
+    answers: str,
+) -> None:
+    seen = replace(window[0], server_kind=server_kind)
+    told, other = Told(32), Told(32, low=low, low_over_in_force=low, digest="any machine", cpus=(4, 8))
+    networks = cast("ScorePredictor", told), cast("ScorePredictor", other)
+    look = OneLook(networks[0], LatentAdvisor(curves), any_machine=networks[1])
+    limits = KnobSpace.stock(cpus) if cpus else KnobSpace.of_ranges(None, KnobSpace.stock(2).ranges)
+    prediction = look.predict([seen], limits, Objective())
+    assert prediction.model_digest == (curves.digest if answers == "curves" else answers)
+    assert len(told.asked) + len(other.asked) == 1
 
 
 @pytest.mark.parametrize(("low", "answers"), [(0.1, "network"), (-0.2, "curves")])

@@ -6,7 +6,7 @@ import pytest
 
 from poolpilot.errors import ArtefactError, FeatureError
 from poolpilot.featurizer.snapshot import ServerKind
-from poolpilot.models.champion import CHAMPIONS, champion_folder, load_champion
+from poolpilot.models.champion import ANY_MACHINE, CHAMPIONS, champion_folder, load_any_machine, load_champion
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.one_look import OneLook
 from poolpilot.models.latent.shipped import NETWORK, advisor_for, bandit_for
@@ -16,7 +16,7 @@ from poolpilot.models.predictor import ScorePredictor
 
 @pytest.fixture(autouse=True)
 def _shipped_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    for _, variable in CHAMPIONS.values():
+    for _, variable in (*CHAMPIONS.values(), ANY_MACHINE):
         monkeypatch.delenv(variable, raising=False)
 
 
@@ -30,6 +30,27 @@ def test_curves_try_and_a_network_is_asked_first_after_one_look(
     assert look.network.artefact.card.kind == ("mariadb" if server_kind == "mariadb" else "native")
     assert look.advisor.curves == load_curves()
     assert (look.rules is not None) == (server_kind == "mariadb")
+    assert (look.any_machine is None) == (server_kind == "mariadb")
+
+
+def test_every_size_of_machine_is_known_to_a_network_that_ships() -> None:
+    own, other = load_champion().card.out_of_distribution, load_any_machine().card.out_of_distribution
+    assert all(own.knows_cpus(cpus) for cpus in (1, 2))
+    assert all(other.knows_cpus(cpus) for cpus in (3, 4, 16, 64, 96))
+
+
+def test_model_for_machines_of_any_size_is_named_by_the_environment_or_missed_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(ANY_MACHINE[1], str(champion_folder()))
+    assert load_any_machine().digest == load_champion().digest
+    monkeypatch.setenv(ANY_MACHINE[1], str(tmp_path))
+    with pytest.raises(ArtefactError, match=f"no model for machines of any size in .*{ANY_MACHINE[1]}"):
+        advisor_for("native")
+    assert advisor_for("mariadb").artefact.card.kind == "mariadb"
+    monkeypatch.setenv(ANY_MACHINE[1], str(champion_folder(kind="mariadb")))
+    with pytest.raises(ArtefactError, match="is for servers of the kind 'mariadb'"):
+        advisor_for("native")
 
 
 @pytest.mark.parametrize("model", [NETWORK, None])

@@ -4,11 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from poolpilot.env.action_grid import LARGE_GRID
 from poolpilot.env.lab.sysbench_families import FAMILIES, draw_workload
 from poolpilot.env.measurement.protocol import MARIADB_RACING
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
 from poolpilot.pipelines.collect.staging import mariadb_staging, racing_for
 from poolpilot.pipelines.evaluate.evaluate import EvaluateSettings
+from poolpilot.pipelines.store.dataset import one_grid
+from poolpilot.pipelines.store.records import StagingStore
 from poolpilot.pipelines.train.promote import PromoteSettings
 from poolpilot.pipelines.train.train_settings import TrainSettings
 
@@ -29,7 +32,14 @@ def test_mariadb_has_a_store_of_its_own_everywhere() -> None:
 def test_named_settings_win_over_mariadbs_defaults() -> None:
     named = CollectSettings.load(None, {"server": "mariadb", "store": "elsewhere", "climbs": 2})
     assert (named.store, named.climbs) == (Path("elsewhere"), 2)
-    assert CollectSettings.load(None, {}).store == Path("pipelines/records")
+    assert CollectSettings.load(None, {"server": "mariadb", "grid": "large"}).action_grid == LARGE_GRID
+
+
+def test_what_is_collected_without_more_goes_on_with_the_records_that_the_champion_learned_from() -> None:
+    settings = CollectSettings.load(None, {})
+    definitions = StagingStore(settings.store).workload_rows()
+    assert one_grid(settings.store, definitions.values()) == settings.action_grid
+    assert TrainSettings.load(None, {}).store == EvaluateSettings.load(None, {}).store == settings.store
 
 
 def test_splits_hold_whole_families_and_only_the_wanted_are_planned() -> None:

@@ -9,17 +9,26 @@ import pytest
 from rich.console import Console
 
 from poolpilot.env.action_grid import LARGE_GRID
-from poolpilot.env.workloads.simulated_families import CYCLE_S, SIMULATED_FAMILIES, draw_scenario
+from poolpilot.env.workloads.family import Split
+from poolpilot.env.workloads.simulated_families import (
+    CHOOSING_FAMILY,
+    COMPOSED,
+    CYCLE_S,
+    SIMULATED_FAMILIES,
+    draw_scenario,
+)
 from poolpilot.errors import StoreError
 from poolpilot.featurizer.record import OLDER_TIMER
 from poolpilot.pipelines.collect.collect import collect
 from poolpilot.pipelines.collect.collect_report import CollectReport
 from poolpilot.pipelines.collect.collect_settings import SIMULATED_STORE, CollectSettings
-from poolpilot.pipelines.collect.staging import SimulatedStaging, simulated_staging
+from poolpilot.pipelines.collect.staging import SimulatedStaging, planned_scenarios, simulated_staging
 from poolpilot.pipelines.store.dataset import SweepDataset, read_dataset
+from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck
 from poolpilot.pipelines.store.records import StagingStore
 
 SMALL = {"simulated.window_requests": 200, "simulated.window_s": 2.0}
+SPLITS: tuple[Split, ...] = ("train", "validation")
 LIVE = Path(__file__).parents[3] / "pipelines" / "records"
 
 
@@ -53,6 +62,22 @@ def test_sweeps_are_complete_and_can_be_learned_from(whole: CollectReport) -> No
     assert {sweep.family for sweep in dataset.sweeps} == set(SIMULATED_FAMILIES)
     assert all(len(sweep.entries) == len(dataset.grid) == 32 for sweep in dataset.sweeps)
     assert all(sweep.again_values for sweep in dataset.sweeps)
+
+
+def test_more_are_composed_and_some_are_to_choose_by(tmp_path: Path) -> None:
+    report = collected(tmp_path, 1, **{"simulated.composed": 3, "simulated.validation": 2})
+    assert report.complete == 6
+    dataset = read_dataset(tmp_path, "train", "validation")
+    by_split = {split: {sweep.workload_id for sweep in dataset.of_split(split)} for split in SPLITS}
+    assert by_split["validation"] == {f"{CHOOSING_FAMILY.name}-1-{number}" for number in range(2)}
+    assert by_split["train"] == {"sim_cpu_bound-1-0", *(f"{COMPOSED}-1-{number}" for number in range(3))}
+    RecordCheck.of([CheckedStore(tmp_path, SPLITS)]).refuse()
+
+
+def test_no_workload_is_planned_twice() -> None:
+    given = {"server": "simulated", "simulated.workloads": 5 * len(SIMULATED_FAMILIES), "simulated.composed": 7}
+    names = [one.workload.name for one in planned_scenarios(CollectSettings.load(None, given))]
+    assert len(names) == len(set(names)) == 5 * len(SIMULATED_FAMILIES) + 2
 
 
 @pytest.mark.parametrize("cycle_s", [CYCLE_S, 0.3, 4.0])

@@ -4,6 +4,7 @@ import io
 import math
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,21 @@ def test_a_champion_of_another_grid_is_replaced_if_told_so(promoted: Callable[..
     assert promoted(console, without_comparison=True, dry_run=True).champion is None
     assert isinstance(console.file, io.StringIO)
     assert "Warning: the candidate cannot be compared with the champion in" in console.file.getvalue()
+
+
+@pytest.mark.usefixtures("better")
+def test_a_champion_that_may_choose_less_is_compared(
+    promoted: Callable[..., Promotion], candidate: Path, tmp_path: Path
+) -> None:
+    artefact = load(candidate)
+    grid = replace(artefact.card.grid, sizes=artefact.card.grid.sizes[:-1])
+    card = artefact.card.model_copy(
+        update={"grid": grid, "architecture": artefact.card.architecture.model_copy(update={"candidates": len(grid)})}
+    )
+    kept = [pool_tuple in grid.tuples for pool_tuple in artefact.card.grid.tuples]
+    weights = {**artefact.weights, "candidates": artefact.weights["candidates"][kept]}
+    smaller = save(tmp_path / "champion", weights, card)
+    assert promoted(dry_run=True).champion == smaller.digest
 
 
 def test_a_champion_for_another_kind_of_server_is_never_replaced(

@@ -13,7 +13,7 @@ from poolpilot.env.lab.instance import Lab
 from poolpilot.env.lab.sysbench_families import named_workload
 from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.models.body import REQUEST
-from poolpilot.models.champion import CHAMPIONS, load_champion
+from poolpilot.models.champion import CHAMPIONS, load_any_machine, load_champion
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.looks.wait_rules import WaitRules
 from poolpilot.serve.commands.act import sweep_command
@@ -62,7 +62,8 @@ class Readers:
         posted = self.posted(path)
         assert posted.status_code == 200
         assert told == {name: value for name, value in posted.json().items() if name != "schema_version"}
-        digests = {load_curves().digest, WaitRules().digest, *(load_champion(kind=kind).digest for kind in CHAMPIONS)}
+        networks = (load_any_machine(), *(load_champion(kind=kind) for kind in CHAMPIONS))
+        digests = {load_curves().digest, WaitRules().digest, *(network.digest for network in networks)}
         assert told["model_digest"] in digests
         return told
 

@@ -13,7 +13,7 @@ from poolpilot.errors import ArtefactError, FeatureError
 from poolpilot.featurizer.snapshot import SERVER_KINDS, ServerKind
 from poolpilot.featurizer.window import Window
 from poolpilot.models.card import ModelKind
-from poolpilot.models.champion import CHAMPIONS, MODEL_FOR, champion_folder, load_champion
+from poolpilot.models.champion import CHAMPIONS, MODEL_FOR, champion_folder, load_any_machine, load_champion
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.one_look import OneLook
 from poolpilot.models.latent.shipped_curves import load_curves
@@ -69,7 +69,8 @@ def test_known_curves_answer_unless_a_network_is_named_for_its_kind(
 
 
 def test_service_answers_for_every_known_kind_or_names_the_field(request_values: dict[str, Any]) -> None:
-    shipped = {load_curves().digest, *(load_champion(kind=kind).digest for kind in CHAMPIONS)}
+    networks = (load_any_machine(), *(load_champion(kind=kind) for kind in CHAMPIONS))
+    shipped = {load_curves().digest, *(network.digest for network in networks)}
     window = request_values["windows"][0]
     with TestClient(create_app(PredictorByKind.load()), raise_server_exceptions=True) as client:
         for server_kind in MODEL_FOR:

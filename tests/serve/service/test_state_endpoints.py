@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 
 from poolpilot.errors import ArtefactError, PoolPilotError
 from poolpilot.featurizer.schema import SCHEMA_VERSION
-from poolpilot.models.champion import load_champion
+from poolpilot.models.champion import load_any_machine, load_champion
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.predictor import Predictor, ScorePredictor
 from poolpilot.serve.service import served_models
@@ -57,7 +57,7 @@ def test_model_names_the_digests_of_all_parts() -> None:
     models = digests(TestClient(create_app(PredictorByKind.load())))
     curves = load_curves().digest
     assert models == {
-        "native": {"network": NATIVE.digest, "curves": curves},
+        "native": {"network": NATIVE.digest, "network_any_machine": load_any_machine().digest, "curves": curves},
         "mariadb": {"network": MARIADB.digest, "curves": curves},
     }
 

@@ -109,12 +109,13 @@ def train_all_action(
 
 def _take_over(network: ScoreNetwork, initial: Mapping[str, NDArray[np.float32]]) -> None:
     shapes = network.architecture.shapes
-    differing = [name for name, shape in shapes.items() if name not in initial or initial[name].shape != shape]
+    given = {**initial, "candidates": network.state_to_numpy()["candidates"]}  # a network may go on with another grid
+    differing = [name for name, shape in shapes.items() if name not in given or given[name].shape != shape]
     if differing:
         raise SettingError(
-            f"the initial model has another shape ({differing[0]}); train with its grid, members and hidden width"
+            f"the initial model has another shape ({differing[0]}); train with its members and hidden width"
         )
-    network.initialise_from(initial)
+    network.initialise_from(given)
 
 
 def new_network(settings: AllActionSettings, grid: ActionGrid) -> ScoreNetwork:

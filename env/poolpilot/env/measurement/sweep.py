@@ -1,7 +1,7 @@
 """The outcomes of many tuples under one workload, and the best of them: the label that learning uses."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -123,11 +123,18 @@ class WorkloadSweep:
 
         That is what production looks like: clients seldom report, and still count.
         """
+        return replace(self._seen_as(Window.without_classes), workload_id=f"{self.workload_id}, seen by the server")
+
+    def hiding(self, features: Collection[str]) -> Self:
+        """The same sweep for a model that is not shown some features."""
+        return self._seen_as(lambda window: window.hiding(features))
+
+    def _seen_as(self, view: Callable[[Window], Window]) -> Self:
         entries = {
-            core: replace(entry, windows=tuple(window.without_classes() for window in entry.windows))
+            core: replace(entry, windows=tuple(view(window) for window in entry.windows))
             for core, entry in self.entries.items()
         }
-        return replace(self, workload_id=f"{self.workload_id}, seen by the server", entries=entries)
+        return replace(self, entries=entries)
 
     def neighbours(self, pool_tuple: PoolTuple) -> Neighbours:
         """The measured tuples around any tuple: nearest oversubscribe and timer, then sizes in logarithms."""

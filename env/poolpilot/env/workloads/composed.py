@@ -1,7 +1,8 @@
 """Workloads composed step by step at random: what no family of ours was made for.
 
 One composition in `HELD_OUT_ONE_IN`, chosen by its text, is held out for evaluation, and so is every composition of a
-held-out family of the embedded pool (`composition.py` says what a composition is).
+held-out family of the embedded pool (`composition.py` says what a composition is). Half of those chosen by their text
+are to choose models by, so that what is told of a model rests on the others.
 """
 
 import hashlib
@@ -32,11 +33,26 @@ def draw_composed(rng: np.random.Generator, *, held_out: bool = False) -> tuple[
             return classes
 
 
+def draw_to_choose_by(rng: np.random.Generator) -> tuple[RequestClass, ...]:
+    """Draws one to three classes whose composition is held out and may choose a model."""
+    while True:
+        classes = draw_composed(rng, held_out=True)
+        if chooses(composition(classes)):
+            return classes
+
+
 def is_held_out(text: str) -> bool:
-    """Whether workloads of a composition are for evaluation only."""
-    if text in _of_held_out_families():
-        return True
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) % HELD_OUT_ONE_IN == 0
+    """Whether nothing may be learned from workloads of a composition."""
+    return text in _of_held_out_families() or _number(text) % HELD_OUT_ONE_IN == 0
+
+
+def chooses(text: str) -> bool:
+    """Whether a composition that is held out may choose between models; none of a held-out family may."""
+    return text not in _of_held_out_families() and _number(text) % (2 * HELD_OUT_ONE_IN) == 0
+
+
+def _number(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])
 
 
 @cache

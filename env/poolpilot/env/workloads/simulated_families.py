@@ -11,7 +11,7 @@ import numpy as np
 
 from poolpilot.env.servers.simulated_measurement import Scenario
 from poolpilot.env.workloads import families as live
-from poolpilot.env.workloads.composed import draw_composed
+from poolpilot.env.workloads.composed import draw_composed, draw_to_choose_by
 from poolpilot.env.workloads.family import Family, Scale
 from poolpilot.env.workloads.ingredients import cpu_step, log_uniform
 from poolpilot.native_pool.simulation import CALIBRATED, LoadChange, Machine
@@ -248,6 +248,10 @@ def _composed(rng: np.random.Generator, _: Scale) -> Drawn:
     return Drawn(draw_composed(rng), {})
 
 
+def _composed_apart(rng: np.random.Generator, _: Scale) -> Drawn:
+    return Drawn(draw_to_choose_by(rng), {})
+
+
 def _any_machine(rng: np.random.Generator) -> Scale:
     """Loads of a pool in use; every third on one or two processors, where most people try first."""
     cpus = int(rng.integers(1, 3)) if rng.random() < 1 / 3 else _log_whole(rng, *CPUS)
@@ -285,3 +289,11 @@ SIMULATED_FAMILIES: Mapping[str, SimulatedFamily] = {
         *(_twin_of(family) for family in live.FAMILIES.values() if family.split == "train"),
     )
 }
+
+CHOOSING_FAMILY = SimulatedFamily(
+    "sim_composed_apart",
+    "classes of steps drawn at random, of compositions that are held out to choose models by",
+    _composed_apart,
+    _any_machine,
+)
+"""The family that models for machines of any size are chosen by; nothing learns from it."""

@@ -20,15 +20,20 @@ class AdviceByKind:
         curves: Asked where the network of a kind is not sure, and alone where there is none.
         networks: The networks; of two for one kind the last one counts.
         settings: When the curves speak up.
+        any_machine: The network for pools of ours on machines that the network of their kind does not know.
     """
 
     def __init__(
-        self, curves: ResponseCurves, networks: Iterable[Artefact], settings: LatentAdvisorSettings | None = None
+        self,
+        curves: ResponseCurves,
+        networks: Iterable[Artefact],
+        settings: LatentAdvisorSettings | None = None,
+        any_machine: Artefact | None = None,
     ) -> None:
         self._curves = LatentAdvisor(curves, settings)
         of_kind = {artefact.card.kind: artefact for artefact in networks}
         self._looks = {
-            server: one_look(server, of_kind[kind], curves, settings)
+            server: one_look(server, of_kind[kind], curves, settings, any_machine if kind == "native" else None)
             for server, kind in MODEL_FOR.items()
             if kind in of_kind
         }

@@ -25,22 +25,32 @@ class OneLook:
         advisor: Asked where the network is not sure; its `max_loss` is what an interval may hold.
         rules: What the waits of a look say by themselves where neither of the two advises a change; None for servers
             whose rounds are timed, where the two see all that these would.
+        any_machine: Learned from simulated machines of any size: asked instead of `network` about these, and about
+            servers of a number of processors that `network` does not know; None for nobody.
     """
 
-    def __init__(self, network: ScorePredictor, advisor: LatentAdvisor, rules: WaitRules | None = None) -> None:
+    def __init__(
+        self,
+        network: ScorePredictor,
+        advisor: LatentAdvisor,
+        rules: WaitRules | None = None,
+        any_machine: ScorePredictor | None = None,
+    ) -> None:
         self.network = network
         self.advisor = advisor
         self.rules = rules
+        self.any_machine = any_machine
 
     @property
     def artefact(self) -> Artefact:
-        """The network's."""
+        """That of `network`."""
         return self.network.artefact
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`. Where neither is sure it abstains as the curves do."""
-        told = self.network.predict(windows, limits, objective)
-        if told.abstained or self._may_lose(told, windows, limits, objective):
+        network = self._asked(windows, limits)
+        told = network.predict(windows, limits, objective)
+        if told.abstained or self._may_lose(network, told, windows, limits, objective):
             told = self.advisor.predict(windows, limits, objective)
         if told.verdict != "change":
             told = self._by_rule(windows, limits, objective) or told
@@ -58,10 +68,26 @@ class OneLook:
         reasons = (found.reason, *self.advisor.curves.beyond(limits))
         return Prediction(step, windows[-1].pool_tuple, False, reasons, self.rules.digest)
 
-    def _may_lose(self, told: Prediction, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> bool:
+    def _asked(self, windows: Sequence[Window], limits: KnobSpace) -> ScorePredictor:
+        """The network that knows such a machine."""
+        if self.any_machine is None or limits.processors is None:
+            return self.network
+        if windows and windows[-1].server_kind == "simulated":
+            return self.any_machine
+        known = self.network.artefact.card.out_of_distribution.knows_cpus(limits.processors)
+        return self.network if known else self.any_machine
+
+    def _may_lose(
+        self,
+        network: ScorePredictor,
+        told: Prediction,
+        windows: Sequence[Window],
+        limits: KnobSpace,
+        objective: Objective,
+    ) -> bool:
         """Whether a change may lose to what is in force; after several windows its gain is stated over the first."""
         if told.verdict != "change" or told.gain_low is None:
             return False
         beside = len(windows) > 1
-        low = self.network.prefer(windows, limits, objective).over_in_force.low if beside else told.gain_low
+        low = network.prefer(windows, limits, objective).over_in_force.low if beside else told.gain_low
         return low < -self.advisor.settings.max_loss

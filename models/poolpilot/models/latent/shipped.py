@@ -1,9 +1,10 @@
 """What PoolPilot decides by unless told otherwise: what was best on validation (docs/evaluation.md, decision 26).
 
 Who measures what follows tries by the known response curves, whatever the server. Who looks once is answered by the
-network of the server's kind where that is sure, else by the curves. A folder that `poolpilot learn` has left gives
-other curves, and maybe another network. A network alone can be chosen: by its folder, by `network` for the shipped one,
-or by the environment variables of `champion.py`.
+network of the server's kind, or the one for machines of any size where that does not know its processors, where it is
+sure, else by the curves. A folder that `poolpilot learn` has left gives other curves, and maybe another network. A
+network alone can be chosen: by its folder, by `network` for the shipped one, or by the environment variables of
+`champion.py`.
 """
 
 import os
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from poolpilot.featurizer.snapshot import ServerKind
 from poolpilot.models.artefact import Artefact
-from poolpilot.models.champion import CHAMPIONS, MODEL_FOR, champion_folder, load_for, model_for
+from poolpilot.models.champion import CHAMPIONS, MODEL_FOR, champion_folder, load_any_machine, load_for, model_for
 from poolpilot.models.latent.latent_advisor import LatentAdvisor, LatentAdvisorSettings
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.learned_folder import holds_learned_model, load_learned_model
@@ -40,11 +41,18 @@ def advisor_for(server_kind: ServerKind, model: Path | None = None) -> OneLook |
     if model is not None and holds_learned_model(model):
         learned = load_learned_model(model)
         own = learned.network if learned.network is not None and learned.network.card.kind == kind else None
-        return one_look(server_kind, own or load_for(server_kind), learned.curves)
+        return one_look(
+            server_kind, own or load_for(server_kind), learned.curves, any_machine=_any_machine(server_kind)
+        )
     folder = _network(server_kind, model)
     if folder is None:
-        return one_look(server_kind, load_for(server_kind), load_curves())
+        return one_look(server_kind, load_for(server_kind), load_curves(), any_machine=_any_machine(server_kind))
     return ScorePredictor(load_for(server_kind, folder))
+
+
+def _any_machine(server_kind: ServerKind) -> Artefact | None:
+    """The model for machines of any size; none for MariaDB, whose windows do not tell it enough."""
+    return load_any_machine() if model_for(server_kind) == "native" else None
 
 
 def bandit_for(server_kind: ServerKind, model: Path | None = None) -> Predictor:
@@ -89,8 +97,22 @@ def curves_beside(predictor: Predictor) -> ResponseCurves:
 
 
 def one_look(
-    server_kind: ServerKind, network: Artefact, curves: ResponseCurves, settings: LatentAdvisorSettings | None = None
+    server_kind: ServerKind,
+    network: Artefact,
+    curves: ResponseCurves,
+    settings: LatentAdvisorSettings | None = None,
+    any_machine: Artefact | None = None,
 ) -> OneLook:
-    """One look at a kind of server; rules stand for what a MariaDB does not time, as pools of ours do."""
+    """One look at a kind of server; rules stand for what a MariaDB does not time, as pools of ours do.
+
+    Args:
+        server_kind: What the windows were measured on.
+        network: The network of that kind.
+        curves: The known response curves.
+        settings: When the curves speak up.
+        any_machine: The network for simulated machines and for numbers of processors that `network` does not know;
+            None for nobody.
+    """
+    other = None if any_machine is None else ScorePredictor(any_machine)
     rules = WaitRules() if server_kind == "mariadb" else None
-    return OneLook(ScorePredictor(network), LatentAdvisor(curves, settings), rules)
+    return OneLook(ScorePredictor(network), LatentAdvisor(curves, settings), rules, other)

@@ -24,6 +24,7 @@ from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.calibrate.machine_file import read_machine
 from poolpilot.pipelines.calibrate.measured_records import read_measured, rebuilt
 from poolpilot.pipelines.calibrate.simulator_validation import MeasuredWorkload, Twin, TwinReport, simulate_twins
+from poolpilot.pipelines.collect.collect_settings import NATIVE_STORE
 from poolpilot.pipelines.store.older_timer import OlderTimer
 from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck
 
@@ -47,7 +48,7 @@ class CalibrateSettings(ProgramSettings):
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_CALIBRATE_")
 
-    store: Path = Field(default=Path("pipelines/records"), description="Folder of the record store to fit to.")
+    store: Path = Field(default=NATIVE_STORE, description="Folder of the record store to fit to.")
     judged_store: Path | None = Field(
         default=None, description="Folder of other records to evaluate by; none keeps a share of the workloads back."
     )

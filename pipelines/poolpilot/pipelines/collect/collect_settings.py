@@ -17,6 +17,9 @@ from poolpilot.env.workloads.families import FAMILIES, PlannedWorkload, W, workl
 from poolpilot.env.workloads.family import Split
 from poolpilot.errors import SettingError
 
+NATIVE_STORE = Path("pipelines/native")
+"""Store of the embedded pool's records."""
+
 SIMULATED_STORE = Path("pipelines/simulated")
 """Store of what is simulated, unless another is named."""
 
@@ -32,6 +35,14 @@ class SimulatedSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     workloads: int = Field(default=2200, ge=1, description="Simulated workloads, dealt evenly to the families.")
+    composed: int = Field(
+        default=0, ge=0, description="Workloads of sim_composed at least, where fewer are dealt to that family."
+    )
+    validation: int = Field(
+        default=0,
+        ge=0,
+        description="Workloads of compositions that nothing learns from, to choose a model for any machine by.",
+    )
     window_requests: int = Field(default=2000, ge=1, description="Requests of a window; two a connection at least.")
     window_s: float = Field(default=20.0, gt=0.0, description="Virtual seconds of a window at most.")
     workers: int = Field(
@@ -55,9 +66,7 @@ class CollectSettings(ProgramSettings):
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_COLLECT_")
 
-    store: Path = Field(
-        default=Path("pipelines/records"), description="Folder of the record store; a second run continues it."
-    )
+    store: Path = Field(default=NATIVE_STORE, description="Folder of the record store; a second run continues it.")
     train_workloads: int = Field(default=180, ge=0, description="Workloads of the training families.")
     validation_workloads: int = Field(default=35, ge=0, description="Workloads of the validation families.")
     test_workloads: int = Field(default=50, ge=0, description="Workloads of the sealed test families.")
@@ -68,9 +77,9 @@ class CollectSettings(ProgramSettings):
         default=(), description="Families to collect in this run, by name; all of these splits if none is named."
     )
     grid: Literal["default", "large"] = Field(
-        default="default",
-        description="Tuples to compare: pool sizes to 64 (default) or to 128 (large); simulated pools always have the "
-        "large one. A store has one grid.",
+        default="large",
+        description="Tuples to compare: pool sizes to 64 (default; that of MariaDB unless named) or to 128 (large); "
+        "simulated pools always have the large one. A store has one grid.",
     )
     seed: int = Field(default=1, ge=0, description="Seed of the workloads and of the order of measuring.")
     machine: str = Field(
@@ -114,7 +123,7 @@ class CollectSettings(ProgramSettings):
         defaults: dict[str, dict[str, object]] = {
             "native": {},
             "simulated": {"store": SIMULATED_STORE, "climbs": 0, "random_share": 0.0},
-            "mariadb": {"store": MARIADB_STORE, "climbs": 0},
+            "mariadb": {"store": MARIADB_STORE, "climbs": 0, "grid": "default"},
         }
         return self.with_defaults(defaults[self.server])
 

@@ -18,27 +18,31 @@ from poolpilot.env.server import PoolServer
 from poolpilot.env.servers.simulated_measurement import Scenario
 from poolpilot.env.workloads.families import PlannedWorkload
 from poolpilot.env.workloads.family import Split
-from poolpilot.env.workloads.simulated_families import SIMULATED_FAMILIES, draw_scenario
+from poolpilot.env.workloads.simulated_families import CHOOSING_FAMILY, COMPOSED, SIMULATED_FAMILIES, draw_scenario
 from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.collect.collect import Staging
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
 
 
 def planned_scenarios(settings: CollectSettings) -> list[Scenario]:
-    """The scenarios of a collection, dealt evenly to the families; all of them are for training."""
-    families = list(SIMULATED_FAMILIES.values())
-    return [
-        draw_scenario(families[index % len(families)], settings.seed, index // len(families))
-        for index in range(settings.simulated.workloads)
-    ]
+    """The scenarios of a collection: dealt evenly to the families, then more of those composed, then to choose by."""
+    families, asked = list(SIMULATED_FAMILIES.values()), settings.simulated
+    dealt = [(families[index % len(families)], index // len(families)) for index in range(asked.workloads)]
+    composed = SIMULATED_FAMILIES[COMPOSED]
+    more = [(composed, number) for number in range(asked.composed) if (composed, number) not in dealt]
+    apart = [(CHOOSING_FAMILY, number) for number in range(asked.validation)]
+    return [draw_scenario(family, settings.seed, number) for family, number in (*dealt, *more, *apart)]
 
 
 def simulated_staging(settings: CollectSettings) -> tuple[list[PlannedWorkload], Staging]:
     """The workloads of a simulated collection, and what measures them."""
     scenarios = {one.workload.name: one for one in planned_scenarios(settings)}
-    planned = settings.chosen(
-        [PlannedWorkload("train", one.workload) for one in scenarios.values()], SIMULATED_FAMILIES
-    )
+    apart = CHOOSING_FAMILY.name
+    workloads = [
+        PlannedWorkload[Workload]("validation" if one.workload.family == apart else "train", one.workload)
+        for one in scenarios.values()
+    ]
+    planned = settings.chosen(workloads, {*SIMULATED_FAMILIES, apart})
     server = SimulatedStaging(scenarios)
     return planned, Staging(
         server.open, grid=LARGE_GRID, settings_for=server.settings_for, workers=settings.simulated.workers

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from poolpilot.env.observation import ENTRIES
 from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.pipelines.collect.collect_settings import MARIADB_STORE
+from poolpilot.pipelines.collect.collect_settings import MARIADB_STORE, NATIVE_STORE
 from poolpilot.pipelines.evaluate.baselines import BaselineSettings
 from poolpilot.pipelines.evaluate.evaluation import EvaluationSettings
 
@@ -16,7 +16,7 @@ class RecordSettings(ProgramSettings):
     """What a program on stored records is told; for MariaDB other values are the defaults."""
 
     server: str
-    store: Path = Field(default=Path("pipelines/records"), description="Folder of the record store.")
+    store: Path = Field(default=NATIVE_STORE, description="Folder of the record store.")
     tracking: Path = Field(default=Path("tracking"), description="Folder of the local MLflow store.")
     decisions: int = Field(default=3, ge=1, le=ENTRIES - 1, description="Configurations that the refiner may set.")
     comparison: EvaluationSettings = EvaluationSettings()

@@ -4,7 +4,7 @@ import hashlib
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import Path
@@ -92,6 +92,10 @@ class SweepDataset:
         """Every sweep twice: as the clients report it, and as a server sees it to whose clients nobody listens."""
         seen = (view for sweep in self.sweeps for view in (sweep, sweep.server_view()))
         return replace(self, sweeps=tuple(seen))
+
+    def hiding(self, features: Collection[str]) -> "SweepDataset":
+        """Every sweep for a model that is not shown some features."""
+        return replace(self, sweeps=tuple(sweep.hiding(features) for sweep in self.sweeps))
 
     def summary(self) -> list[dict[str, Any]]:
         """One row per workload: what was read of it."""

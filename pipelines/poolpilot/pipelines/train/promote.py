@@ -243,7 +243,7 @@ def _champion(settings: PromoteSettings, folder: Path, candidate: Artefact, cons
             f"the champion in {folder} is for servers of the kind {champion.card.kind!r} and the candidate for "
             f"{settings.server!r}: name another folder with --champion"
         )
-    if champion.card.grid == candidate.card.grid:
+    if set(champion.card.grid.tuples) <= set(candidate.card.grid.tuples):  # all that it may choose was measured
         return champion
     _uncompared(
         settings,

@@ -74,7 +74,8 @@ def train(settings: TrainSettings, console: Console | None = None) -> TrainRepor
     shown = console or terminal()
     warn(RecordCheck.of(checked_stores(settings), older_timer=settings.older_timer).refuse(), shown)
     dataset = read_records(settings)
-    training, validation = dataset.of_split("train"), dataset.of_split("validation")
+    seen = dataset.hiding(settings.hidden_features)
+    training, validation = seen.of_split("train"), seen.of_split("validation")
     _make(settings.output)
     stages = StageStore(settings.output, _data(settings, dataset))
     tracked = tracked_run("train", settings, settings.tracking, tracked_data(dataset, "training"))
@@ -83,11 +84,12 @@ def train(settings: TrainSettings, console: Console | None = None) -> TrainRepor
         variant, network = trainer.run()
         if variant != ALL_ACTION:  # only the others move the scale of the gains
             mlflow.log_metric("gain_slope", calibrate_gain(network, validation, dataset.grid))
-        card = _card(settings, dataset, network, variant)
+        card = _card(settings, seen, network, variant)
         evaluation = _judged(settings, dataset, Artefact(network.state_to_numpy(), card, UNSAVED), shown)
         log_evaluation(evaluation)
         card = card.model_copy(update={"metrics": flat_metrics(evaluation)})
-        repository = WorkloadRepository.of(as_reported(training)) if settings.server == "mariadb" else None
+        reported = as_reported(dataset.of_split("train"))
+        repository = WorkloadRepository.of(reported) if settings.server == "mariadb" else None
         artefact = save(settings.output, network.state_to_numpy(), card, repository)
         stages.clear()
         mlflow.set_tag("artefact_digest", artefact.digest)
@@ -134,6 +136,7 @@ def _data(settings: TrainSettings, dataset: SweepDataset) -> dict[str, Any]:
         "records": dataset.digest,
         "server_views": settings.server_views,
         "grid": dataset.grid.as_dict(),
+        "hidden_features": settings.hidden_features,
     }
 
 
@@ -151,6 +154,7 @@ def _card(settings: TrainSettings, dataset: SweepDataset, network: ScoreNetwork,
             settings.familiarity,
         ),
         static_tuple=SingleBestStatic.fit(training, settings.baselines.sbs, dataset.grid).pool_tuple.core,
+        hidden_features=settings.hidden_features,
         settings=settings.predictor,
         server_kind=settings.server,
         variant=variant,

@@ -1,7 +1,7 @@
 """What training reads, which stages it runs, and where it writes."""
 
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 from pydantic_settings import SettingsConfigDict
@@ -10,11 +10,16 @@ from poolpilot.agent.training.all_action import AllActionSettings
 from poolpilot.agent.training.marwil import MarwilSettings
 from poolpilot.agent.training.ppo import PpoSettings
 from poolpilot.agent.training.validation import ValidationSettings
+from poolpilot.featurizer.schema import feature_names
 from poolpilot.models.card import PredictorSettings
 from poolpilot.models.champion import Kind, champion_folder
+from poolpilot.models.latent.ratios import FEATURES_OF_RATIOS
 from poolpilot.models.out_of_distribution import DistributionSettings
 from poolpilot.pipelines.evaluate.record_settings import RecordSettings
 from poolpilot.pipelines.store.older_timer import OlderTimer
+
+Features = Literal["all", "ratios"]
+"""What a network is shown: all features, or those alone of which the ratios are made."""
 
 
 class TrainSettings(RecordSettings):
@@ -36,6 +41,11 @@ class TrainSettings(RecordSettings):
     server_views: bool = Field(
         default=False, description="Whether to learn every sweep also without the clients' reports, as for MariaDB."
     )
+    features: Features = Field(
+        default="all",
+        description="What the network is shown: all features, or those alone of which the ratios are made by which "
+        "known workloads are told apart on any machine.",
+    )
     initial: Path | None = Field(
         default=None, description="Folder of a model to start from (fine-tuning); random weights if not given."
     )
@@ -53,6 +63,13 @@ class TrainSettings(RecordSettings):
     choice: ValidationSettings = ValidationSettings()
     familiarity: DistributionSettings = DistributionSettings()
     predictor: PredictorSettings = PredictorSettings()
+
+    @property
+    def hidden_features(self) -> tuple[str, ...]:
+        """Features that the network is not shown, in the order of the schema."""
+        if self.features == "all":
+            return ()
+        return tuple(name for name in feature_names() if name not in FEATURES_OF_RATIOS)
 
     def for_mariadb(self) -> dict[str, Any]:
         """See `RecordSettings.for_mariadb`; and another recipe, from the embedded pool's model on."""

@@ -85,8 +85,7 @@ def check(predictor: Predictor) -> None:
         ArtefactError: One does not answer what it did when it was saved.
     """
     for one in _by_kind(predictor).values():
-        artefact = _artefact(one)
-        if artefact is not None:
+        for artefact in _networks(one).values():
             artefact.check()
 
 
@@ -96,11 +95,14 @@ def _by_kind(predictor: Predictor) -> Mapping[str, Predictor]:
     return {ANY_KIND: predictor}
 
 
-def _artefact(predictor: Predictor) -> Artefact | None:
-    return predictor.artefact if isinstance(predictor, OneLook | ScorePredictor) else None
+def _networks(predictor: Predictor) -> dict[str, Artefact]:
+    """The networks of a predictor by what they are to it."""
+    if isinstance(predictor, OneLook):
+        other = {} if predictor.any_machine is None else {"network_any_machine": predictor.any_machine.artefact}
+        return {"network": predictor.artefact, **other}
+    return {"network": predictor.artefact} if isinstance(predictor, ScorePredictor) else {}
 
 
 def _digests(predictor: Predictor) -> dict[str, str]:
-    artefact = _artefact(predictor)
-    network = {} if artefact is None else {"network": artefact.digest}
-    return network | ({"curves": predictor.advisor.curves.digest} if isinstance(predictor, OneLook) else {})
+    networks = {part: artefact.digest for part, artefact in _networks(predictor).items()}
+    return networks | ({"curves": predictor.advisor.curves.digest} if isinstance(predictor, OneLook) else {})

@@ -25,6 +25,7 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.models.artefact import Artefact, load
+from poolpilot.models.champion import load_any_machine
 from poolpilot.models.latent.advice_by_kind import AdviceByKind
 from poolpilot.models.latent.latent_advisor import LatentAdvisor
 from poolpilot.models.latent.latent_bandit import LatentBandit
@@ -174,7 +175,7 @@ class _Workshop:
         return lambda knobs, objective: PredictorController(predictor, knobs, objective, window_s=window_s)
 
     def _advise(self) -> OpenMethod:
-        predictor = AdviceByKind(self.curves, self.networks)
+        predictor = AdviceByKind(self.curves, self.networks, any_machine=load_any_machine())
         look_s = min(self.settings.look_s, 0.5 * self.budget_s)
         return lambda knobs, objective: PredictorController(predictor, knobs, objective, window_s=look_s)
 

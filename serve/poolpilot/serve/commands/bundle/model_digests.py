@@ -6,19 +6,19 @@ from typing import Any
 
 from poolpilot.errors import ArtefactError
 from poolpilot.models.artefact_folder import model_digest, read
-from poolpilot.models.champion import CHAMPIONS, champion_folder
+from poolpilot.models.champion import ANY_MACHINE, CHAMPIONS, any_machine_folder, champion_folder
 from poolpilot.models.latent.shipped_curves import VARIABLE, load_curves
 
 
 def model_digests() -> dict[str, Any]:
     """Each model by the kind of server that it answers for, and the response curves."""
     found: dict[str, Any] = {}
-    for kind, (_, variable) in CHAMPIONS.items():
-        folder = champion_folder(kind=kind)
+    networks = [(str(kind), champion_folder(kind=kind), variable) for kind, (_, variable) in CHAMPIONS.items()]
+    for name, folder, variable in (*networks, ("any machine", any_machine_folder(), ANY_MACHINE[1])):
         try:
-            found[kind] = {"digest": model_digest(read(folder)), "folder": str(folder), **_named(variable)}
+            found[name] = {"digest": model_digest(read(folder)), "folder": str(folder), **_named(variable)}
         except ArtefactError as error:
-            found[kind] = {"error": str(error), "folder": str(folder), **_named(variable)}
+            found[name] = {"error": str(error), "folder": str(folder), **_named(variable)}
     try:
         found["curves"] = {"digest": load_curves().digest, **_named(VARIABLE)}
     except ArtefactError as error:
