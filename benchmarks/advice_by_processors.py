@@ -1,7 +1,7 @@
 """What `poolpilot advise` is worth by the processors of the server: how often it speaks, what it gains and promises.
 
     python benchmarks/advice_by_processors.py
-    python benchmarks/advice_by_processors.py --without-any-machine --json benchmarks/reports/advice_before.json
+    python benchmarks/advice_by_processors.py --without-any-machine --json benchmarks/reports/advice_without.json
 
 Compositions that no shipped curve is of and no network was chosen by, drawn by `workload_files.py`, on simulated
 machines of each size. One look at the default from a fresh pool, then the default and what is advised are judged by

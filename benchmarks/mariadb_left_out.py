@@ -23,7 +23,7 @@ from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.observation import encode
 from poolpilot.env.output import write_json
 from poolpilot.models.artefact import load
-from poolpilot.models.champion import champion_folder
+from poolpilot.models.champion import any_machine_folder
 from poolpilot.models.forward import Weights, forward
 from poolpilot.pipelines.store.dataset import read_dataset
 from poolpilot.pipelines.train.train_settings import TrainSettings
@@ -134,7 +134,7 @@ def main() -> None:
     settings = recipe.model_copy(
         update={"seed": given.seed, "epochs": given.epochs or recipe.epochs, "standardise": not given.plain}
     )
-    initial = None if given.scratch else load(champion_folder()).weights
+    initial = None if given.scratch else load(any_machine_folder()).weights
     answers: list[Asked] = []
     for out in [numbered(sweeps, given.number)] if given.number else grouped(sweeps, given.groups):
         others = [sweep for sweep in sweeps if sweep.workload_id not in out]

@@ -7,7 +7,8 @@ back. A method sees one window of each tuple it tries; what it ends on is valued
 where the record has some, and the oracle itself by the windows in which it was measured afresh, against which all is
 held: those by which it was chosen flatter it. Where the reference does not repeat, the workload is censored and counted
 (`rival_censoring.py`). The bandit knows the curves that ship; portfolios and network have learned from the training
-families of the same records. A minute; `python benchmarks/evaluation_page.py` writes the table.
+families of the same records; those of the embedded pool are of the older timer, as the network was that the kept report
+is of (before decision 45). A minute; `python benchmarks/evaluation_page.py` writes the table.
 """
 
 import argparse

@@ -60,8 +60,8 @@ such as
 Folders of networks that are asked instead of the known response curves.
 .TP
 .B POOLPILOT_ANY_MACHINE_CHAMPION
-Folder of the network for pools of ours on machines of other numbers of processors than their own network knows, in
-place of that of the package.
+Folder of the network for simulated machines, and for pools of ours on other numbers of processors than their own
+network knows, in place of that of the package.
 .TP
 .B POOLPILOT_CURVES
 File of response curves, in place of those of the package.

@@ -278,7 +278,8 @@ def test_hidden_feature_is_missing_to_models_and_known_to_whoever_judges(window:
     assert np.delete(seen.profile.vector(), at).tolist() == np.delete(window.profile.vector(), at).tolist()
     assert np.delete(seen.profile.mask(), at).tolist() == np.delete(window.profile.mask(), at).tolist()
     assert seen.as_dict() == window.as_dict()
-    assert Window.pooled([seen, seen]).profile.mask()[at] == 0.0
+    assert Window.pooled([window, seen]).profile.mask()[at] == 0.0
+    assert seen.hiding(names[:1]).profile.hidden == {present, names[0]}
     assert window.hiding([]) is window
 
 

@@ -149,12 +149,13 @@ class Window:
             return sum(known) / duration_s if len(known) == len(windows) else None
 
         features = {name: mean(window.profile.features[name] for window in windows) for name in first.profile.features}
+        hidden = [window.profile.hidden for window in windows]
         indicators = {name: mean(window.indicators.get(name) for window in windows) for name in first.indicators}
         return cls(
             first.schema_version,
             first.pool_tuple,
             duration_s,
-            replace(first.profile, features=features),
+            replace(first.profile, features=features, hidden=first.profile.hidden.union(*hidden)),
             _pooled_classes(windows, duration_s),
             mean(window.in_system for window in windows),
             first.server_kind,
@@ -167,7 +168,8 @@ class Window:
 
     def hiding(self, features: Collection[str]) -> Self:
         """The same window for a model that is not shown some features; what the window is worth stays."""
-        return replace(self, profile=replace(self.profile, hidden=frozenset(features))) if features else self
+        hidden = self.profile.hidden.union(features)
+        return replace(self, profile=replace(self.profile, hidden=hidden)) if features else self
 
     @classmethod
     def between(cls, before: Snapshot, after: Snapshot) -> Self:

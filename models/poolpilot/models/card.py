@@ -119,7 +119,7 @@ class ModelCard(BaseModel):
     )
     metrics: dict[str, float] = Field(default={}, description="Results on the validation workloads.")
     hidden_features: tuple[str, ...] = Field(
-        default=(), description="Features that it was not shown in training and does not see; none is all shown."
+        default=(), description="Features missing in all that it was shown, and in all that it sees; none is all shown."
     )
     objective: Objective = Field(default=Objective(), description="The objective it was trained for.")
     residual_std: float = Field(

@@ -9,7 +9,7 @@ from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.featurizer.window import Window
-from poolpilot.models.champion import load_champion
+from poolpilot.models.champion import load_any_machine, load_champion
 from poolpilot.models.latent.advice_by_kind import AdviceByKind
 from poolpilot.models.latent.latent_advisor import LatentAdvisor
 from poolpilot.models.latent.shipped import advisor_for
@@ -42,6 +42,24 @@ def test_mariadb_is_advised_as_by_advise_which_sees_no_client(window: Window, ad
     assert advice.predict([of_mariadb], LIMITS, Objective()) == advisor_for("mariadb").predict(
         [seen], LIMITS, Objective()
     )
+
+
+def test_machines_of_other_sizes_are_advised_as_by_predict(window: Window) -> None:
+    networks, any_machine = [load_champion(), load_champion(kind="mariadb")], load_any_machine()
+    advice, without = (
+        AdviceByKind(load_curves(), networks, any_machine=any_machine),
+        AdviceByKind(load_curves(), networks),
+    )
+    simulated = replace(window, server_kind="simulated")
+    assert advice.predict([simulated], LIMITS, Objective()) == advisor_for("simulated").predict(
+        [simulated], LIMITS, Objective()
+    )
+    wide = KnobSpace.stock(16)
+    told = advice.predict([window], wide, Objective())
+    assert told == advisor_for("native").predict([window], wide, Objective())
+    assert told != without.predict([window], wide, Objective())
+    of_mariadb = replace(window, server_kind="mariadb")
+    assert advice.predict([of_mariadb], LIMITS, Objective()) == without.predict([of_mariadb], LIMITS, Objective())
 
 
 def test_server_that_no_network_knows_is_advised_by_the_curves(window: Window, advice: AdviceByKind) -> None:

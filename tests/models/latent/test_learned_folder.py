@@ -45,6 +45,9 @@ def test_its_curves_decide_in_place_of_the_shipped_ones(folder: Path, curves: Re
     assert isinstance(look, OneLook)
     assert bandit.curves == look.advisor.curves == curves
     assert look.network.artefact.card.kind == "mariadb", "without one of its own the shipped network is asked first"
+    pools = advisor_for("native", folder)
+    assert isinstance(pools, OneLook)
+    assert pools.any_machine is not None
 
 
 def test_its_network_is_asked_for_its_kind_alone(files: dict[str, bytes], tmp_path: Path) -> None:
@@ -57,6 +60,7 @@ def test_its_network_is_asked_for_its_kind_alone(files: dict[str, bytes], tmp_pa
     assert isinstance(mariadb, OneLook)
     assert native.artefact.digest == load_champion().digest
     assert mariadb.artefact.digest == load_champion(kind="mariadb").digest
+    assert native.any_machine is None, "a network of one's own knows one's machine"
 
 
 def test_a_link_is_followed_once(folder: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from structlog.testing import capture_logs
 from poolpilot.errors import ArtefactError, PoolPilotError
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.models.champion import load_any_machine, load_champion
+from poolpilot.models.latent.one_look import OneLook
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.predictor import Predictor, ScorePredictor
 from poolpilot.serve.service import served_models
@@ -149,6 +150,17 @@ def test_ready_while_the_golden_vectors_hold(monkeypatch: pytest.MonkeyPatch) ->
     refused = client.get("/readyz")
     assert (refused.status_code, refused.json()["reason"]) == (503, "not_ready")
     assert client.get("/healthz").status_code == 200, "the process lives"
+
+
+def test_ready_while_the_golden_vectors_of_both_networks_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(served_models, "CHECKED_FOR_S", 0.0)
+    look = PredictorByKind.load().predictors["native"]
+    assert isinstance(look, OneLook)
+    client = TestClient(create_app(look))
+    assert client.get("/readyz").status_code == 200
+    assert look.any_machine is not None
+    look.any_machine = unsound(look.any_machine)
+    assert client.get("/readyz").json()["reason"] == "not_ready"
 
 
 def test_models_are_not_loaded_twice_at_once(placed: list[Any], ask: Callable[..., Any], serving: Any) -> None:

@@ -20,7 +20,8 @@ class AdviceByKind:
         curves: Asked where the network of a kind is not sure, and alone where there is none.
         networks: The networks; of two for one kind the last one counts.
         settings: When the curves speak up.
-        any_machine: The network for pools of ours on machines that the network of their kind does not know.
+        any_machine: The network for simulated machines, and for pools of ours on machines that their network does not
+            know.
     """
 
     def __init__(

@@ -71,10 +71,6 @@ FEATURES_OF_RATIOS = frozenset(name for ratio in RATIOS for name in (ratio.featu
 """The features that some ratio is made of."""
 
 
-FEATURES_OF_RATIOS = frozenset(name for ratio in RATIOS for name in (ratio.feature, ratio.over) if name is not None)
-"""The features that some ratio is made of."""
-
-
 def ratio_names() -> tuple[str, ...]:
     """Names of all ratios in the order of the vector."""
     return tuple(ratio.name for ratio in RATIOS)

@@ -1,10 +1,10 @@
 """What PoolPilot decides by unless told otherwise: what was best on validation (docs/evaluation.md, decision 26).
 
 Who measures what follows tries by the known response curves, whatever the server. Who looks once is answered by the
-network of the server's kind, or the one for machines of any size where that does not know its processors, where it is
-sure, else by the curves. A folder that `poolpilot learn` has left gives other curves, and maybe another network. A
-network alone can be chosen: by its folder, by `network` for the shipped one, or by the environment variables of
-`champion.py`.
+network of the server's kind, or the one for machines of any size where that does not know its processors or the machine
+is simulated, where it is sure, else by the curves. A folder that `poolpilot learn` has left gives other curves, and
+maybe another network, which is then the only one. A network alone can be chosen: by its folder, by `network` for the
+shipped one, or by the environment variables of `champion.py`.
 """
 
 import os
@@ -40,10 +40,9 @@ def advisor_for(server_kind: ServerKind, model: Path | None = None) -> OneLook |
     kind = model_for(server_kind)
     if model is not None and holds_learned_model(model):
         learned = load_learned_model(model)
-        own = learned.network if learned.network is not None and learned.network.card.kind == kind else None
-        return one_look(
-            server_kind, own or load_for(server_kind), learned.curves, any_machine=_any_machine(server_kind)
-        )
+        if learned.network is not None and learned.network.card.kind == kind:
+            return one_look(server_kind, learned.network, learned.curves)
+        return one_look(server_kind, load_for(server_kind), learned.curves, any_machine=_any_machine(server_kind))
     folder = _network(server_kind, model)
     if folder is None:
         return one_look(server_kind, load_for(server_kind), load_curves(), any_machine=_any_machine(server_kind))

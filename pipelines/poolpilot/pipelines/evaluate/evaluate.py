@@ -62,7 +62,7 @@ def evaluate(settings: EvaluateSettings, console: Console | None = None) -> tupl
     """
     artefact, shown = load_champion(settings.model), console or terminal()
     stores = [CheckedStore(settings.store, ("train", settings.split))]
-    # A model is judged by records of its own kind, such as the older ones that the network that ships has learned from.
+    # A model is judged by records of its own kind, be they of the older timer.
     warn(RecordCheck.of(stores, older_timer=True).refuse(), shown)
     dataset = read_dataset(settings.store, "train", settings.split)
     check_grid(artefact, dataset)

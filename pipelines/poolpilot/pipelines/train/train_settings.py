@@ -12,7 +12,7 @@ from poolpilot.agent.training.ppo import PpoSettings
 from poolpilot.agent.training.validation import ValidationSettings
 from poolpilot.featurizer.schema import feature_names
 from poolpilot.models.card import PredictorSettings
-from poolpilot.models.champion import Kind, champion_folder
+from poolpilot.models.champion import Kind, any_machine_folder
 from poolpilot.models.latent.ratios import FEATURES_OF_RATIOS
 from poolpilot.models.out_of_distribution import DistributionSettings
 from poolpilot.pipelines.evaluate.record_settings import RecordSettings
@@ -29,8 +29,8 @@ class TrainSettings(RecordSettings):
 
     server: Kind = Field(
         default="native",
-        description="Kind of server the model is for; for mariadb its store, both views of it, and the champion of the "
-        "embedded pool to start from are the defaults.",
+        description="Kind of server the model is for; for mariadb its store, both views of it, and the model for "
+        "machines of any size to start from are the defaults.",
     )
     training_stores: tuple[Path, ...] = Field(
         default=(),
@@ -72,11 +72,11 @@ class TrainSettings(RecordSettings):
         return tuple(name for name in feature_names() if name not in FEATURES_OF_RATIOS)
 
     def for_mariadb(self) -> dict[str, Any]:
-        """See `RecordSettings.for_mariadb`; and another recipe, from the embedded pool's model on."""
+        """See `RecordSettings.for_mariadb`; and another recipe, from the model on that has seen most."""
         return {
             **super().for_mariadb(),
             "server_views": True,
-            "initial": champion_folder(),
+            "initial": any_machine_folder(),
             # A handful of validation workloads, some chaotic, are too few to stop or to choose a variant by.
             "all_action": AllActionSettings(
                 huber_delta=1.0, epochs=60, schedule="cosine", keep="last", standardise=True

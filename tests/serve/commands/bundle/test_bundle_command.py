@@ -63,7 +63,8 @@ def test_writes_what_it_has_shown(invoke: Callable[..., Any], tmp_path: Path) ->
     shown = {part["name"]: part["bytes"] for part in json.loads(listed.read_text())["parts"]}
     assert {name: len(text.encode()) for name, text in found.items()} == shown
     assert json.loads(found["installation.json"])["packages"]["numpy"]
-    assert len(json.loads(found["models.json"])["native"]["digest"]) > 8
+    models = json.loads(found["models.json"])
+    assert all(len(models[name]["digest"]) > 8 for name in ("native", "mariadb", "any machine", "curves"))
     head, *lines = map(json.loads, found["decisions/0.jsonl"].splitlines())
     assert (head["log"], len(lines)) == (1, 5)
     assert lines[-1]["decision"] == json.loads(RECORDED.read_text().splitlines()[-1])["decision"]

@@ -16,7 +16,7 @@ from poolpilot.env.output import warn
 from poolpilot.errors import ServerError, SettingError
 from poolpilot.models.artefact import Artefact, load
 from poolpilot.models.card import program
-from poolpilot.models.champion import CHAMPIONS, load_champion
+from poolpilot.models.champion import CHAMPIONS, load_any_machine, load_champion
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.pipelines.evaluate.evaluate import EvaluateSettings
@@ -151,7 +151,8 @@ def _asked(curves: ResponseCurves, known: Sequence[Artefact], settings: Workload
     """What a finished workload must have been measured with to be taken up again."""
     further = [load(folder).digest for folder in settings.methods.model_folders.values()]
     stores = [_content(folder) for folder in settings.methods.stores]
-    digests = (program(), curves.digest, *(one.digest for one in known), *further, *stores)
+    networks = (*known, load_any_machine())
+    digests = (program(), curves.digest, *(one.digest for one in networks), *further, *stores)
     paces = (settings.methods.model_dump(), settings.run.model_dump(), settings.mariadb.model_dump())
     asked = repr((digests, settings.place.server.model_dump(), settings.place.watch.model_dump(), *paces))
     return hashlib.sha256(asked.encode()).hexdigest()
