@@ -28,10 +28,10 @@ def planned_scenarios(settings: CollectSettings) -> list[Scenario]:
     """The scenarios of a collection: dealt evenly to the families, then more of those composed, then to choose by."""
     families, asked = list(SIMULATED_FAMILIES.values()), settings.simulated
     dealt = [(families[index % len(families)], index // len(families)) for index in range(asked.workloads)]
-    composed = SIMULATED_FAMILIES[COMPOSED]
-    more = [(composed, number) for number in range(asked.composed) if (composed, number) not in dealt]
+    composed = [(SIMULATED_FAMILIES[COMPOSED], number) for number in range(asked.composed)]
     apart = [(CHOOSING_FAMILY, number) for number in range(asked.validation)]
-    return [draw_scenario(family, settings.seed, number) for family, number in (*dealt, *more, *apart)]
+    each_once = dict.fromkeys((*dealt, *composed, *apart))
+    return [draw_scenario(family, settings.seed, number) for family, number in each_once]
 
 
 def simulated_staging(settings: CollectSettings) -> tuple[list[PlannedWorkload], Staging]:

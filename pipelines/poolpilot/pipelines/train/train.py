@@ -88,8 +88,9 @@ def train(settings: TrainSettings, console: Console | None = None) -> TrainRepor
         evaluation = _judged(settings, dataset, Artefact(network.state_to_numpy(), card, UNSAVED), shown)
         log_evaluation(evaluation)
         card = card.model_copy(update={"metrics": flat_metrics(evaluation)})
-        reported = as_reported(dataset.of_split("train"))
-        repository = WorkloadRepository.of(reported) if settings.server == "mariadb" else None
+        repository = None
+        if settings.server == "mariadb":
+            repository = WorkloadRepository.of(as_reported(dataset.of_split("train")))
         artefact = save(settings.output, network.state_to_numpy(), card, repository)
         stages.clear()
         mlflow.set_tag("artefact_digest", artefact.digest)
