@@ -106,6 +106,9 @@ class Locks:
 def read_locks(session: Session) -> Locks:
     """Reads what the account may see; without PROCESS that is next to nothing.
 
+    InnoDB keeps what it shows of its locks for as long as somebody reads it at least every 0.1 s, so that what is read
+    right after another reader may be older.
+
     Raises:
         LostServerError: The server is gone.
     """
