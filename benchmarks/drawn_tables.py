@@ -10,6 +10,7 @@ from file_tables import (
     CONSTANTS,
     DRAWN,
     IN_TIME,
+    LIVE,
     OURS,
     REPORTS,
     Report,
@@ -47,6 +48,14 @@ def drawn_section() -> str:
     clean = [report, *(other for name, other in beside.items() if name in CLEAN)]
     head += ahead_line(clean, "of the seeds that nothing was chosen by")
     head += ahead_line([report, *beside.values()], "of all these seeds")
+    return "\n" + "\n".join([head, methods_table(reports), costs_table(reports)]) + "\n"
+
+
+def live_section() -> str:
+    """What the methods are worth on compositions that were drawn for the embedded pool."""
+    report = read_report(REPORTS / f"{LIVE}.json")
+    reports = {"native": report}
+    head = counted(reports) + capped_line(report) + parts_lines(report) + ahead_line([report], "of them")
     return "\n" + "\n".join([head, methods_table(reports), costs_table(reports)]) + "\n"
 
 

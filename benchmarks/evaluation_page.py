@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from advice_by_processors import advice_table
-from drawn_tables import drawn_section
+from drawn_tables import drawn_section, live_section
 from file_tables import files_section
 from pages import percent, read_report, replaced
 from rival_tables import live_tables, network_tables, rival_table
@@ -24,6 +24,7 @@ def main() -> None:
     page = replaced(PAGE.read_text(), "replays", replays(read_report(REPORT)))
     page = replaced(page, "files", files_section())
     page = replaced(page, "drawn", drawn_section())
+    page = replaced(page, "drawn-live", live_section())
     report = read_report(RIVALS)
     page = page if report is None else replaced(page, "rivals", rivals(report))
     live = read_report(LIVE)

@@ -30,6 +30,9 @@ DRAWN = "drawn"
 
 CLEAN = {f"{DRAWN}_500": "500, by which nothing was chosen either"}
 CHOSEN_BY = {f"{DRAWN}_271": "271, by which decision 39 was made", f"{DRAWN}_99": "99, on which settings were tried"}
+LIVE = f"{DRAWN}_live"
+"""What is kept of files that were drawn for the embedded pool."""
+
 BESIDE = {**CLEAN, **CHOSEN_BY}
 """Reports of other seeds, in the words of the page; of their methods the compared ones alone are kept."""
 
@@ -55,7 +58,7 @@ def main() -> None:
     """Keeps a report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("written", type=Path, help="what the command has written")
-    names = [*KINDS, *(f"{kind}_again" for kind in KINDS), DRAWN, *BESIDE]
+    names = [*KINDS, *(f"{kind}_again" for kind in KINDS), DRAWN, LIVE, *BESIDE]
     parser.add_argument("name", choices=names, help="what it is kept as")
     given = parser.parse_args()
     report = json.loads(given.written.read_text())

@@ -9,7 +9,8 @@ Operators' ranges are drawn too. What must hold is stated here once more in plai
 
 * a tuple that is decided on is the verified one, or was in force or verified before and lies within ranges and threads,
   or lies within ranges and threads and at most a factor, or one, from the verified one in each knob;
-* what is verified changes only to what is in force, or back to what was verified before.
+* what is verified changes only to what is in force, with the knobs of what was verified for those that a try has
+  changed, or back to what was verified before.
 """
 
 import argparse
@@ -116,6 +117,7 @@ class HostileServer:
             approved=str(self._anything()) if rng.random() < 0.5 else str(self.decision.would),
             restarted=bool(rng.random() < 0.002),
             refused=refused,
+            changed_by_others=bool(rng.random() < 0.002),
         )
 
     def _reading(self) -> Reading:
@@ -166,7 +168,11 @@ class HostileServer:
         return PoolTuple(int(rng.integers(1, 129)), int(rng.integers(1, 65)), int(rng.integers(1, 6001)))
 
     def _hold(self, before: Memory, look: Look, decision: Decision, tally: Tally) -> None:
-        if decision.verified not in {before.verified, look.in_force, *self._earlier}:
+        theirs = look.in_force is not None and all(
+            value in (then, now)
+            for value, then, now in zip(decision.verified.core, before.verified.core, look.in_force.core, strict=True)
+        )
+        if not theirs and decision.verified not in {before.verified, *self._earlier}:
             tally.violations.append(f"{decision.verified} is verified, which was never in force")
         self._earlier.add(decision.verified)
         wanted = decision.pool_tuple

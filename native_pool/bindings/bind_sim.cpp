@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -105,6 +106,9 @@ void run(SimulatedPool& pool, double seconds, std::optional<std::int64_t> reques
 void check_each_has_its_own(const std::vector<GuardedPool*>& pools,
                             const std::vector<double>& seconds,
                             const std::vector<double>& least_s) {
+  if (std::ranges::find(pools, nullptr) != pools.end()) {
+    throw std::invalid_argument("pools must hold pools, not None");
+  }
   if (seconds.size() != pools.size() || least_s.size() != pools.size()) {
     throw std::invalid_argument("seconds and least_s must hold one value for each pool");
   }
@@ -137,12 +141,13 @@ std::optional<std::string> deadlock_of(const PoolRun& run) {
   }
 }
 
-// Python's list holds the pools while the threads run them.
 std::vector<std::optional<std::string>> run_all(const std::vector<GuardedPool*>& pools,
                                                 const std::vector<double>& seconds,
                                                 std::optional<std::int64_t> requests,
                                                 const std::vector<double>& least_s, int threads) {
   check_each_has_its_own(pools, seconds, least_s);
+  std::vector<py::object> held;  // whoever empties the list meanwhile, no pool ends before its run
+  for (GuardedPool* const pool : pools) held.push_back(py::cast(pool));
   std::deque<Use> uses;  // given back when the threads have ended
   for (GuardedPool* const pool : pools) uses.emplace_back(*pool);
   ParallelRuns parallel(runs_of(pools, seconds, requests, least_s), threads);

@@ -147,6 +147,11 @@ def test_regret_is_the_share_lost() -> None:
     assert regret(1.0, 1.0) == 0.0
 
 
+def test_what_is_far_above_the_oracle_is_a_number_still() -> None:
+    """As of one group beside sixty-four where a thread costs 200."""
+    assert math.isfinite(regret(200.0 * math.log(64.0), 0.0))
+
+
 @pytest.mark.parametrize(
     "fields", [{"targets_ms": {"a": 0.0}}, {"weights": {"a": math.nan}}, {"price_of_thread": -1.0}, {"colour": 1}]
 )

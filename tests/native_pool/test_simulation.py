@@ -2,6 +2,7 @@
 
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from typing import get_args
 
@@ -90,3 +91,24 @@ def test_runs_of_which_one_is_refused_begin_none() -> None:
         run_all([free, taken], seconds=[1.0, 1.0], least_s=[0.0, 0.0])
     runner.join()
     assert free.now_s == 0.0
+
+
+def test_pools_live_as_long_as_their_run_whoever_empties_the_list() -> None:
+    """Before, the threads went on with a pool that was gone."""
+    pools = [simulated_pool(Workload("mine", "test", (QUERY,), connections=16, cpus=2))]
+    seen = weakref.ref(pools[0])
+    runner = threading.Thread(target=run_all, args=(pools,), kwargs={"seconds": [30.0], "least_s": [0.0]})
+    runner.start()
+    while not is_in_use(pools[0]):
+        time.sleep(0.001)
+    pools.clear()
+    assert runner.is_alive()
+    assert seen() is not None
+    runner.join()
+    assert seen() is None
+
+
+def test_none_among_pools_is_refused() -> None:
+    pool = simulated_pool(Workload("mine", "test", (QUERY,), connections=16, cpus=2))
+    with pytest.raises(ValueError, match="not None"):
+        run_all([pool, None], seconds=[1.0, 1.0], least_s=[0.0, 0.0])  # type: ignore[list-item]

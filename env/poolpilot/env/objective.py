@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from poolpilot.native_pool.workload import RequestClass
 
 
+MOST_ABOVE = 700.0
+"""Most that ln goodput is said to lie above another; exp of more than 709 is no number."""
+
 LARGEST = 1e9
 """Largest number of an objective: beyond it sums and products of them are no longer finite."""
 
@@ -309,4 +312,4 @@ def regret(value: float, oracle_value: float) -> float:
         >>> round(regret(value=math.log(90.0), oracle_value=math.log(100.0)), 3)
         0.1
     """
-    return 1.0 - math.exp(value - oracle_value)
+    return 1.0 - math.exp(min(value - oracle_value, MOST_ABOVE))

@@ -39,10 +39,10 @@ NO_BARS = ProgressBars()
 def new_progress(console: Console) -> Progress:
     """The bars of every command, not drawn yet; a task has a field `shown`."""
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[shown]}"),
+        TextColumn("{task.fields[shown]}", markup=False),  # a name may be anybody's
         TimeElapsedColumn(),
         TimeRemainingColumn(),
         console=console,

@@ -187,6 +187,31 @@ def test_scheduler_that_is_switched_off_meanwhile_lets_nothing_be_set(scheduled:
         assert server.tuple_in_force() == FIRST
 
 
+def test_server_whose_scheduler_is_off_is_reached_again_and_only_the_way_back_is_open(
+    scheduled: Lab, tmp_path: Path
+) -> None:
+    """Before, it was never reached, and what had been tried stayed in force for as long."""
+    with tuner(scheduled, tmp_path, lease_s=LONG_S) as (server, way_back):
+        server.apply(STEP)
+        run_sql(scheduled, f"SET GLOBAL event_scheduler = OFF; KILL {server.session.connection_id}")
+        assert way_back.reach_again() is False
+        with pytest.raises(ServerError, match="event_scheduler"):
+            server.apply(FIRST.with_core((5, 4, 400)))
+        assert server.apply(FIRST) == FIRST
+        run_sql(scheduled, "SET GLOBAL event_scheduler = ON")
+        assert server.apply(STEP) == STEP
+        way_back.bring_back(lambda _: None)
+    assert (in_force(scheduled), events(scheduled)) == (FIRST, [])
+
+
+def test_what_is_to_come_back_comes_back_before_it_is_in_force(scheduled: Lab, tmp_path: Path) -> None:
+    with tuner(scheduled, tmp_path) as (server, way_back):
+        server.apply(STEP)
+        way_back.commit(STEP)
+        way_back.return_to(FIRST)
+    until(scheduled, FIRST)
+
+
 def test_disabled_scheduler_wants_a_restart() -> None:
     with pytest.raises(ServerError, match="restart it with event_scheduler=ON"):
         check_scheduler("DISABLED", "db1:3306")

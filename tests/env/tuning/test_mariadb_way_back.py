@@ -141,6 +141,28 @@ def test_lost_connection_is_opened_again_and_its_lock_taken_over(
         MariadbWayBack(next_one, tmp_path).begin("climb", lambda _sentence: None)
 
 
+def test_who_has_lost_the_server_to_another_tuner_sets_nothing_back(
+    server: MariadbServer, lab: Lab, tmp_path: Path
+) -> None:
+    """Before, the tuple of the other one was overwritten, over a connection without the lock."""
+    way_back = MariadbWayBack(server, tmp_path / "a", reopen_within_s=0.5)
+    first = way_back.begin("tune", lambda _sentence: None)
+    theirs = other_than(first)
+    server.apply(theirs)
+    with pytest.raises(LostServerError):
+        lose_the_connection(server, lab)
+    with opened(lab) as second:
+        other = MariadbWayBack(second, tmp_path / "b")
+        other.begin("tune", lambda _sentence: None)
+        with pytest.raises(ServerError, match="another tuner is at work"):
+            way_back.reach_again()
+        with pytest.raises(ServerError, match="could not be brought back: another tuner is at work"):
+            way_back.bring_back(lambda _sentence: None)
+        assert second.tuple_in_force() == theirs
+        other.close()
+    assert way_back.bring_back(lambda _sentence: None).endswith(f"In force now: {first}.")
+
+
 def test_who_has_not_begun_reaches_a_lost_server_again_without_a_lock_or_a_journal(
     server: MariadbServer, lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 from poolpilot.env.lab.side_job import SideJob
 from poolpilot.env.lab.sql_workload import SqlWorkload
 from poolpilot.env.workloads.families import FAMILIES, draw_workload
-from poolpilot.env.workloads.workload_fields import FIELDS_OF, from_fields, unused
+from poolpilot.env.workloads.workload_fields import FIELDS_OF, from_fields, unused, workload_from_fields
 from poolpilot.errors import SettingError
 from poolpilot.native_pool.workload import Op, Step, Workload
 
@@ -124,3 +124,28 @@ def test_families_say_nothing_in_vain(family: str) -> None:
 
 def test_fields_are_known_of_every_operation() -> None:
     assert set(get_args(Op)) == FIELDS_OF.keys()
+
+
+A, B = {"op": "acquire", "latch": 3}, {"op": "acquire", "latch": 1, "spread": 8}
+FREE = {"op": "release"}
+
+
+@pytest.mark.parametrize(
+    ("steps", "latches"),
+    [
+        ([A, FREE], [(3, 1)]),
+        ([A, B, FREE, FREE], [(1, 8), (3, 1)]),
+        ([A, B, {**FREE, "latch": 3}, FREE], [(3, 1), (1, 8)]),
+        ([B, {**FREE, "latch": 1}], [(1, 8)]),
+        ([B, {**FREE, "latch": 1, "spread": 2}], [(1, 2)]),
+        ([FREE, A, {**FREE, "latch": 5}], [(0, 1), (5, 1)]),
+    ],
+    ids=["one", "nested", "hand over hand", "spread", "as named", "none taken"],
+)
+def test_release_frees_what_was_taken_last_or_what_it_names(
+    steps: list[dict[str, Any]], latches: list[tuple[int, int]]
+) -> None:
+    """Before, a release that named no latch freed number 0, taken or not."""
+    made = workload_from_fields({**POOL, "classes": [{"name": "reads", "steps": steps}]})
+    assert [(one.latch, one.spread) for one in made.classes[0].steps if one.op == "release"] == latches
+    assert not unused(made)

@@ -150,6 +150,27 @@ def test_disk_that_is_full_when_a_file_is_over_loses_no_older_one_and_leaves_non
     assert all(then == now for file in tmp_path.glob("*.jsonl") for then, now in replayed(file))
 
 
+def test_file_that_cannot_be_renamed_leaves_the_log_where_it_is_read(
+    tuner: Drive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, what followed went into a file that nobody reads, and the next start emptied it."""
+    log = DecisionLog(tmp_path, "db1", largest_bytes=2_000)
+    logged(tuner, log, 3)
+
+    def refuses(path: Path, _target: object) -> None:
+        raise OSError(errno.EDQUOT, "Disk quota exceeded", str(path))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", refuses)
+        logged(tuner, log, 5)
+        assert log.lost_lines == 5
+    logged(tuner, log, 1)
+    assert log.lost_lines == 0
+    assert [line.look for line in read_log(log.path)] == tuner.looks[-1:]
+    assert json.loads(log.path.read_bytes().splitlines()[1])["lost_lines"] == 5
+    log.close()
+
+
 def test_part_of_a_line_is_taken_away_again(tuner: Drive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = DecisionLog(tmp_path, "db1")
     logged(tuner, log, 1)

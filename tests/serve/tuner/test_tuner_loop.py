@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -18,7 +18,7 @@ from poolpilot.env.servers.recorded import RecordedServer
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.tuning.backends import draw
 from poolpilot.env.tuning.target import Target
-from poolpilot.errors import FeatureError, LostServerError, ServerError, SettingError
+from poolpilot.errors import FeatureError, LostServerError, ServerError, SettingError, TupleChangedError
 from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
@@ -62,11 +62,15 @@ class RecordedWayBack:
     """Keeps what is committed; a lost server can be reached at the third attempt."""
 
     committed: list[PoolTuple] = field(default_factory=list)
+    returns: list[PoolTuple] = field(default_factory=list)
     attempts: int = 0
     restarted: bool = False
 
     def commit(self, pool_tuple: PoolTuple) -> None:
         self.committed.append(pool_tuple)
+
+    def return_to(self, pool_tuple: PoolTuple) -> None:
+        self.returns.append(pool_tuple)
 
     def reach_again(self) -> bool:
         self.attempts += 1
@@ -281,6 +285,81 @@ def test_try_is_told_once_it_is_known_what_ended_it(
     assert told == []
     loop.turn()
     assert [each.kept for each in told] == kept
+
+
+def test_what_comes_back_is_noted_before_it_is_in_force(server: FailingServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before, who died right then left a tuple for verified that had just lost, and its keeper set it again."""
+    loop = loop_on(server, PoolTuple(2, 3, 500))
+    way_back = loop.target.way_back
+    assert isinstance(way_back, RecordedWayBack)
+    earlier = loop.memory.verified.with_core((3, 3, 500))
+
+    def taken_back(memory: Memory, look: Look, _rules: Rules) -> tuple[Memory, Decision]:
+        now = memory.but(verified=earlier, expected=earlier, state=State.ROLL_BACK)
+        return now, now.decision(f"{look.in_force} has lost its probation")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("poolpilot.serve.tuner.tuner_loop.decide", taken_back)
+        loop.turn()
+    assert (way_back.returns, way_back.committed) == ([earlier], [])
+    assert server.tuple_in_force() != earlier
+    loop.turn()
+    assert server.tuple_in_force() == earlier
+    assert loop.memory.state is not State.STAND_DOWN
+
+
+def meddled_with(server: SimulatedServer, pool_tuple: PoolTuple) -> Callable[..., Any]:
+    """A window in the course of which somebody sets a tuple."""
+
+    def observed(*_: object) -> NoReturn:
+        server.apply(pool_tuple)
+        raise TupleChangedError("somebody else has set it")
+
+    return observed
+
+
+def test_a_person_who_undoes_a_try_ends_the_tuning(server: FailingServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = loop_on(server, PoolTuple(2, 3, 500))
+    while loop.turn().state is not State.TRY:
+        pass
+    verified = loop.memory.verified
+    monkeypatch.setattr("poolpilot.serve.tuner.tuner_loop.observe", meddled_with(server, verified))
+    assert loop.turn().state is State.STAND_DOWN
+    assert server.tuple_in_force() == loop.memory.verified == verified
+
+
+@pytest.mark.usefixtures("no_pause")
+def test_what_a_keeper_has_brought_back_is_no_persons_change(
+    server: FailingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = loop_on(server, PoolTuple(2, 3, 500))
+    while loop.turn().state is not State.TRY:
+        pass
+    monkeypatch.setattr("poolpilot.serve.tuner.tuner_loop.observe", meddled_with(server, loop.memory.verified))
+    server.fails = {"apply": LostServerError("gone")}
+    while loop.turn().pool_tuple is None:
+        pass
+    assert loop.memory.state is State.WATCH
+
+
+def test_what_went_on_within_a_window_hinders_though_it_is_over(
+    server: FailingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, an ALTER TABLE that ended before its window did was blamed on what was being tried."""
+    loop = loop_on(server, PoolTuple(2, 3, 500))
+    while loop.turn().state is not State.TRY:
+        pass
+    observed = observe
+
+    def disturbed(*arguments: Any) -> Any:
+        seen = observed(*arguments)
+        return replace(seen, window=replace(seen.window, disturbances=("a table is changed", "the pool is stuck: 2")))
+
+    monkeypatch.setattr("poolpilot.serve.tuner.tuner_loop.observe", disturbed)
+    decision = loop.turn()
+    assert decision.reason == "nothing is changed now: a table is changed"
+    assert loop.memory.roll_backs_s == ()
+    assert loop.memory.refusals == ()
 
 
 def test_tuple_that_the_server_refuses_is_not_tried_again(server: FailingServer) -> None:

@@ -16,7 +16,7 @@ from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.tuning.factory import own_target
 from poolpilot.env.tuning.target import Target
 from poolpilot.env.workloads.families import FAMILIES, draw_workload
-from poolpilot.env.workloads.workload_fields import from_fields
+from poolpilot.env.workloads.workload_fields import workload_from_fields
 from poolpilot.errors import SettingError
 from poolpilot.native_pool.workload import Workload
 
@@ -113,7 +113,7 @@ def read_workload(path: Path) -> Workload:
         SettingError: The file is missing or no workload; the sentence names the field.
     """
     try:
-        return from_fields(Workload, json.loads(path.read_bytes()))
+        return workload_from_fields(json.loads(path.read_bytes()))
     except OSError as error:
         raise SettingError(f"cannot read {path}: {error.strerror}") from error
     except (SettingError, ValueError, RecursionError) as error:

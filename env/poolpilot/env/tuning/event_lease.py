@@ -69,7 +69,7 @@ class EventLease:
         Raises:
             ServerError: The scheduler is off, or the account may not; the text says what to do.
         """
-        self._verified, self._identity = verified, identity
+        self._verified, self._identity, self._is_written = verified, identity, False
         self._connection_id = self._server.session.connection_id
         self._sees_itself = sees_itself(self._server.session)
         self._server.session.execute(f"SET SESSION wait_timeout = {self._silent_s}")
@@ -96,6 +96,16 @@ class EventLease:
             ServerError: It cannot be noted now; the next tuple that is announced notes both, or is not set.
         """
         self._verified, self._tried = verified, ()
+        self._write()
+
+    def return_to(self, verified: PoolTuple) -> None:
+        """Takes a tuple that need not be in force for the one that comes back; the one before it is still the tuner's.
+
+        Raises:
+            ServerError: As `commit`.
+        """
+        ours = dict.fromkeys((self._verified, *self._tried))
+        self._verified, self._tried = verified, tuple(one for one in ours if one not in (None, verified))[-MOST_TRIED:]
         self._write()
 
     def end(self) -> None:

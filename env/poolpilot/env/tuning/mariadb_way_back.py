@@ -160,8 +160,12 @@ class MariadbWayBack:
 
     def return_to(self, pool_tuple: PoolTuple) -> None:
         """See `WayBack.return_to`."""
-        assert self._journal is not None, "begin first"
+        if self._journal is None:
+            return
         self._journal.return_to(pool_tuple)
+        if self._lease is not None:
+            with suppress(ServerError):  # see `commit`
+                self._lease.return_to(pool_tuple)
 
     def reach_again(self) -> bool:
         """See `WayBack.reach_again`; that it was restarted is told once it is reached, however often that fails.
@@ -181,10 +185,20 @@ class MariadbWayBack:
             self._journal.commit(in_force)
         elif not self._journal.path.exists():  # a keeper has taken us for dead meanwhile
             self._journal.renew()
-        if self._lease is not None:
-            self._lease.hold(self._journal.first, identity)
+        self._hold_again(self._journal.first, identity)
         restarted, self._restarted = self._restarted, False
         return restarted
+
+    def _hold_again(self, first: PoolTuple, identity: ServerIdentity) -> None:
+        """Goes on with the lease; where that cannot be, nothing new is set, but what is verified may come back."""
+        if self._lease is None:
+            return
+        try:
+            self._lease.hold(first, identity)
+        except LostServerError:
+            raise
+        except ServerError:
+            return
 
     def bring_back(self, say: Say) -> str:
         """See `WayBack.bring_back`."""
@@ -257,7 +271,11 @@ class MariadbWayBack:
         if not ServerIdentity.read(session).restarted_since(journal.server):  # else the number may be another's by now
             with suppress(ServerError):
                 session.execute(f"KILL {self._connection_id}")
-        lock(session, OLD_CONNECTION_GONE_WITHIN_S)
+        try:
+            lock(session, OLD_CONNECTION_GONE_WITHIN_S)
+        except ServerError:
+            session.close()  # what another tuner has set is not to be set back over a connection without the lock
+            raise
         self._connection_id = session.connection_id
 
 

@@ -37,7 +37,7 @@ class WayBack(Protocol):
         """
 
     def return_to(self, pool_tuple: PoolTuple) -> None:
-        """Takes a tuple that need not be in force for the one that comes back at the end.
+        """Takes a tuple that need not be in force for the one that comes back; nothing where nothing had begun.
 
         Raises:
             JournalError: That cannot be noted; it comes back all the same, unless this process dies before.

@@ -19,6 +19,9 @@ STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 MOST_WHOLE = 2**31 - 1
 """Largest whole number of a workload, but for its seed: the pools count in as many bits."""
 
+LATCH = ("latch", "spread")
+"""Fields of a step that tell a latch."""
+
 MOST_SHOWN = 60
 """Letters of a wrong value that are shown."""
 
@@ -43,6 +46,45 @@ def from_fields(kind: type[Kind], values: object) -> Kind:
     except ValidationError as error:
         raise SettingError(_sentence(kind, values, error.errors()[0])) from error
     return made
+
+
+def workload_from_fields(values: object) -> Workload:
+    """A workload of a pool from the fields of a file; a release that names no latch frees the one taken last.
+
+    Raises:
+        SettingError: As `from_fields`.
+    """
+    return from_fields(Workload, _with_latches(values))
+
+
+def _with_latches(values: object) -> object:
+    """The fields with the latches of all releases; of what is no workload nothing is changed."""
+    if not isinstance(values, Mapping) or not isinstance(values.get("classes"), list):
+        return values
+    return {**values, "classes": [_class_with_latches(one) for one in values["classes"]]}
+
+
+def _class_with_latches(one: object) -> object:
+    if not isinstance(one, Mapping) or not isinstance(one.get("steps"), list):
+        return one
+    taken: list[Mapping[str, Any]] = []
+    steps = []
+    for step in one["steps"]:
+        op = step.get("op") if isinstance(step, Mapping) else None
+        if op == "acquire":
+            taken.append(step)
+        elif op == "release" and (freed := _freed(step, taken)) is not None:
+            taken.remove(freed)
+            step = {**{name: freed[name] for name in LATCH if name in freed}, **step}
+        steps.append(step)
+    return {**one, "steps": steps}
+
+
+def _freed(release: Mapping[str, Any], taken: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The acquire of what is released: the latest one, of the latch that is named where one is."""
+    named = any(name in release for name in LATCH)
+    fitting = (each for each in reversed(taken) if not named or each.get("latch", 0) == release.get("latch", 0))
+    return next(fitting, None)
 
 
 def _sentence(kind: type, values: object, error: Mapping[str, Any]) -> str:
@@ -104,7 +146,7 @@ def _fields_at(kind: type, place: Sequence[int | str]) -> list[str]:
 FIELDS_OF: Mapping[Op, tuple[str, ...]] = {
     "cpu": ("us", "variation"),
     "wait": ("us", "variation", "kind", "reported"),
-    "acquire": ("latch", "spread", "spin_us", "waiter_cost_us"),
+    "acquire": ("latch", "spread", "spin_us", "waiter_cost_us", "reported"),
     "release": ("latch", "spread"),
     "begin": (),
     "commit": (),

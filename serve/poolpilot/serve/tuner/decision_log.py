@@ -118,16 +118,20 @@ class DecisionLog:
         """Gives every file the next number; the fresh one is there before any other is touched."""
         waiting = self.path.with_suffix(".new")
         fresh = os.open(waiting, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+        try:
+            for number in range(self._kept_files, 0, -1):
+                older = self.path.with_suffix(f".{number}.jsonl")
+                if number == self._kept_files:
+                    older.unlink(missing_ok=True)
+                newer = self.path if number == 1 else self.path.with_suffix(f".{number - 1}.jsonl")
+                with suppress(FileNotFoundError):
+                    newer.rename(older)
+            waiting.rename(self.path)
+        except OSError:  # what cannot be renamed now is tried again, and until then nobody writes where nobody reads
+            os.close(fresh)
+            raise
         os.close(self._descriptor)
         self._descriptor = fresh
-        for number in range(self._kept_files, 0, -1):
-            older = self.path.with_suffix(f".{number}.jsonl")
-            if number == self._kept_files:
-                older.unlink(missing_ok=True)
-            newer = self.path if number == 1 else self.path.with_suffix(f".{number - 1}.jsonl")
-            with suppress(FileNotFoundError):
-                newer.rename(older)
-        waiting.rename(self.path)
 
     def _append(self, line: dict[str, Any]) -> None:
         data = f"{json.dumps(line, allow_nan=False)}\n".encode()

@@ -21,7 +21,7 @@ from poolpilot.serve.tuner.clock import Clock, clock_of
 from poolpilot.serve.tuner.decision_log import DecisionLog
 from poolpilot.serve.tuner.known.kept_workloads import KeptWorkloads
 from poolpilot.serve.tuner.known.known_workloads import KnownWorkloads
-from poolpilot.serve.tuner.machine.decide import decide
+from poolpilot.serve.tuner.machine.decide import STUCK, decide
 from poolpilot.serve.tuner.machine.decision import Decision, State
 from poolpilot.serve.tuner.machine.evidence.look import Challenge, Look, Proposal, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
@@ -139,6 +139,9 @@ class TunerLoop:
         if self._has_come_to_rest(before, look):
             self.target.way_back.commit(self.decision.verified)
             self._verified.add(self.decision.verified)
+        elif before.verified != self.decision.verified:  # an earlier tuple is, and comes back next, or should we die
+            self.target.way_back.return_to(self.decision.verified)
+            self._verified.add(self.decision.verified)
         if self.kept is not None and self.memory.known is not before.known:
             self.kept.write(self.memory.known)
         self._tell_of_try(before)
@@ -215,10 +218,11 @@ class TunerLoop:
 
     def _look(self) -> Look:
         try:
-            if self._lost:
+            was_lost = self._lost
+            if was_lost:
                 self._restarted = self.target.way_back.reach_again() or self._restarted
                 self._lost = False
-            look = self._reached(self._restarted)
+            look = self._reached(self._restarted, was_lost=was_lost)
             self._restarted = False
             return look
         except LostServerError as error:
@@ -233,17 +237,18 @@ class TunerLoop:
     def _gone(self, reason: str) -> Look:
         return Look(at_s=self._clock.at_s(), unix_s=self._clock.unix_s(), in_force=None, hindrances=(reason,))
 
-    def _reached(self, restarted: bool) -> Look:
-        refused = None if restarted else self._acted()
-        window = None
-        if refused is None:
-            try:
+    def _reached(self, restarted: bool, *, was_lost: bool) -> Look:
+        window, refused, changed = None, None, False
+        try:
+            refused = None if restarted else self._acted()
+            if refused is None:
                 window = observe(self.target.server, self._window_s()).window
-            except TupleChangedError:
-                window = None
+        except TupleChangedError:  # while it was lost a keeper or a lease may have brought back what is verified
+            changed = not was_lost
         self._seen = in_force = self.target.server.tuple_in_force()
         reading = None if window is None else Reading.of(window, self.target.objective)
-        proposal = None if window is None else self._proposal(window)
+        hindrances = self._hindrances(window)
+        proposal = None if window is None or hindrances else self._proposal(window)
         approval = self.outside.approved()
         return Look(
             at_s=self._clock.at_s(),
@@ -252,13 +257,19 @@ class TunerLoop:
             reading=reading,
             proposal=proposal,
             challenge=self._challenge(proposal),
-            hindrances=self.outside.hindrances(),
+            hindrances=hindrances,
             kill=self.outside.killed(),
             approved=approval.text,
             unread_approval=approval.fault,
             restarted=restarted,
             refused=refused,
+            changed_by_others=changed,
         )
+
+    def _hindrances(self, window: Window | None) -> tuple[str, ...]:
+        """What goes on now, and what went on in the course of the window beside the workload."""
+        during = () if window is None else (each for each in window.disturbances if not each.startswith(STUCK))
+        return tuple(dict.fromkeys((*during, *self.outside.hindrances())))
 
     def _acted(self) -> str | None:
         """Sets what was decided; why the server did not take it, if it did not."""
@@ -271,7 +282,7 @@ class TunerLoop:
                 return None
             self._check(wanted)
             settle(server, server.apply(wanted), self.measurement)
-        except LostServerError:
+        except (LostServerError, TupleChangedError):
             raise
         except (SettingError, ServerError) as error:
             return str(error)

@@ -172,6 +172,16 @@ def test_where_the_server_lists_its_locks_the_holder_is_known() -> None:
     assert "most likely" not in found.sentence
 
 
+def test_of_two_tables_of_one_name_the_one_of_the_waiting_session_is_meant() -> None:
+    """Before, the session that had last used a table of this name in any database could be named, with its KILL."""
+    held = (HeldLock(6, "MDL_SHARED_READ", "other.orders"), HeldLock(HOLDER, "MDL_SHARED_READ", "shop.orders"))
+    waiter = replace(METADATA, schema="shop")
+    sessions = (IDLE, replace(IDLE, number=6, since_s=99.0), waiter)
+    (found,) = diagnose(facts_of(sessions=sessions, locks=Locks(held=held))).of_kind("lock_holder_idle")
+    assert found.sessions == (HOLDER,)
+    assert "most likely" not in found.sentence
+
+
 def test_a_table_that_is_being_changed_is_what_others_wait_for() -> None:
     changes = ListedSession(HOLDER, "dba@ops", "Query", 60.0, "copy to tmp table", "ALTER TABLE orders FORCE", 50)
     diagnosis = diagnose(facts_of(sessions=(changes, waits_for("Waiting for table metadata lock"))))

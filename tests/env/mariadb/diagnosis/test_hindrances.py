@@ -23,7 +23,7 @@ def pool(
 
 
 def busy(text: str, seconds: float = 5.0, state: str = "", number: int = 12) -> tuple[Any, ...]:
-    return (number, "app", "10.0.0.3:51234", "Query", seconds, state, text, 100)
+    return (number, "app", "10.0.0.3:51234", "Query", seconds, state, text, 100, "shop")
 
 
 def server(*sessions: tuple[Any, ...], **population: Any) -> ScriptedSession:

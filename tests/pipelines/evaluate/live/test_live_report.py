@@ -52,6 +52,13 @@ def shown(report: LiveReport) -> str:
     return console.export_text()
 
 
+def test_long_class_that_the_default_starves_says_nothing_of_what_is_kept() -> None:
+    """Before, a choice kept none of it, whatever it gave."""
+    runs = (run("reference", 1.0, 1.0), run("good_2", 0.9, 0.95, class_share={"short": 1.1}))
+    starved = LiveResult("b", "b", runs, ("long",), 0.0, 0.01, None)
+    assert LiveReport([result("a", 1.0), starved]).statistics("good_2")["long_share"] == 0.25
+
+
 def test_classes_are_told_apart_by_how_long_they_are() -> None:
     statistics = LiveReport([result("a", 1.0), result("b", 0.9)]).statistics("good_2")
     assert statistics["p99_ratio_short"] == pytest.approx(2.0)

@@ -84,6 +84,7 @@ def of_mariadb(**values: Any) -> dict[str, Any]:
         (changed(connections=0), "connections"),
         (changed(connections=2.5), "'connections' is 2.5"),
         (changed(rate_per_s="100"), "'rate_per_s' is \"100\""),
+        (changed(rate_per_s=2e6), "'rate_per_s' is 2e.06: it must be 0.001 to 1,000,000"),
         (changed(seed=-1), "'seed' is -1"),
         (changed(classes=[{"name": "all", "steps": [{"op": "sleep", "us": 1.0}]}]), "sleep"),
         (changed(classes=[{"name": "all", "steps": [{"op": "wait", "us": "2000"}]}]), 'us\' is "2000"'),

@@ -314,3 +314,10 @@ def test_what_the_server_shows_beside_its_pool_is_said_where_it_matters(window: 
     assert "a statement waits 3.20 ms for rows that others hold" in said
     assert "for files" not in said
     assert "counted by kind" not in "\n".join(workload_in_words(window, 2))
+
+
+def test_the_next_step_knows_what_was_said_of_the_server(invoke: Callable[..., Any], on: Callable[..., None]) -> None:
+    """Before, a climb by the line that was printed did not know the processors, and abstained where it should try."""
+    on(16)
+    result = invoke("advise", "h=db1", "--cpus", 16, "--min-rows-share", 0.6)
+    assert "poolpilot climb h=db1 --cpus 16 --min-rows-share 0.6 --warm --execute" in result.out.splitlines()

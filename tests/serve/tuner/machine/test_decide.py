@@ -237,6 +237,25 @@ def test_kill_switch_does_not_shorten_an_open_circuit(drive: MakeDrive) -> None:
     assert tuner.at_s - opened_s >= 1000.0
 
 
+def test_kill_switch_lets_a_roll_back_come_to_its_end_with_its_pause(drive: MakeDrive) -> None:
+    """Before, the pause after it and the open circuit were forgotten, and tries went on when the switch was back."""
+    tuner = drive(falling, wanted=FAR, rules=rules(breaker_roll_backs=1, circuit_open_s=1000.0))
+    tuner.until(State.ROLL_BACK)
+    back_s = tuner.at_s
+    decision = tuner.turn(kill=True, in_force=PoolTuple(4, 3, 500), reading=None, refused="no")
+    assert (decision.state, decision.pool_tuple) == (State.ROLL_BACK, HOME)
+    assert tuner.turn(kill=True).state is State.STAND_DOWN
+    tuner.until(State.WATCH, most=1000)
+    assert tuner.at_s - back_s >= 1000.0
+
+
+def test_kill_switch_says_whether_what_is_verified_is_in_force(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR)
+    tuner.until(State.TRY)
+    assert tuner.turn(kill=True).reason.endswith(f"{HOME} comes back")
+    assert tuner.turn(kill=True).reason.endswith(f"{HOME} stays in force")
+
+
 def test_kill_switch_does_not_end_a_stand_down(drive: MakeDrive) -> None:
     tuner = drive(rising, wanted=FAR)
     tuner.turn(in_force=PoolTuple(7, 3, 500), reading=None)
@@ -377,6 +396,17 @@ def test_a_candidate_under_which_nothing_is_completed_is_worse_than_any_other(dr
     assert State.COOL_DOWN in tuner.states()
     assert State.OPEN_CIRCUIT in tuner.states()
     assert len(tried) <= 400 * 5.0 / 600.0 + 1
+
+
+def test_stuck_pool_is_blamed_on_the_candidate_though_something_is_completed(drive: MakeDrive) -> None:
+    """Statements over the extra port, a keeper's among them, do not need the pool."""
+    tuner = drive(rising, wanted=FAR)
+    tuner.until(State.TRY)
+    decision = tuner.turn(hindrances=tuple(stuck(Crowding(4, 4, 9, 2))))
+    assert decision.state is State.ROLL_BACK
+    assert decision.reason.startswith("under (4, 3, 500) the pool is stuck")
+    assert tuner.memory.refuses(PoolTuple(4, 3, 500))
+    assert len(tuner.memory.roll_backs_s) == 1
 
 
 @pytest.mark.parametrize(

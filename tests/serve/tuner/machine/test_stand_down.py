@@ -80,3 +80,51 @@ def test_a_stand_down_for_a_while_is_over_in_time_and_the_circuit_in_its_own(
         tuner.until(State.WATCH, most=1000)
         assert tuner.at_s - opened_s == pytest.approx(1000.0, abs=2.0 * WINDOW_S)
     assert tuner.memory.circuit_open_until_s(tuner.at_s) is None
+
+
+@pytest.mark.parametrize(
+    ("now", "theirs"),
+    [(PoolTuple(4, 3, 100), PoolTuple(2, 3, 100)), (PoolTuple(6, 3, 100), PoolTuple(6, 3, 100))],
+    ids=["another knob", "this one too"],
+)
+def test_what_was_being_tried_does_not_stay_beside_what_a_person_sets(
+    drive: MakeDrive, now: PoolTuple, theirs: PoolTuple
+) -> None:
+    """Before, a size that nobody had verified stayed for good, where only the stall limit was somebody's wish."""
+    tuner = drive(rising, wanted=FAR)
+    tuner.until(State.TRY)
+    decision = tuner.turn(in_force=now, reading=None)
+    assert decision.state is State.STAND_DOWN
+    assert decision.pool_tuple == decision.verified == tuner.memory.home == theirs
+    assert (f"which is {theirs} without what was being tried" in decision.reason) is (now != theirs)
+    assert {each.pool_tuple for each in tuner.run(20)} == {theirs}
+
+
+def test_cleaning_up_that_the_server_refuses_goes_on_and_the_stand_down_too(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR)
+    tuner.until(State.TRY)
+    tuner.turn(in_force=PoolTuple(4, 3, 100), reading=None)
+    for _ in range(3):
+        decision = tuner.turn(in_force=PoolTuple(4, 3, 100), reading=None, refused="no")
+        assert (decision.state, decision.pool_tuple) == (State.STAND_DOWN, PoolTuple(2, 3, 100))
+
+
+@pytest.mark.parametrize("state", [State.TRY, State.VERIFY])
+def test_a_person_who_undoes_a_try_is_heard(drive: MakeDrive, state: State) -> None:
+    """Before, their tuple was taken for one that the server had not set, and the next step was tried at once."""
+    tuner = drive(rising, wanted=FAR)
+    tuner.until(state)
+    verified = tuner.memory.verified
+    decision = tuner.turn(in_force=verified, reading=None, changed_by_others=True)
+    assert (decision.state, decision.pool_tuple) == (State.STAND_DOWN, verified)
+    assert {each.state for each in tuner.run(20)} == {State.STAND_DOWN}
+
+
+def test_a_person_who_sets_the_candidate_themselves_keeps_it(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR)
+    tuner.until(State.TRY)
+    candidate = tuner.decision.pool_tuple
+    while tuner.decision.pool_tuple == candidate:
+        tuner.turn()
+    decision = tuner.turn(in_force=candidate, reading=None, changed_by_others=True)
+    assert (decision.state, decision.pool_tuple) == (State.STAND_DOWN, candidate)

@@ -17,8 +17,11 @@ LONGEST_TEXT = 1000
 OF_THE_SERVER = ("Daemon", "Binlog Dump", "Slave_IO", "Slave_SQL", "Slave_worker")
 """Commands of sessions that no client holds, and that no thread of the pool serves."""
 
-COLUMNS = f"ID, USER, HOST, COMMAND, TIME_MS / 1000, STATE, LEFT(INFO, {LONGEST_TEXT}), QUERY_ID"
+COLUMNS = f"ID, USER, HOST, COMMAND, TIME_MS / 1000, STATE, LEFT(INFO, {LONGEST_TEXT}), QUERY_ID, DB"
 SESSIONS_QUERY = f"SELECT {COLUMNS} FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID()"
+SCHEMA = r"(?:(?:`(?P<quoted>[^`]+)`|(?P<plain>[\w$]+))\s*\.\s*)?"
+"""What may stand before the name of a table."""
+
 GRANT_ON_ALL = re.compile(r"GRANT (?P<privileges>.+?) ON \*\.\* TO ")
 BUSY_QUERY = f"{SESSIONS_QUERY} AND COMMAND <> 'Sleep' AND INFO IS NOT NULL"
 
@@ -35,6 +38,7 @@ class ListedSession:
         state: What its statement does or waits for, in the server's words.
         text: Its statement, cut off; None where it has none. Never to be shown.
         query: Number of its present or last statement; those that began later have greater ones.
+        schema: Its default database; empty where it has none.
     """
 
     number: int
@@ -44,6 +48,7 @@ class ListedSession:
     state: str = ""
     text: str | None = None
     query: int = 0
+    schema: str = ""
 
     @property
     def kind(self) -> str:
@@ -74,6 +79,13 @@ class ListedSession:
     def waits_for_user_lock(self) -> bool:
         """Whether it waits in GET_LOCK."""
         return self.state == USER_LOCK
+
+    def names(self, table: str) -> bool:
+        """Whether its statement spells a table, `schema.table`: with its schema, or without where that is its own."""
+        schema, _, name = table.partition(".")
+        spelled = re.compile(rf"{SCHEMA}`?(?<![\w$]){re.escape(name)}(?![\w$])", re.IGNORECASE)
+        meant = (one["quoted"] or one["plain"] or self.schema or schema for one in spelled.finditer(self.text or ""))
+        return schema.casefold() in map(str.casefold, meant)
 
     @property
     def changes_tables(self) -> bool:
@@ -114,8 +126,9 @@ def read_sessions(session: Session, *, busy: bool = False) -> tuple[ListedSessio
             state=str(state or ""),
             text=None if text is None else str(text),
             query=int(query or 0),
+            schema=str(schema or ""),
         )
-        for number, user, host, command, since_s, state, text, query in session.rows(
+        for number, user, host, command, since_s, state, text, query, schema in session.rows(
             BUSY_QUERY if busy else SESSIONS_QUERY
         )
     )

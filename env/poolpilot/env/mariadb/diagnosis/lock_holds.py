@@ -1,6 +1,5 @@
 """Which sessions hold the locks that others wait for: known where the server lists its locks, else inferred."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -89,8 +88,8 @@ def _definitions(facts: Facts, waiters: Sequence[ListedSession]) -> LockHold:
         granted = [one for one in facts.locks.held if not one.is_wanted and one.table in tables]
         holders = _idle_first(facts, {one.session for one in granted} - numbers)
         if holders:
-            # Of several tables, which texts may name without their schema, or of several holders, whose modes may go
-            # together with what is wanted, it is not known which one.
+            # Of several tables, which texts may name, or of several holders, whose modes may go together with what is
+            # wanted, it is not known which one.
             guessed = len(tables) > 1 or len(holders) > 1
             return _hold("metadata", waiters, holders, next(iter(sorted(tables))), is_inferred=guessed)
     working = tuple(one.number for one in facts.sessions if one.changes_tables and one.number not in numbers)
@@ -117,10 +116,7 @@ def _wanted(held: Sequence[HeldLock], waiters: Sequence[ListedSession]) -> Itera
     if listed:
         yield from listed
         return
-    texts = " ".join(one.text or "" for one in waiters)
-    for table in {one.table for one in held if one.table}:
-        if re.search(rf"\b{re.escape(table.partition('.')[2])}\b", texts, re.IGNORECASE):
-            yield table
+    yield from {one.table for one in held if one.table and any(waiter.names(one.table) for waiter in waiters)}
 
 
 def _all_tables(facts: Facts, waiters: Sequence[ListedSession]) -> LockHold:

@@ -159,7 +159,8 @@ def classes_of(pairs: Sequence[tuple[LiveResult, MethodRun]]) -> dict[str, Any]:
     short = [_log_mean(run.p99_ratio, set(run.p99_ratio) - set(result.long_classes)) for result, run in pairs]
     long = [_log_mean(run.p99_ratio, result.long_classes) for result, run in pairs]
     kept = [
-        min((run.class_share.get(name, 0.0) for name in result.long_classes), default=None) for result, run in pairs
+        min((run.class_share[name] for name in result.long_classes if name in run.class_share), default=None)
+        for result, run in pairs
     ]
     return {
         "p99_ratio_short": _geometric_mean(short),

@@ -16,13 +16,16 @@ from poolpilot.env.lab.sql_workload import LONGEST_CYCLE_S, SqlWorkload
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.env.servers.simulated_measurement import Scenario
-from poolpilot.env.workloads.workload_fields import from_fields, unused
+from poolpilot.env.workloads.workload_fields import from_fields, unused, workload_from_fields
 from poolpilot.errors import SettingError
 from poolpilot.native_pool.simulation import CALIBRATED, Machine
 from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.collect.servers import open_native
 from poolpilot.pipelines.evaluate.lab_stage import lab_stage
 from poolpilot.pipelines.evaluate.stage import Stage
+
+LEAST_RATE, MOST_RATE = 0.001, 1e6
+"""Arrivals a second that a load may offer."""
 
 PATIENCE_S = 0.25
 """Seconds of arrivals that may wait for a connection; a client gives up what cannot be sent, as those of MariaDB do
@@ -138,9 +141,13 @@ def backlog_limit(workload: Workload) -> int | None:
 
 
 def _of_a_pool(values: Mapping[str, Any]) -> Workload:
-    made = from_fields(Workload, values)
+    made = workload_from_fields(values)
     if made.cpus < 1:
         raise SettingError(f"the field 'cpus' is {made.cpus}: it must be at least 1")
+    if made.rate_per_s is not None and not LEAST_RATE <= made.rate_per_s <= MOST_RATE:
+        raise SettingError(
+            f"the field 'rate_per_s' is {made.rate_per_s:g}: it must be {LEAST_RATE:g} to {MOST_RATE:,.0f}"
+        )
     return made
 
 

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 
 from pydantic import Field
@@ -70,9 +71,15 @@ def advise(settings: AdviseSettings, json_path: Path | None) -> None:
     write_json(json_path, advice.as_dict())
 
 
-def in_a_shell(dsn: str, defaults_file: Path | None) -> str:
-    """What names the same server to another command."""
-    return shlex.join([dsn] if defaults_file is None else [dsn, "--defaults-file", str(defaults_file)])
+def in_a_shell(settings: AdviseSettings) -> str:
+    """What names the same server, and says the same of it, to another command."""
+    said = {
+        "--defaults-file": settings.defaults_file,
+        "--cpus": settings.cpus,
+        "--min-rows-share": None if settings.min_rows_share == LEAST_ROWS_SHARE else settings.min_rows_share,
+    }
+    named = ((flag, str(value)) for flag, value in said.items() if value is not None)
+    return shlex.join([settings.dsn, *chain.from_iterable(named)])
 
 
 def look(server: MariadbServer, settings: AdviseSettings) -> Advice:
@@ -95,7 +102,7 @@ def look(server: MariadbServer, settings: AdviseSettings) -> Advice:
         )
     objective = Objective(min_rows_share=settings.min_rows_share)
     prediction = advisor.predict([window], server.knobs, objective)
-    named = in_a_shell(settings.dsn, settings.defaults_file)
+    named = in_a_shell(settings)
     repository = advisor.artefact.repository
     return advice_of(server, window, prediction, repository, named, objective, curves_beside(advisor))
 

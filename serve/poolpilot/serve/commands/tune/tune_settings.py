@@ -26,12 +26,13 @@ from poolpilot.serve.tuner.machine.decision import Mode
 WINDOW_S, MARIADB_WINDOW_S = 1.0, 5.0
 LEAST_WINDOW_S = 0.1
 SETTLE_S, MARIADB_SETTLE_S = 0.2, 1.0
+DISTURBANCES_EVERY_S = 1.0
 
 
 class TuneSettings(RemoteOptions):
     """What the tuner may do, and to which server."""
 
-    model_config = SettingsConfigDict(env_prefix="POOLPILOT_TUNE_")
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_TUNE_", allow_inf_nan=False)
 
     mode: Mode = option(Mode.ADVISE, "observe, advise (sets nothing) or apply.", metavar="NAME")
     seconds: float | None = option(None, "How long it tunes; until it is ended if not given.", low=1.0, metavar="X")
@@ -141,9 +142,10 @@ class TuneSettings(RemoteOptions):
     def opened(self) -> AbstractContextManager[Target]:
         """The server for the duration of a block, with the lease that is asked for; see `TargetOptions.opened`.
 
-        Windows are not to look for disturbances: the tuner does, and what has only changed is told to who asks first.
+        Windows look for disturbances too: what has begun and ended within one is not there any more when it is over.
         """
-        return self._opened(None if self.lease == "none" else self.lease_s, WatchSettings())
+        watch = WatchSettings(disturbances_every_s=DISTURBANCES_EVERY_S, most_replica_lag_s=self.most_replica_lag_s)
+        return self._opened(None if self.lease == "none" else self.lease_s, watch)
 
     def folder(self, server: str) -> Path:
         """Where the decisions about a server are kept, by its own name (`Target.own_name`)."""

@@ -8,7 +8,7 @@ from poolpilot.env.knobs import STEP_FACTOR
 class GuardSettings(BaseModel):
     """What the tuner may do at most, whatever is predicted."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     factor: float = Field(
         default=STEP_FACTOR,
@@ -78,7 +78,7 @@ class GuardSettings(BaseModel):
 class PaceSettings(BaseModel):
     """How long the tuner watches, and how often it compares."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     observe_for_s: float = Field(default=30.0, ge=0.0, description="Seconds of watching before the first try.")
     baseline_windows: int = Field(

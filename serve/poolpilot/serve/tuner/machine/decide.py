@@ -62,10 +62,10 @@ def _decided(memory: Memory, look: Look, rules: Rules) -> Step:
         return memory, memory.decision("the server cannot be reached").model_copy(update={"pool_tuple": None})
     if look.restarted:
         return _restarted(look.in_force, look, memory)
-    if not memory.has_set(look.in_force):
+    if look.changed_by_others or not memory.has_set(look.in_force):
         return _stood_down(look.in_force, look, memory, rules)
     if look.kill:
-        return _killed(look, memory)
+        return _killed(look, memory, rules)
     if memory.trial is not None and _lacks_threads(memory.trial.candidate, memory, rules):
         return _without_threads(memory.trial.candidate, look, memory, rules)
     if look.in_force != memory.expected or look.refused is not None:
@@ -79,9 +79,8 @@ def _as_expected(look: Look, memory: Memory, rules: Rules) -> Step:
         return rolled_back(look, memory, rules)
     if memory.state is State.STAND_DOWN and memory.wait_until_s is None:
         return memory, memory.decision("a person has set the pool: it is left alone")
-    if _stopped_everything(look, memory):
-        said = f"nothing was completed under {memory.expected}, where {memory.verified} has completed requests"
-        return lost_out(said, look, memory, rules, counted=True, further=look.reading)
+    if (stopped := _stopped_everything(look, memory)) is not None:
+        return lost_out(stopped, look, memory, rules, counted=True, further=look.reading)
     if look.hindrances:
         return _hindered("; ".join(look.hindrances), look, memory)
     if look.reading is None or look.reading.throughput_per_s <= 0.0:
@@ -103,15 +102,24 @@ def _without_threads(candidate: PoolTuple, look: Look, memory: Memory, rules: Ru
     )
 
 
-def _stopped_everything(look: Look, memory: Memory) -> bool:
-    """Whether a try has had a window in which nothing was completed; that is no window that nobody filled.
+def _stopped_everything(look: Look, memory: Memory) -> str | None:
+    """What a try has stopped, as a sentence: the pool, or all that was completed; None where it has not.
 
-    What goes on beside it, such as a backup, may stop everything too; that the pool is stuck is no such thing.
+    A window in which nothing was completed is no window that nobody filled. What goes on beside it, such as a backup,
+    may stop everything too; that the pool is stuck is no such thing. Of a stuck pool requests may be completed all the
+    same: those before it was, and what others send over the extra port.
     """
     trial, reading = memory.trial, look.reading
-    tried = trial is not None and memory.expected == trial.candidate
-    beside = any(not each.startswith(STUCK) for each in look.hindrances)
-    return tried and not beside and reading is not None and reading.throughput_per_s <= 0.0
+    if trial is None or memory.expected != trial.candidate:
+        return None
+    stuck = [each for each in look.hindrances if each.startswith(STUCK)]
+    if len(stuck) < len(look.hindrances):
+        return None
+    if stuck:
+        return f"under {memory.expected} {stuck[0]}"
+    if reading is None or reading.throughput_per_s > 0.0:
+        return None
+    return f"nothing was completed under {memory.expected}, where {memory.verified} has completed requests"
 
 
 def _doubted(memory: Memory, look: Look, rules: Rules) -> Memory:
@@ -168,40 +176,61 @@ def _begun_anew(in_force: PoolTuple, look: Look, memory: Memory) -> Memory:
 def _stood_down(in_force: PoolTuple, look: Look, memory: Memory, rules: Rules) -> Step:
     """Somebody has set another tuple: it stays, and is what is verified from now on.
 
-    What was tried when they stepped in is not tried again for a while, and an open circuit goes on afterwards.
+    What was being tried when they stepped in does not stay beside it, is not tried again for a while, and an open
+    circuit goes on afterwards.
     """
     if rules.mode is not Mode.APPLY:
         memory = _begun_anew(in_force, look, memory)
         return memory, memory.decision(f"somebody has set {in_force}")
+    theirs = _theirs(in_force, look, memory)
     seconds = rules.guard.stand_down_s
     until_s = None if seconds is None else look.at_s + seconds
     circuit_ends_s = memory.circuit_open_until_s(look.at_s)
     memory = _without_try(memory, look, rules)
-    memory = _begun_anew(in_force, look, memory).but(
+    memory = _begun_anew(theirs, look, memory).but(
         state=State.STAND_DOWN,
+        lately=None if theirs == in_force else in_force,
         wait_until_s=until_s,
         paused=State.COOL_DOWN if circuit_ends_s is None else State.OPEN_CIRCUIT,
         circuit_ends_s=circuit_ends_s,
         **_wary_of(memory),
     )
     until = "until it is started again" if seconds is None else f"for {seconds:g} s"
-    return memory, memory.decision(f"a person has set {in_force}: the tuner leaves the pool alone {until}")
+    without = "" if theirs == in_force else f", which is {theirs} without what was being tried"
+    return memory, memory.decision(f"a person has set {in_force}{without}: the tuner leaves the pool alone {until}")
 
 
-def _killed(look: Look, memory: Memory) -> Step:
-    """Nothing is set until the switch is back, and no earlier than any other pause ends."""
+def _theirs(in_force: PoolTuple, look: Look, memory: Memory) -> PoolTuple:
+    """What a person has set, with what is verified for each knob that only a try has changed."""
+    ours = memory.lately if look.refused is not None and memory.lately is not None else memory.expected
+    tried, verified = ours.as_dict(), memory.verified.as_dict()
+    now = in_force.as_dict().items()
+    return PoolTuple.from_dict({name: verified[name] if value == tried[name] else value for name, value in now})
+
+
+def _killed(look: Look, memory: Memory, rules: Rules) -> Step:
+    """Nothing new is set until the switch is back, and no earlier than any other pause ends.
+
+    A roll-back comes to its end first, so that the pause after it, or the open circuit, is among these.
+    """
+    if memory.state is State.ROLL_BACK:
+        if look.in_force != memory.expected or look.refused is not None:
+            return _not_taken(look, memory, rules)
+        memory, _ = rolled_back(look, memory, rules)
     memory = abandon(look, memory)
     for_good = memory.state is State.STAND_DOWN and memory.wait_until_s is None
     until_s = None if for_good else max(memory.wait_until_s or 0.0, look.at_s)
     memory = memory.but(state=State.STAND_DOWN, wait_until_s=until_s)
-    return memory, memory.decision(f"a person has thrown the kill switch: {memory.verified} stays in force")
+    stays = "stays in force" if look.in_force == memory.verified else "comes back"
+    return memory, memory.decision(f"a person has thrown the kill switch: {memory.verified} {stays}")
 
 
 def _not_taken(look: Look, memory: Memory, rules: Rules) -> Step:
     """What was decided is not in force: what is verified comes back, and is tried to be set again where it is not."""
     wanted = memory.expected
     if wanted == memory.verified:
-        memory = memory.but(state=State.ROLL_BACK, trial=None, lost_requests=booked(memory))
+        state = State.STAND_DOWN if memory.state is State.STAND_DOWN else State.ROLL_BACK
+        memory = memory.but(state=state, trial=None, lost_requests=booked(memory))
         why = "" if look.refused is None else f": {look.refused}"
         return memory, memory.decision(f"{wanted} is not back in force yet{why}")
     refusal = Refusal(pool_tuple=wanted, until_s=look.at_s + rules.guard.retry_after_s, whatever_runs=True)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -143,8 +143,9 @@ def _kept(found: Mapping[str, float], broken: Mapping[str, tuple[str, ...]]) -> 
 
 
 def _too_few(reference: Window, objective: Objective) -> str | None:
-    """Why nothing can be told of a workload of which next to nothing ends in time."""
-    in_time = objective.in_time_per_s(reference) * reference.duration_s
+    """Why nothing can be told of a workload of which next to nothing that counts ends in time."""
+    weigh = {name: each for name, each in reference.classes.items() if objective.weights.get(name, 1.0) > 0.0}
+    in_time = objective.in_time_per_s(replace(reference, classes=weigh)) * reference.duration_s
     if in_time >= FEWEST:
         return None
     return (

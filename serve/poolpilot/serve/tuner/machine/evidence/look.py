@@ -189,6 +189,7 @@ class Look(BaseModel):
         unread_approval: Why what a person may have approved cannot be read; None where it can be, or there is nothing.
         restarted: Whether the server was started anew, so that its configuration file holds.
         refused: Why the server did not take the tuple that was decided on.
+        changed_by_others: Whether it was noticed that somebody else has set a tuple, be it one of the tuner's own.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -205,3 +206,4 @@ class Look(BaseModel):
     unread_approval: str | None = None
     restarted: bool = False
     refused: str | None = None
+    changed_by_others: bool = False
