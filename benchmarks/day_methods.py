@@ -51,6 +51,9 @@ class NoWayBack:
     def commit(self, pool_tuple: PoolTuple) -> None:
         """Nothing outlives this process."""
 
+    def return_to(self, pool_tuple: PoolTuple) -> None:
+        """Nothing outlives this process."""
+
     def reach_again(self) -> bool:
         """A restarted server is there again."""
         return self.server.reach_again()

@@ -305,7 +305,7 @@ def test_what_comes_back_is_noted_before_it_is_in_force(server: FailingServer, m
     assert server.tuple_in_force() != earlier
     loop.turn()
     assert server.tuple_in_force() == earlier
-    assert loop.memory.state is not State.STAND_DOWN
+    assert way_back.committed == [earlier], "what is in force now is the beginning"
 
 
 def meddled_with(server: SimulatedServer, pool_tuple: PoolTuple) -> Callable[..., Any]:
@@ -360,6 +360,19 @@ def test_what_went_on_within_a_window_hinders_though_it_is_over(
     assert decision.reason == "nothing is changed now: a table is changed"
     assert loop.memory.roll_backs_s == ()
     assert loop.memory.refusals == ()
+
+
+def test_try_whose_window_ends_with_a_stuck_pool_is_told_of_too(server: FailingServer) -> None:
+    told: list[Tried] = []
+    goes_on: list[str] = []
+    outside = Outside(hindrances=lambda: tuple(goes_on))
+    loop = loop_on(server, PoolTuple(2, 3, 500), outside=outside, on_tried=told.append)
+    while loop.turn().state is not State.TRY:
+        pass
+    goes_on.append("the pool is stuck: 9 requests queue")
+    candidate = loop.decision.pool_tuple
+    loop.turn()
+    assert [(each.after.pool_tuple, each.kept) for each in told] == [(candidate, False)]
 
 
 def test_tuple_that_the_server_refuses_is_not_tried_again(server: FailingServer) -> None:

@@ -7,7 +7,7 @@ OBSERVER = """\
 -- A new account is locked until it has a password. Choose one, and write it under [client], beside user and socket or
 -- host, into a file of mode 0600:
 --   ALTER USER {tuner} IDENTIFIED BY '...' ACCOUNT UNLOCK;
-CREATE USER IF NOT EXISTS {tuner} WITH MAX_USER_CONNECTIONS 3 ACCOUNT LOCK;
+CREATE USER IF NOT EXISTS {tuner} WITH MAX_USER_CONNECTIONS 6 ACCOUNT LOCK;
 GRANT USAGE ON *.* TO {tuner};
 -- For wait events too, where performance_schema is on:
 --   GRANT SELECT ON performance_schema.events_waits_summary_global_by_event_name TO {tuner};

@@ -106,6 +106,7 @@ class MariadbServer:
         self.population = read_population(self.session)
         self._sampled_s = time.monotonic()
         self._disturbances: tuple[str, ...] = ()
+        self._are_told = True  # by a snapshot
         self._disturbed_s: float | None = None
         self._looked_s = -math.inf
 
@@ -178,6 +179,7 @@ class MariadbServer:
             ServerError: The server did not take it.
         """
         with held():
+            self._ours = None  # where this breaks off, what is in force is nobody else's
             self.actuator.set(self.session, self.tuple_in_force(), pool_tuple)
             if (read := self.tuple_in_force()) != pool_tuple:
                 raise ServerError(f"the server has {read} in force after {pool_tuple} was to be brought back")
@@ -222,6 +224,7 @@ class MariadbServer:
         if self._ours is not None:
             self._refuse_change(self._ours, in_force)
         latencies = self.clients.histograms() if self.clients else {}
+        self._are_told = True
         return Snapshot(
             time_s=self._sampled_s,
             tuple_epoch=self._epoch,
@@ -293,7 +296,9 @@ class MariadbServer:
             return
         self._looked_s = now_s
         if found := hindrances(self.session, self.watch.most_replica_lag_s):
-            self._disturbances, self._disturbed_s = found, now_s
+            earlier = () if self._are_told else self._disturbances
+            self._disturbances, self._disturbed_s = tuple(dict.fromkeys((*earlier, *found))), now_s
+            self._are_told = False
 
     def _learn(self) -> None:
         """Reads what holds of the server for as long as it runs."""

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from poolpilot.env.interrupts import Interrupts
 from poolpilot.env.knobs import KnobSpace
@@ -21,9 +21,9 @@ from poolpilot.serve.tuner.clock import Clock, clock_of
 from poolpilot.serve.tuner.decision_log import DecisionLog
 from poolpilot.serve.tuner.known.kept_workloads import KeptWorkloads
 from poolpilot.serve.tuner.known.known_workloads import KnownWorkloads
-from poolpilot.serve.tuner.machine.decide import STUCK, decide
+from poolpilot.serve.tuner.machine.decide import decide
 from poolpilot.serve.tuner.machine.decision import Decision, State
-from poolpilot.serve.tuner.machine.evidence.look import Challenge, Look, Proposal, Reading
+from poolpilot.serve.tuner.machine.evidence.look import STUCK, Challenge, Look, Proposal, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.outside import Outside
@@ -96,6 +96,7 @@ class TunerLoop:
         self._workload = self.memory.workload
         self._lost = False
         self._restarted = False  # and no decision knows yet
+        self._is_owed = False  # what is verified was not in force yet when it was noted
         self._digest = ""  # of what proposed last, and with it the goal of the steps since
         self._untold: tuple[Tried, int] | None = None  # a try that is over, and the number of its workload
 
@@ -139,9 +140,11 @@ class TunerLoop:
         if self._has_come_to_rest(before, look):
             self.target.way_back.commit(self.decision.verified)
             self._verified.add(self.decision.verified)
+            self._is_owed = False
         elif before.verified != self.decision.verified:  # an earlier tuple is, and comes back next, or should we die
             self.target.way_back.return_to(self.decision.verified)
             self._verified.add(self.decision.verified)
+            self._is_owed = True
         if self.kept is not None and self.memory.known is not before.known:
             self.kept.write(self.memory.known)
         self._tell_of_try(before)
@@ -189,7 +192,7 @@ class TunerLoop:
         """Whether a try is over, or another tuple is what is verified, and that one is in force."""
         changed = before.verified != self.decision.verified
         ended = before.state in MOVING and self.decision.state not in MOVING
-        return (changed or ended) and look.in_force == self.decision.verified
+        return (changed or ended or self._is_owed) and look.in_force == self.decision.verified
 
     def _tell_of_try(self, before: Memory) -> None:
         """Tells of a try once it is known what ended it; where that was another workload, nobody is told."""
@@ -243,12 +246,16 @@ class TunerLoop:
             refused = None if restarted else self._acted()
             if refused is None:
                 window = observe(self.target.server, self._window_s()).window
+            else:  # what is refused is not asked for without a pause
+                self.target.server.run_for(self._window_s())
         except TupleChangedError:  # while it was lost a keeper or a lease may have brought back what is verified
             changed = not was_lost
         self._seen = in_force = self.target.server.tuple_in_force()
         reading = None if window is None else Reading.of(window, self.target.objective)
         hindrances = self._hindrances(window)
-        proposal = None if window is None or hindrances else self._proposal(window)
+        only_stuck = all(each.startswith(STUCK) for each in hindrances)
+        kept = None if window is None or not only_stuck else replace(window, disturbances=())
+        proposal = None if kept is None else self._proposal(kept, ask=not hindrances)
         approval = self.outside.approved()
         return Look(
             at_s=self._clock.at_s(),
@@ -302,7 +309,7 @@ class TunerLoop:
     def _window_s(self) -> float:
         return self.measurement.window_for(self.target.server.tuple_in_force())
 
-    def _proposal(self, window: Window) -> Proposal | None:
+    def _proposal(self, window: Window, *, ask: bool) -> Proposal | None:
         """What the predictor proposes where it is asked; the windows of this workload are kept for it."""
         if self.decision.workload != self._workload:
             self._workload, self._windows, self._firsts = self.decision.workload, [], []
@@ -311,7 +318,7 @@ class TunerLoop:
         self._windows = with_latest(self._windows, window)
         if len(self._windows) > 1:
             self._windows[0] = usual(self._firsts)
-        if not self.decision.ask or window.throughput_per_s <= 0.0:
+        if not ask or not self.decision.ask or window.throughput_per_s <= 0.0:
             return None
         objective = self.target.objective
         try:

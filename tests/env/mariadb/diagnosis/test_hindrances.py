@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.env.mariadb.diagnosis.conftest import ScriptedSession
 
-from poolpilot.env.mariadb.diagnosis.hindrances import hindrances
+from poolpilot.env.mariadb.diagnosis.hindrances import FLIP_TOLD_S, hindrances
 
 LAG = 10.0
 
@@ -71,12 +71,20 @@ def test_a_pool_that_has_all_its_threads_and_whose_groups_wait_is_stuck() -> Non
 
 
 @pytest.mark.parametrize("values", [(0, 1), ("OFF", "ON"), (0, "NO_LOCK")])
-def test_a_flip_of_read_only_is_told_once_and_a_replica_that_stays_so_never(values: tuple[object, object]) -> None:
+def test_a_flip_of_read_only_is_told_for_a_while_and_a_replica_that_stays_so_never(
+    values: tuple[object, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, it was told once, to whoever looked first, and a look between two windows told nobody."""
+    now_s = [100.0]
+    monkeypatch.setattr("poolpilot.env.mariadb.diagnosis.hindrances.time.monotonic", lambda: now_s[0])
     asked = server(read_only=values[0])
     assert hindrances(asked, LAG) == ()
     asked.answers["THREAD_POOL_GROUPS"] = pool(read_only=values[1])
-    (told,) = hindrances(asked, LAG)
-    assert told.startswith("read_only has just been switched on")
+    for later_s in (0.0, FLIP_TOLD_S - 1.0):
+        now_s[0] = 100.0 + later_s
+        (told,) = hindrances(asked, LAG)
+        assert told.startswith("read_only has just been switched on")
+    now_s[0] = 100.0 + FLIP_TOLD_S
     assert hindrances(asked, LAG) == ()
     assert hindrances(server(read_only=values[1]), LAG) == ()
 

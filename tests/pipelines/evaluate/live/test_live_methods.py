@@ -14,7 +14,8 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.tuning.loop import TuningTrace, tune
 from poolpilot.errors import SettingError
-from poolpilot.models.champion import champion_folder, load_champion
+from poolpilot.models.artefact import Artefact
+from poolpilot.models.champion import champion_folder, load_any_machine, load_champion
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.latent.ratios import ratio_names
 from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
@@ -52,6 +53,20 @@ def with_ratios(curves: ResponseCurves) -> ResponseCurves:
 def run(open_method: OpenMethod, cpus: int = 2, noise: float = 0.0) -> TuningTrace:
     with CurveServer(CURVE, cpus=cpus, connections=256, noise=noise) as server:
         return tune(server, open_method(server.knobs, Objective()), Objective(), period_s=0.5, horizon_s=6.0)
+
+
+def test_advise_asks_a_network_of_ones_own_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before, the shipped network for any machine answered of simulated machines, where `predict` asks one's own."""
+    asked: list[Artefact | None] = []
+
+    def recorded(_curves: ResponseCurves, _networks: object, *, any_machine: Artefact | None) -> None:
+        asked.append(any_machine)
+
+    monkeypatch.setattr("poolpilot.pipelines.evaluate.live.live_methods.AdviceByKind", recorded)
+    shipped, own = load_champion(), load_any_machine()  # stands for one that somebody has trained
+    for network in (shipped, own):
+        methods_on(CURVES, [network], MethodSettings(names=("advise",)), 6.0)
+    assert [None if one is None else one.digest for one in asked] == [own.digest, None]
 
 
 @pytest.mark.parametrize("cpus", [1, 6, 96])

@@ -43,6 +43,8 @@ def test_approval_that_cannot_be_read_is_told(drive: MakeDrive) -> None:
 def test_what_a_try_may_ask_for_at_worst_is_stated_before(drive: MakeDrive) -> None:
     tuner = drive(rising, wanted=FAR, rules=rules(approval=True, thread_stack_bytes=299_008))
     tuner.run(30)
-    assert "waits for approval (16 threads and 5 MB of stacks at worst)" in tuner.decision.reason
+    assert "waits for approval (16 threads at work and 5 MB of their stacks at worst)" in tuner.decision.reason
     tuner.turn(approved="4,3,500")
-    assert tuner.decision.reason == "(4, 3, 500) may be tried now (16 threads and 5 MB of stacks at worst)"
+    assert (
+        tuner.decision.reason == "(4, 3, 500) may be tried now (16 threads at work and 5 MB of their stacks at worst)"
+    )

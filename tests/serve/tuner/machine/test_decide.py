@@ -11,7 +11,7 @@ from poolpilot.env.mariadb.diagnosis.hindrances import Crowding, stuck
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.guard.hours import Hours
 from poolpilot.serve.tuner.machine.decide import decide
-from poolpilot.serve.tuner.machine.decision import Mode, State
+from poolpilot.serve.tuner.machine.decision import Decision, Mode, State
 from poolpilot.serve.tuner.machine.evidence.look import Look, Proposal
 
 MakeDrive = Callable[..., Drive]
@@ -398,20 +398,47 @@ def test_a_candidate_under_which_nothing_is_completed_is_worse_than_any_other(dr
     assert len(tried) <= 400 * 5.0 / 600.0 + 1
 
 
+STUCK_POOL = tuple(stuck(Crowding(4, 4, 9, 2)))
+
+
+def stuck_in_a_try(tuner: Drive, share: float) -> Decision:
+    """A window of the candidate at whose end the pool is stuck, with a share of what was completed before."""
+    tuner.until(State.TRY)
+    assert tuner.memory.trial is not None
+    before = tuner.memory.trial.befores[-1]
+    rate = share * before.throughput_per_s
+    reading = before.model_copy(update={"throughput_per_s": rate, "goodput_per_s": rate})
+    return tuner.turn(reading=reading, hindrances=STUCK_POOL)
+
+
 def test_stuck_pool_is_blamed_on_the_candidate_though_something_is_completed(drive: MakeDrive) -> None:
     """Statements over the extra port, a keeper's among them, do not need the pool."""
     tuner = drive(rising, wanted=FAR)
-    tuner.until(State.TRY)
-    decision = tuner.turn(hindrances=tuple(stuck(Crowding(4, 4, 9, 2))))
+    decision = stuck_in_a_try(tuner, 0.1)
     assert decision.state is State.ROLL_BACK
     assert decision.reason.startswith("under (4, 3, 500) the pool is stuck")
     assert tuner.memory.refuses(PoolTuple(4, 3, 500))
+    tuner.turn()
     assert len(tuner.memory.roll_backs_s) == 1
+
+
+def test_pool_that_is_stuck_under_what_is_verified_too_opens_no_circuit(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR)
+    stuck_in_a_try(tuner, 0.1)
+    tuner.turn(hindrances=STUCK_POOL)
+    assert tuner.memory.refuses(PoolTuple(4, 3, 500))
+    assert tuner.memory.roll_backs_s == ()
+
+
+def test_pool_that_stands_for_a_moment_is_no_blame_where_more_is_completed(drive: MakeDrive) -> None:
+    tuner = drive(rising, wanted=FAR)
+    assert stuck_in_a_try(tuner, 1.3).state is State.WATCH
+    assert not tuner.memory.refuses(PoolTuple(4, 3, 500))
 
 
 @pytest.mark.parametrize(
     ("hindrances", "state"),
-    [((), State.ROLL_BACK), (tuple(stuck(Crowding(4, 4, 9, 2))), State.ROLL_BACK), (("a backup runs",), State.WATCH)],
+    [((), State.ROLL_BACK), (STUCK_POOL, State.ROLL_BACK), (("a backup runs",), State.WATCH)],
 )
 def test_what_stops_everything_is_blamed_on_the_candidate_unless_something_else_goes_on(
     drive: MakeDrive, hindrances: tuple[str, ...], state: State

@@ -100,13 +100,20 @@ def test_what_was_being_tried_does_not_stay_beside_what_a_person_sets(
     assert {each.pool_tuple for each in tuner.run(20)} == {theirs}
 
 
-def test_cleaning_up_that_the_server_refuses_goes_on_and_the_stand_down_too(drive: MakeDrive) -> None:
-    tuner = drive(rising, wanted=FAR)
+def test_cleaning_up_that_the_server_refuses_is_given_up_at_once(drive: MakeDrive) -> None:
+    tuner, theirs = drive(rising, wanted=FAR), PoolTuple(4, 3, 100)
     tuner.until(State.TRY)
-    tuner.turn(in_force=PoolTuple(4, 3, 100), reading=None)
-    for _ in range(3):
-        decision = tuner.turn(in_force=PoolTuple(4, 3, 100), reading=None, refused="no")
-        assert (decision.state, decision.pool_tuple) == (State.STAND_DOWN, PoolTuple(2, 3, 100))
+    tuner.turn(in_force=theirs, reading=None)
+    decision = tuner.turn(in_force=theirs, reading=None, refused="no")
+    assert (decision.state, decision.pool_tuple, decision.verified) == (State.STAND_DOWN, theirs, theirs)
+    assert "(2, 3, 100) could not be set" in decision.reason
+    assert {each.pool_tuple for each in tuner.run(5)} == {theirs}
+
+
+def test_nothing_is_cleaned_up_to_what_may_not_be_set(drive: MakeDrive) -> None:
+    tuner, theirs = drive(rising, wanted=FAR, rules=rules(most_oversubscribe=8)), PoolTuple(4, 9, 500)
+    tuner.until(State.TRY)
+    assert tuner.turn(in_force=theirs, reading=None).pool_tuple == theirs
 
 
 @pytest.mark.parametrize("state", [State.TRY, State.VERIFY])

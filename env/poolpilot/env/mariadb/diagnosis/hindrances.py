@@ -3,6 +3,8 @@
 What happens under these says nothing of the pool, and a change might be blamed for it.
 """
 
+import math
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -47,8 +49,12 @@ class Crowding:
         return self.standing_groups > 0 and self.threads >= self.most_threads
 
 
-_read_only_before: WeakKeyDictionary[Session, bool] = WeakKeyDictionary()
-"""What read_only was when a session last looked: only that it changes is a reason to wait, as in a switchover."""
+FLIP_TOLD_S = 10.0
+"""Seconds for which it is told that read_only was switched, whoever has looked in between."""
+
+_read_only_before: WeakKeyDictionary[Session, tuple[bool, float]] = WeakKeyDictionary()
+"""What read_only was when a session last looked, and when it had changed: only that is a reason to wait, as in a
+switchover."""
 
 
 def hindrances(session: Session, most_replica_lag_s: float) -> tuple[str, ...]:
@@ -78,11 +84,12 @@ def hindrances(session: Session, most_replica_lag_s: float) -> tuple[str, ...]:
 
 
 def flips(session: Session, read_only: Any) -> Iterator[str]:
-    """Whether read_only has changed since this session last looked."""
-    now = str(read_only).upper() not in ("0", "OFF")
-    before = _read_only_before.get(session, now)
-    _read_only_before[session] = now
-    if now != before:
+    """Whether read_only has changed between looks of this session, not long ago."""
+    now, at_s = str(read_only).upper() not in ("0", "OFF"), time.monotonic()
+    before, changed_s = _read_only_before.get(session, (now, -math.inf))
+    changed_s = changed_s if now == before else at_s
+    _read_only_before[session] = (now, changed_s)
+    if at_s - changed_s < FLIP_TOLD_S:
         yield f"read_only has just been switched {'on' if now else 'off'}: a switchover may be under way"
 
 

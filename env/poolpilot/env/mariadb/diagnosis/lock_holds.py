@@ -116,7 +116,10 @@ def _wanted(held: Sequence[HeldLock], waiters: Sequence[ListedSession]) -> Itera
     if listed:
         yield from listed
         return
-    yield from {one.table for one in held if one.table and any(waiter.names(one.table) for waiter in waiters)}
+    asking = {(waiter.text, waiter.schema): waiter for waiter in waiters}.values()
+    yield from (
+        table for table in {one.table for one in held if one.table} if any(waiter.names(table) for waiter in asking)
+    )
 
 
 def _all_tables(facts: Facts, waiters: Sequence[ListedSession]) -> LockHold:

@@ -25,7 +25,7 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.models.artefact import Artefact, load
-from poolpilot.models.champion import load_any_machine
+from poolpilot.models.champion import load_any_machine, load_champion
 from poolpilot.models.latent.advice_by_kind import AdviceByKind
 from poolpilot.models.latent.latent_advisor import LatentAdvisor
 from poolpilot.models.latent.latent_bandit import LatentBandit
@@ -175,7 +175,9 @@ class _Workshop:
         return lambda knobs, objective: PredictorController(predictor, knobs, objective, window_s=window_s)
 
     def _advise(self) -> OpenMethod:
-        predictor = AdviceByKind(self.curves, self.networks, any_machine=load_any_machine())
+        shipped = load_champion().digest in [network.digest for network in self.networks]
+        any_machine = load_any_machine() if shipped else None  # one's own network is asked alone
+        predictor = AdviceByKind(self.curves, self.networks, any_machine=any_machine)
         look_s = min(self.settings.look_s, 0.5 * self.budget_s)
         return lambda knobs, objective: PredictorController(predictor, knobs, objective, window_s=look_s)
 

@@ -12,6 +12,7 @@ from poolpilot.env.mariadb.control import NO_EXTRA_PORT
 from poolpilot.env.mariadb.identity import ServerIdentity
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.mariadb.tuner_lock import holder_of
+from poolpilot.env.mariadb.variables import MAX_THREADS
 from poolpilot.env.mariadb.wait_events import WAIT_EVENTS_TABLE
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.event_lease import check_scheduler
@@ -201,6 +202,9 @@ def _worst(settings: TuneSettings, server: MariadbServer) -> AccountTrial:
     threads = asked if envelope.most_threads is None else min(asked, envelope.most_threads)
     memory_mb = threads * int(server.variables["thread_stack"].value) / 2**20
     spans = ", ".join(f"{low}..{high}" for low, high in envelope.ranges)
+    most = server.variables[MAX_THREADS].value
     return AccountTrial(
-        "at worst", f"{threads} threads and {memory_mb:.0f} MB of stacks; size, oversubscribe, limit: {spans}"
+        "at worst",
+        f"{threads} threads at work and {memory_mb:.0f} MB of their stacks, and one for each request that waits, up to "
+        f"{MAX_THREADS} = {most} in all; size, oversubscribe, limit: {spans}",
     )

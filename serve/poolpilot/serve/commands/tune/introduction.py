@@ -19,7 +19,8 @@ def introduction(settings: TuneSettings, target: Target, rules: Rules, folder: P
         limit = worst if rules.envelope.most_threads is None else min(worst, rules.envelope.most_threads)
         lines.append(
             f"It may set sizes {least}..{most}, by a factor of {rules.guard.factor:g} at a time, with {limit} threads "
-            f"at worst{_stacks(rules, limit)}. While the file {folder / KILL_FILE} is there, it sets nothing."
+            f"at work at worst{_stacks(rules, limit)}; who waits has one beside these. "
+            f"While the file {folder / KILL_FILE} is there, it sets nothing."
         )
     if settings.lease == "event":
         lines.append(f"Should this host vanish, the database brings back what is verified within {settings.lease_s} s.")

@@ -15,16 +15,13 @@ from collections.abc import Callable, Mapping
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.machine.decision import Mode, State
-from poolpilot.serve.tuner.machine.evidence.look import Look, Reading
+from poolpilot.serve.tuner.machine.evidence.look import STUCK, Look, Reading
 from poolpilot.serve.tuner.machine.memory import Memory, Refusal
 from poolpilot.serve.tuner.machine.rolling_back import rolled_back
 from poolpilot.serve.tuner.machine.steps import Step
 from poolpilot.serve.tuner.machine.trying import abandon, booked, in_try, in_verify, lost_out
 from poolpilot.serve.tuner.machine.watching import in_hold, in_pause, in_watch
 from poolpilot.serve.tuner.machine.why_not import Rules
-
-STUCK = "the pool is stuck"
-"""Begins the hindrance that a try itself may have brought about."""
 
 WARY_OF = ("refusals", "tries_s", "roll_backs_s", "openings", "half_open_until_s", "opened_again", "taken_back_under")
 """What was tried, taken back and refused: neither a restart nor a person's change makes it harmless."""
@@ -70,7 +67,8 @@ def _decided(memory: Memory, look: Look, rules: Rules) -> Step:
         return _without_threads(memory.trial.candidate, look, memory, rules)
     if look.in_force != memory.expected or look.refused is not None:
         return _not_taken(look, memory, rules)
-    return _as_expected(look, memory.but(lately=None) if look.in_force == memory.verified else memory, rules)
+    back = look.in_force == memory.verified
+    return _as_expected(look, memory.but(lately=None, cleans_up=False) if back else memory, rules)
 
 
 def _as_expected(look: Look, memory: Memory, rules: Rules) -> Step:
@@ -107,7 +105,7 @@ def _stopped_everything(look: Look, memory: Memory) -> str | None:
 
     A window in which nothing was completed is no window that nobody filled. What goes on beside it, such as a backup,
     may stop everything too; that the pool is stuck is no such thing. Of a stuck pool requests may be completed all the
-    same: those before it was, and what others send over the extra port.
+    same: those before it was, and what others send over the extra port; fewer than in the window before it.
     """
     trial, reading = memory.trial, look.reading
     if trial is None or memory.expected != trial.candidate:
@@ -115,7 +113,7 @@ def _stopped_everything(look: Look, memory: Memory) -> str | None:
     stuck = [each for each in look.hindrances if each.startswith(STUCK)]
     if len(stuck) < len(look.hindrances):
         return None
-    if stuck:
+    if stuck and (reading is None or reading.throughput_per_s < trial.befores[-1].throughput_per_s):
         return f"under {memory.expected} {stuck[0]}"
     if reading is None or reading.throughput_per_s > 0.0:
         return None
@@ -182,7 +180,7 @@ def _stood_down(in_force: PoolTuple, look: Look, memory: Memory, rules: Rules) -
     if rules.mode is not Mode.APPLY:
         memory = _begun_anew(in_force, look, memory)
         return memory, memory.decision(f"somebody has set {in_force}")
-    theirs = _theirs(in_force, look, memory)
+    theirs = _theirs(in_force, look, memory, rules)
     seconds = rules.guard.stand_down_s
     until_s = None if seconds is None else look.at_s + seconds
     circuit_ends_s = memory.circuit_open_until_s(look.at_s)
@@ -190,6 +188,7 @@ def _stood_down(in_force: PoolTuple, look: Look, memory: Memory, rules: Rules) -
     memory = _begun_anew(theirs, look, memory).but(
         state=State.STAND_DOWN,
         lately=None if theirs == in_force else in_force,
+        cleans_up=theirs != in_force,
         wait_until_s=until_s,
         paused=State.COOL_DOWN if circuit_ends_s is None else State.OPEN_CIRCUIT,
         circuit_ends_s=circuit_ends_s,
@@ -200,12 +199,13 @@ def _stood_down(in_force: PoolTuple, look: Look, memory: Memory, rules: Rules) -
     return memory, memory.decision(f"a person has set {in_force}{without}: the tuner leaves the pool alone {until}")
 
 
-def _theirs(in_force: PoolTuple, look: Look, memory: Memory) -> PoolTuple:
-    """What a person has set, with what is verified for each knob that only a try has changed."""
+def _theirs(in_force: PoolTuple, look: Look, memory: Memory, rules: Rules) -> PoolTuple:
+    """What a person has set, with what is verified for each knob that only a try has changed, where that may be set."""
     ours = memory.lately if look.refused is not None and memory.lately is not None else memory.expected
     tried, verified = ours.as_dict(), memory.verified.as_dict()
     now = in_force.as_dict().items()
-    return PoolTuple.from_dict({name: verified[name] if value == tried[name] else value for name, value in now})
+    theirs = PoolTuple.from_dict({name: verified[name] if value == tried[name] else value for name, value in now})
+    return theirs if rules.envelope.allows(theirs) else in_force
 
 
 def _killed(look: Look, memory: Memory, rules: Rules) -> Step:
@@ -227,10 +227,12 @@ def _killed(look: Look, memory: Memory, rules: Rules) -> Step:
 
 def _not_taken(look: Look, memory: Memory, rules: Rules) -> Step:
     """What was decided is not in force: what is verified comes back, and is tried to be set again where it is not."""
-    wanted = memory.expected
+    wanted, in_force = memory.expected, look.in_force
+    if memory.cleans_up and in_force is not None:
+        memory = memory.but(home=in_force, verified=in_force, expected=in_force, lately=None, cleans_up=False)
+        return memory, memory.decision(f"{wanted} could not be set: {in_force} stays, which a person has set in part")
     if wanted == memory.verified:
-        state = State.STAND_DOWN if memory.state is State.STAND_DOWN else State.ROLL_BACK
-        memory = memory.but(state=state, trial=None, lost_requests=booked(memory))
+        memory = memory.but(state=State.ROLL_BACK, trial=None, lost_requests=booked(memory))
         why = "" if look.refused is None else f": {look.refused}"
         return memory, memory.decision(f"{wanted} is not back in force yet{why}")
     refusal = Refusal(pool_tuple=wanted, until_s=look.at_s + rules.guard.retry_after_s, whatever_runs=True)

@@ -69,6 +69,7 @@ class Memory(BaseModel):
         state: Where the tuner stands.
         expected: The tuple that should be in force.
         lately: The tuple that was tried last, while it may still be in force; None where it cannot be.
+        cleans_up: Whether what a person has set is coming into force without what was being tried when they set it.
         began_s: When watching this workload began.
         baseline: Latest windows of the verified tuple.
         watched: Latest windows that were watched, whichever workload they were taken for.
@@ -130,6 +131,7 @@ class Memory(BaseModel):
     state: State = State.WATCH
     expected: PoolTuple
     lately: PoolTuple | None = None
+    cleans_up: bool = False
     began_s: float
     baseline: tuple[Reading, ...] = ()
     watched: tuple[Reading, ...] = ()

@@ -7,7 +7,7 @@ from poolpilot.serve.tuner.known.known_workloads import sight_of
 from poolpilot.serve.tuner.machine.another_workload import left_so, watched_anew
 from poolpilot.serve.tuner.machine.decision import State
 from poolpilot.serve.tuner.machine.evidence.aftermath import Aftermath
-from poolpilot.serve.tuner.machine.evidence.look import Look, Reading
+from poolpilot.serve.tuner.machine.evidence.look import STUCK, Look, Reading
 from poolpilot.serve.tuner.machine.evidence.paired_trial import KEPT_SHARE
 from poolpilot.serve.tuner.machine.memory import Memory, Refusal
 from poolpilot.serve.tuner.machine.steps import Step
@@ -77,7 +77,8 @@ def _aftermath(memory: Memory) -> Aftermath | None:
 def rolled_back(look: Look, memory: Memory, rules: Rules) -> Step:
     """Once what is verified is in force again: a while without tries, a long one after several roll-backs.
 
-    Nobody is acquitted by a window in which something else held the server up. A longer pause than this one goes on.
+    Nobody is acquitted by a window in which something else held the server up; by a pool that is stuck under what is
+    verified, too, everybody is. A longer pause than this one goes on.
     """
     blamed, reading, starved_by = memory.blamed, look.reading, memory.starved_by
     opens = memory.half_open and memory.took_back
@@ -88,6 +89,8 @@ def rolled_back(look: Look, memory: Memory, rules: Rules) -> Step:
         if (left := left_so(heard, memory, rules)) is None:
             return _watched_anew(heard, look, memory, rules)
         memory = left
+    elif blamed is not None and look.hindrances and all(each.startswith(STUCK) for each in look.hindrances):
+        memory = memory.but(roll_backs_s=memory.roll_backs_s[:-1])
     if reading is not None:
         seen = (*memory.taken_back_under, sight_of(memory.verified, [reading.ratios]))
         memory = memory.but(taken_back_under=seen[-MOST_SEEN:])

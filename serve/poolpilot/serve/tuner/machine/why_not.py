@@ -127,11 +127,11 @@ def _learning(proposal: Proposal, memory: Memory, rules: Rules) -> str:
 
 
 def at_worst(pool_tuple: PoolTuple, rules: Rules) -> str:
-    """The most that a tuple may ask of the server."""
+    """The most that a tuple may ask of the server for what is at work; who waits has a thread beside these."""
     threads = pool_tuple.active_threads
     if rules.thread_stack_bytes is None:
-        return f"{threads} threads at worst"
-    return f"{threads} threads and {threads * rules.thread_stack_bytes / 2**20:.0f} MB of stacks at worst"
+        return f"{threads} threads at work at worst"
+    return f"{threads} threads at work and {threads * rules.thread_stack_bytes / 2**20:.0f} MB of their stacks at worst"
 
 
 def why_not(candidate: PoolTuple, look: Look, memory: Memory, rules: Rules) -> str | None:

@@ -96,6 +96,10 @@ def _latency_ms(window: Window, tails_ms: Mapping[str, float]) -> float | None:
     return 1e3 * window.time_in_system_s if window.time_in_system_s else None
 
 
+STUCK = "the pool is stuck"
+"""Begins the hindrance that a try itself may have brought about."""
+
+
 class Proposal(BaseModel):
     """What a predictor would set.
 
