@@ -328,11 +328,13 @@ def test_the_holder_of_a_name_is_named(clients: Clients) -> None:
     assert one_of(seen(clients), "lock_holder_idle").sessions == (holder.connection_id,)
 
 
-def test_a_flip_of_read_only_hinders_once(clients: Clients) -> None:
+def test_a_flip_of_read_only_hinders_for_a_while(clients: Clients, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("poolpilot.env.mariadb.diagnosis.hindrances.FLIP_TOLD_S", 1.0)
     assert hindrances(clients.seen_by, LAG_S) == ()
     clients.session("SET GLOBAL read_only = 1")
     try:
         assert any("read_only" in one for one in hindrances(clients.seen_by, LAG_S))
+        time.sleep(1.0)
         assert hindrances(clients.seen_by, LAG_S) == ()
     finally:
         clients.session("SET GLOBAL read_only = 0")
