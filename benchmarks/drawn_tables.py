@@ -47,8 +47,7 @@ def drawn_section() -> str:
         head += capped_line(other, f"the same of seed {BESIDE[name]} ({found})") + parts_lines(other)
     clean = [report, *(other for name, other in beside.items() if name in CLEAN)]
     head += ahead_line(clean, "of the seeds that nothing was chosen by")
-    head += ahead_line([report, *beside.values()], "of all these seeds")
-    return "\n" + "\n".join([head, methods_table(reports), costs_table(reports)]) + "\n"
+    return section(head + ahead_line([report, *beside.values()], "of all these seeds"), reports)
 
 
 def live_section() -> str:
@@ -56,6 +55,11 @@ def live_section() -> str:
     report = read_report(REPORTS / f"{LIVE}.json")
     reports = {"native": report}
     head = counted(reports) + capped_line(report) + parts_lines(report) + ahead_line([report], "of them")
+    return section(head, reports)
+
+
+def section(head: str, reports: Mapping[str, Report]) -> str:
+    """What is said of reports, with the tables of methods and of what they cost."""
     return "\n" + "\n".join([head, methods_table(reports), costs_table(reports)]) + "\n"
 
 

@@ -23,7 +23,7 @@ from poolpilot.serve.tuner.known.kept_workloads import KeptWorkloads
 from poolpilot.serve.tuner.known.known_workloads import KnownWorkloads
 from poolpilot.serve.tuner.machine.decide import decide
 from poolpilot.serve.tuner.machine.decision import Decision, State
-from poolpilot.serve.tuner.machine.evidence.look import STUCK, Challenge, Look, Proposal, Reading
+from poolpilot.serve.tuner.machine.evidence.look import Challenge, Look, Proposal, Reading, beside_the_pool
 from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.outside import Outside
@@ -137,14 +137,7 @@ class TunerLoop:
         if self._has_begun_try(before):
             self.outside.use_up()
         self._keep_caution(self.memory)
-        if self._has_come_to_rest(before, look):
-            self.target.way_back.commit(self.decision.verified)
-            self._verified.add(self.decision.verified)
-            self._is_owed = False
-        elif before.verified != self.decision.verified:  # an earlier tuple is, and comes back next, or should we die
-            self.target.way_back.return_to(self.decision.verified)
-            self._verified.add(self.decision.verified)
-            self._is_owed = True
+        self._note_verified(before, look)
         if self.kept is not None and self.memory.known is not before.known:
             self.kept.write(self.memory.known)
         self._tell_of_try(before)
@@ -187,6 +180,19 @@ class TunerLoop:
         """Whether what was just decided is another try than the one in progress, if there was one."""
         trial = self.memory.trial
         return trial is not None and (before.trial is None or before.trial.candidate != trial.candidate)
+
+    def _note_verified(self, before: Memory, look: Look) -> None:
+        """Notes what is the beginning from now on; one that is not in force yet comes back next, or should we die."""
+        verified = self.decision.verified
+        if self._has_come_to_rest(before, look):
+            self.target.way_back.commit(verified)
+            self._is_owed = False
+        elif before.verified != verified:
+            self.target.way_back.return_to(verified)
+            self._is_owed = True
+        else:
+            return
+        self._verified.add(verified)
 
     def _has_come_to_rest(self, before: Memory, look: Look) -> bool:
         """Whether a try is over, or another tuple is what is verified, and that one is in force."""
@@ -253,8 +259,7 @@ class TunerLoop:
         self._seen = in_force = self.target.server.tuple_in_force()
         reading = None if window is None else Reading.of(window, self.target.objective)
         hindrances = self._hindrances(window)
-        only_stuck = all(each.startswith(STUCK) for each in hindrances)
-        kept = None if window is None or not only_stuck else replace(window, disturbances=())
+        kept = None if window is None or beside_the_pool(hindrances) else replace(window, disturbances=())
         proposal = None if kept is None else self._proposal(kept, ask=not hindrances)
         approval = self.outside.approved()
         return Look(
@@ -275,7 +280,7 @@ class TunerLoop:
 
     def _hindrances(self, window: Window | None) -> tuple[str, ...]:
         """What goes on now, and what went on in the course of the window beside the workload."""
-        during = () if window is None else (each for each in window.disturbances if not each.startswith(STUCK))
+        during = () if window is None else beside_the_pool(window.disturbances)
         return tuple(dict.fromkeys((*during, *self.outside.hindrances())))
 
     def _acted(self) -> str | None:

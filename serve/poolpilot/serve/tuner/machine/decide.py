@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.machine.decision import Mode, State
-from poolpilot.serve.tuner.machine.evidence.look import STUCK, Look, Reading
+from poolpilot.serve.tuner.machine.evidence.look import Look, Reading, beside_the_pool
 from poolpilot.serve.tuner.machine.memory import Memory, Refusal
 from poolpilot.serve.tuner.machine.rolling_back import rolled_back
 from poolpilot.serve.tuner.machine.steps import Step
@@ -110,11 +110,10 @@ def _stopped_everything(look: Look, memory: Memory) -> str | None:
     trial, reading = memory.trial, look.reading
     if trial is None or memory.expected != trial.candidate:
         return None
-    stuck = [each for each in look.hindrances if each.startswith(STUCK)]
-    if len(stuck) < len(look.hindrances):
+    if beside_the_pool(look.hindrances):
         return None
-    if stuck and (reading is None or reading.throughput_per_s < trial.befores[-1].throughput_per_s):
-        return f"under {memory.expected} {stuck[0]}"
+    if look.hindrances and (reading is None or reading.throughput_per_s < trial.befores[-1].throughput_per_s):
+        return f"under {memory.expected} {look.hindrances[0]}"
     if reading is None or reading.throughput_per_s > 0.0:
         return None
     return f"nothing was completed under {memory.expected}, where {memory.verified} has completed requests"

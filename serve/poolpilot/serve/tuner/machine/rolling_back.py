@@ -7,7 +7,7 @@ from poolpilot.serve.tuner.known.known_workloads import sight_of
 from poolpilot.serve.tuner.machine.another_workload import left_so, watched_anew
 from poolpilot.serve.tuner.machine.decision import State
 from poolpilot.serve.tuner.machine.evidence.aftermath import Aftermath
-from poolpilot.serve.tuner.machine.evidence.look import STUCK, Look, Reading
+from poolpilot.serve.tuner.machine.evidence.look import Look, Reading, beside_the_pool
 from poolpilot.serve.tuner.machine.evidence.paired_trial import KEPT_SHARE
 from poolpilot.serve.tuner.machine.memory import Memory, Refusal
 from poolpilot.serve.tuner.machine.steps import Step
@@ -89,7 +89,7 @@ def rolled_back(look: Look, memory: Memory, rules: Rules) -> Step:
         if (left := left_so(heard, memory, rules)) is None:
             return _watched_anew(heard, look, memory, rules)
         memory = left
-    elif blamed is not None and look.hindrances and all(each.startswith(STUCK) for each in look.hindrances):
+    elif blamed is not None and look.hindrances and not beside_the_pool(look.hindrances):
         memory = memory.but(roll_backs_s=memory.roll_backs_s[:-1])
     if reading is not None:
         seen = (*memory.taken_back_under, sight_of(memory.verified, [reading.ratios]))

@@ -1,7 +1,7 @@
 """What the tuner is told each time it decides: what was measured, what is proposed, and what speaks against acting."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -98,6 +98,11 @@ def _latency_ms(window: Window, tails_ms: Mapping[str, float]) -> float | None:
 
 STUCK = "the pool is stuck"
 """Begins the hindrance that a try itself may have brought about."""
+
+
+def beside_the_pool(hindrances: Sequence[str]) -> tuple[str, ...]:
+    """The hindrances that no try can have brought about: all but that the pool is stuck."""
+    return tuple(each for each in hindrances if not each.startswith(STUCK))
 
 
 class Proposal(BaseModel):
