@@ -18,7 +18,7 @@ from poolpilot.pipelines.evaluate.suite.suite_report import KINDS as KINDS_OF_RI
 from poolpilot.pipelines.evaluate.suite.suite_run import ADVICE
 
 REPORT = Path("benchmarks/reports/mariadb_suite.json")
-DRAWS = ("", "second", "second_again", "third", "third_paced", "second_paced")
+DRAWS = ("", "second", "second_again", "third", "third_paced", "second_paced", "first_paced")
 """The draws in the order in which they were read, by the ends of their reports' names: `mariadb_suite_second.json`."""
 
 TEST = "third"
