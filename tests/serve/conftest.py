@@ -1,16 +1,19 @@
 """A predictor that answers what a test tells it to, and a service that runs with it."""
 
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from tests.serve.raw_server import Raw, RawServer
+from tests.tls_identity import Identity
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
@@ -117,6 +120,14 @@ class Service:
     def connect(self) -> socket.socket:
         """Opens a connection over which nothing is sent yet; reading from it fails after half a minute."""
         return socket.create_connection(self.address, timeout=30.0)
+
+
+def trusting(authority: Path, client: Identity | None = None) -> ssl.SSLContext:
+    """What a client of a service trusts, and what it shows."""
+    context = ssl.create_default_context(cafile=str(authority))
+    if client is not None:
+        context.load_cert_chain(client.certificate, client.key)
+    return context
 
 
 @contextmanager

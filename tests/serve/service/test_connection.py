@@ -3,10 +3,13 @@
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from tests.serve.conftest import trusting
+from tests.tls_identity import make_identity
 
 from poolpilot.models.predictor import Predictor
 
@@ -122,6 +125,32 @@ def test_longest_idle_connection_gives_way(serving: Serving, predictor: Predicto
     assert answered(fourth) == b"HTTP/1.1 200 OK"
     assert ended(second), "it was the first to ask"
     assert answered(first) == answered(third) == answered(fourth) == b"HTTP/1.1 200 OK"
+
+
+def test_handshakes_that_never_come_give_way_too(
+    serving: Serving, predictor: Predictor, kept_open: ExitStack, tmp_path: Path
+) -> None:
+    """Before, they were counted once they were over: a host without a token could take every descriptor."""
+    certificate, key = make_identity(tmp_path, "service")
+    service = serving(predictor, tls_certificate=certificate, tls_key=key, connection_limit=3, header_timeout_s=3600)
+    silent = [kept_open.enter_context(service.connect()) for _ in range(6)]
+    assert httpx.get(f"{service.url}/healthz", verify=trusting(certificate)).status_code == 200
+    assert all(ended(each) for each in silent[:4]), "the service itself was asked over one of three"
+
+
+def test_handshakes_that_fail_take_no_place(
+    serving: Serving, predictor: Predictor, kept_open: ExitStack, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    certificate, key = make_identity(tmp_path, "service")
+    service = serving(predictor, tls_certificate=certificate, tls_key=key, connection_limit=2, keep_alive_s=3600)
+    client = kept_open.enter_context(trusting(certificate).wrap_socket(service.connect(), server_hostname="127.0.0.1"))
+    assert answered(client) == b"HTTP/1.1 200 OK"
+    for _ in range(5):
+        with service.connect() as no_tls:
+            no_tls.sendall(HEALTH_CHECK)
+            assert ended(no_tls)
+    assert answered(client) == b"HTTP/1.1 200 OK", "it has not given way"
+    assert "Traceback" not in caplog.text
 
 
 def test_connection_that_is_being_answered_does_not_give_way(

@@ -94,3 +94,17 @@ def test_answer_comes_in_one_piece(serving: Callable[..., Any], predictor: Predi
     with serving(predictor).connect() as connection:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n")
         assert b'"status":"ok"' in connection.recv(65_536)
+
+
+def test_nobody_is_waited_for_once_the_connection_is_gone() -> None:
+    """Before, a timer kept the buffers of every connection that the service had closed for ten seconds more."""
+    taken = Taken()
+
+    async def turns() -> None:
+        transport = GatheredWrites(taken, asyncio.get_running_loop(), 0.01)
+        transport.close()
+        transport.lost()
+        await asyncio.sleep(0.05)
+
+    asyncio.run(turns())
+    assert taken.ended == "closed"

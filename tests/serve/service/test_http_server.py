@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.pipelines.production.conftest import curves_named, files_of
+from tests.serve.conftest import trusting
 from tests.tls_identity import Identity, make_identity
 
 from poolpilot.errors import PoolPilotError, ServerError
@@ -22,7 +23,7 @@ from poolpilot.models.latent.learned_folder import CURVES_FILE
 from poolpilot.models.predictor import Predictor
 from poolpilot.pipelines.production.model_shelf import ModelShelf
 from poolpilot.serve.service.application import create_app
-from poolpilot.serve.service.http_server import check_tls, http_server
+from poolpilot.serve.service.http_server import ServiceServer, check_tls, http_server
 from poolpilot.serve.service.service_settings import ServeSettings
 
 Serving = Callable[..., Any]
@@ -38,20 +39,13 @@ def client_identity(tmp_path: Path) -> Identity:
     return make_identity(tmp_path, "client")
 
 
-def trusting(service: Identity, client: Identity | None = None) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=str(service.certificate))
-    if client is not None:
-        context.load_cert_chain(client.certificate, client.key)
-    return context
-
-
 def test_answers_over_tls_alone(
     serving: Serving, predictor: Predictor, service_identity: Identity, request_values: dict[str, Any]
 ) -> None:
     certificate, key = service_identity
     service = serving(predictor, tls_certificate=certificate, tls_key=key)
     assert service.url.startswith("https:")
-    answer = httpx.post(f"{service.url}/v1/predict", json=request_values, verify=trusting(service_identity))
+    answer = httpx.post(f"{service.url}/v1/predict", json=request_values, verify=trusting(service_identity.certificate))
     assert answer.status_code == 200
     with pytest.raises(httpx.ConnectError):
         httpx.get(f"{service.url}/healthz")  # trusts the authorities of the system alone
@@ -65,11 +59,11 @@ def test_client_shows_a_certificate_where_that_is_asked(
     certificate, key = service_identity
     service = serving(predictor, tls_certificate=certificate, tls_key=key, tls_client_ca=client_identity.certificate)
     url = f"{service.url}/healthz"
-    assert httpx.get(url, verify=trusting(service_identity, client_identity)).status_code == 200
+    assert httpx.get(url, verify=trusting(service_identity.certificate, client_identity)).status_code == 200
     with pytest.raises(httpx.TransportError):
-        httpx.get(url, verify=trusting(service_identity))
+        httpx.get(url, verify=trusting(service_identity.certificate))
     with pytest.raises(httpx.TransportError):
-        httpx.get(url, verify=trusting(service_identity, service_identity))
+        httpx.get(url, verify=trusting(service_identity.certificate, service_identity))
 
 
 def test_handshake_is_not_waited_for(serving: Serving, predictor: Predictor, service_identity: Identity) -> None:
@@ -86,21 +80,21 @@ def test_certificate_is_renewed_and_stays_where_the_new_one_is_of_no_use(
     settings = ServeSettings.load(None, values)
     application = create_app(predictor, settings)
     server = http_server(application, settings)
-    context = server.config.ssl
-    assert context is not None
-    shown = shown_by(context)
+    shown = shown_by(server)
     other = make_identity(tmp_path, "other")
     service_identity.certificate.write_bytes(other.certificate.read_bytes())
     with pytest.raises(PoolPilotError, match="cannot use the certificate"):
         application.state.renewal.run()
-    assert shown_by(context) == shown
+    assert shown_by(server) == shown
     service_identity.key.write_bytes(other.key.read_bytes())
     application.state.renewal.run()
-    assert shown_by(context) == ssl.PEM_cert_to_DER_cert(other.certificate.read_text(encoding="ascii"))
+    assert shown_by(server) == ssl.PEM_cert_to_DER_cert(other.certificate.read_text(encoding="ascii"))
 
 
-def shown_by(context: ssl.SSLContext) -> bytes | None:
+def shown_by(service: ServiceServer) -> bytes | None:
     """The certificate that a client is shown in a handshake in memory."""
+    context = service.config.ssl
+    assert context is not None
     trusting_anybody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     trusting_anybody.check_hostname, trusting_anybody.verify_mode = False, ssl.CERT_NONE
     up, down = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -110,6 +104,25 @@ def shown_by(context: ssl.SSLContext) -> bytes | None:
             with suppress(ssl.SSLWantReadError):
                 side.do_handshake()
     return client.getpeercert(binary_form=True)
+
+
+def test_authorities_of_clients_are_renewed(
+    tmp_path: Path, serving: Serving, predictor: Predictor, service_identity: Identity, client_identity: Identity
+) -> None:
+    """Before, they were read for the check alone: whoever was admitted stayed so, and nobody was added."""
+    authorities, other = tmp_path / "authorities.pem", make_identity(tmp_path, "other")
+    authorities.write_bytes(client_identity.certificate.read_bytes())
+    values = {**service_identity_values(service_identity), "tls_client_ca": authorities}
+    service = serving(predictor, load=lambda: predictor, **values)
+    url = f"{service.url}/v1/model"
+    old, new = (trusting(service_identity.certificate, shown) for shown in (client_identity, other))
+    with pytest.raises(httpx.TransportError):
+        httpx.get(url, verify=new)
+    authorities.write_bytes(other.certificate.read_bytes())
+    assert httpx.post(url, verify=old).status_code == 200
+    assert httpx.get(url, verify=new).status_code == 200
+    with pytest.raises(httpx.TransportError):
+        httpx.get(url, verify=old)
 
 
 def test_files_of_no_use_are_one_sentence(tmp_path: Path, service_identity: Identity) -> None:
@@ -134,8 +147,9 @@ def service_identity_values(identity: Identity) -> dict[str, Path]:
 @pytest.mark.parametrize(
     "sent", [b"\x16\x03\x01\x02\x00\x01\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/1.1\r\n: empty\r\n\r\n"]
 )
-def test_what_is_no_http_is_a_problem(serving: Serving, predictor: Predictor, sent: bytes) -> None:
-    with serving(predictor).connect() as connection:
+def test_what_is_no_http_is_a_problem_that_is_counted(serving: Serving, predictor: Predictor, sent: bytes) -> None:
+    service = serving(predictor)
+    with service.connect() as connection:
         connection.sendall(sent)
         answer = b""
         while received := connection.recv(65_536):
@@ -144,6 +158,9 @@ def test_what_is_no_http_is_a_problem(serving: Serving, predictor: Predictor, se
     assert head.startswith(b"HTTP/1.1 400 ")
     assert b"application/problem+json" in head
     assert b'"bad_http"' in body
+    told = httpx.get(f"{service.url}/metrics").text
+    assert 'poolpilot_refusals_total{reason="bad_http"} 1.0' in told
+    assert 'poolpilot_requests_total{path="other",status="400"} 1.0' in told
 
 
 SERVE = """
@@ -195,6 +212,25 @@ def test_sighup_reads_tokens_and_models_again_and_ends_nothing(tmp_path: Path) -
     assert old not in told + str(process.args)
 
 
+def test_sighup_before_it_serves_ends_nothing(tmp_path: Path) -> None:
+    """Before, a service that was told to load again while it loaded ended, and systemd left it so."""
+    marker = tmp_path / "begun"
+    slow = "import time\nfrom poolpilot.serve.service.predictor_by_kind import PredictorByKind as P\nload = P.load\n"
+    waits = f"P.load = lambda *a: (open({str(marker)!r}, 'w').close(), time.sleep(0.5), load(*a))[2]\n"
+    command = [sys.executable, "-c", slow + waits + SERVE]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while not marker.exists():  # it loads
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGHUP)
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line.startswith("POST "), process.communicate()
+        assert httpx.get(f"{line.split()[1].removesuffix('/v1/predict')}/readyz").status_code == 200
+        process.terminate()
+        process.communicate()
+
+
 def test_model_that_takes_the_place_of_another_is_followed_and_a_broken_one_is_not(tmp_path: Path) -> None:
     shelf = ModelShelf(tmp_path / "learned")
     first, second = (put(shelf, name) for name in ("first", "second"))
@@ -240,7 +276,7 @@ def test_listens_beyond_loopback_with_tokens_and_tls(
     with served("--host", "0.0.0.0", *guarded) as (_, address):
         assert address.startswith("https://0.0.0.0:")
         url = f"{address.replace('0.0.0.0', '127.0.0.1')}/v1/predict"
-        with httpx.Client(verify=trusting(service_identity)) as client:
+        with httpx.Client(verify=trusting(service_identity.certificate)) as client:
             assert client.post(url, json=request_values).status_code == 401
             headers = {"Authorization": f"Bearer {token}"}
             assert client.post(url, json=request_values, headers=headers).status_code == 200

@@ -4,8 +4,9 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from threading import Lock
 from typing import NamedTuple, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from poolpilot.models.latent.belief import Answer, regrets_of_values
 from poolpilot.models.latent.response_curves import ResponseCurves
 
 KEPT_SERVERS = 16
-"""Servers whose placed curves are kept; of the shipped curves those of one are 2 MB."""
+"""Servers of one library whose placed curves are kept; of the shipped curves those of one are 2 MB."""
 
 
 class Columns(NamedTuple):
@@ -113,9 +114,31 @@ class PlacedCurves:
         return Answer(place, value, error)
 
 
-@lru_cache(KEPT_SERVERS)
+_kept: WeakKeyDictionary[ResponseCurves, dict[tuple[int | None, Ranges, float], Columns]] = WeakKeyDictionary()
+_placing = Lock()
+"""Held while what is kept is looked up or added to; not while curves are placed."""
+
+
 def _columns(curves: ResponseCurves, processors: int | None, ranges: Ranges, price_of_thread: float) -> Columns:
-    """Places curves; kept, because a service is asked about the same few servers again and again."""
+    """Placed curves; kept, because a service is asked about the same few servers again and again.
+
+    Only for as long as the library is: one that another has replaced goes with all that was placed of it.
+    """
+    server = processors, ranges, price_of_thread
+    with _placing:
+        found = _kept.setdefault(curves, {}).get(server)
+    if found is not None:
+        return found
+    placed = _placed(curves, *server)
+    with _placing:
+        kept = _kept.setdefault(curves, {})
+        kept[server] = placed
+        if len(kept) > KEPT_SERVERS:
+            del kept[next(iter(kept))]
+    return placed
+
+
+def _placed(curves: ResponseCurves, processors: int | None, ranges: Ranges, price_of_thread: float) -> Columns:
     placed = curves.grid.on(KnobSpace.of_ranges(processors, ranges))
     sizes = np.array([pool_tuple.pool_size for pool_tuple in placed.tuples])
     values = curves.log_worth @ placed.shares.T - price_of_thread * np.log(sizes)

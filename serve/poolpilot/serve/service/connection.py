@@ -1,5 +1,7 @@
 """A connection to the service: headers and reading in time, and when there are too many the longest idle one gives way.
 
+Over TLS it is one from the moment it is accepted: a handshake that never comes takes a descriptor like any other.
+
 uvicorn times out what is idle between two requests, not what never sends its first one whole nor what reads no answer,
 and its only limit on connections makes every answer 503, that of the health check too. The parser is h11, which uvicorn
 brings along.
@@ -15,6 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from poolpilot.serve.service.gathered_writes import GatheredWrites
 from poolpilot.serve.service.refusals.problem import MEDIA_TYPE, Problem
 from poolpilot.serve.service.service_settings import ServeSettings
+from poolpilot.serve.service.watch.service_metrics import OTHER_PATHS, ServiceMetrics
 
 
 class Connection(H11Protocol):
@@ -24,19 +27,34 @@ class Connection(H11Protocol):
         header_timeout_s: Time a client has to send the headers of a request.
         read_timeout_s: Time a client may leave answers unread once they fill the socket, or the connection is closed.
         most: Connections open at once.
+        metrics: Where what is no HTTP is counted; None counts nothing.
     """
 
     header_timeout_s: ClassVar[float]
     read_timeout_s: ClassVar[float]
     most: ClassVar[int]
+    metrics: ClassVar[ServiceMetrics | None] = None
 
     _idle_since_s = 0.0
     _header_timer: asyncio.TimerHandle | None = None
     _unread_timer: asyncio.TimerHandle | None = None
+    _gathered: GatheredWrites | None = None
+
+    def accepted(self, transport: asyncio.Transport) -> None:
+        """Counts from now on, over this transport, though its handshake is still to come."""
+        self.transport = transport
+        self.connections.add(self)
+        self._idle_since_s = self.loop.time()
+        self._make_room()
+
+    def left(self) -> None:
+        """Counts no more: its socket is closed, be it in the middle of the handshake."""
+        self.connections.discard(self)
 
     @override
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(GatheredWrites(transport, self.loop, self.read_timeout_s))
+        self._gathered = GatheredWrites(transport, self.loop, self.read_timeout_s)
+        super().connection_made(self._gathered)
         self._idle_since_s = self.loop.time()
         self._make_room()
         self._watch_headers()
@@ -53,6 +71,9 @@ class Connection(H11Protocol):
             self.transport.close()
             return
         problem = Problem("bad_http", msg)
+        if self.metrics is not None:
+            self.metrics.refused(problem.reason)
+            self.metrics.answered(OTHER_PATHS, problem.status, 0.0)
         headers = [(b"content-type", MEDIA_TYPE.encode()), (b"connection", b"close")]
         answer = h11.Response(status_code=problem.status, headers=headers, reason=problem.status.phrase.encode())
         for event in (answer, h11.Data(data=problem.content()), h11.EndOfMessage()):
@@ -79,6 +100,8 @@ class Connection(H11Protocol):
         self._stop_watching()
         self._stop_waiting()
         super().connection_lost(exc)
+        if self._gathered is not None:
+            self._gathered.lost()
 
     @property
     def _idle(self) -> bool:
@@ -110,19 +133,27 @@ class Connection(H11Protocol):
         """
         if len(self.connections) > self.most:
             ours = [one for one in self.connections if isinstance(one, Connection) and one._may_give_way]
-            min(ours, key=lambda one: (not one.transport.is_closing(), one._idle_since_s)).transport.abort()
+            gives_way = min(ours, key=lambda one: (not one.transport.is_closing(), one._idle_since_s))
+            gives_way.left()  # at once, so that of many that are accepted in one turn each makes room for itself
+            gives_way.transport.abort()
 
     @property
     def _may_give_way(self) -> bool:
         return self._idle or self.transport.is_closing()
 
 
-def connection_class(settings: ServeSettings) -> type[Connection]:
-    """The connections of a service with these settings."""
+def connection_class(settings: ServeSettings, watched_by: ServiceMetrics | None = None) -> type[Connection]:
+    """The connections of a service with these settings.
+
+    Args:
+        settings: The limits.
+        watched_by: Where what is no HTTP is counted; None counts nothing.
+    """
 
     class LimitedConnection(Connection):
         header_timeout_s = settings.header_timeout_s
         read_timeout_s = settings.read_timeout_s
         most = settings.connection_limit
+        metrics = watched_by
 
     return LimitedConnection

@@ -21,6 +21,7 @@ class GatheredWrites(asyncio.Transport):
         self._loop = loop
         self._linger_s = linger_s
         self._held: list[bytes] = []
+        self._lingering: asyncio.TimerHandle | None = None
 
     @override
     def write(self, data: bytes | bytearray | memoryview) -> None:
@@ -31,7 +32,7 @@ class GatheredWrites(asyncio.Transport):
     @override
     def close(self) -> None:
         if not self._transport.is_closing():
-            self._loop.call_later(self._linger_s, self._transport.abort)
+            self._lingering = self._loop.call_later(self._linger_s, self._transport.abort)
         self._hand_on()
         self._transport.close()
 
@@ -39,6 +40,11 @@ class GatheredWrites(asyncio.Transport):
     def abort(self) -> None:
         self._held.clear()
         self._transport.abort()
+
+    def lost(self) -> None:
+        """Waits for no client any more: the connection is gone. A timer that waited would keep its buffers."""
+        if self._lingering is not None:
+            self._lingering.cancel()
 
     @override
     def is_closing(self) -> bool:

@@ -10,13 +10,16 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
 from typing_extensions import override
+from uvicorn.config import create_ssl_context
 
 from poolpilot.errors import PoolPilotError, ServerError
-from poolpilot.serve.service.connection import connection_class
+from poolpilot.serve.service.connection import Connection, connection_class
+from poolpilot.serve.service.handshake import Handshake
 from poolpilot.serve.service.service_settings import ServeSettings
 
 DESCRIPTORS_BESIDE_CONNECTIONS = 64
@@ -49,10 +52,7 @@ class ServiceServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         loop = asyncio.get_running_loop()
         if self.config.ssl is not None:
-            # uvicorn hands no time-out on, and asyncio's own is a minute.
-            loop.create_server = partial(  # type: ignore[method-assign]
-                loop.create_server, ssl_handshake_timeout=self._handshake_timeout_s
-            )
+            loop.create_server = partial(self._over_tls, loop, loop.create_server)  # type: ignore[method-assign]
         if threading.current_thread() is threading.main_thread():
             loop.add_signal_handler(signal.SIGHUP, loop.run_in_executor, None, self._renew_quietly)
         await super().startup(sockets)
@@ -62,6 +62,25 @@ class ServiceServer(uvicorn.Server):
         if threading.current_thread() is threading.main_thread():
             asyncio.get_running_loop().remove_signal_handler(signal.SIGHUP)
         await super().shutdown(sockets)
+
+    async def _over_tls(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        create_server: Callable[..., Any],
+        made: Callable[[], Connection],
+        *,
+        ssl: ssl.SSLContext,
+        **rest: Any,
+    ) -> asyncio.Server:
+        """`create_server` with handshakes that are counted and timed, by whatever certificate is in force then."""
+        assert ssl is self.config.ssl
+
+        def handshake() -> Handshake:
+            assert self.config.ssl is not None
+            return Handshake(loop, made(), self.config.ssl, self._handshake_timeout_s)
+
+        server: asyncio.Server = await create_server(handshake, **rest)
+        return server
 
     def _renew_quietly(self) -> None:
         with suppress(PoolPilotError):  # it is in the log, in the metrics and in GET /v1/model
@@ -76,7 +95,7 @@ def http_server(application: FastAPI, settings: ServeSettings) -> ServiceServer:
     """
     config = uvicorn.Config(
         application,
-        http=connection_class(settings),
+        http=connection_class(settings, application.state.metrics),
         loop="asyncio",  # also where Ray Serve has brought another: limits and time-outs are tested on this one
         ws="none",
         log_config=None,  # uvicorn would close the handlers of whoever embeds it
@@ -100,10 +119,21 @@ def http_server(application: FastAPI, settings: ServeSettings) -> ServiceServer:
 
 
 def _renew_certificate(config: uvicorn.Config, settings: ServeSettings) -> None:
-    """Shows new connections what the files hold now."""
+    """Shows new connections what the files hold now, and admits whom the authorities of now have signed.
+
+    In a context of its own: one that is in use forgets no authority, nor the sessions of whom it has admitted.
+    """
     if config.ssl is not None and settings.tls_certificate is not None:
         check_tls(settings)
-        config.ssl.load_cert_chain(settings.tls_certificate, settings.tls_key)
+        config.ssl = create_ssl_context(
+            settings.tls_certificate,
+            settings.tls_key,
+            None,
+            config.ssl_version,
+            config.ssl_cert_reqs,
+            config.ssl_ca_certs,
+            config.ssl_ciphers,
+        )
 
 
 def check_tls(settings: ServeSettings) -> None:

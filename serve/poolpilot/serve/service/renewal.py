@@ -1,4 +1,4 @@
-"""Loads again what the service was started with: models, tokens, certificate; somebody asked, or SIGHUP came."""
+"""Loads again what the service was started with: models, tokens, the files of TLS; somebody asked, or SIGHUP came."""
 
 import threading
 from collections.abc import Callable, Sequence

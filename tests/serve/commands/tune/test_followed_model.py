@@ -86,6 +86,25 @@ def test_damaged_model_is_told_and_the_one_before_goes_on(
     wait_until(lambda: answers_by(predictor) == SECOND)
 
 
+def test_folder_that_it_may_not_enter_is_told_and_later_models_are_followed(
+    follow: Callable[[float], Predictor], shelf: ModelShelf, told: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, the thread that looks ended with a traceback, and nothing was followed any more."""
+    predictor = follow(0.02)
+
+    def locked(_: Path) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as rights:
+        rights.setattr("poolpilot.models.latent.shipped.holds_learned_model", locked)
+        shelf.promote(SECOND)
+        wait_until(lambda: "Permission denied" in told.getvalue())
+    assert answers_by(predictor) == FIRST
+    shelf.roll_back("worse")
+    shelf.put(FIRST, files_of("first"))
+    wait_until(lambda: "Another model lies" in told.getvalue())
+
+
 def test_nobody_looks_who_was_told_not_to(follow: Callable[[float], Predictor], shelf: ModelShelf) -> None:
     predictor = follow(0.0)
     shelf.promote(SECOND)

@@ -43,9 +43,15 @@ def serve(settings: ServeSettings, _: Path | None = None) -> None:
         ServerError: The address cannot be bound, a file of TLS is of no use, or there are too few descriptors.
     """
     import logging
+    import signal
     import sys
+    import threading
 
     import structlog
+
+    if threading.current_thread() is threading.main_thread():
+        # What it asks for happens anyway: all is loaded from here on. The servers have handlers of their own later.
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
     structlog.configure(
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),

@@ -65,6 +65,12 @@ def _renewed(predictor: FollowedPredictor, settings: TuneSettings, console: Cons
     try:
         predictor.renew()
     except PoolPilotError as error:
-        warn([f"the model before goes on, since that in {settings.model} cannot be taken: {error}"], console)
+        _before_goes_on(str(error), settings, console)
+    except Exception as error:  # such as a folder that it may not enter: whatever it is, later models are followed
+        _before_goes_on(repr(error), settings, console)
     else:
         console.print(f"Another model lies in {settings.model}: it proposes from now on.", soft_wrap=True)
+
+
+def _before_goes_on(reason: str, settings: TuneSettings, console: Console) -> None:
+    warn([f"the model before goes on, since that in {settings.model} cannot be taken: {reason}"], console)
