@@ -2,11 +2,13 @@
 
 __all__ = [
     "ArtefactError",
+    "CountersResetError",
     "DamagedArtefactError",
     "FeatureError",
     "JournalError",
     "LoadError",
     "LostServerError",
+    "NotBroughtBackError",
     "PoolPilotError",
     "RemoteError",
     "ServerError",
@@ -14,6 +16,7 @@ __all__ = [
     "StoreError",
     "TakenFolderError",
     "TakenLabError",
+    "TakenServerError",
     "TupleChangedError",
 ]
 
@@ -52,8 +55,20 @@ class LostServerError(ServerError):
     """The connection to a server broke, or the server was restarted."""
 
 
+class CountersResetError(LostServerError):
+    """What a server counts fell: it was restarted, or somebody has reset its counters."""
+
+
+class TakenServerError(ServerError):
+    """Another tuner is at work on a server."""
+
+
 class TakenLabError(ServerError):
     """Another program uses a test server."""
+
+
+class NotBroughtBackError(ServerError):
+    """What a command found on a server could not be brought back; the text says what is in force."""
 
 
 class TupleChangedError(ServerError):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from poolpilot.errors import LostServerError
+from poolpilot.errors import CountersResetError
 from poolpilot.featurizer.histogram import Histogram
 from poolpilot.featurizer.snapshot import Snapshot
 
@@ -142,7 +142,7 @@ def measures_between(before: Snapshot, after: Snapshot) -> dict[str, float | Non
         quantiles and variation of a histogram without observations in the window.
 
     Raises:
-        LostServerError: A counter of a pool fell, so the server started anew between the snapshots.
+        CountersResetError: A counter of a pool fell, so the server started anew between the snapshots.
     """
     measures: dict[str, float | None] = {"duration_s": float(after.time_s - before.time_s)}
     for name in COUNTERS:
@@ -161,7 +161,7 @@ def histogram_rise(name: str, before: Histogram, after: Histogram) -> Histogram:
     """Takes the difference of two cumulative histograms.
 
     Raises:
-        LostServerError: A bucket fell, so the server started anew between the two.
+        CountersResetError: A bucket fell, so the server started anew between the two.
     """
     rise = after - before
     if bool((rise.counts < 0).any()):
@@ -179,8 +179,8 @@ def _rise(name: str, before: float | None, after: float | None) -> float | None:
     return float(after - before)
 
 
-def _fell(what: str) -> LostServerError:
-    return LostServerError(
+def _fell(what: str) -> CountersResetError:
+    return CountersResetError(
         f"{what} fell between two snapshots, so the server was restarted, or its counters were reset: take both again"
     )
 

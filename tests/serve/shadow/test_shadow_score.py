@@ -5,10 +5,11 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from scipy.special import stdtrit
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.commands.tune.account_table import score_line
-from poolpilot.serve.shadow.shadow_score import LEAST_QUESTIONS, LEAST_WORKLOADS, ShadowScore, score_of
+from poolpilot.serve.shadow.shadow_score import LEAST_QUESTIONS, LEAST_WORKLOADS, STUDENT_95, ShadowScore, score_of
 from poolpilot.serve.tuner.decision_log import LoggedDecision
 from poolpilot.serve.tuner.machine.decision import Decision, State
 from poolpilot.serve.tuner.machine.evidence.look import Challenge, Look, Proposal, Reading
@@ -27,10 +28,12 @@ def line(
     challenge: Challenge | None = None,
     champion: PoolTuple = THEIRS,
     at_s: float = 0.0,
+    hindrances: tuple[str, ...] = (),
 ) -> LoggedDecision:
     reading = Reading(goodput_per_s=rate, throughput_per_s=rate, seconds=5.0)
     proposal = None if challenge is None else proposed(champion)
-    look = Look(at_s=at_s, unix_s=0.0, in_force=in_force, reading=reading, proposal=proposal, challenge=challenge)
+    seen = Look(at_s=at_s, unix_s=0.0, in_force=in_force, reading=reading, proposal=proposal, challenge=challenge)
+    look = seen.model_copy(update={"hindrances": hindrances})
     decision = Decision(state=State.HOLD, pool_tuple=in_force, verified=in_force, reason="", workload=workload)
     return LoggedDecision(look, decision)
 
@@ -113,6 +116,36 @@ def test_alike_measured_and_expected_are_counted_apart() -> None:
     assert "6 decisions, of which 2 alike, 1 by what was measured and 3 by the known curves" in score_line(score)
 
 
+def test_challenger_without_answers_agrees_with_nobody() -> None:
+    """Before, one that failed every question counted as equal wherever the champion stayed, and could take over."""
+    none = Challenge(proposal=proposed(HOME).model_copy(update={"abstained": True}), failed=True)
+    score = score_of([line(number, challenge=none, champion=HOME) for number in range(6) for _ in range(5)])
+    assert (score.questions, score.failed, score.may_take_over) == ((), 30, False)
+    assert "to 30 the challenger had no answer" in score_line(score)
+
+
+@pytest.mark.parametrize("left_out", [Challenge(proposal=proposed(HOME), failed=True), challenged()])
+def test_few_that_can_be_compared_are_no_sample_of_many_that_cannot(left_out: Challenge) -> None:
+    alike = [line(number, challenge=challenged(0.0, 0.0, THEIRS)) for number in range(6) for _ in range(5)]
+    assert score_of([*alike, *[line(7, challenge=left_out)] * 3]).may_take_over
+    many = score_of([*alike, *[line(7, challenge=left_out)] * 4])
+    assert not many.may_take_over
+    assert "too many to leave out" in many.verdict()
+
+
+def test_windows_that_something_beside_the_pool_has_slowed_are_not_measured_by() -> None:
+    """Before, a backup while one tuple was in force made the other one better."""
+    ours, theirs = line(0, OURS, 1000.0), line(0, THEIRS, 1000.0)
+    slowed = [line(0, THEIRS, 300.0, hindrances=("a backup is running",))] * 9
+    assert score_of([line(0, challenge=challenged()), ours, theirs, *slowed]).mean == pytest.approx(0.0)
+
+
+def test_quantiles_are_never_smaller_than_students() -> None:
+    for degrees in range(1, 60):
+        quantile = STUDENT_95[degrees - 1] if degrees <= len(STUDENT_95) else 2.1
+        assert stdtrit(degrees, 0.975) <= quantile <= stdtrit(degrees, 0.975) + 0.15
+
+
 def test_interval_holds_the_mean_of_workloads() -> None:
     held = 0
     for seed in range(200):
@@ -135,5 +168,5 @@ def test_tuner_that_begins_anew_counts_its_workloads_anew() -> None:
 
 
 def test_empty_log_is_no_score() -> None:
-    assert score_of([]) == ShadowScore((), 0, 0.0, -math.inf, math.inf)
+    assert score_of([]) == ShadowScore((), 0, 0, 0.0, -math.inf, math.inf)
     assert score_of([]).as_dict()["low"] is None

@@ -18,7 +18,14 @@ from poolpilot.env.servers.recorded import RecordedServer
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.tuning.backends import draw
 from poolpilot.env.tuning.target import Target
-from poolpilot.errors import FeatureError, LostServerError, ServerError, SettingError, TupleChangedError
+from poolpilot.errors import (
+    CountersResetError,
+    FeatureError,
+    LostServerError,
+    ServerError,
+    SettingError,
+    TupleChangedError,
+)
 from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
@@ -206,6 +213,21 @@ def test_lost_server_is_reached_again_and_what_was_tried_is_taken_back(
     assert way_back.attempts == 3
     loop.turn()
     assert server.tuple_in_force() == loop.memory.verified
+
+
+def test_counters_that_somebody_resets_cost_a_window_and_no_server(server: FailingServer) -> None:
+    """Before, FLUSH THREAD_POOL_STATS was taken for a lost server, and what was tried was refused for an hour."""
+    loop = loop_on(server, PoolTuple(4, 3, 500))
+    while loop.turn().state is not State.TRY:
+        pass
+    server.fails = {"snapshot": CountersResetError("counter 'stalls' (9 to 1) fell between two snapshots")}
+    decision = loop.turn()
+    assert "fell between two snapshots" in decision.reason
+    way_back = loop.target.way_back
+    assert isinstance(way_back, RecordedWayBack)
+    assert way_back.attempts == 0, "the connection is not opened again"
+    loop.run(loop._clock.at_s() + 1000.0)
+    assert loop.memory.verified == PoolTuple(4, 3, 500)
 
 
 @pytest.mark.usefixtures("no_pause")

@@ -5,7 +5,7 @@ who must know looks whether its holder is a session of the tuner's own account, 
 """
 
 from poolpilot.env.mariadb.session import Session
-from poolpilot.errors import ServerError
+from poolpilot.errors import TakenServerError
 
 LOCK = "poolpilot"
 """Name of the lock; locks of this kind belong to no database."""
@@ -22,11 +22,11 @@ def lock(session: Session, within_s: float = 0.0) -> None:
         within_s: How long to wait for it.
 
     Raises:
-        ServerError: Another tuner has it; the text says who.
+        TakenServerError: Another tuner has it; the text says who.
     """
     (taken,) = session.row("SELECT GET_LOCK(%s, %s)", (LOCK, within_s))
     if taken != 1:
-        raise ServerError(
+        raise TakenServerError(
             f"another tuner is at work on {session.where}: {holder_of(session) or 'it has just ended'}; two would "
             "spoil each other's windows: wait for its end"
         )

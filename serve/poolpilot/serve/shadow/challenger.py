@@ -47,7 +47,7 @@ class Challenger:
             prediction = self._predictor.predict(windows, limits, objective)
         except PoolPilotError as error:
             failed = Proposal(pool_tuple=in_force, abstained=True, reason=f"the challenger fails: {error}")
-            return Challenge(proposal=failed)
+            return Challenge(proposal=failed, failed=True)
         proposal = Proposal.of(prediction, objective.value(windows[-1]) - objective.value(windows[0]))
         ours, theirs = acted_on(proposal, in_force), acted_on(champion, in_force)
         if ours.core == theirs.core:

@@ -15,7 +15,7 @@ from typing import Any
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.shadow.challenger import acted_on
 from poolpilot.serve.tuner.decision_log import LoggedDecision
-from poolpilot.serve.tuner.machine.evidence.look import Reading
+from poolpilot.serve.tuner.machine.evidence.look import Reading, beside_the_pool
 from poolpilot.serve.tuner.machine.evidence.paired_trial import noise_of
 
 MARGIN = 0.01
@@ -25,8 +25,14 @@ LEAST_WORKLOADS = 5
 LEAST_QUESTIONS = 20
 """Fewer say nothing, however they turn out."""
 
-STUDENT_95 = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13)
-"""Two-sided 95 % quantiles for 1 to 15 degrees of freedom; above them 2.1 at most."""
+MOST_UNANSWERED = 0.1
+"""Of more than this share of questions that it failed, or that nothing can compare, the others are no sample."""
+
+STUDENT_95 = (
+    *(12.71, 4.31, 3.19, 2.78, 2.58, 2.45, 2.37, 2.31, 2.27, 2.23),
+    *(2.21, 2.18, 2.17, 2.15, 2.14, 2.12, 2.11, 2.11),
+)
+"""Two-sided 95 % quantiles for 1 to 18 degrees of freedom, rounded up; above them 2.1 at most."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,7 @@ class ShadowScore:
     Attributes:
         questions: Questions that can be compared.
         unknown: Questions that cannot: neither measured nor known to the curves.
+        failed: Questions to which the challenger had no answer.
         mean: Mean difference over workloads in ln goodput; above 0 the challenger is better.
         low: Lower end of its 95 % interval; minus infinity for a single workload.
         high: Upper end.
@@ -62,6 +69,7 @@ class ShadowScore:
 
     questions: tuple[Compared, ...]
     unknown: int
+    failed: int
     mean: float
     low: float
     high: float
@@ -80,9 +88,14 @@ class ShadowScore:
 
     @property
     def may_take_over(self) -> bool:
-        """Whether it is shown not to be worse by more than the margin, on enough of both."""
+        """Whether it is shown not to be worse by more than the margin, on enough of both and on nearly all."""
         enough = self.workloads >= LEAST_WORKLOADS and len(self.questions) >= LEAST_QUESTIONS
-        return enough and self.low > -MARGIN
+        return enough and self._answered and self.low > -MARGIN
+
+    @property
+    def _answered(self) -> bool:
+        left_out = self.unknown + self.failed
+        return left_out <= MOST_UNANSWERED * (left_out + len(self.questions))
 
     def verdict(self) -> str:
         """What follows, as a sentence."""
@@ -94,6 +107,10 @@ class ShadowScore:
         return f"the challenger may not take over yet: {seen} do not show it; {self._needed()}"
 
     def _needed(self) -> str:
+        if not self._answered:
+            return (
+                f"to {self.failed} more it had no answer, and {self.unknown} cannot be compared: too many to leave out"
+            )
         least = f"at least {LEAST_QUESTIONS} decisions in {LEAST_WORKLOADS} workloads are needed"
         if self.workloads < LEAST_WORKLOADS or len(self.questions) < LEAST_QUESTIONS:
             return least
@@ -109,6 +126,7 @@ class ShadowScore:
             "workloads": self.workloads,
             **self.counts,
             "unknown": self.unknown,
+            "failed": self.failed,
             "mean": self.mean,
             "low": self.low if math.isfinite(self.low) else None,
             "high": self.high if math.isfinite(self.high) else None,
@@ -126,14 +144,19 @@ def score_of(lines: Iterable[LoggedDecision]) -> ShadowScore:
     for line in lines:
         if last is not None and _begins(last, line):
             workload += 1
-        if line.look.reading is not None and line.look.in_force is not None:
+        if (
+            line.look.reading is not None
+            and line.look.in_force is not None
+            and not beside_the_pool(line.look.hindrances)
+        ):
             seen[workload, line.look.in_force].append(line.look.reading)
         if line.look.proposal is not None and line.look.challenge is not None:
             asked.append((workload, line))
         last = line
-    compared = [_compared(number, line, seen) for number, line in asked]
+    answered = [(number, line) for number, line in asked if line.look.challenge and not line.look.challenge.failed]
+    compared = [_compared(number, line, seen) for number, line in answered]
     known = tuple(each for each in compared if each is not None)
-    return ShadowScore(known, len(compared) - len(known), *_interval(known))
+    return ShadowScore(known, len(compared) - len(known), len(asked) - len(answered), *_interval(known))
 
 
 def _begins(last: LoggedDecision, line: LoggedDecision) -> bool:

@@ -11,7 +11,14 @@ from poolpilot.env.measurement.settling import settle
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import WindowSource
 from poolpilot.env.tuning.target import Target
-from poolpilot.errors import LostServerError, PoolPilotError, ServerError, SettingError, TupleChangedError
+from poolpilot.errors import (
+    CountersResetError,
+    LostServerError,
+    PoolPilotError,
+    ServerError,
+    SettingError,
+    TupleChangedError,
+)
 from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
@@ -248,6 +255,7 @@ class TunerLoop:
 
     def _reached(self, restarted: bool, *, was_lost: bool) -> Look:
         window, refused, changed = None, None, False
+        reset: tuple[str, ...] = ()
         try:
             refused = None if restarted else self._acted()
             if refused is None:
@@ -256,9 +264,11 @@ class TunerLoop:
                 self.target.server.run_for(self._window_s())
         except TupleChangedError:  # while it was lost a keeper or a lease may have brought back what is verified
             changed = not was_lost
+        except CountersResetError as error:  # over a connection that no restart has ended
+            reset = (str(error),)
         self._seen = in_force = self.target.server.tuple_in_force()
         reading = None if window is None else Reading.of(window, self.target.objective)
-        hindrances = self._hindrances(window)
+        hindrances = (*reset, *self._hindrances(window))
         kept = None if window is None or beside_the_pool(hindrances) else replace(window, disturbances=())
         proposal = None if kept is None else self._proposal(kept, ask=not hindrances)
         approval = self.outside.approved()

@@ -6,7 +6,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from poolpilot.env.mariadb.counters import Population, read_population
-from poolpilot.env.mariadb.diagnosis.listed_session import ListedSession, read_sessions, sees_all
+from poolpilot.env.mariadb.diagnosis.listed_session import (
+    ListedSession,
+    hidden_sessions,
+    quoted_account,
+    read_sessions,
+)
 from poolpilot.env.mariadb.diagnosis.lock_reading import Locks, OpenTransaction, read_locks, read_user_locks
 from poolpilot.env.mariadb.diagnosis.pool_reading import PoolReading, QueuedRequest, read_pool
 from poolpilot.env.mariadb.diagnosis.replica_status import (
@@ -182,16 +187,11 @@ def _sampled(session: Session, seconds: float) -> Iterator[Population]:
 
 
 def _hidden(session: Session, has_process: bool, sees_replicas: bool) -> Iterator[str]:
-    (account,) = session.row("SELECT CONCAT('`', REPLACE(CURRENT_USER(), '@', '`@`'), '`')")
-    if not sees_all(session):
-        yield (
-            "other accounts' sessions, transactions and locks cannot be seen without PROCESS: "
-            f"GRANT PROCESS ON *.* TO {account};"
-        )
+    yield from hidden_sessions(session)
     if not sees_replicas:
         yield (
             f"how far replication is behind cannot be seen without {REPLICA_PRIVILEGE}: "
-            f"GRANT {REPLICA_PRIVILEGE} ON *.* TO {account};"
+            f"GRANT {REPLICA_PRIVILEGE} ON *.* TO {quoted_account(session)};"
         )
     if not has_process:
         yield "whether its processors are used up cannot be seen: the server's process is not on this host"

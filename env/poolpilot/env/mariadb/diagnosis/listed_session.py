@@ -143,3 +143,27 @@ def sees_all(session: Session) -> bool:
     granted = [GRANT_ON_ALL.match(str(grant)) for (grant,) in session.rows("SHOW GRANTS")]
     privileges = {one for match in granted if match for one in match["privileges"].split(", ")}
     return bool(privileges & {"PROCESS", "ALL PRIVILEGES"})
+
+
+def hidden_sessions(session: Session) -> tuple[str, ...]:
+    """What an account without PROCESS does not see, and the statement that shows it, as a sentence; else nothing.
+
+    Raises:
+        LostServerError: The server is gone.
+    """
+    if sees_all(session):
+        return ()
+    return (
+        "other accounts' sessions, transactions and locks cannot be seen without PROCESS: "
+        f"GRANT PROCESS ON *.* TO {quoted_account(session)};",
+    )
+
+
+def quoted_account(session: Session) -> str:
+    """The account of a session, as a statement names it.
+
+    Raises:
+        LostServerError: The server is gone.
+    """
+    (account,) = session.row("SELECT CONCAT('`', REPLACE(CURRENT_USER(), '@', '`@`'), '`')")
+    return str(account)

@@ -35,6 +35,8 @@ def account_table(account: TuningAccount) -> Table:
 
 def score_line(score: ShadowScore) -> str:
     """How the challenger did, as sentences."""
+    if score.failed and not score.questions:
+        return f"Shadow: no decision can be compared; to {score.failed} the challenger had no answer (see the log)."
     if not score.questions:
         return "Shadow: no decision can be compared; name a challenger by `poolpilot tune --challenger FOLDER`."
     counts = score.counts
@@ -44,7 +46,7 @@ def score_line(score: ShadowScore) -> str:
     return (
         f"Shadow: {_percent(score.mean)} ({ends}) by the challenger; {len(score.questions)} decisions, of which "
         f"{counts['agreed']} alike, {counts['measured']} by what was measured and {counts['expected']} by the known "
-        f"curves; {score.unknown} cannot be compared. So {score.verdict()}."
+        f"curves; {score.unknown} cannot be compared, and to {score.failed} it had no answer. So {score.verdict()}."
     )
 
 

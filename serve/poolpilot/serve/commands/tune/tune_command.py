@@ -19,6 +19,7 @@ from poolpilot.serve.commands.tune.keeper import keep_watch
 from poolpilot.serve.commands.tune.told_of_tries import told_of_tries
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.commands.tune.tuner_parts import (
+    blind_spots,
     caution_for,
     challenger_for,
     outside_of,
@@ -75,7 +76,7 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
     if settings.keeper:
         return keep_watch(settings, console)
     with settings.opened() as target:
-        warn(target.warnings, console)
+        warn((*target.warnings, *blind_spots(target.server)), console)
         rules = rules_for(settings, target.server)
         folder = decisions_folder(settings, target)
         log = DecisionLog(folder, target.name)

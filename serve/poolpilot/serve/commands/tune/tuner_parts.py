@@ -5,6 +5,7 @@ from pathlib import Path
 
 from poolpilot.agent.baselines.static import StaticPredictor
 from poolpilot.env.mariadb.diagnosis.hindrances import hindrances
+from poolpilot.env.mariadb.diagnosis.listed_session import hidden_sessions
 from poolpilot.env.mariadb.variables import MAX_THREADS
 from poolpilot.env.server import Tunable
 from poolpilot.env.servers.mariadb import MariadbServer
@@ -92,6 +93,19 @@ def outside_of(settings: TuneSettings, target: Target, folder: Path) -> Outside:
     if isinstance(server, MariadbServer):
         asks = partial(_hindrances_of, server, settings.most_replica_lag_s)
     return Outside(folder / KILL_FILE, folder / APPROVAL_FILE if settings.approve else None, asks)
+
+
+def blind_spots(server: Tunable) -> tuple[str, ...]:
+    """What a tuner should wait for and cannot see, as sentences.
+
+    Raises:
+        LostServerError: The server is gone.
+    """
+    if not isinstance(server, MariadbServer):
+        return ()
+    return tuple(
+        f"{one} Until then nothing waits for a backup or a change of a table" for one in hidden_sessions(server.session)
+    )
 
 
 def _hindrances_of(server: MariadbServer, most_replica_lag_s: float) -> tuple[str, ...]:

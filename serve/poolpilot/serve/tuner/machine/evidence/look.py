@@ -173,11 +173,13 @@ class Challenge(BaseModel):
         expected: ln goodput of its tuple minus that of the champion's, by the known curves after what was measured so
             far; None where they cannot tell.
         error: Standard error of that.
+        failed: Whether the challenger gave no answer at all, which is none that a champion could agree with.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     proposal: Proposal
+    failed: bool = False
     expected: float | None = Field(default=None, allow_inf_nan=False)
     error: float | None = Field(default=None, ge=0.0, allow_inf_nan=False)
 
