@@ -10,7 +10,7 @@ import pytest
 from poolpilot.env.lab.capacity import at_capacity
 from poolpilot.env.lab.datasets import dataset
 from poolpilot.env.lab.side_job import SideJob
-from poolpilot.env.lab.sql_workload import SqlClass, SqlWorkload
+from poolpilot.env.lab.sql_workload import MOST_CONNECTIONS, SqlClass, SqlWorkload
 from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.servers.mariadb import MariadbServer
@@ -58,6 +58,15 @@ def test_classes_of_one_script_share_a_measurement() -> None:
     (alone,) = opened.workloads
     assert (alone.connections, alone.side, alone.classes[0].capacity_share) == (64, None, 0.0)
     assert opened.closed == 1
+
+
+def test_classes_of_one_script_may_have_more_connections_than_one_class() -> None:
+    """Before, the workload was left out of an evaluation: one class of all these is refused."""
+    opened = Opened()
+    crowds = tuple(SqlClass(name, "ranges", 1000, capacity_share=0.4) for name in ("first", "second"))
+    found = at_capacity(SqlWorkload("w", "f", crowds), opened, 1.0)
+    assert [one.rate_per_s for one in found.classes] == pytest.approx([400.0, 400.0])
+    assert opened.workloads[0].connections == MOST_CONNECTIONS
 
 
 def test_workload_without_shares_opens_nothing() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from poolpilot.env.lab.sql_workload import SqlClass, SqlWorkload
+from poolpilot.env.lab.sql_workload import MOST_CONNECTIONS, SqlClass, SqlWorkload
 from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.errors import ServerError
@@ -16,8 +16,8 @@ def at_capacity(
 ) -> SqlWorkload:
     """The workload with rates in place of shares of the capacity; itself where no class offers a share.
 
-    Classes that send the same script with the same options share one measurement, of all their connections together:
-    that is the capacity of which each of them offers its share.
+    Classes that send the same script with the same options share one measurement, of all their connections together, up
+    to as many as one class may have: that is the capacity of which each of them offers its share.
 
     Args:
         workload: The workload.
@@ -50,7 +50,7 @@ def _capacity_per_s(
     workload: SqlWorkload, wanted: SqlClass, open_server: Callable[[SqlWorkload], MariadbServer], measured_s: float
 ) -> float:
     connections = sum(one.connections for one in workload.classes if _sent(one) == _sent(wanted))
-    alone = SqlClass("alone", wanted.script, connections, options=wanted.options)
+    alone = SqlClass("alone", wanted.script, min(connections, MOST_CONNECTIONS), options=wanted.options)
     with open_server(replace(workload, classes=(alone,), side=None)) as server:
         window = observe(server, measured_s).window
     if window.throughput_per_s <= 0.0:

@@ -48,7 +48,7 @@ class OneLook:
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`. Where neither is sure it abstains as the curves do."""
-        network = self._asked(windows, limits)
+        network = network_for(self.network, self.any_machine, windows, limits)
         told = network.predict(windows, limits, objective)
         if told.abstained or self._may_lose(network, told, windows, limits, objective):
             told = self.advisor.predict(windows, limits, objective)
@@ -68,15 +68,6 @@ class OneLook:
         reasons = (found.reason, *self.advisor.curves.beyond(limits))
         return Prediction(step, windows[-1].pool_tuple, False, reasons, self.rules.digest)
 
-    def _asked(self, windows: Sequence[Window], limits: KnobSpace) -> ScorePredictor:
-        """The network that knows such a machine."""
-        if self.any_machine is None or limits.processors is None:
-            return self.network
-        if windows and windows[-1].server_kind == "simulated":
-            return self.any_machine
-        known = self.network.artefact.card.out_of_distribution.knows_cpus(limits.processors)
-        return self.network if known else self.any_machine
-
     def _may_lose(
         self,
         network: ScorePredictor,
@@ -91,3 +82,21 @@ class OneLook:
         beside = len(windows) > 1
         low = network.prefer(windows, limits, objective).over_in_force.low if beside else told.gain_low
         return low < -self.advisor.settings.max_loss
+
+
+def network_for(
+    network: ScorePredictor, any_machine: ScorePredictor | None, windows: Sequence[Window], limits: KnobSpace
+) -> ScorePredictor:
+    """Which of two networks knows such a machine.
+
+    Args:
+        network: Knows live servers of some numbers of processors.
+        any_machine: Learned from simulated machines of any size: knows these and all other numbers; None for nobody.
+        windows: What was seen.
+        limits: The processors.
+    """
+    if any_machine is None or limits.processors is None:
+        return network
+    if windows and windows[-1].server_kind == "simulated":
+        return any_machine
+    return network if network.artefact.card.out_of_distribution.knows_cpus(limits.processors) else any_machine

@@ -1,7 +1,8 @@
 """A workload with the server it runs on: all that a demonstration or a live evaluation must know of it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
@@ -24,6 +25,7 @@ class Stage:
         remarks: What that file says and nothing goes by, in sentences.
         on_mariadb: Whether its server is a MariaDB, which settles and counts more slowly than a pool of ours.
         in_virtual_time: Whether its server is simulated, so that a further one costs nothing and nothing disturbs it.
+        open_again: Starts one whose draws are none of those of `open_server`; None where no two starts draw alike.
     """
 
     name: str
@@ -38,3 +40,8 @@ class Stage:
     remarks: tuple[str, ...] = ()
     on_mariadb: bool = False
     in_virtual_time: bool = False
+    open_again: Callable[[], PoolServer] | None = None
+
+    def drawn_anew(self) -> Self:
+        """The same with draws of which nobody has seen a window."""
+        return self if self.open_again is None else replace(self, open_server=self.open_again)

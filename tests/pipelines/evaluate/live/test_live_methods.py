@@ -1,6 +1,7 @@
 """Every method of a live evaluation runs on any machine, as one controller each."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -12,6 +13,7 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
+from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.tuning.loop import TuningTrace, tune
 from poolpilot.errors import SettingError
 from poolpilot.models.artefact import Artefact
@@ -19,7 +21,8 @@ from poolpilot.models.champion import champion_folder, load_any_machine, load_ch
 from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.models.latent.ratios import ratio_names
 from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
-from poolpilot.native_pool import SpectralClimber
+from poolpilot.models.predictor import Preference, ScorePredictor
+from poolpilot.native_pool import RequestClass, SpectralClimber, Step, Workload
 from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod, methods_on
 from poolpilot.pipelines.evaluate.live.method_settings import MethodSettings
 from poolpilot.pipelines.evaluate.live.network_by_kind import NetworkByKind
@@ -35,6 +38,7 @@ CURVES = ResponseCurves(
 )
 
 
+READS = RequestClass("reads", (Step("cpu", us=200.0), Step("wait", us=2000.0)))
 QUICK = MethodSettings(tries=(1, 2), search=BayesianSettings(random_rounds=2, candidates=20))
 CURVE = [(1, 100), (16, 1200), (128, 600)]
 
@@ -50,9 +54,10 @@ def with_ratios(curves: ResponseCurves) -> ResponseCurves:
     return ResponseCurves(grid=curves.grid, source=curves.source, curves=listed)
 
 
-def run(open_method: OpenMethod, cpus: int = 2, noise: float = 0.0) -> TuningTrace:
+def run(open_method: OpenMethod, cpus: int = 2, noise: float = 0.0, seed: int = 0) -> TuningTrace:
     with CurveServer(CURVE, cpus=cpus, connections=256, noise=noise) as server:
-        return tune(server, open_method(server.knobs, Objective()), Objective(), period_s=0.5, horizon_s=6.0)
+        controller = open_method(server.knobs, Objective(), seed)
+        return tune(server, controller, Objective(), period_s=0.5, horizon_s=6.0)
 
 
 def test_advise_asks_a_network_of_ones_own_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,6 +107,33 @@ def test_methods_are_deterministic(name: str) -> None:
         run(methods_on(with_ratios(CURVES), [load_champion()], QUICK, 6.0).opened[name], noise=0.05) for _ in range(2)
     )
     assert [step.pool_tuple for step in first.steps] == [step.pool_tuple for step in second.steps]
+
+
+@pytest.mark.parametrize("name", ["random_search", "gp_ucb"])
+def test_searches_draw_other_tuples_under_another_seed(name: str) -> None:
+    """Before, they tried the same tuples in the same order under every workload."""
+    opened = methods_on(with_ratios(CURVES), [load_champion()], QUICK, 6.0).opened[name]
+    first, second = ([step.pool_tuple for step in run(opened, seed=seed).steps] for seed in (1, 2))
+    assert first != second
+
+
+@pytest.mark.parametrize("name", ["one_shot", "refiner_1", "warm_network"])
+def test_networks_ask_the_one_for_any_machine_where_their_own_does_not_know_it(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, they abstained on simulated machines of every size, where `advise` asks a network."""
+    asked: list[str] = []
+    predict = ScorePredictor.prefer
+
+    def recorded(self: ScorePredictor, *given: Any) -> Preference:
+        asked.append(self.artefact.digest)
+        return predict(self, *given)
+
+    monkeypatch.setattr(ScorePredictor, "prefer", recorded)
+    opened = methods_on(with_ratios(CURVES), [load_champion()], QUICK, 6.0).opened[name]
+    with SimulatedServer(Workload("mine", "mine", (READS,), connections=64, cpus=6)) as server:
+        tune(server, opened(server.knobs, Objective(), 0), Objective(), period_s=0.5, horizon_s=3.0)
+    assert set(asked) == {load_any_machine().digest}
 
 
 def test_methods_are_chosen_by_name() -> None:
@@ -154,7 +186,7 @@ def test_climbs_pay_what_a_thread_costs_where_they_are_judged(price: float) -> N
     opened = methods_on(CURVES, [], MethodSettings(names=("cold", "warm_start")), 15.0).opened
     server = CurveServer([(1, 100.0), (64, 110.0)])
     for name in ("cold", "warm_start"):
-        controller = opened[name](server.knobs, Objective(price_of_thread=price))
+        controller = opened[name](server.knobs, Objective(price_of_thread=price), 0)
         tune(server, controller, Objective(price_of_thread=price), period_s=0.25, horizon_s=60.0)
         climb = controller.climb if isinstance(controller, WarmStart) else controller
         assert isinstance(climb, ClimbController)

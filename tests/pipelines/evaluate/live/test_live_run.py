@@ -1,5 +1,8 @@
 """One workload, live: every method on a server of its own, every choice on windows it was not made by."""
 
+from dataclasses import replace
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
@@ -9,13 +12,15 @@ from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.env.servers.curve import CurveServer
+from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.machine_grid import MachineGrid
+from poolpilot.native_pool import RequestClass, Step, Workload
 from poolpilot.pipelines.evaluate.live.judging.live_result import LiveResult, SweptTuple
 from poolpilot.pipelines.evaluate.live.judging.paired_windows import PairedSettings
 from poolpilot.pipelines.evaluate.live.live_methods import OpenMethod
-from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings, run_workload
+from poolpilot.pipelines.evaluate.live.live_run import LiveRunSettings, draws_seed, run_workload
 from poolpilot.pipelines.evaluate.stage import Stage
 
 QUICK = MeasurementSettings(settle_s=0.0, window_s=1.0, window_ticks=0.0, keep_shares=(0.5,), final_repeats=1)
@@ -42,7 +47,7 @@ class Steady(Controller):
 
 
 def steady(size: int) -> OpenMethod:
-    def opened(knobs: KnobSpace, objective: Objective) -> Controller:
+    def opened(knobs: KnobSpace, objective: Objective, _: int) -> Controller:
         assert knobs.knobs["pool_size"].high >= size
         assert objective.price_of_thread > 0.0
         return Steady(size)
@@ -150,9 +155,55 @@ def test_no_method_sees_a_window_of_the_comparison(stage: Stage, opened: list[Cu
             super().observe(window)
             seen.append(len(opened))
 
-    run_workload(stage, {"watching": lambda _, __: Watching(16)}, SETTINGS, lambda _: None)
+    run_workload(stage, {"watching": lambda _, __, ___: Watching(16)}, SETTINGS, lambda _: None)
     assert set(seen) == {2}
     assert len(opened) == 3
+
+
+class Looking(Steady):
+    """Takes one long window first, then a tuple that is unsafe for a short one, then a good one."""
+
+    trials: ClassVar = [Trial(PoolTuple(64, 3, 500), 7.0), Trial(PoolTuple(1, 3, 500), 1.0)]
+
+    def __init__(self) -> None:
+        super().__init__(16)
+        self.left = list(self.trials)
+
+    def suggest(self) -> Trial:
+        return self.left.pop(0) if self.left else super().suggest()
+
+
+def test_unsafe_is_a_share_of_seconds_and_none_of_what_had_no_server(stage: Stage) -> None:
+    """Before, a short unsafe window counted as much as a long safe one, and the default had no unsafe windows."""
+    result = run_workload(stage, {"looking": lambda _, __, ___: Looking()}, SETTINGS, lambda _: None)
+    assert result.run_of("looking").unsafe == pytest.approx(0.1)
+    assert result.run_of("default").unsafe is None
+
+
+def test_what_methods_draw_differs_from_workload_to_workload_and_repeats(stage: Stage) -> None:
+    stages = [stage, replace(stage, name="other"), replace(stage, seed=4)]
+    seeds = [draws_seed(one, SETTINGS.seed) for one in stages]
+    assert len({*seeds, draws_seed(stage, 1)}) == 4
+    assert seeds == [draws_seed(one, SETTINGS.seed) for one in stages]
+
+
+def test_comparison_in_virtual_time_has_other_draws_than_what_was_chosen_by(stage: Stage) -> None:
+    """Before, half of the windows that the reference had been chosen by were judged again."""
+    made = Workload("mine", "ours", (RequestClass("reads", (Step("cpu", us=500.0),)),), connections=64, cpus=4)
+    opened: list[str] = []
+
+    def opens(name: str) -> PoolServer:
+        opened.append(name)
+        return SimulatedServer(made)
+
+    simulated = replace(
+        stage, open_server=lambda: opens("chosen by"), open_again=lambda: opens("judged by"), in_virtual_time=True
+    )
+    steps: list[str] = []
+    run_workload(simulated, {"good": steady(16)}, SETTINGS, lambda step: steps.append(f"{step} {len(opened)}"))
+    before = int(steps[-1].removeprefix("comparison "))
+    assert set(opened[:before]) == {"chosen by"}
+    assert set(opened[before:]) == {"judged by"}
 
 
 class Changing(CurveServer):

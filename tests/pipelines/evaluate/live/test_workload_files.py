@@ -35,6 +35,16 @@ def test_simulated_workload_is_served_on_as_many_processors_as_it_says(tmp_path:
         assert server.snapshot().counters["completed"] > 0
 
 
+def test_simulated_workload_is_judged_by_other_draws_which_repeat(tmp_path: Path) -> None:
+    stage = read_stage(written(tmp_path, changed(rate_per_s=2000.0)), LabPlace())
+    completed: list[float] = []
+    for one in (stage, stage, stage.drawn_anew(), stage.drawn_anew()):
+        with one.open_server() as server:
+            server.run_for(2.0)
+            completed.append(server.snapshot().counters["completed"])
+    assert completed[0] == completed[1] != completed[2] == completed[3]
+
+
 def test_native_workload_states_its_objective(tmp_path: Path) -> None:
     values = {**SIMULATED, "server": "native", "objective": {"price_of_thread": 0.0}}
     stage = read_stage(written(tmp_path, values), LabPlace())

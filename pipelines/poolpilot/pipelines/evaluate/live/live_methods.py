@@ -12,6 +12,7 @@ from poolpilot.agent.baselines.static import StaticPredictor
 from poolpilot.agent.controllers.predictor_controller import PredictorController
 from poolpilot.agent.controllers.trial_controller import TrialController
 from poolpilot.agent.controllers.warm_start import WarmStart, size_climb
+from poolpilot.agent.search.bayesian_settings import BayesianSettings
 from poolpilot.agent.search.random_search import RandomSearch
 from poolpilot.agent.search.search_controller import SearchController
 from poolpilot.agent.search.search_space import SearchSpace
@@ -35,8 +36,8 @@ from poolpilot.pipelines.evaluate.live.method_settings import MethodSettings
 from poolpilot.pipelines.evaluate.live.network_by_kind import NetworkByKind
 from poolpilot.pipelines.train.recorded_curves import recorded_curves
 
-OpenMethod = Callable[[KnobSpace, Objective], Controller]
-"""Makes the controller of a method for one server."""
+OpenMethod = Callable[[KnobSpace, Objective, int], Controller]
+"""Makes the controller of a method for one server; the number is the seed of what it draws by itself."""
 
 DEAREST = 1.0
 """Largest price of a thread that the climber takes: ten per cent of throughput for ten per cent more threads."""
@@ -108,8 +109,8 @@ class _Workshop:
             "wait_ratio": lambda: self._trying(WaitRatioFormula(LARGE_GRID), 1),
             "advise": self._advise,
             "latent_advisor": lambda: self._once(LatentAdvisor(self.curves)),
-            "one_shot": lambda: self._once(NetworkByKind(self.networks, trials=False)),
-            "warm_network": lambda: self._warm(NetworkByKind(self.networks, trials=True)),
+            "one_shot": lambda: self._once(self._networks(trials=False)),
+            "warm_network": lambda: self._warm(self._networks(trials=True)),
             "warm_start": lambda: self._warm(LatentBandit(self.curves)),
             "cold": lambda: self._cold,
             "random_search": lambda: self._random_search,
@@ -125,7 +126,7 @@ class _Workshop:
         """What makes each predictor that is tried, by name."""
         own: dict[str, Callable[[], Predictor]] = {
             "latent_bandit": lambda: LatentBandit(self.curves),
-            "refiner": lambda: NetworkByKind(self.networks, trials=True),
+            "refiner": lambda: self._networks(trials=True),
             "nearest": lambda: NearestRatios(self._library, self.settings.nearest),
             "trees": lambda: self._trees,
         }
@@ -158,38 +159,45 @@ class _Workshop:
 
     def _trying(self, predictor: Predictor, tries: int) -> OpenMethod:
         measurement = self.settings.measurement
-        return lambda knobs, objective: TrialController(predictor, knobs, objective, tries, measurement)
+        return lambda knobs, objective, _: TrialController(predictor, knobs, objective, tries, measurement)
 
     def _portfolio(self, tries: int) -> OpenMethod:
-        def opened(knobs: KnobSpace, objective: Objective) -> Controller:
-            return self._trying(portfolio_on(self.curves, knobs, objective, tries), tries)(knobs, objective)
+        def opened(knobs: KnobSpace, objective: Objective, seed: int) -> Controller:
+            return self._trying(portfolio_on(self.curves, knobs, objective, tries), tries)(knobs, objective, seed)
 
         return opened
 
-    def _constant(self, knobs: KnobSpace, objective: Objective) -> Controller:
+    def _constant(self, knobs: KnobSpace, objective: Objective, _: int) -> Controller:
         constant = StaticPredictor(constant_on(self.curves, knobs, objective))
         return PredictorController(constant, knobs, objective)
 
     def _once(self, predictor: Predictor) -> OpenMethod:
         window_s = self.settings.measurement.window_s
-        return lambda knobs, objective: PredictorController(predictor, knobs, objective, window_s=window_s)
+        return lambda knobs, objective, _: PredictorController(predictor, knobs, objective, window_s=window_s)
+
+    @cached_property
+    def _any_machine(self) -> Artefact | None:
+        """The shipped network for machines of any size; one's own network is asked alone."""
+        shipped = load_champion().digest in [network.digest for network in self.networks]
+        return load_any_machine() if shipped else None
+
+    def _networks(self, *, trials: bool) -> Predictor:
+        return NetworkByKind(self.networks, trials=trials, any_machine=self._any_machine)
 
     def _advise(self) -> OpenMethod:
-        shipped = load_champion().digest in [network.digest for network in self.networks]
-        any_machine = load_any_machine() if shipped else None  # one's own network is asked alone
-        predictor = AdviceByKind(self.curves, self.networks, any_machine=any_machine)
+        predictor = AdviceByKind(self.curves, self.networks, any_machine=self._any_machine)
         look_s = min(self.settings.look_s, 0.5 * self.budget_s)
-        return lambda knobs, objective: PredictorController(predictor, knobs, objective, window_s=look_s)
+        return lambda knobs, objective, _: PredictorController(predictor, knobs, objective, window_s=look_s)
 
     def _warm(self, predictor: Predictor | None) -> OpenMethod:
         settings = self.settings
-        return lambda knobs, objective: WarmStart(
+        return lambda knobs, objective, _: WarmStart(
             predictor, knobs, objective, size_climb(self._climb(objective), knobs, objective), settings.warm_start
         )
 
-    def _cold(self, knobs: KnobSpace, objective: Objective) -> Controller:
+    def _cold(self, knobs: KnobSpace, objective: Objective, seed: int) -> Controller:
         if any(objective.min_share.values()):
-            return self._warm(None)(knobs, objective)
+            return self._warm(None)(knobs, objective, seed)
         return ClimbController(spectral_climber(self._climb(objective), knobs), knobs.default_tuple(), objective)
 
     def _climb(self, objective: Objective) -> ClimbSettings:
@@ -197,15 +205,22 @@ class _Workshop:
         price = min(objective.price_of_thread, DEAREST)
         return self.settings.climb.model_copy(update={"price_of_thread": price})
 
-    def _random_search(self, knobs: KnobSpace, objective: Objective) -> Controller:
-        return self._searching(RandomSearch(self._space(knobs), objective, self.settings.search))
+    def _random_search(self, knobs: KnobSpace, objective: Objective, seed: int) -> Controller:
+        return self._searching(RandomSearch(self._space(knobs), objective, self._search_of(seed)))
 
     def _gp_ucb(self) -> OpenMethod:
         # BoTorch comes with the extra `train`.
         from poolpilot.agent.search.bayesian import BayesianOptimisation
 
+        def opened(knobs: KnobSpace, objective: Objective, seed: int) -> Controller:
+            return self._searching(BayesianOptimisation(self._space(knobs), objective, self._search_of(seed)))
+
+        return opened
+
+    def _search_of(self, seed: int) -> BayesianSettings:
+        """How searches draw under one workload; with a seed of the settings other draws under each."""
         settings = self.settings.search
-        return lambda knobs, objective: self._searching(BayesianOptimisation(self._space(knobs), objective, settings))
+        return settings.model_copy(update={"seed": settings.seed + seed})
 
     def _searching(self, search: SearchController) -> Controller:
         return TimedSearch(search, self.settings.measurement, self.budget_s)

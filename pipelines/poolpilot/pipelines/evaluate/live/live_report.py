@@ -142,7 +142,7 @@ def way_of(runs: Sequence[MethodRun]) -> dict[str, Any]:
     return {
         "tries": float(np.mean([run.tries for run in runs])),
         "on_the_way": _mean(run.on_the_way for run in runs),
-        "unsafe": float(np.mean([run.unsafe for run in runs])),
+        "unsafe": _mean(run.unsafe for run in runs),
         "trying_s": float(np.mean([run.trying_s for run in runs])),
         "trying_regret": _mean(run.trying_regret for run in runs),
         "threads": _mean(run.threads for run in runs),

@@ -83,11 +83,16 @@ def choose(
         on_step(name)
         with stage.open_server() as server:
             server.run_for(settings.warm_up_s)
-            controller = open_method(server.knobs, stage.objective)
+            controller = open_method(server.knobs, stage.objective, draws_seed(stage, settings.seed))
             trace = tune(server, controller, stage.objective, period_s=settings.period_s, horizon_s=settings.budget_s)
             traces[name], cores[name] = trace, server.tuple_in_force().core
     swept = tuple(SweptTuple.of(core, entry.values) for core, entry in found.entries.items())
     return Choices({**cores, DEFAULT: default, AGAIN: default}, traces, swept)
+
+
+def draws_seed(stage: Stage, seed: int) -> int:
+    """Seed of what a method draws by itself: another one under every workload, files without a seed among them."""
+    return int(np.random.default_rng([seed, stage.seed, *stage.name.encode()]).integers(2**31))
 
 
 def windows_of_choices(
@@ -113,7 +118,7 @@ def windows_of_choices(
     """
     names = {core: name for name, core in reversed(list(cores.items())) if name != AGAIN}
     scored = {name: core for name, core in cores.items() if name == AGAIN or names[core] == name}
-    with judging_server(stage, settings.warm_up_s) as server:
+    with judging_server(stage.drawn_anew(), settings.warm_up_s) as server:
         each = paired_windows(server, list(scored.values()), objective, settings.paired, rng)
     found = dict(zip(scored, each, strict=True))
     return {name: found[name if name == AGAIN else names[core]] for name, core in cores.items()}

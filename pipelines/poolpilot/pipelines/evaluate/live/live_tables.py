@@ -35,7 +35,7 @@ def value_table(statistics: Mapping[str, Statistics], kept: int, censored: int) 
         )
     note = (
         "goodput and regret against the best of the workload's own sweep, all measured afresh; 95 %: interval of the "
-        "mean regret over families; way: goodput of the method's own seconds; unsafe: share of windows under 80 % of "
+        "mean regret over families; way: goodput of the method's own seconds; unsafe: share of these under 80 % of "
         "the first one's goodput"
     )
     return Group(Text(title), table, Text(note))

@@ -9,6 +9,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.champion import MODEL_FOR
+from poolpilot.models.latent.one_look import network_for
 from poolpilot.models.predictor import Prediction, ScorePredictor
 
 
@@ -18,15 +19,18 @@ class NetworkByKind:
     Args:
         artefacts: The networks; of two for one kind the last one counts.
         trials: Whether what they name is measured and taken back where it is worse, so that they may be bolder.
+        any_machine: The network for simulated machines, and for pools of ours on machines that their network does not
+            know; None for nobody.
     """
 
-    def __init__(self, artefacts: Iterable[Artefact], *, trials: bool) -> None:
+    def __init__(self, artefacts: Iterable[Artefact], *, trials: bool, any_machine: Artefact | None = None) -> None:
         made = ScorePredictor.for_trials if trials else ScorePredictor
         self._of_kind = {artefact.card.kind: made(artefact) for artefact in artefacts}
+        self._any_machine = None if any_machine is None else made(any_machine)
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`."""
-        network = self._knowing(windows)
+        network = self._knowing(windows, limits)
         if network is not None:
             return network.predict(windows, limits, objective)
         in_force, kind = windows[-1].pool_tuple, windows[-1].server_kind
@@ -35,11 +39,14 @@ class NetworkByKind:
 
     def probe(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> PoolTuple | None:
         """The tuple that may be best; see `ProbingPredictor.probe`."""
-        network = self._knowing(windows)
+        network = self._knowing(windows, limits)
         return None if network is None else network.probe(windows, limits, objective)
 
-    def _knowing(self, windows: Sequence[Window]) -> ScorePredictor | None:
+    def _knowing(self, windows: Sequence[Window], limits: KnobSpace) -> ScorePredictor | None:
         if not windows:
             raise SettingError("a prediction needs at least one window; measure the tuple in force first")
         kind = MODEL_FOR.get(windows[-1].server_kind)
-        return None if kind is None else self._of_kind.get(kind)
+        network = None if kind is None else self._of_kind.get(kind)
+        if network is None or kind != "native":
+            return network
+        return network_for(network, self._any_machine, windows, limits)

@@ -159,7 +159,7 @@ class _Asked:
         self._controllers: dict[str, PredictorController] = {}
 
     def opened(self, name: str, predictor: Predictor) -> OpenMethod:
-        def open_controller(knobs: KnobSpace, objective: Objective) -> Controller:
+        def open_controller(knobs: KnobSpace, objective: Objective, _: int) -> Controller:
             made = PredictorController(predictor, knobs, objective, window_s=self._look_s)
             self._controllers[name] = made
             return made

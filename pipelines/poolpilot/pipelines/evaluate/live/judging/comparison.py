@@ -185,7 +185,8 @@ def _way(trace: TuningTrace | None, reference_per_s: float, reference_value: flo
     return {
         "tries": len({step.pool_tuple.core for step in trace.steps}) - 1,
         "on_the_way": mean / reference_per_s,
-        "unsafe": float(np.mean([step.goodput_per_s < UNSAFE * first for step in trace.steps])),
+        "unsafe": sum(step.duration_s for step in trace.steps if step.goodput_per_s < UNSAFE * first)
+        / trace.duration_s,
         "trying_s": trying.duration_s,
         "trying_regret": trying.mean_regret(reference_value) if trying.steps else None,
     }

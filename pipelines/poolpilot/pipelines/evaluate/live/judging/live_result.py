@@ -53,7 +53,7 @@ class MethodRun:
         threads: Threads of the pool.
         tries: Tuples measured on the way besides the first.
         on_the_way: Mean goodput of its seconds over the reference's.
-        unsafe: Share of its windows with less than 80 % of the first window's goodput.
+        unsafe: Share of its seconds with less than 80 % of the first window's goodput; None of what had no server.
         trying_s: Seconds until it set a tuple for the last time.
         trying_regret: Mean regret of those seconds; None where it set none.
     """
@@ -71,7 +71,7 @@ class MethodRun:
     broken: tuple[str, ...] = ()
     tries: int = 0
     on_the_way: float | None = None
-    unsafe: float = 0.0
+    unsafe: float | None = None
     trying_s: float = 0.0
     trying_regret: float | None = None
 
