@@ -37,7 +37,7 @@ BESIDE = {**CLEAN, **CHOSEN_BY}
 """Reports of other seeds, in the words of the page; of their methods the compared ones alone are kept."""
 
 OURS, CONSTANTS = "warm_start", "portfolio_3"
-COMPARED = (OURS, CONSTANTS, "latent_bandit_3", "random_search")
+COMPARED = (OURS, CONSTANTS, "latent_bandit_3", "random_search", "warm_network")
 
 KEPT = ("method", "chosen", "goodput_share", "error", "broken")
 """What is kept of a method under one workload, a line each."""
