@@ -13,15 +13,14 @@ import uvicorn
 from poolpilot.errors import ServerError
 from poolpilot.serve.page.followed_servers import FollowedServers
 from poolpilot.serve.page.page_application import create_page
-from poolpilot.serve.service.connection import connection_class
-from poolpilot.serve.service.service_settings import ServeSettings
+from poolpilot.serve.service.connections.connection import connection_class
 
 if TYPE_CHECKING:
     from poolpilot.serve.page.play.playground import Playground
 
 LOOPBACK = "127.0.0.1"
 
-CONNECTIONS, HEADER_TIMEOUT_S, KEEP_ALIVE_S = 64, 10.0, 30
+CONNECTIONS, HEADER_TIMEOUT_S, READ_TIMEOUT_S, KEEP_ALIVE_S = 64, 10.0, 10.0, 30
 
 ENDS_WITHIN_S = 5.0
 
@@ -48,7 +47,7 @@ class PageServer:
         self._servers = FollowedServers(folder)
         config = uvicorn.Config(
             create_page(self._servers, _playground() if plays else None),
-            http=connection_class(_limits()),
+            http=connection_class(HEADER_TIMEOUT_S, READ_TIMEOUT_S, CONNECTIONS),
             ws="none",
             log_config=None,  # uvicorn would close the handlers of whoever embeds it
             log_level="critical",  # it must not write into the screen of a tuner
@@ -99,8 +98,3 @@ def page_socket(port: int, option: str) -> socket.socket:
             said = f"port {port} on {LOOPBACK} is in use: end what listens there or name another with {option}"
             raise ServerError(said) from error
         raise ServerError(f"cannot listen on {LOOPBACK} port {port}: {error.strerror}") from error
-
-
-def _limits() -> ServeSettings:
-    """The limits of a connection, whatever the environment says of the prediction service."""
-    return ServeSettings.model_construct(header_timeout_s=HEADER_TIMEOUT_S, connection_limit=CONNECTIONS)

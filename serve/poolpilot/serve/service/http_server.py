@@ -18,8 +18,8 @@ from typing_extensions import override
 from uvicorn.config import create_ssl_context
 
 from poolpilot.errors import PoolPilotError, ServerError
-from poolpilot.serve.service.connection import Connection, connection_class
-from poolpilot.serve.service.handshake import Handshake
+from poolpilot.serve.service.connections.connection import Connection, connection_class
+from poolpilot.serve.service.connections.handshake import Handshake
 from poolpilot.serve.service.service_settings import ServeSettings
 
 DESCRIPTORS_BESIDE_CONNECTIONS = 64
@@ -95,7 +95,9 @@ def http_server(application: FastAPI, settings: ServeSettings) -> ServiceServer:
     """
     config = uvicorn.Config(
         application,
-        http=connection_class(settings, application.state.metrics),
+        http=connection_class(
+            settings.header_timeout_s, settings.read_timeout_s, settings.connection_limit, application.state.metrics
+        ),
         loop="asyncio",  # also where Ray Serve has brought another: limits and time-outs are tested on this one
         ws="none",
         log_config=None,  # uvicorn would close the handlers of whoever embeds it

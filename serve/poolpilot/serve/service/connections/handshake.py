@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from typing_extensions import override
 
-from poolpilot.serve.service.connection import Connection
+from poolpilot.serve.service.connections.connection import Connection
 
 
 class Handshake(SSLProtocol):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from poolpilot.models.predictor import Predictor
-from poolpilot.serve.service.gathered_writes import GatheredWrites
+from poolpilot.serve.service.connections.gathered_writes import GatheredWrites
 
 
 class Taken(asyncio.Transport):

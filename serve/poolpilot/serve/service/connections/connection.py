@@ -14,9 +14,8 @@ import h11
 from typing_extensions import override
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from poolpilot.serve.service.gathered_writes import GatheredWrites
+from poolpilot.serve.service.connections.gathered_writes import GatheredWrites
 from poolpilot.serve.service.refusals.problem import MEDIA_TYPE, Problem
-from poolpilot.serve.service.service_settings import ServeSettings
 from poolpilot.serve.service.watch.service_metrics import OTHER_PATHS, ServiceMetrics
 
 
@@ -142,18 +141,22 @@ class Connection(H11Protocol):
         return self._idle or self.transport.is_closing()
 
 
-def connection_class(settings: ServeSettings, watched_by: ServiceMetrics | None = None) -> type[Connection]:
-    """The connections of a service with these settings.
+def connection_class(
+    header_s: float, read_s: float, most_open: int, watched_by: ServiceMetrics | None = None
+) -> type[Connection]:
+    """Connections with limits.
 
     Args:
-        settings: The limits.
+        header_s: Time a client has to send the headers of a request.
+        read_s: Time a client may leave answers unread.
+        most_open: Connections open at once.
         watched_by: Where what is no HTTP is counted; None counts nothing.
     """
 
     class LimitedConnection(Connection):
-        header_timeout_s = settings.header_timeout_s
-        read_timeout_s = settings.read_timeout_s
-        most = settings.connection_limit
+        header_timeout_s = header_s
+        read_timeout_s = read_s
+        most = most_open
         metrics = watched_by
 
     return LimitedConnection

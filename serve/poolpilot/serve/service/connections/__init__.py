@@ -1,0 +1,1 @@
+"""Connections of the service: their limits, their TLS, and how answers go out."""
