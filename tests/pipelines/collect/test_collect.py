@@ -253,6 +253,23 @@ def test_failures_in_a_row_end_the_run(collect_settings: NewSettings, planned: P
         run(collect_settings(failures_in_a_row=2), planned, replace(staging, open_server=opened))
 
 
+def test_workloads_that_fail_in_every_run_end_none(
+    collect_settings: NewSettings, planned: Planned, staging: Staging
+) -> None:
+    """Before, once all between them were complete, they failed in a row, and every later run ended with them."""
+
+    def opened(workload: Workload) -> PoolServer:
+        if workload.family == "small":
+            raise ServerError(f"no server for {workload.name}")
+        return staging.open_server(workload)
+
+    settings, failing = collect_settings(failures_in_a_row=2), replace(staging, open_server=opened)
+    between = [one for pair in zip(planned[:3], planned[3:6], strict=True) for one in pair]
+    for complete in (3, 5):
+        report, _ = run(settings, [*between, *planned[6:8]][: 2 * complete], failing)
+        assert (report.complete, len(report.failed)) == (complete, 3)
+
+
 def test_a_store_of_other_workloads_is_refused(
     collect_settings: NewSettings, planned: Planned, staging: Staging
 ) -> None:

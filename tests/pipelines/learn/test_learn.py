@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 from tests.pipelines.learn.conftest import FROM_RECORDS, learned_in, made_quick
+from tests.pipelines.production.conftest import curves_named, files_of
 
-from poolpilot.errors import FeatureError, PoolPilotError, ServerError, SettingError, StoreError
+from poolpilot.env.durability.folder_lock import locked_folder
+from poolpilot.errors import FeatureError, PoolPilotError, ServerError, SettingError, StoreError, TakenFolderError
 from poolpilot.models.latent.latent_bandit import LatentBandit
+from poolpilot.models.latent.learned_folder import CURVES_FILE
 from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
 from poolpilot.models.latent.shipped import bandit_for
 from poolpilot.pipelines.calibrate.calibrate import CalibrateSettings
@@ -204,6 +207,42 @@ def test_what_passes_is_left_on_the_shelf_where_nothing_is_to_be_promoted(
     assert (report.promoted, report.objections, report.in_force) == (False, (), small_library.digest)
     assert report.digest is not None
     assert ModelShelf(report.out).model(report.digest).curves.digest == report.digest
+
+
+@pytest.mark.usefixtures("recorded")
+def test_gate_of_a_run_that_was_stopped_is_not_believed(run_learn: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before, what had passed by another margin, or beside another model, was put in force when the run went on."""
+    monkeypatch.setattr(learn_module, "joined_curves", upside_down)
+    with monkeypatch.context() as patch:
+        raises_once(patch, learn_module, "log_learned")
+        with pytest.raises(KeyboardInterrupt):
+            run_learn(margin=9.0, **FROM_RECORDS)
+    report = run_learn(margin=0.01, **FROM_RECORDS)
+    assert not report.promoted
+    assert "of what ships" in report.objections[0]
+
+
+def test_what_ships_takes_the_place_of_a_model_in_force_that_cannot_be_read(
+    run_learn: Run, small_library: ResponseCurves, tmp_path: Path
+) -> None:
+    """Before, every `poolpilot learn` ended with the damage, also one that would have made a better model."""
+    shelf = ModelShelf(tmp_path / "learned")
+    other = curves_named("other")
+    shelf.put(other.digest, files_of("other"))
+    shelf.promote(other.digest)
+    (shelf.current / CURVES_FILE).write_bytes(b"damaged")
+    assert run_learn(minutes=0.0).in_force == small_library.digest
+    in_force = shelf.in_force()
+    assert in_force is not None
+    assert in_force.curves.digest == small_library.digest
+
+
+def test_records_that_another_run_adds_to_are_left_to_it(run_learn: Run, tmp_path: Path) -> None:
+    """Before, two runs of different --out with the same --store wrote to it at the same time."""
+    with locked_folder(tmp_path / "shared", "learns"), pytest.raises(TakenFolderError, match="another process learns"):
+        run_learn(minutes=0.0, store=tmp_path / "shared")
+    assert run_learn(minutes=0.0, store=tmp_path / "shared").in_force
+    assert run_learn(minutes=0.0, store=tmp_path / "learned").in_force, "its own folder is locked once"
 
 
 def test_nothing_is_learned_from_nothing(run_learn: Run, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from tests.pipelines.collect.counting_server import FIRST, CountingServer, opene
 from tests.pipelines.learn.conftest import WORKLOADS
 
 from poolpilot.errors import LostServerError, ServerError, SettingError
+from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.pipelines.collect import own_server
 from poolpilot.pipelines.learn.learn import LearnReport, learn
@@ -102,11 +103,34 @@ def test_a_server_that_refuses_or_is_lost_is_left_out_with_the_reason_and_the_ot
         patch.setattr(SimulatedCollection, "collected", lambda _: 0)
         report = run_own()
     assert (report.promoted, stage(report)["reason"]) == (True, "db1:3306 refuses the account")
+    assert report.not_brought_back is None
     assert "your own server is left out of this round: db1:3306 refuses the account" in said.getvalue()
     server = placed(monkeypatch, CountingServer(ends_at=(40, LostServerError("it is gone"))))
     report = run_own()
     assert (report.promoted, stage(report)["reason"], server.tuple_in_force()) == (True, "it is gone", FIRST)
     assert report.rounds[0]["own_curves"] == 12
+
+
+class StuckServer(CountingServer):
+    """Does not take its first configuration again."""
+
+    def apply(self, pool_tuple: PoolTuple) -> PoolTuple:
+        if self.set and pool_tuple == FIRST:
+            raise ServerError("it refuses")
+        return super().apply(pool_tuple)
+
+
+@pytest.mark.usefixtures("collected")
+def test_a_way_back_that_fails_is_no_refusal_and_is_carried_into_the_report(
+    run_own: Run, monkeypatch: pytest.MonkeyPatch, said: io.StringIO
+) -> None:
+    """Before, it was told in passing as if the server had been left out, and the run ended as if all was well."""
+    placed(monkeypatch, StuckServer())
+    report = run_own()
+    assert report.promoted
+    assert report.not_brought_back is not None
+    assert "could not be brought back: it refuses" in report.not_brought_back
+    assert "your own server does not have its first configuration back: the tuple at the start" in said.getvalue()
 
 
 @pytest.mark.usefixtures("collected")

@@ -13,9 +13,8 @@ from poolpilot.errors import ServerError
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.pipelines.learn import learn as learn_module
 from poolpilot.pipelines.learn.learn import LearnReport
-from poolpilot.pipelines.learn.learn_settings import LearnSettings
-from poolpilot.pipelines.learn.run_tree import alias_follows
 from poolpilot.pipelines.production.learned_registry import CURVES_TAG, IN_FORCE, LEARNED_NAME
+from poolpilot.pipelines.production.model_shelf import ModelShelf
 from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 from poolpilot.serve.service.served_models import ServedModels
 
@@ -67,7 +66,8 @@ def test_one_tree_even_when_it_is_stopped(
     assert (version.tags[CURVES_TAG], version.run_id) == (report.digest, root.info.run_id)
     assert report.digest is not None
     assert digests_of_exported(tmp_path) == {report.digest}
-    assert alias_follows(LearnSettings(track=True, tracking=tmp_path / "tracking"), small_library.digest) is None
+    ModelShelf(report.out).roll_back("it lost")  # under --no-track, say; before, the alias stayed where it was
+    assert run_learn(**{**tracked, "minutes": 0.0}).in_force == small_library.digest
     with pytest.raises(MlflowException, match="alias"):  # what ships is no version
         client.get_model_version_by_alias(LEARNED_NAME, IN_FORCE)
 

@@ -83,11 +83,46 @@ def test_refused_model_changes_nothing_in_force(shelf: ModelShelf, put: Put) -> 
 def test_damaged_model_is_never_put_in_force(shelf: ModelShelf, put: Put) -> None:
     first, second = put("first"), put("second")
     (shelf.model(first).folder / CURVES_FILE).write_bytes(b"damaged")
-    with pytest.raises(DamagedArtefactError):
+    with pytest.raises(ArtefactError, match="there is no learned model before the one in force"):
         shelf.roll_back("worse")
     with pytest.raises(DamagedArtefactError):
         shelf.promote(first)
     assert digest_in_force(shelf) == second
+
+
+def test_roll_back_passes_over_a_model_that_cannot_be_read(shelf: ModelShelf, put: Put) -> None:
+    """Before, it ended with the damage of a model that nobody had asked for."""
+    first, second, third = put("first"), put("second"), put("third")
+    (shelf.model(second).folder / CURVES_FILE).write_bytes(b"damaged")
+    assert shelf.before(third) == first
+    assert shelf.roll_back("worse") == first == digest_in_force(shelf)
+
+
+def test_another_takes_the_place_of_one_in_force_that_cannot_be_read(shelf: ModelShelf, put: Put) -> None:
+    """Before, nothing could be promoted until somebody had mended the link by hand."""
+    first, _ = put("first"), put("second")
+    (shelf.current / CURVES_FILE).write_bytes(b"damaged")
+    shelf.promote(first)
+    assert digest_in_force(shelf) == first
+    assert shelf.before(first) is None
+
+
+def test_model_that_the_link_never_reached_was_never_in_force(
+    shelf: ModelShelf, put: Put, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, a roll-back went "back" to it: the ledger is written before the link moves."""
+
+    def fail(_shelf: ModelShelf, _digest: str) -> None:
+        raise ArtefactError("cannot move the link")
+
+    base = put("base")
+    with monkeypatch.context() as full:
+        full.setattr(ModelShelf, "_point_to", fail)
+        with pytest.raises(ArtefactError, match="cannot move the link"):
+            put("never reached")
+    assert digest_in_force(shelf) == base
+    assert shelf.before(base) is None
+    assert shelf.before(put("later")) == base
 
 
 def test_torn_line_of_the_ledger_was_never_acted_on(shelf: ModelShelf, put: Put) -> None:

@@ -54,6 +54,26 @@ def test_without_decisions_of_the_one_before_it_is_held_against_never_touching_a
     assert found.realised.mean_before == 0.0
 
 
+@pytest.mark.parametrize("few", [1, 19])
+def test_few_decisions_of_the_one_before_are_as_none(
+    shelf: ModelShelf, put: Put, outcomes: OutcomeStore, few: int
+) -> None:
+    """Before, a single one gave no interval, so that however bad the model was, it stayed for ever."""
+    first, second = put("first"), put("second")
+    outcomes.take_in([*planted(first, 0.0, few), *planted(second, -0.2)])
+    found = roll_back_if_worse(shelf, outcomes)
+    assert found is not None
+    assert (found.realised.decisions, found.went_back_to) == ((40, 0), first)
+
+
+def test_model_before_that_cannot_be_read_counts_as_none(shelf: ModelShelf, put: Put, outcomes: OutcomeStore) -> None:
+    """Before, it stopped every `poolpilot learn`, whatever was in force."""
+    first, second = put("first"), put("second")
+    (shelf.model(first).folder / CURVES_FILE).write_bytes(b"damaged")
+    outcomes.take_in(planted(second, -0.2))
+    assert roll_back_if_worse(shelf, outcomes) is None
+
+
 def test_a_network_that_both_ask_tells_them_not_apart(
     shelf: ModelShelf, outcomes: OutcomeStore, tmp_path: Path
 ) -> None:

@@ -22,6 +22,7 @@ from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.pipelines.calibrate.calibrate import CalibrateSettings, calibrate
 from poolpilot.pipelines.evaluate.evaluate import EvaluateSettings, evaluate
 from poolpilot.pipelines.evaluate.mariadb_evaluate import evaluate_live
+from poolpilot.pipelines.store.dataset import read_dataset
 from poolpilot.pipelines.store.fault import Fault
 from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck
 from poolpilot.pipelines.store.records import StagingStore
@@ -136,7 +137,6 @@ def infinite_in_classes(_: Rows, windows: Rows) -> None:
 PLANTED: dict[Plant, tuple[str, str]] = {
     other_version: ("schema", r"windows/run-\w+\.parquet, row 7 .*: measured under version .* of the feature schema"),
     unknown_timer: ("schema", r"row 7 .*: names the timer 'sundial'; there are 'restarted' and 'free'"),
-    undefined_workload: ("schema", r"row \d+ and 45 more rows \(workload 'small-1'\): the store does not define this"),
     other_family: ("schema", r"\(workload 'small-1'\): of the family 'large', its workload of 'small'"),
     second_definition: ("schema", r"workloads/run-\w+\.parquet, row 15: a second definition of workload 'small-1'"),
     second_grid: ("schema", r"planted mixes 2 grids of tuples"),
@@ -343,6 +343,15 @@ def test_damaged_segment_is_named_and_left_where_it_is(planted: Callable[..., Pa
     assert (first.kind, first.where, first.refused) == ("damaged", segment, True)
     assert f"segment {segment} is damaged" in first.sentence
     assert sorted(folder.rglob("*")) == before
+
+
+def test_windows_without_their_definition_are_told_but_not_refused(planted: Callable[..., Path]) -> None:
+    """Before, a kill between the two writes of a sweep made `poolpilot learn` refuse the store for ever."""
+    folder = planted(undefined_workload)
+    (fault,) = faults_in(folder)
+    assert (fault.kind, fault.subject, fault.refused) == ("schema", "small-1", False)
+    assert "and 45 more rows (workload 'small-1'): the store does not define this workload" in fault.sentence
+    assert "small-1" not in {sweep.workload_id for sweep in read_dataset(folder, "train").sweeps}
 
 
 def test_segment_that_was_set_aside_is_told_but_not_refused(planted: Callable[..., Path]) -> None:

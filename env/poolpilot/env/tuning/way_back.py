@@ -8,7 +8,7 @@ from rich.console import Console
 
 from poolpilot.env.interrupts import Interrupts, held
 from poolpilot.env.server import Tunable
-from poolpilot.errors import ServerError
+from poolpilot.errors import NotBroughtBackError, ServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 Say = Callable[[str], None]
@@ -79,7 +79,8 @@ def restoring(way_back: WayBack, command: str, console: Console, *, keep: bool =
         keep: Whether what is in force at a good end stays; after an error the first tuple returns all the same.
 
     Raises:
-        PoolPilotError: Nothing may be set, or the way back could not be gone; the text says what is in force.
+        NotBroughtBackError: The way back could not be gone; the text says what is in force.
+        PoolPilotError: Nothing may be set.
     """
 
     def say(sentence: str) -> None:
@@ -93,12 +94,20 @@ def restoring(way_back: WayBack, command: str, console: Console, *, keep: bool =
                 yield way_back.begin(command, say)
             except BaseException:
                 with held():
-                    say(way_back.bring_back(say))
+                    say(_brought_back(way_back, say))
                 raise
             with held():
-                say(way_back.keep() if keep else way_back.bring_back(say))
+                say(way_back.keep() if keep else _brought_back(way_back, say))
     finally:
         way_back.close()
+
+
+def _brought_back(way_back: WayBack, say: Say) -> str:
+    """What is in force once the way back is gone; that it could not be is told apart from what the work met."""
+    try:
+        return way_back.bring_back(say)
+    except ServerError as error:
+        raise NotBroughtBackError(str(error)) from error
 
 
 class ApplyFirst:

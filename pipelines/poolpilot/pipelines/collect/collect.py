@@ -3,7 +3,7 @@
 import secrets
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import Any, Generic
@@ -107,12 +107,14 @@ class _Collection(Generic[W]):
         self.report = CollectReport(settings.store, len(planned))
         self.stop = StopRequest(settings.time_budget_s)
         self.attempted = self.failed_in_a_row = self.expected = 0
+        self.in_vain: Set[str] = frozenset()
         self.progress = progress_bar(console)
         self.task = self.progress.add_task("collecting")
 
     def run(self) -> CollectReport:
         todo = [one for one in self.planned if not self._is_complete(one)]
         self.report.complete = len(self.planned) - len(todo)
+        self.in_vain = self._tried_in_vain({one.workload.name for one in todo})
         begun_s = time.monotonic()
         with self.stop, self.progress:
             try:
@@ -146,6 +148,11 @@ class _Collection(Generic[W]):
         wanted = {one.core for one, allowed in zip(self.staging.grid.tuples, mask, strict=True) if allowed}
         return self._already(planned).is_complete(self.settings, wanted)
 
+    def _tried_in_vain(self, todo: Set[str]) -> Set[str]:
+        """Workloads to do that are planned before one that is complete: an earlier run has tried and passed them."""
+        complete = [place for place, one in enumerate(self.planned) if one.workload.name not in todo]
+        return todo & {one.workload.name for one in self.planned[: max(complete, default=0)]}
+
     def _already(self, planned: PlannedWorkload[W]) -> MeasuredAlready:
         return self.already.get(planned.workload.name, MeasuredAlready())
 
@@ -173,7 +180,7 @@ class _Collection(Generic[W]):
             self.report.complete += 1
             self.failed_in_a_row = 0
         except (ServerError, SettingError) as error:
-            self.failed_in_a_row += 1
+            self.failed_in_a_row += name not in self.in_vain  # what always fails says nothing of the server
             self.report.failed[name] = str(error)
             self.progress.console.print(f"{name} failed: {error}", soft_wrap=True)
             if self.failed_in_a_row >= self.settings.failures_in_a_row:

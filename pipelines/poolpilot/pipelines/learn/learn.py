@@ -1,6 +1,7 @@
 """`poolpilot learn`: from the machine at hand to a model of it; stops after any stage and goes on from there."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -9,9 +10,11 @@ from typing import Any
 from rich.console import Console
 
 from poolpilot.env.durability.folder_lock import locked_folder
+from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.output import warn
-from poolpilot.errors import PoolPilotError, StoreError
+from poolpilot.errors import ArtefactError, NotBroughtBackError, PoolPilotError, StoreError
 from poolpilot.models.latent.latent_bandit import LatentBandit
+from poolpilot.models.latent.learned_folder import LearnedModel
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.native_pool.simulation import CALIBRATED, Machine
@@ -20,13 +23,13 @@ from poolpilot.pipelines.collect.own_server import OwnServer
 from poolpilot.pipelines.learn.host_scenarios import HostScenarios
 from poolpilot.pipelines.learn.learn_settings import LearnSettings, Staged
 from poolpilot.pipelines.learn.learned_files import learned_files
-from poolpilot.pipelines.learn.learning_gate import objections_of_production, objections_to_learned
+from poolpilot.pipelines.learn.learning_gate import objections_to_learned
 from poolpilot.pipelines.learn.learning_journal import LearningJournal
 from poolpilot.pipelines.learn.learning_plan import LearningPlan
 from poolpilot.pipelines.learn.live_collection import collect_live
 from poolpilot.pipelines.learn.machine_check import MachineCheck
 from poolpilot.pipelines.learn.own_records import OwnRecords, joined_curves
-from poolpilot.pipelines.learn.replayed_regret import JudgedWorkload, as_rows, differences, judge
+from poolpilot.pipelines.learn.replayed_regret import JudgedWorkload, as_rows, chosen, differences, judge
 from poolpilot.pipelines.learn.run_tree import RunTree, alias_follows, log_learned
 from poolpilot.pipelines.learn.simulated_collection import SimulatedCollection
 from poolpilot.pipelines.production.model_shelf import ModelShelf
@@ -59,6 +62,8 @@ class LearnReport:
         rounds: What each round has brought.
         digest: Digest of what was learned; None where nothing was.
         folder: Folder of it.
+        not_brought_back: Why your own server does not have its first configuration back, and what is in force there;
+            None where it has, or nothing was set.
         objections: Why the gate has refused it.
         promoted: Whether it is in force now.
         in_force: Digest of what is in force now.
@@ -70,6 +75,7 @@ class LearnReport:
     rounds: list[dict[str, Any]] = field(default_factory=list)
     digest: str | None = None
     folder: Path | None = None
+    not_brought_back: str | None = None
     objections: tuple[str, ...] = ()
     promoted: bool = False
     in_force: str | None = None
@@ -87,13 +93,15 @@ def learn(settings: LearnSettings, console: Console, outcomes: Iterable[Producti
         KeyboardInterrupt: The user ended it; the same command goes on.
         SettingError: There is too little space, a run of other settings was stopped in the folder, or options of a
             server of one's own lead nowhere.
-        TakenFolderError: Another run is at work in the folder.
+        TakenFolderError: Another run is at work in the folder, or on its records.
         ArtefactError: A model is damaged, or cannot be written.
         ServerError: Too many workloads in a row could not be measured.
         StoreError: Records, journal or ledger cannot be read or written.
     """
     settings.check()
-    with locked_folder(settings.out, "learns"):
+    out, records = settings.out, settings.record_folder
+    within = records.resolve().is_relative_to(out.resolve())
+    with locked_folder(out, "learns"), nullcontext() if within else locked_folder(records, "learns"):
         return _Learning(settings, console).run(outcomes)
 
 
@@ -110,15 +118,25 @@ class _Learning:
         self.machine = CALIBRATED
 
     def run(self, outcomes: Iterable[ProductionOutcome]) -> LearnReport:
-        if self.shelf.in_force() is None:
+        if self._in_force() is None:
             self.shelf.put(self.base.digest, learned_files(self.base, {"source": "what ships"}))
             self.shelf.promote(self.base.digest)
         self._take_in(outcomes)
         if self.settings.minutes > 0.0:
             self._learn()
         in_force = self.shelf.in_force()
-        self.report.in_force = None if in_force is None else in_force.curves.digest
+        if in_force is not None:
+            self.report.in_force = in_force.curves.digest
+            self._alias_follows(in_force.curves.digest)  # also what an earlier run could not move
         return self.report
+
+    def _in_force(self) -> LearnedModel | None:
+        """The model in force; None where there is none, or it cannot be read, which is told."""
+        try:
+            return self.shelf.in_force()
+        except ArtefactError as error:
+            warn([f"the model in force cannot be read, and what ships takes its place: {error}"], self.console)
+            return None
 
     def _take_in(self, outcomes: Iterable[ProductionOutcome]) -> None:
         store = OutcomeStore(self.records.folder)
@@ -147,13 +165,16 @@ class _Learning:
             self._stage("check", partial(self._check, plan), {})
             for number in range(1, plan.rounds + 1):
                 self._round(plan, number)
-            self._ship(self._stage("gate", partial(self._gate, plan.rounds), {"margin": self.settings.margin}))
-        self.journal.close()
+            # Margin, outcomes and what is in force may be others than when the run was stopped: judged in any case.
+            self._ship(self._done("gate", partial(self._gate, plan.rounds), {"margin": self.settings.margin}))
+            self.journal.close()
 
     def _round(self, plan: LearningPlan, number: int) -> None:
         for server, seconds in plan.seconds.items():
             collected = partial(self._collect, server, f"{server} {number}", seconds)
-            self._stage(f"{server} {number}", collected, {"seconds": seconds})
+            found = self._stage(f"{server} {number}", collected, {"seconds": seconds})
+            if server == "own" and "reason" not in found:
+                self.report.not_brought_back = found.get("not_brought_back")
             if server == "native":
                 calibrated = partial(self._calibrate, plan.calibrating_s)
                 found = self._stage(f"calibration {number}", calibrated, {"seconds": plan.calibrating_s})
@@ -166,8 +187,10 @@ class _Learning:
     def _stage(self, name: str, work: Callable[[], dict[str, Any]], parameters: Mapping[str, Any]) -> dict[str, Any]:
         """The result of a stage: that of the run that was stopped, or what comes of the work now."""
         known = self.journal.result(name)
-        if known is not None:
-            return known
+        return self._done(name, work, parameters) if known is None else known
+
+    def _done(self, name: str, work: Callable[[], dict[str, Any]], parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """What comes of the work of a stage now."""
         with self.tree.child(name, parameters) as log, self.journal.timed(name):
             result = work()
             log(result)
@@ -214,6 +237,9 @@ class _Learning:
         first = self.journal.noted(stage, "first", own.swept())
         try:
             own.sweep_for(seconds, own.swept() - first, self.settings.seed, self.console)
+        except NotBroughtBackError as error:
+            warn([f"your own server does not have its first configuration back: {error}"], self.console)
+            return {"not_brought_back": str(error)}
         except StoreError:
             raise
         except PoolPilotError as error:
@@ -260,7 +286,7 @@ class _Learning:
         return joined_curves(self.base, self.records.curves(self.base.grid))
 
     def _evaluate(self) -> dict[str, Any]:
-        learned, held_out = self._learned(), list(self.records.sweeps("validation"))
+        learned, held_out = self._learned(), self._held_out()
         beside = self._compared(learned, held_out)
         return {
             "curves": len(learned.curves),
@@ -270,6 +296,10 @@ class _Learning:
             "beside": [{"name": name, "differences": as_rows(found)} for name, found in beside],
             "in_words": [one.in_words() for one in beside[0][1]] or ["no held-out workload is complete yet"],
         }
+
+    def _held_out(self) -> list[tuple[Staged, WorkloadSweep]]:
+        """What is judged by."""
+        return chosen(self.records.sweeps("validation"), self.settings.cpus)
 
     def _compared(self, learned: ResponseCurves, held_out: Sequence[Any]) -> list[tuple[str, list[Any]]]:
         """Differences to what ships, and to what is in force where that is something else."""
@@ -286,7 +316,7 @@ class _Learning:
         return differences(judged, judge(other, held_out))
 
     def _gate(self, last_round: int) -> dict[str, Any]:
-        learned, held_out = self._learned(), list(self.records.sweeps("validation"))
+        learned, held_out = self._learned(), self._held_out()
         beside = self._compared(learned, held_out)
         objections = objections_to_learned(beside, self.settings.margin, learned.digest, self.shelf.barred())
         objections = (*objections, *self._objections_of_production(learned))
@@ -316,14 +346,10 @@ class _Learning:
     def _ship(self, gate: Mapping[str, Any]) -> None:
         """Puts what passed in force."""
         self.report.digest, self.report.folder = gate["digest"], Path(gate["folder"])
-        # The gate may be that of a run that was stopped, since which the model was rolled back.
-        since = objections_of_production(gate["digest"], self.shelf.barred())
-        self.report.objections = tuple(dict.fromkeys((*gate["objections"], *since)))
+        self.report.objections = tuple(gate["objections"])
         log_learned(self.tree, self.report.folder, gate["digest"])
         if self.report.objections:
             self.shelf.refuse(gate["digest"], self.report.objections)
         elif self.settings.promote:
             self.shelf.promote(gate["digest"])
             self.report.promoted = True
-            self.journal.close()  # what follows may take long, and must not make a later run promote it again
-            self._alias_follows(gate["digest"])

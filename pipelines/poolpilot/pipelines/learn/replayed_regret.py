@@ -1,7 +1,8 @@
 """What response curves lose on held-out workloads of one's own: three trials on replayed sweeps, choices judged apart.
 
 A bandit sees one window of each tuple it tries; what it ends on is valued by the *other* windows of that tuple, where
-the sweep has some, and against the oracle as it was measured afresh.
+the sweep has some, and against the oracle as it was measured afresh. What breaks a limit is worth no more than the
+default, to which whoever tries it goes back.
 """
 
 from collections import defaultdict
@@ -18,8 +19,10 @@ from poolpilot.env.objective import regret
 from poolpilot.env.servers.recorded import RecordedServer
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.response_curves import ResponseCurves
+from poolpilot.pipelines.evaluate.censored_sweeps import reason_to_censor, reference_value
 from poolpilot.pipelines.evaluate.statistics.regret_statistics import clustered_interval
 from poolpilot.pipelines.learn.learn_settings import Staged
+from poolpilot.pipelines.train.recorded_curves import nearest_entry
 
 TRIALS = 3
 WINDOW_S = 0.3
@@ -84,7 +87,7 @@ class RegretDifference:
 
 
 def judge(curves: ResponseCurves, sweeps: Iterable[tuple[Staged, WorkloadSweep]]) -> list[JudgedWorkload]:
-    """Replays held-out sweeps; the same library and sweeps give the same judgement."""
+    """Replays sweeps that were chosen; the same library and sweeps give the same judgement."""
     refiner = Refiner(
         LatentBandit(curves), RefinerSettings(decisions=TRIALS, measurement=MeasurementSettings(window_s=WINDOW_S))
     )
@@ -96,16 +99,33 @@ def judge(curves: ResponseCurves, sweeps: Iterable[tuple[Staged, WorkloadSweep]]
             float(np.mean([_replayed(refiner, sweep, seed) for seed in range(REPLAYS)])),
             curves.digest,
         )
-        for server, sweep in chosen(sweeps)
+        for server, sweep in sweeps
     ]
 
 
-def chosen(sweeps: Iterable[tuple[Staged, WorkloadSweep]]) -> list[tuple[Staged, WorkloadSweep]]:
-    """The sweeps that are replayed: of each kind of server so many at most, spread evenly over the families."""
+def chosen(sweeps: Iterable[tuple[Staged, WorkloadSweep]], cpus: int) -> list[tuple[Staged, WorkloadSweep]]:
+    """The sweeps to judge by: of each kind of server so many at most, spread evenly over the families.
+
+    Those of other machines are left out where there are some of as many processors, and so are those that can judge
+    nothing. MariaDB's are replayed as a tuner sees them: in production nobody sees what the clients see.
+
+    Args:
+        sweeps: Held-out sweeps, with the kind of server they are of.
+        cpus: Processors of the server that is to be tuned.
+
+    Raises:
+        StoreError: The best tuple of a workload was not measured again.
+    """
     grouped: dict[Staged, list[WorkloadSweep]] = defaultdict(list)
     for server, sweep in sweeps:
-        grouped[server].append(sweep)
-    return [(server, sweep) for server, found in grouped.items() for sweep in _spread(found)]
+        if reason_to_censor(sweep) is None:
+            grouped[server].append(sweep.server_view() if server == "mariadb" else sweep)
+    return [(server, sweep) for server, found in grouped.items() for sweep in _spread(_of_machine(found, cpus))]
+
+
+def _of_machine(found: Sequence[WorkloadSweep], cpus: int) -> Sequence[WorkloadSweep]:
+    """Those of as many processors; all where there are none."""
+    return [sweep for sweep in found if sweep.limits.cpus == cpus] or found
 
 
 def differences(judged: Sequence[JudgedWorkload], before: Sequence[JudgedWorkload]) -> list[RegretDifference]:
@@ -144,6 +164,8 @@ def _replayed(refiner: Refiner, sweep: WorkloadSweep, seed: int) -> float:
     """Regret of what the bandit ends on."""
     shown, value_of = sweep.kept_apart(np.random.default_rng([seed, *sweep.workload_id.encode()]))
     with RecordedServer(shown, seed=seed) as server:
-        ended_on = refiner.refine(server, sweep.objective).pool_tuple.core
-    oracle = sweep.oracle_value if sweep.oracle_again is None else sweep.oracle_again
-    return regret(value_of(ended_on), oracle)
+        ended_on = refiner.refine(server, sweep.objective).pool_tuple
+    value = value_of(ended_on.core)
+    if not nearest_entry(sweep, ended_on).feasible:
+        value = min(value, value_of(sweep.limits.default_tuple().core))
+    return regret(value, reference_value(sweep))

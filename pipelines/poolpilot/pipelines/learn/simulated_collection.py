@@ -102,7 +102,7 @@ class SimulatedCollection:
             self._clear()
             raise KeyboardInterrupt(report.stopped)
         if report.complete:
-            StagingStore(self._beside).merged_into(self.store.directory, f"simulated-{first}")
+            StagingStore(self._beside).merged_into(self.store.directory, f"simulated-{first}", report.failed)
         self._clear()
         return report.complete
 

@@ -69,14 +69,20 @@ class ModelShelf:
         return load_learned_model(self.current) if self.current.is_symlink() else None
 
     def before(self, digest: str) -> str | None:
-        """Digest of the model to go back to from `digest`: the latest other one that was promoted and is not barred.
+        """Digest of the model to go back to from `digest`: the latest other one that had been in force before it.
+
+        One that is barred or cannot be read counts as none, and so does one to which the link was never moved, though
+        the ledger has a line of its promotion: nothing has replaced it.
 
         Returns:
             None where there is none, as for the first one.
         """
+        lines = self.ledger()
+        while lines and (lines[-1].action == "refused" or lines[-1].digest != digest):
+            lines.pop()
         passed_over = self.barred() | {digest}
-        promoted = [line.digest for line in self.ledger() if line.action == "promoted"]
-        return next((older for older in reversed(promoted) if older not in passed_over), None)
+        replaced = [line.before for line in reversed(lines) if line.before is not None]
+        return next((older for older in replaced if older not in passed_over and self._is_sound(older)), None)
 
     def barred(self) -> frozenset[str]:
         """Digests of models that did badly in production."""
@@ -126,11 +132,19 @@ class ModelShelf:
             ArtefactError: It is missing or damaged, or the link cannot be moved.
         """
         self.model(digest)
-        before = self.in_force()
-        if before is not None and before.curves.digest == digest:
+        before = self._digest_in_force()
+        if before == digest:
             return
-        self._write("promoted", digest, None if before is None else before.curves.digest)
+        self._write("promoted", digest, before)
         self._point_to(digest)
+
+    def _digest_in_force(self) -> str | None:
+        """Digest of the model in force; None where there is none, or nobody can read it."""
+        try:
+            in_force = self.in_force()
+        except ArtefactError:
+            return None
+        return None if in_force is None else in_force.curves.digest
 
     def refuse(self, digest: str, reasons: tuple[str, ...]) -> None:
         """Notes that the gate has refused a model; what is in force stays.
@@ -144,13 +158,12 @@ class ModelShelf:
         """Puts the model before the one in force in its place, and bars the latter; returns the digest of the former.
 
         Raises:
-            ArtefactError: There is none before the one in force, or it is damaged.
+            ArtefactError: There is none before the one in force, or that is damaged.
         """
         worse = self.in_force()
         digest = None if worse is None else self.before(worse.curves.digest)
         if worse is None or digest is None:
             raise ArtefactError(f"there is no learned model before the one in force in {self.folder} to go back to")
-        self.model(digest)
         self._write("rolled back", digest, worse.curves.digest, (reason,))
         self._point_to(digest)
         return digest

@@ -14,7 +14,7 @@ class RollBackSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    fewest: int = Field(default=20, ge=2, description="Decisions of the model in force before it is judged.")
+    fewest: int = Field(default=20, ge=2, description="Decisions of a model from which on it is judged, or judged by.")
     margin: float = Field(
         default=0.01, ge=0.0, description="Gain in ln J that it must surely lose to the one before to be given up."
     )
@@ -61,8 +61,10 @@ def roll_back_if_worse(
         return None
     earlier = shelf.model(before).digests
     # A network that both models ask tells them not apart.
-    ours, theirs = in_force.digests - earlier, earlier - in_force.digests
-    realised = RealisedGain.of(outcomes.gains(ours), outcomes.gains(theirs))
+    ours, theirs = outcomes.gains(in_force.digests - earlier), outcomes.gains(earlier - in_force.digests)
+    if sum(map(len, theirs.values())) < rules.fewest:
+        theirs = {}  # too few to be held against: a single one has no spread, and would shield any model for ever
+    realised = RealisedGain.of(ours, theirs)
     went_back_to = None
     if realised.clearly_worse(rules.margin, rules.fewest):
         went_back_to = shelf.roll_back(realised.in_words())

@@ -1,7 +1,7 @@
 """What staging keeps: a store of measured windows beside a store of the workloads they were measured under."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,19 +97,23 @@ class StagingStore:
             for row in rows
         ]
 
-    def merged_into(self, directory: Path, run_id: str = "merged") -> "StagingStore":
+    def merged_into(
+        self, directory: Path, run_id: str = "merged", but: Collection[str] = frozenset()
+    ) -> "StagingStore":
         """Copies everything that can be read into one segment of each kind, to keep or to send; returns that store.
 
         Args:
             directory: Folder of the new store.
             run_id: Names the writer in the file names; the rows keep their own run ids.
+            but: Workloads that are left out.
 
         Raises:
             StoreError: There is nothing to copy, or the folder cannot be written.
         """
         merged = StagingStore(directory)
-        merged.workloads.append(list(self.workload_rows().values()), run_id)
-        merged.windows.append(self.window_rows(), run_id)
+        definitions = [row for name, row in self.workload_rows().items() if name not in but]
+        merged.workloads.append(definitions, run_id)
+        merged.windows.append(self.window_rows(row["workload_id"] for row in definitions), run_id)
         return merged
 
 

@@ -45,19 +45,20 @@ def curve_of_sweep(sweep: WorkloadSweep, grid: MachineGrid) -> ResponseCurve:
         cpus=sweep.limits.cpus,
         connections=round(seen.get("connections") or 0.0),
         log_worth=tuple(round(_log_worth(sweep, column), DIGITS) for column in columns),
-        ratios=tuple(rounded(_ratios(_nearest(sweep, columns[place]))) for place in grid.reference_columns),
+        ratios=tuple(rounded(_ratios(nearest_entry(sweep, columns[place]))) for place in grid.reference_columns),
     )
 
 
 def _log_worth(sweep: WorkloadSweep, pool_tuple: PoolTuple) -> float:
     value = sweep.value(pool_tuple)
-    if not _nearest(sweep, pool_tuple).feasible:
+    if not nearest_entry(sweep, pool_tuple).feasible:
         # Who tries it goes back, so it is worth no more than what was there before.
         value = min(value, sweep.value(sweep.limits.default_tuple()))
     return value + sweep.objective.price_of_thread * float(np.log(pool_tuple.pool_size))
 
 
-def _nearest(sweep: WorkloadSweep, pool_tuple: PoolTuple) -> SweepEntry:
+def nearest_entry(sweep: WorkloadSweep, pool_tuple: PoolTuple) -> SweepEntry:
+    """The measured tuple that is nearest to a tuple."""
     cores = list(sweep.entries)
     return sweep.entries[cores[nearest_core(cores, pool_tuple.core)]]
 

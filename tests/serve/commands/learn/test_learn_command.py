@@ -13,6 +13,7 @@ from poolpilot.models.latent.one_look import OneLook
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.pipelines.learn import learn as learn_module
+from poolpilot.pipelines.learn.learn import LearnReport
 from poolpilot.pipelines.production.model_shelf import ModelShelf
 from poolpilot.pipelines.production.outcome_store import OutcomeStore
 from poolpilot.serve.commands.presentation.exit_codes import INTERRUPTED, REFUSED
@@ -94,7 +95,7 @@ def test_outcomes_that_are_taken_in_twice_count_once(invoke: Invoke, out: Path, 
     good = promoted(out, "good")
     reported(tmp_path / "outcomes", good, 0.1)
     for shown in ("outcomes taken in", ""):
-        result = invoke("learn", "--minutes", "0", "--outcomes", tmp_path / "outcomes", "--out", out)
+        result = invoke("learn", "--minutes", "0", "--outcomes", tmp_path / "outcomes", "--out", out, "--no-track")
         assert (result.code, "outcomes taken in" in result.out) == (0, bool(shown))
 
 
@@ -102,10 +103,22 @@ def test_line_of_another_version_is_told_and_ends_nothing(invoke: Invoke, out: P
     reported(tmp_path / "outcomes", promoted(out, "good"), 0.1)
     segment = segment_path(tmp_path / "outcomes", 1)
     segment.write_bytes(b'{"id": "old", "schema": 1}\n' + segment.read_bytes())
-    result = invoke("learn", "--minutes", "0", "--outcomes", tmp_path / "outcomes", "--out", out)
+    result = invoke("learn", "--minutes", "0", "--outcomes", tmp_path / "outcomes", "--out", out, "--no-track")
     assert result.code == 0, result.err
     assert f"line 1 of {segment} is no outcome" in result.out
     assert len(list(OutcomeStore(out / "records").read())) == 40
+
+
+def test_server_of_ones_own_that_is_not_as_it_was_is_an_error(
+    invoke: Invoke, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, a way back that had failed was a warning among others, and the exit status was 0."""
+    sentence = "it refuses"
+    monkeypatch.setattr(learn_module, "learn", lambda *_: LearnReport(out, not_brought_back=sentence))
+    result = invoke("learn", "--out", out, "--json", tmp_path / "learned.json")
+    assert result.code == 1
+    assert sentence in result.out
+    assert json.loads((tmp_path / "learned.json").read_text(encoding="utf-8"))["not_brought_back"] == sentence
 
 
 def test_mistakes_are_sentences(invoke: Invoke, out: Path, tmp_path: Path) -> None:

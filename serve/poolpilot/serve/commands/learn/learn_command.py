@@ -24,8 +24,9 @@ HELP = (
     "them on workloads they have not seen, and leave one folder to copy to production.\n\n"
     "A MariaDB of your own in staging (--dsn) is swept too, with --execute, under the load that its clients send; what "
     "was in force there returns.\n\n"
-    "What loses more than what is in force is refused. Ctrl-C stops; the same command goes on. Exit status: 0 done, 3 "
-    "the gate has refused what was learned, 130 stopped."
+    "What loses more than what is in force is refused. Ctrl-C stops; the same command goes on. Exit status: 0 done, 1 "
+    "an error, or your own server does not have its first configuration back, 3 the gate has refused what was learned, "
+    "130 stopped."
 )
 PANELS = {
     "Collecting": ("store", "servers", "cpus", "workloads", "seed", "anew"),
@@ -46,7 +47,7 @@ def build() -> Callable[..., None]:
 
 
 def run(settings: "LearnSettings", json_path: Path | None) -> None:
-    """Learns; the exit code is 3 when the gate refuses."""
+    """Learns; the exit code is 1 when the way back of the user's own server failed and 3 when the gate refuses."""
     from poolpilot.pipelines.learn.learn import learn
 
     console = terminal()
@@ -60,6 +61,8 @@ def run(settings: "LearnSettings", json_path: Path | None) -> None:
         raise
     console.print(learn_table(report))
     write_json(json_path, learn_summary(report))
+    if report.not_brought_back is not None:
+        raise typer.Exit(1)
     if report.objections:
         raise typer.Exit(REFUSED)
 
@@ -112,6 +115,8 @@ def learn_table(report: "LearnReport") -> Table:
         table.add_row(f"after {row['minutes']:g} minutes", f"{row['own_curves']} curves of your own")
         for sentence in row["in_words"]:
             table.add_row("", sentence)
+    if report.not_brought_back is not None:
+        table.add_row("your own server", f"does not have its first configuration back: {report.not_brought_back}")
     for objection in report.objections:
         table.add_row("refused", objection)
     if report.folder is not None:

@@ -25,7 +25,7 @@ def told_of_tries(settings: TuneSettings, target: Target, console: Console) -> I
         if receiver is None:
             yield lambda _tried: None
             return
-        reporter = OutcomeReporter(receiver, Reporting(target.name, target.server.knobs, target.objective))
+        reporter = OutcomeReporter(receiver, Reporting(target.own_name, target.server.knobs, target.objective))
         try:
             yield reporter.report
         finally:
