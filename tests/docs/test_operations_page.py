@@ -108,3 +108,15 @@ def test_labels_of_the_alarms_have_values_that_there_are() -> None:
     (job,) = re.findall(r'job=~"([^"]*)\.\*"', expressions)
     assert f"scrape jobs whose names begin with `{job}`" in OPERATIONS
     assert [pair for pair in pairs if pair[1] not in allowed[pair[0]]] == []
+
+
+def test_a_full_disk_is_told_while_it_is_full() -> None:
+    """Before, the count of lost decisions alone told it, which comes with the first line that is written again."""
+    assert rules()["PoolPilotLogStale"] == "time() - poolpilot_tuner_last_window_timestamp_seconds > 600"
+
+
+def test_a_check_of_settings_takes_the_way_in_of_the_file() -> None:
+    """Before, the pages gave it a DSN of its own, which wins over that of the file."""
+    pages = OPERATIONS + (ROOT / "docs/deploy.md").read_text(encoding="utf-8")
+    assert re.findall(r"config check (?!--file )\S+=", pages) == []
+    assert len(re.findall(r"POOLPILOT_TUNE_DEFAULTS_FILE=/etc/poolpilot/client\.cnf", pages)) == 2

@@ -27,6 +27,7 @@ class BakeSettings(ProgramSettings):
     sacks: tuple[Path, ...] = ()
     span: tuple[float, float] = (0.0, 1.0)
     oven: Oven = Field(default=Oven())
+    token_count: int = 0
 
 
 @pytest.mark.parametrize(
@@ -80,3 +81,13 @@ def test_a_wrong_value_of_a_list_is_that_of_its_setting(monkeypatch: pytest.Monk
     monkeypatch.setenv("POOLPILOT_BAKE_OVEN__MINUTES", "3,soon")
     with pytest.raises(SettingError, match=r"setting 'oven\.minutes\.1'.*it is 'soon'"):
         BakeSettings.load(None, {})
+
+
+@pytest.mark.parametrize("written", ['password = "hunter2"', '[oven]\nkey = "hunter2"', 'token_count = "hunter2"'])
+def test_a_secret_in_the_wrong_place_is_not_repeated(written: str, tmp_path: Path) -> None:
+    """Before, whatever stood under an unknown name was shown."""
+    file = tmp_path / "bake.toml"
+    file.write_text(f"{written}\n")
+    with pytest.raises(SettingError, match=r"^setting '(password|oven\.key|token_count)'") as caught:
+        BakeSettings.load(file, {})
+    assert "hunter2" not in str(caught.value)

@@ -1,6 +1,7 @@
 """One settings model is at once a program's flags, its environment, its file and a run's MLflow parameters."""
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self, get_origin
@@ -18,6 +19,13 @@ from pydantic_settings import (
 from typing_extensions import override
 
 from poolpilot.errors import SettingError
+
+SECRET_NAME = re.compile(
+    r"pass(?:word|wd|phrase|code)|(?:^|[_-])(?:pwd|pass|auth)(?:$|[_-])|secret|token|credential|authorization|cookie"
+    r"|(?:api|private|access|signing|encryption)[_-]?key",
+    re.IGNORECASE,
+)
+"""Names of settings, columns and variables whose value is nobody else's business."""
 
 
 class _Environment(EnvSettingsSource):
@@ -101,17 +109,23 @@ class ProgramSettings(BaseSettings):
         try:
             return from_file(**_nested({name: value for name, value in flags.items() if value is not None}))
         except ValidationError as error:
-            first = error.errors()[0]
-            name = ".".join(map(str, first["loc"]))
-            unknown = first["type"] == "extra_forbidden"
-            reason = "there is no such setting" if unknown else first["msg"].removeprefix("Value error, ")
-            raise SettingError(f"setting {name!r}: {reason}; it is {first['input']!r}") from error
+            raise SettingError(_refusal(error)) from error
         except SettingsError as error:
             raise SettingError(str(error.__cause__ or error)) from error
         except ValueError as error:
             raise SettingError(f"the settings file {file} is not TOML: {error}") from error
         except OSError as error:
             raise SettingError(f"cannot read the settings file {file}: {error.strerror}") from error
+
+
+def _refusal(error: ValidationError) -> str:
+    """What is wrong first of all; a value that may be a secret, put there by mistake, is not told."""
+    first = error.errors()[0]
+    name = ".".join(map(str, first["loc"]))
+    if first["type"] == "extra_forbidden":
+        return f"setting {name!r}: there is no such setting"
+    reason = first["msg"].removeprefix("Value error, ")
+    return f"setting {name!r}: {reason}" + ("" if SECRET_NAME.search(name) else f"; it is {first['input']!r}")
 
 
 def _with_named(defaults: BaseModel, given: BaseModel) -> BaseModel:

@@ -4,6 +4,7 @@ import pytest
 
 from poolpilot.env.mariadb.actuator import CallProcedure, in_order
 from poolpilot.env.mariadb.grants import grants
+from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 
@@ -31,3 +32,10 @@ def test_grants_are_least_privilege_unless_asked_and_quote_accounts() -> None:
     asked = grants(tuner="t`x@10.0.0.1", plain=True)
     assert list(asked) == ["observe", "set_global"]
     assert "GRANT CONNECTION ADMIN ON *.* TO `t``x`@`10.0.0.1`" in asked["set_global"]
+
+
+@pytest.mark.parametrize("name", ["`poolpilot`.`apply_pool`", "apply_pool", "pool-pilot.apply", "poolpilot.größe", ""])
+def test_procedure_that_a_journal_could_not_name_is_refused_before_anything_is_set(name: str) -> None:
+    """Before, a tuner set by it, and after a kill nobody could go the way back."""
+    with pytest.raises(SettingError, match=r"write schema\.procedure, such as poolpilot\.apply_pool"):
+        CallProcedure(name)

@@ -98,3 +98,29 @@ def test_unreadable_defaults_file_is_named(tmp_path: Path) -> None:
         Dsn.parse(f"F={tmp_path}/nowhere").account()
     with pytest.raises(SettingError, match="no option file"):
         Dsn.parse(f"F={options(tmp_path, 'user=outside a group')}").account()
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ('"abc #1"  # mine', "abc #1"),
+        ("'it\"s\"'", 'it"s"'),
+        (r"a\\b\s\x\t\n\"z", 'a\\b \\x\t\n"z'),
+        ("se#cret", "se"),
+        (r"'a\'b # no' # yes", "a'b # no"),
+        ('"never ended # so', '"never ended # so'),
+        ("'a\"", "'a\""),
+        ("abc\\", "abc\\"),
+    ],
+)
+def test_value_is_read_as_the_clients_of_mariadb_read_it(tmp_path: Path, written: str, read: str) -> None:
+    """As `my_print_defaults` shows it. Before, quotes fell away one by one, and a comment ended what is quoted."""
+    file = options(tmp_path, f"[client] # for all\nskip-ssl # no\npassword={written}\nuser = me\n")
+    account = Dsn.parse(f"F={file}").account()
+    assert (account.password, account.user) == (read, "me")
+
+
+def test_password_behind_a_mistake_is_not_repeated() -> None:
+    with pytest.raises(SettingError) as refused:
+        Dsn.parse("h=a,h=b,p=secret")
+    assert "secret" not in str(refused.value)

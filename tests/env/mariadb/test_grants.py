@@ -4,6 +4,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from poolpilot.env.mariadb.grants import grants
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
-from poolpilot.errors import ServerError
+from poolpilot.errors import ServerError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 PASSWORD = "chosen-by-the-dba"
@@ -204,3 +205,33 @@ def test_tls_is_asked_for_where_that_is_wanted(lab: Lab) -> None:
     run_sql(lab, "\n".join(printed.values()) + with_password("sealed"))
     with pytest.raises(ServerError, match=r"denies access to 'sealed'.*TLS"):
         Session(account_of(lab, "sealed"))
+
+
+@pytest.mark.parametrize(
+    ("account", "printed"),
+    [
+        ("'poolpilot'@'10.%'", "`poolpilot`@`10.%`"),
+        ("`poolpilot`@`10.%`", "`poolpilot`@`10.%`"),
+        ("me@corp@10.%", "`me@corp`@`10.%`"),
+        ("poolpilot", "`poolpilot`@`%`"),
+        ("pool`pilot@db1", "`pool``pilot`@`db1`"),
+    ],
+)
+def test_account_is_taken_as_people_write_it(account: str, printed: str) -> None:
+    """Before, quotes became part of the name, and the first @ ended it."""
+    assert f"CREATE USER IF NOT EXISTS {printed} WITH" in grants(tuner=account)["observe"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"tuner": "@localhost"}, "is no account: write name@host"),
+        ({"owner": "'owner@localhost"}, "is no account: write name@host"),
+        ({"sizes": (200, 128)}, "no pool size, since the least one, 200, is above the greatest, 128"),
+        ({"stall_limits_ms": (10, 9)}, "no stall limit"),
+        ({"procedure": "apply_pool"}, r"write schema\.procedure"),
+    ],
+)
+def test_what_nobody_could_use_is_refused(wrong: dict[str, Any], says: str) -> None:
+    with pytest.raises(SettingError, match=says):
+        grants(**wrong)

@@ -18,7 +18,7 @@ from poolpilot.env.tuning import mariadb_way_back
 from poolpilot.env.tuning.journal import Journal, path_of
 from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack, by_hand
 from poolpilot.env.tuning.way_back import restoring
-from poolpilot.errors import JournalError, LostServerError, ServerError, TupleChangedError
+from poolpilot.errors import JournalError, LostServerError, ServerError, TakenServerError, TupleChangedError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 
@@ -156,8 +156,9 @@ def test_who_has_lost_the_server_to_another_tuner_sets_nothing_back(
         other.begin("tune", lambda _sentence: None)
         with pytest.raises(ServerError, match="another tuner is at work"):
             way_back.reach_again()
-        with pytest.raises(ServerError, match="could not be brought back: another tuner is at work"):
+        with pytest.raises(TakenServerError, match="in force is its own by now: another tuner is at work") as told:
             way_back.bring_back(lambda _sentence: None)
+        assert "SET GLOBAL" not in str(told.value), "nobody is to set back by hand what is the other one's"
         assert second.tuple_in_force() == theirs
         other.close()
     assert way_back.bring_back(lambda _sentence: None).endswith(f"In force now: {first}.")
@@ -329,3 +330,25 @@ def test_identity_outlives_connections(server: MariadbServer, lab: Lab) -> None:
     with Session(lab.root) as other:
         assert ServerIdentity.read(other).key == ServerIdentity.read(server.session).key
         assert not ServerIdentity.read(other).restarted_since(ServerIdentity.read(server.session))
+
+
+def test_what_is_promised_is_what_would_be_done(
+    server: MariadbServer, lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, a way back was promised that nobody would go: after a restart, or where a person has set all since."""
+    first = leave_behind(server, tmp_path)
+    removes = "`poolpilot restore` with this DSN and --execute only removes the journal"
+    with opened(lab) as next_one:
+        way_back = MariadbWayBack(next_one, tmp_path)
+        assert way_back.warnings()[0].endswith("with this DSN and --execute brings it back")
+        with Session(lab.root) as human:
+            human.execute("SET GLOBAL thread_pool_size = 7")
+        mixed = first.with_core((7, *first.core[1:]))
+        (said_then,) = way_back.warnings()
+        assert "somebody else has set thread_pool_size = 7 meanwhile, which is left alone" in said_then
+        assert said_then.endswith(f"brings {mixed} back")
+        next_one.put_back(mixed)
+        assert way_back.warnings()[0].endswith(removes)
+        later = replace(next_one.identity, started_unix_s=next_one.identity.started_unix_s + 60)
+        monkeypatch.setattr(ServerIdentity, "read", lambda _session: later)
+        assert way_back.warnings()[0].endswith(f"the server was restarted since, so its my.cnf holds: {removes}")

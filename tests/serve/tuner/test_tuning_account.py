@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from tests.serve.tuner.conftest import HOME, WINDOW_S, Drive, Throughput, fallin
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.decision_log import LoggedDecision
 from poolpilot.serve.tuner.machine.decision import State
+from poolpilot.serve.tuner.machine.evidence.look import Reading
 from poolpilot.serve.tuner.tuning_account import Tallied, TuningAccount
 
 MakeDrive = Callable[..., Drive]
@@ -119,3 +121,24 @@ def test_a_try_that_a_tuner_died_in_takes_no_window_of_the_next(drive: MakeDrive
     second.run(50)
     both = TuningAccount.of([*lines(first), *lines(second)])
     assert (both.kept, both.gained, both.lost) == (0, Tallied(), Tallied())
+
+
+@pytest.mark.parametrize("stopped", [{"hindrances": ("a backup runs",)}, {}])
+def test_windows_that_tell_nothing_are_no_noise(drive: MakeDrive, stopped: dict[str, Any]) -> None:
+    """Before, a window in which nobody sent anything made the interval of what tries cost absurd."""
+    tuner = drive(falling, wanted=FAR, noise=0.02)
+
+    def empty(number: int) -> None:
+        for _ in range(number):
+            nothing = Reading(goodput_per_s=1e-9, throughput_per_s=0.0, seconds=WINDOW_S)
+            tuner.turn(reading=nothing, **stopped)
+
+    tuner.run(4)
+    empty(2)
+    tuner.until(State.TRY)
+    empty(1)
+    tuner.run(60)
+    account = TuningAccount.of(lines(tuner))
+    low, high = account.lost.interval
+    assert account.lost.requests >= 1000.0 * WINDOW_S * 0.9, "the window that a try has stopped has cost all of it"
+    assert high - low < account.lost.requests

@@ -1,15 +1,19 @@
 """How a tuple gets into the server: plain `SET GLOBAL`, or a procedure that checks ranges inside the database."""
 
+import re
 from dataclasses import dataclass
 from typing import Protocol
 
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.mariadb.variables import KNOB_VARIABLES
-from poolpilot.errors import ServerError
+from poolpilot.errors import ServerError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 PROCEDURE = "poolpilot.apply_pool"
 """Schema and name of the procedure that `poolpilot mariadb grants` prints."""
+
+PROCEDURE_NAME = re.compile(r"[A-Za-z0-9_$]{1,64}\.[A-Za-z0-9_$]{1,64}")
+"""Names that a statement may hold as they are: a journal hands them on to whoever goes the way back."""
 
 MORE_IS_LESS = ("timer_interval_ms",)
 """Knobs whose rise takes capacity away: a longer timer wakes workers later."""
@@ -24,6 +28,20 @@ class Actuator(Protocol):
         Raises:
             ServerError: The server did not take a value; what was set before it is still set.
         """
+
+
+def checked_procedure(name: str) -> str:
+    """The name of a procedure, with its schema.
+
+    Raises:
+        SettingError: It is no such name.
+    """
+    if not PROCEDURE_NAME.fullmatch(name):
+        raise SettingError(
+            f"the procedure {name!r} is none that can be called: write schema.procedure, such as {PROCEDURE}, each of "
+            "1..64 letters, digits, _ or $, without backquotes"
+        )
+    return name
 
 
 def in_order(before: PoolTuple, after: PoolTuple) -> list[str]:
@@ -68,6 +86,14 @@ class CallProcedure:
     """
 
     name: str = PROCEDURE
+
+    def __post_init__(self) -> None:
+        """Refuses a name that its journal could not be gone by.
+
+        Raises:
+            SettingError: See `checked_procedure`.
+        """
+        checked_procedure(self.name)
 
     def set(self, session: Session, before: PoolTuple, after: PoolTuple) -> None:
         """Sets the core tuple; see `Actuator.set`.

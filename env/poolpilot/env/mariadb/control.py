@@ -12,6 +12,12 @@ NO_EXTRA_PORT = (
     "tuple could not be taken back; put extra_port=3307 and extra_max_connections=3 under [mariadb] into its my.cnf"
 )
 
+EXTRA_PORT_UNUSED = (
+    "the extra port {port} cannot be used ({error}): where the pool runs out of threads this connection waits like any "
+    "other, and a bad tuple could not be taken back; see to it that this host reaches the port, and that "
+    "extra_max_connections leaves a connection free"
+)
+
 
 class Control:
     """The session that looks and sets, and how it was reached.
@@ -19,7 +25,7 @@ class Control:
     Args:
         session: The permanent one.
         first: The session on the normal port that came before it, if any; it tells the server's process.
-        warnings: What to know of it.
+        warnings: What to know of it; why it is not on an extra port, if it is not, stands first.
         extra_port: The extra port that the session is on; None where it is on the normal port.
     """
 
@@ -74,7 +80,7 @@ def _reached(account: Account) -> Control:
         try:
             return Control(Session(account, extra_port), first, (), extra_port)
         except ServerError as error:
-            return Control(first, None, (f"the extra port {extra_port} cannot be used ({error})",))
+            return Control(first, None, (EXTRA_PORT_UNUSED.format(port=extra_port, error=error),))
     except BaseException:
         first.close()
         raise

@@ -2,6 +2,7 @@
 
 import configparser
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,14 @@ OWN_GROUP = "poolpilot"
 """The group for what those clients refuse, such as extra-port; it wins over theirs."""
 
 LARGEST_PORT = 65_535
+
+ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "s": " ", '"': '"', "'": "'", "\\": "\\"}
+"""What MariaDB's clients read behind a backslash in the value of an option; elsewhere it stands for itself."""
+
+_BEFORE_COMMENT = re.compile(r"""(?:'(?:\\.|[^'])*(?:'|$)|"(?:\\.|[^"])*(?:"|$)|[^'"#])*""")
+"""Of a line, all up to a # that is in no quotes."""
+
+_ESCAPE = re.compile(r"\\(.)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +109,7 @@ class Dsn:
                 known = ", ".join(f"{part}={words}" for part, words in PARTS.items())
                 raise SettingError(f"the DSN part {letter!r} is unknown; there are {known}")
             if name in given or (equals and not value):
-                raise SettingError(f"the DSN names {name} {'twice' if name in given else 'without a value'}: {text!r}")
+                raise SettingError(f"the DSN names {name} {'twice' if name in given else 'without a value'}")
             given[name] = value if equals else letter
         return cls(
             host=given.get("host"),
@@ -139,11 +148,27 @@ class Dsn:
         return _client_options(file, self.defaults_group_suffix)
 
 
+def option_value(text: str) -> str:
+    """What stands behind the = of an option as MariaDB's clients read it.
+
+    A comment ends it, one pair of quotes around it falls away, and what is escaped is taken for what it means.
+    """
+    value = _without_comment(text).strip()
+    if len(value) > 1 and value[0] == value[-1] and value[0] in ("'", '"'):
+        value = value[1:-1]
+    return _ESCAPE.sub(lambda found: ESCAPED.get(found[1], found[0]), value)
+
+
+def _without_comment(line: str) -> str:
+    found = _BEFORE_COMMENT.match(line)
+    return line if found is None else found[0]
+
+
 def _client_options(file: Path, suffix: str) -> dict[str, str]:
-    parser = configparser.RawConfigParser(allow_no_value=True, strict=False, inline_comment_prefixes=("#",))
+    parser = configparser.RawConfigParser(allow_no_value=True, strict=False)
     try:
         lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]  # indents mean nothing there
-        parser.read_string("\n".join(line for line in lines if not line.startswith("!")), str(file))
+        parser.read_string("\n".join(_without_comment(line) for line in lines if not line.startswith("!")), str(file))
     except OSError as error:
         raise SettingError(f"cannot read the defaults file {file}: {error.strerror}") from error
     except (configparser.Error, UnicodeDecodeError) as error:
@@ -154,7 +179,7 @@ def _client_options(file: Path, suffix: str) -> dict[str, str]:
     for group in filter(parser.has_section, groups):
         for name, value in parser.items(group):
             options.pop(name.replace("_", "-"), None)  # so that the last one stands last
-            options[name.replace("_", "-")] = (value or "").strip("\"'")
+            options[name.replace("_", "-")] = option_value(value or "")
     return options
 
 

@@ -1,6 +1,10 @@
 """The statements that give a tuner what it needs and no more; a DBA reads them and runs them."""
 
-from poolpilot.env.mariadb.actuator import PROCEDURE
+from poolpilot.env.mariadb.actuator import PROCEDURE, checked_procedure
+from poolpilot.errors import SettingError
+
+QUOTES = ("'", '"', "`")
+"""What may stand around the name and around the host of an account, as MariaDB shows and takes them."""
 
 OBSERVER = """\
 -- To look: nothing but a login. MariaDB shows its pool's counters to every account.
@@ -94,7 +98,7 @@ def grants(
     """The statements by purpose: `observe`, `procedure` (least privilege) or `set_global`, perhaps `lease` and `tls`.
 
     Args:
-        tuner: Account that PoolPilot logs in as.
+        tuner: Account that PoolPilot logs in as: name@host, or as MariaDB shows it, 'name'@'host'.
         owner: Locked account that owns the privilege.
         procedure: Schema and name of the procedure.
         plain: Give the tuner CONNECTION ADMIN instead of the procedure.
@@ -103,11 +107,17 @@ def grants(
         sizes: Least and greatest pool size that the procedure takes.
         most_oversubscribe: Greatest oversubscribe that it takes.
         stall_limits_ms: Least and greatest stall limit that it takes, in milliseconds.
+
+    Raises:
+        SettingError: A name is no account or procedure, or a range is empty.
     """
+    _check_range("pool size", *sizes)
+    _check_range("oversubscribe", 1, most_oversubscribe)
+    _check_range("stall limit", *stall_limits_ms)
     values = {
         "tuner": _quoted_account(tuner),
         "owner": _quoted_account(owner),
-        "procedure": procedure,
+        "procedure": checked_procedure(procedure),
         "schema": procedure.partition(".")[0],
         "least_size": sizes[0],
         "most_size": sizes[1],
@@ -123,7 +133,23 @@ def grants(
     return {purpose: text.format(**values) for purpose, text in texts.items()}
 
 
+def _check_range(what: str, least: int, most: int) -> None:
+    if least > most:
+        raise SettingError(
+            f"the procedure would take no {what}, since the least one, {least}, is above the greatest, {most}: "
+            "name a least one that is no greater"
+        )
+
+
 def _quoted_account(account: str) -> str:
-    """`name@host` as an account in backquotes; a backquote inside is doubled."""
-    name, _, host = account.partition("@")
-    return "@".join(f"`{part.replace('`', '``')}`" for part in (name, host or "%"))
+    """`name@host` as an account in backquotes; a backquote inside is doubled. A name may hold @, a host does not."""
+    name, at, host = account.rpartition("@")
+    parts = [_unquoted(part) for part in ((name, host) if at else (host, ""))]
+    if not parts[0] or any(part[:1] in QUOTES or part[-1:] in QUOTES for part in parts if part):
+        raise SettingError(f"{account!r} is no account: write name@host, such as poolpilot@10.%")
+    return "@".join(f"`{part.replace('`', '``')}`" for part in (parts[0], parts[1] or "%"))
+
+
+def _unquoted(part: str) -> str:
+    quoted = len(part) > 1 and part[0] == part[-1] and part[0] in QUOTES
+    return part[1:-1] if quoted else part

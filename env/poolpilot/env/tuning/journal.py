@@ -7,7 +7,6 @@ is touched: a torn last line is a change that never happened.
 
 import json
 import os
-import re
 import socket
 import time
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import Any, Self
 
 from poolpilot.env.durability.durable_writes import flush_folder, write_whole
 from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.mariadb.actuator import PROCEDURE_NAME
 from poolpilot.env.mariadb.identity import ServerIdentity
 from poolpilot.errors import JournalError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -25,8 +25,6 @@ FORMAT = 1
 FOLDER_VARIABLE = "POOLPILOT_JOURNALS"
 LARGEST_POOL_SIZE = 100_000
 """No MariaDB takes more."""
-
-PROCEDURE_NAME = re.compile(r"[A-Za-z0-9_$]{1,64}\.[A-Za-z0-9_$]{1,64}")
 
 KEPT = 2
 """Tuples that may be partly in force besides the first one: the one set last, and the one before it."""

@@ -18,7 +18,7 @@ from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.event_lease import EventLease
 from poolpilot.env.tuning.journal import Journal, Leftover, journal_folder, path_of
 from poolpilot.env.tuning.way_back import Say
-from poolpilot.errors import JournalError, LostServerError, ServerError
+from poolpilot.errors import JournalError, LostServerError, ServerError, TakenServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 REOPEN_WITHIN_S = 30.0
@@ -66,10 +66,21 @@ class MariadbWayBack:
             return (str(error),)
         if journal is None:
             return ()
+        in_force = server.tuple_in_force()
         return (
-            f"{journal} has ended without its way back: {server.tuple_in_force()} is in force, {journal.first} was at "
-            "the beginning; `poolpilot restore` with this DSN and --execute brings it back",
+            f"{journal} has ended without its way back: {in_force} is in force, {journal.first} was at the beginning; "
+            f"{self._would_be_done(journal, in_force)}",
         )
+
+    def _would_be_done(self, journal: Journal, in_force: PoolTuple) -> str:
+        """What `_gone_back` would do, as the end of a sentence."""
+        restore, left = "`poolpilot restore` with this DSN and --execute", journal.left_over(in_force)
+        if ServerIdentity.read(self._server.session).restarted_since(journal.server):
+            return f"the server was restarted since, so its my.cnf holds: {restore} only removes the journal"
+        theirs = f"somebody else has set {_told(left)} meanwhile, which is left alone: " if left.theirs else ""
+        if left.wanted == in_force:
+            return f"{theirs}{restore} only removes the journal"
+        return f"{theirs}{restore} brings {left.wanted if left.theirs else 'it'} back"
 
     def left(self) -> Journal | None:
         """The journal of a command that works now, or has ended without its way back.
@@ -212,6 +223,8 @@ class MariadbWayBack:
                 except LostServerError:
                     say(f"The connection to {self._server.session.where} is lost; it is opened again.")
                     self._reopen(self._journal, ends_s)
+        except TakenServerError as error:
+            raise TakenServerError(f"nothing is set back, since what is in force is its own by now: {error}") from error
         except ServerError as error:
             raise ServerError(by_hand(self._journal, error)) from error
 
@@ -303,5 +316,9 @@ def _upper(journal: Journal) -> str:
 def _left_alone(left: Leftover) -> str:
     if not left.theirs:
         return ""
-    named = ", ".join(f"{KNOB_VARIABLES[name][0].lower()} = {int(getattr(left.wanted, name))}" for name in left.theirs)
-    return f"Somebody else has set {named} meanwhile, which is left alone. "
+    return f"Somebody else has set {_told(left)} meanwhile, which is left alone. "
+
+
+def _told(left: Leftover) -> str:
+    """The variables that somebody else has set, with their values."""
+    return ", ".join(f"{KNOB_VARIABLES[name][0].lower()} = {int(getattr(left.wanted, name))}" for name in left.theirs)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.decision_log import LoggedDecision
 from poolpilot.serve.tuner.machine.decision import Decision, State
-from poolpilot.serve.tuner.machine.evidence.look import Reading
+from poolpilot.serve.tuner.machine.evidence.look import Look, Reading
 from poolpilot.serve.tuner.machine.evidence.paired_trial import PairedTrial, noise_of
 
 Z_95 = 1.96
@@ -88,7 +88,7 @@ class TuningAccount:
         reading = None if look.reading is None else look.reading.by_completions()
         if reading is not None:
             self.windows += 1
-            self._take(reading, look.in_force, last)
+            self._take(reading, look, last)
         moved = last is not None and decision.verified != last.verified
         ended = self._trial is not None and (
             decision.most_lost > 0.0 or decision.state not in (State.TRY, State.VERIFY)
@@ -114,12 +114,17 @@ class TuningAccount:
         self.gained = self.gained.plus(requests, slope * math.sqrt(self._variance))
         self._under_gain = (0.0, 0.0)
 
-    def _take(self, reading: Reading, in_force: PoolTuple | None, last: Decision | None) -> None:
+    def _take(self, reading: Reading, look: Look, last: Decision | None) -> None:
+        in_force = look.in_force
+        tells = not look.hindrances and reading.throughput_per_s > 0.0  # as the state machine takes windows
         if self._trial is not None and last is not None and last.state is State.TRY and in_force == self._trial.next:
-            self._trial = self._trial.with_reading(reading)
+            if tells:
+                self._trial = self._trial.with_reading(reading)
+            elif in_force == self._trial.candidate:
+                self._stood.append(reading)  # it has cost what it has cost, and says nothing of how windows scatter
         elif self._trial is not None and last is not None and last.state is State.VERIFY:
             self._stood.append(reading)
-        elif last is not None and in_force == last.verified:
+        elif tells and last is not None and in_force == last.verified:
             self._steady = [*self._steady, reading][-LATEST:]
         if last is None or in_force != last.verified or not self._gain:
             return
@@ -139,9 +144,9 @@ class TuningAccount:
         trial, self._trial = self._trial, None
         assert trial is not None
         kept = decision.verified == trial.candidate
-        if not trial.candidates:
+        if not trial.befores or not (trial.candidates or self._stood):
             return
-        gain, error = trial.gain()
+        gain, error = trial.gain() if trial.candidates else (0.0, trial.noise)
         beside = sum(each.throughput_per_s for each in trial.befores) / len(trial.befores)
         seconds = sum(each.seconds for each in (*trial.candidates, *self._stood))
         self.lost = self.lost.plus(trial.lost_requests(self._stood), error * beside * seconds)

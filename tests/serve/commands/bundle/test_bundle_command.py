@@ -14,6 +14,7 @@ from poolpilot.env.lab.instance import Lab
 from poolpilot.errors import StoreError
 from poolpilot.serve.commands.bundle.bundle_archive import write_archive
 from poolpilot.serve.commands.bundle.bundle_part import BundlePart
+from poolpilot.serve.commands.bundle.known_secrets import known_secrets
 from poolpilot.serve.commands.bundle.redaction import Redaction
 
 RECORDED = Path(__file__).parents[2] / "page/recorded/db1/decisions.jsonl"
@@ -187,3 +188,25 @@ def test_a_diagnosis_goes_along_and_the_accounts_password_does_not(
     assert json.loads(found["diagnosis.json"])["verdict"] == "fine"
     password = next(line for line in lab.defaults_file.read_text().splitlines() if line.startswith("password"))
     assert password.partition("=")[2].strip("\"' ") not in "\n".join(found.values())
+
+
+@pytest.mark.usefixtures("state")
+@pytest.mark.parametrize(
+    ("variable", "value"), [("TOKENIZERS_PARALLELISM", "false"), ("SOME_TOKEN_TTL", "3600"), ("MYSQL_PWD", "poolpilot")]
+)
+def test_what_stands_everywhere_does_not_stop_the_writing(
+    invoke: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    """Before, a switch or a word of the text that explains a bundle kept it from being written for ever."""
+    monkeypatch.setenv(variable, value)
+    result = invoke("bundle", "--write", "--out", tmp_path / "report.tar.gz")
+    assert (result.code, result.err) == (0, "")
+
+
+def test_a_secret_is_known_as_mariadb_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before, a comment behind it was taken for a part of it."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".my.cnf").write_text('[client]\npassword = "amsel #1"  # mine\n')
+    assert "amsel #1" in known_secrets({"A_TOKEN_TTL": "60000", "A_SECRET": "20260101"})
+    assert known_secrets({"A_TOKEN_TTL": "60000", "A_SECRET": "20260101"}) >= {"20260101"}
+    assert "60000" not in known_secrets({"A_TOKEN_TTL": "60000"})

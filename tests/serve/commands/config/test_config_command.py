@@ -11,11 +11,14 @@ import typer
 from tests.env.mariadb.test_grants import PASSWORD, run_sql, with_password
 
 from poolpilot.env.lab.instance import Lab
+from poolpilot.env.mariadb import control
+from poolpilot.env.mariadb.control import EXTRA_PORT_UNUSED, Control
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.mariadb.grants import grants
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.tuning.journal import FOLDER_VARIABLE
 from poolpilot.errors import ServerError, SettingError
+from poolpilot.serve.commands.act.restore_command import RestoreSettings
 from poolpilot.serve.commands.config.config_command import CheckConfigSettings, check_config
 from poolpilot.serve.commands.presentation.exit_codes import REFUSED
 
@@ -133,3 +136,36 @@ def test_wrong_setting_and_unreachable_server_are_errors(tmp_path: Path) -> None
         check_config(CheckConfigSettings(file=file), None)
     with pytest.raises(ServerError, match="cannot reach a server"):
         check_config(CheckConfigSettings(dsn=f"S={tmp_path}/none.sock"), None)
+
+
+def test_extra_port_that_cannot_be_used_is_not_told_as_none(scheduled: Lab, tmp_path: Path) -> None:
+    """Before, the server was said to have no extra port."""
+    file, unused = file_of(scheduled, "asked", tmp_path, lease=True), EXTRA_PORT_UNUSED.format(port=1, error="refused")
+    client = tmp_path / "client.cnf"
+    client.write_text(client.read_text(encoding="utf-8").partition("[poolpilot]")[0], encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(control, "_reached", lambda account: Control(Session(account), None, (unused,)))
+        trial = checked(file, tmp_path)["extra port"]
+    assert (trial["good"], trial["found"]) == (False, "there is one, and the tuner is not on it")
+    assert trial["remedy"] == unused
+
+
+def test_password_in_the_dsn_is_refused_before_the_settings_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before, the DSN was shown with it."""
+    file = tmp_path / "tuner.toml"
+    file.write_text('dsn = "h=db,p=hunter2"\n', encoding="utf-8")
+    with pytest.raises(SettingError, match="everybody who may list processes"):
+        check_config(CheckConfigSettings(file=file), None)
+    assert "hunter2" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["`poolpilot`.`apply_pool`", "apply_pool"])
+def test_procedure_that_a_journal_could_not_name_is_refused(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "tuner.toml"
+    file.write_text(f'procedure = "{name}"\n', encoding="utf-8")
+    with pytest.raises(SettingError, match=r"setting 'procedure': .*write schema\.procedure"):
+        check_config(CheckConfigSettings(file=file), None)
+    with pytest.raises(SettingError, match=r"setting 'procedure': .*write schema\.procedure"):
+        RestoreSettings.load(None, {"dsn": "db1", "procedure": name})

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import typer
 
+from poolpilot.env.durability.folder_lock import locked_folder
 from poolpilot.serve.commands.config.account_trial import AccountTrial
 from poolpilot.serve.commands.config.config_command import CheckConfigSettings, check_config
 from poolpilot.serve.commands.config.part_trials import part_trials
@@ -83,3 +84,18 @@ def test_check_ends_as_tune_would(tmp_path: Path, capsys: pytest.CaptureFixture[
         check_config(CheckConfigSettings(file=file), None)
     assert ended.value.exit_code == REFUSED
     assert "The settings cannot be followed" in capsys.readouterr().out
+
+
+def test_folder_of_outcomes_is_tried_and_nothing_is_made(tmp_path: Path) -> None:
+    """Before, a tuner that could not keep outcomes was told so at its start alone."""
+    file, folder = tmp_path / "file", tmp_path / "outcomes"
+    file.write_text("no folder")
+    assert tried({"outcomes": folder})["outcomes"].good
+    assert not folder.exists()
+    assert tried({"outcomes": file})["outcomes"].refuses
+    with locked_folder(folder, "keeps outcomes"):
+        trial = tried({"outcomes": folder})["outcomes"]
+        assert trial.refuses
+        assert f"another process keeps outcomes in {folder}" in trial.found
+        assert not tried({"outcomes": folder}, beside_another=True)["outcomes"].refuses, "that tuner may have it"
+    assert tried({"outcomes": folder})["outcomes"].good

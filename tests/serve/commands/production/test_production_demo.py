@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from poolpilot.errors import ServerError
 from poolpilot.featurizer.histogram import Histogram
@@ -14,7 +15,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.pipelines.demo.production import constant_arms
 from poolpilot.pipelines.demo.production.phase_seen import PhaseSeen
 from poolpilot.pipelines.demo.production.shifting_load import PHASES, LoadedLab
-from poolpilot.serve.commands.production.production_command import demo_production
+from poolpilot.serve.commands.production.production_command import demo_production, forget_earlier
 from poolpilot.serve.commands.production.production_demo import ProductionDemo
 from poolpilot.serve.commands.production.production_settings import ProductionDemoSettings
 
@@ -139,3 +140,13 @@ def test_output_that_is_a_file_is_one_sentence(invoke: Callable[..., Any], tmp_p
     assert result.code == 1
     assert "a file of that name is there" in result.err
     assert result.err.count("\n") == 1
+
+
+def test_logs_of_others_are_none_of_its_own(tmp_path: Path) -> None:
+    """Before, all of DIR/decisions was deleted, whoever had written it."""
+    settings = ProductionDemoSettings(output=tmp_path)
+    theirs, ours = (tmp_path / "decisions" / name for name in ("db1", "planted"))
+    for folder in (theirs, ours):
+        folder.mkdir(parents=True)
+    forget_earlier(ProductionDemo(settings, Console(), ()))
+    assert (theirs.exists(), ours.exists()) == (True, False)

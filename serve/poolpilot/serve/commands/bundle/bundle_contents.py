@@ -49,7 +49,7 @@ def bundle_parts(sources: BundleSources, redaction: Redaction) -> Iterator[Bundl
     Raises:
         SettingError: A file of settings cannot be read, or is not TOML.
     """
-    yield BundlePart("README.txt", "what this is, and what is left out", EXPLAINS)
+    yield BundlePart("README.txt", "what this is, and what is left out", EXPLAINS, fixed=True)
     facts = {"made_unix_s": round(time.time()), **installation()}
     yield BundlePart.of_values("installation.json", "versions and machine", redaction.value(facts))
     named = redaction.value(environment_settings(os.environ))

@@ -14,11 +14,13 @@ class BundlePart:
         name: Its path in the bundle.
         holds: What it is, in a few words.
         text: What is in it.
+        fixed: Whether that is the same on every host, so that no secret of this one stands in it, whatever it reads.
     """
 
     name: str
     holds: str
     text: str
+    fixed: bool = False
 
     @classmethod
     def of_values(cls, name: str, holds: str, values: Any) -> Self:

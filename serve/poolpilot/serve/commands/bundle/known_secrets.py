@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from poolpilot.env.mariadb.dsn import Dsn
+from poolpilot.env.mariadb.dsn import Dsn, option_value
+from poolpilot.env.program_settings import SECRET_NAME
 from poolpilot.errors import SettingError
-from poolpilot.serve.commands.bundle.redaction import SECRET_NAME
+from poolpilot.serve.commands.bundle.redaction import LONG_ENOUGH_FOR_PLAIN
 
 SHORTEST = 4
 """Characters; a shorter secret would be found in every other word."""
@@ -25,6 +26,8 @@ _OPTION = re.compile(
 )
 
 _SCOPED_TOKEN = re.compile(r"^[ \t]*[\w,]+[ \t]+(\S+)[ \t\r]*$", re.MULTILINE)
+
+_PLAIN = re.compile(r"true|false|null|none|[-+]?[\d.]+(?:e[-+]?\d+)?", re.IGNORECASE)
 
 _DSN_PASSWORD = re.compile(r"(?:^|,)(?:p|password|passwd)=([^,]*)")
 
@@ -42,11 +45,12 @@ def known_secrets(environment: Mapping[str, str], defaults_files: Iterable[Path]
     found.update(one for dsn in dsns for one in _DSN_PASSWORD.findall(dsn))
     options = [Path(value) for name, value in ours.items() if name.endswith("_DEFAULTS_FILE")]
     for path in {Path.home() / ".my.cnf", *defaults_files, *options, *named_in(dsns)}:
-        found.update(one.strip("\"'") for one in _OPTION.findall(_content(path)))
+        for one in _OPTION.findall(_content(path)):
+            found |= {option_value(one), one.strip("\"'")}  # as MariaDB reads it, and as it stands
     for name, value in ours.items():
         if name.endswith("_TOKEN_FILE"):
             found.update(_SCOPED_TOKEN.findall(_content(Path(value))))
-    return frozenset(one for one in found if len(one) >= SHORTEST and not _is_path(one))
+    return frozenset(one for one in found if len(one) >= SHORTEST and not _is_plain(one) and not _is_path(one))
 
 
 def named_in(dsns: Iterable[str]) -> Iterator[Path]:
@@ -65,6 +69,11 @@ def _content(path: Path) -> str:
             return file.read(LARGEST_FILE).decode("utf-8", "replace")
     except (OSError, ValueError):
         return ""
+
+
+def _is_plain(text: str) -> bool:
+    """Whether it is a switch or a short number, as TOKENIZERS_PARALLELISM and a TOKEN_TTL are; many have one."""
+    return _PLAIN.fullmatch(text) is not None and len(text) < LONG_ENOUGH_FOR_PLAIN
 
 
 def _is_path(text: str) -> bool:

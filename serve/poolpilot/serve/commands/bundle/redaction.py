@@ -9,14 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-REMOVED = "***"
+from poolpilot.env.program_settings import SECRET_NAME
 
-SECRET_NAME = re.compile(
-    r"pass(?:word|wd|phrase|code)|(?:^|[_-])(?:pwd|pass|auth)(?:$|[_-])|secret|token|credential|authorization|cookie"
-    r"|(?:api|private|access|signing|encryption)[_-]?key",
-    re.IGNORECASE,
-)
-"""Names of settings, columns and variables whose value is nobody else's business."""
+REMOVED = "***"
 
 LONG_ENOUGH_FOR_PLAIN = 8
 """Characters from which on a known secret is replaced inside of words too."""

@@ -99,7 +99,9 @@ def _encrypted(session: Session) -> AccountTrial:
 def _extra_port(server: MariadbServer) -> AccountTrial:
     port, slots = server.control.extra_port, int(server.variables["extra_max_connections"].value)
     if port is None:
-        return AccountTrial("extra port", "none", False, remedy=NO_EXTRA_PORT)
+        why = server.control.warnings[0]
+        found = "none" if why == NO_EXTRA_PORT else "there is one, and the tuner is not on it"
+        return AccountTrial("extra port", found, False, remedy=why)
     enough = slots >= EXTRA_CONNECTIONS
     remedy = (
         f"set extra_max_connections = {EXTRA_CONNECTIONS} or more: tuner, keeper and a DBA need one connection each"
@@ -158,11 +160,11 @@ def _alone(settings: TuneSettings, server: MariadbServer) -> Iterator[AccountTri
 def _way_backs(settings: TuneSettings, server: MariadbServer, rights: HeldRights) -> Iterator[AccountTrial]:
     """What brings the verified tuple back when the tuner dies."""
     applies, folder = settings.mode is Mode.APPLY, journal_folder()
-    writes = _can_be_written(folder)
+    writes = can_be_written(folder)
     remedy = "" if writes else f"name another folder with {FOLDER_VARIABLE}, the same one for the keeper"
     yield AccountTrial("after its restart", f"chosen, by the journal in {folder}", writes, applies, remedy)
     log = settings.folder(server.identity.name)
-    logs = _can_be_written(log)
+    logs = can_be_written(log)
     yield AccountTrial("decisions", f"are kept in {log}", logs, True, "" if logs else "name another folder with --log")
     found = "this one is the keeper" if settings.keeper else "a second process on this host; not seen from here"
     yield AccountTrial(
@@ -171,7 +173,7 @@ def _way_backs(settings: TuneSettings, server: MariadbServer, rights: HeldRights
     yield _event(settings, server, rights)
 
 
-def _can_be_written(folder: Path) -> bool:
+def can_be_written(folder: Path) -> bool:
     """Whether a folder can be written, or made where it is missing; not where it cannot be looked at."""
     try:
         nearest = next(place for place in (folder, *folder.parents) if place.exists())

@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.output import check_folder, terminal, write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.tuning.mariadb_target import connect
@@ -71,6 +72,8 @@ def check_config(settings: CheckConfigSettings, json_path: Path | None) -> None:
     check_folder(json_path)
     flags = {"dsn": settings.dsn}
     tuner = TuneSettings.load(settings.file, flags)
+    if tuner.dsn is not None:
+        Dsn.parse(tuner.dsn)  # before it is shown: one with a password is refused
     rows = explained(tuner, settings.file, flags)
     console.print(*told(rows, all_of_them=settings.defaults), sep="\n")
     tuner.check()

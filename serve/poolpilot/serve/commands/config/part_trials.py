@@ -1,9 +1,12 @@
-"""What a tuner is made of besides its server, tried: its models, the way to a service, the port of its page."""
+"""What a tuner is made of besides its server, tried: models, the way to a service, outcomes, the port of its page."""
 
+import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
-from poolpilot.errors import PoolPilotError
-from poolpilot.serve.commands.config.account_trial import AccountTrial
+from poolpilot.env.durability.folder_lock import LOCK_FILE, lock_folder
+from poolpilot.errors import PoolPilotError, StoreError
+from poolpilot.serve.commands.config.account_trial import AccountTrial, can_be_written
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.commands.tune.tuner_parts import challenger_for, predictor_for
 
@@ -13,7 +16,8 @@ def part_trials(settings: TuneSettings, *, beside_another: bool) -> Iterator[Acc
 
     Args:
         settings: The settings of the tuner.
-        beside_another: Whether a tuner is at work already, which may have the page's port until it makes room.
+        beside_another: Whether a tuner is at work already, which may have the page's port and the folder of outcomes
+            until it makes room.
     """
     if settings.keeper:
         return  # it asks nobody and shows nothing
@@ -24,6 +28,9 @@ def part_trials(settings: TuneSettings, *, beside_another: bool) -> Iterator[Acc
         yield _tried("model", f"{settings.model or 'what ships'} loads", lambda: predictor_for(settings))
     if settings.challenger is not None:
         yield _tried("challenger", f"{settings.challenger} loads", lambda: challenger_for(settings))
+    if (outcomes := settings.outcomes) is not None:
+        found = f"are kept in {outcomes}"
+        yield _tried("outcomes", found, lambda: _take(outcomes), needed=not beside_another)
     if settings.page is not None:
         found = f"port {settings.page} of loopback is free" if settings.page else "any port of loopback that is free"
         yield _tried("page", found, lambda: _bind(settings.page or 0), needed=not beside_another)
@@ -35,6 +42,14 @@ def _tried(name: str, found: str, attempt: Callable[[], object], *, needed: bool
     except PoolPilotError as error:
         return AccountTrial(name, str(error), False, needed)
     return AccountTrial(name, found)
+
+
+def _take(folder: Path) -> None:
+    """Takes a folder as who keeps outcomes does, and lets it go; nothing is made where nobody has kept any yet."""
+    if not can_be_written(folder):
+        raise StoreError(f"cannot write to {folder}: choose another folder with --outcomes")
+    if (folder / LOCK_FILE).exists():
+        os.close(lock_folder(folder, "keeps outcomes"))
 
 
 def _bind(port: int) -> None:

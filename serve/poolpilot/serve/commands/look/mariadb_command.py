@@ -17,7 +17,7 @@ from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.serve.commands.look.visibility import visibility_rows, visibility_table
-from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOptions
+from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOptions, ProcedureName
 from poolpilot.serve.commands.options.settings_command import as_command
 
 HELP = "Look at a MariaDB server's pool, and print the grants for a tuner."
@@ -35,9 +35,11 @@ class GrantsSettings(ProgramSettings):
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_GRANTS_")
 
-    tuner: str = Field(default="poolpilot@localhost", description="Account that PoolPilot logs in as.")
+    tuner: str = Field(
+        default="poolpilot@localhost", description="Account that PoolPilot logs in as, such as poolpilot@10.%."
+    )
     owner: str = Field(default="poolpilot_owner@localhost", description="Locked account that owns the privilege.")
-    procedure: str = Field(default=PROCEDURE, description="Schema and name of the procedure.")
+    procedure: ProcedureName = Field(default=PROCEDURE, description="Schema and name of the procedure.")
     plain: bool = Field(
         default=False,
         description="Give the tuner CONNECTION ADMIN itself, which is far more, instead of the procedure.",

@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from poolpilot.env.knobs import MOST_CPUS, checked_cpus
+from poolpilot.env.mariadb.actuator import checked_procedure
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.errors import SettingError
 
@@ -16,6 +17,16 @@ def _in_range(cpus: int | None) -> int | None:
     except SettingError as error:
         raise ValueError(str(error)) from error
 
+
+def _is_a_procedure(name: str) -> str:
+    try:
+        return checked_procedure(name)
+    except SettingError as error:
+        raise ValueError(str(error)) from error
+
+
+ProcedureName = Annotated[str, AfterValidator(_is_a_procedure)]
+"""Schema and name of the procedure that sets a configuration."""
 
 Cpus = Annotated[
     int | None,
@@ -56,7 +67,7 @@ class MariadbOptions(ProgramSettings):
 class StagingOptions(MariadbOptions):
     """Which server a command sets, and whether it may."""
 
-    procedure: str | None = Field(
+    procedure: ProcedureName | None = Field(
         default=None,
         description="Set by calling this procedure (`poolpilot mariadb grants`) instead of SET GLOBAL.",
         json_schema_extra={"metavar": "NAME"},

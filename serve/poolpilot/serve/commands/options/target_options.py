@@ -14,7 +14,7 @@ from poolpilot.env.tuning.mariadb_target import STAGING_LOOK, mariadb_target
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.snapshot import ServerKind, server_kind_of
-from poolpilot.serve.commands.options.mariadb_options import Cpus, MinRowsShare
+from poolpilot.serve.commands.options.mariadb_options import Cpus, MinRowsShare, ProcedureName
 
 
 def option(default: Any, description: str, *, low: float | None = None, **shown: Any) -> Any:
@@ -27,7 +27,7 @@ class TargetOptions(ProgramSettings):
 
     dsn: str | None = option(None, "A MariaDB server, such as S=/run/mysqld/mysqld.sock.")
     defaults_file: Path | None = option(None, "Where \\[client] is read, instead of ~/.my.cnf.", metavar="FILE")
-    procedure: str | None = option(None, "What sets a configuration, not SET GLOBAL.", metavar="NAME")
+    procedure: ProcedureName | None = option(None, "What sets a configuration, not SET GLOBAL.", metavar="NAME")
     cpus: Cpus = None
     min_rows_share: MinRowsShare = LEAST_ROWS_SHARE
     backend: Backend | None = option(None, "native (the default), simulated or curve.", metavar="NAME")

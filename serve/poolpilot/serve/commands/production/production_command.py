@@ -41,8 +41,14 @@ def demo_production(settings: ProductionDemoSettings, json_path: Path | None) ->
     console = terminal()
     demo = ProductionDemo(settings, console, (settings.output / "report.json", json_path))
     demo.report.write()
-    shutil.rmtree(demo.logs, ignore_errors=True)
+    forget_earlier(demo)
     with demo.page_shown():
         demo.run()
     console.print(f"{demo.report.seconds:.0f} s. Report and decisions: {settings.output}/")
     check(demo.report.rolled_back, demo.report.given_back)
+
+
+def forget_earlier(demo: ProductionDemo) -> None:
+    """Removes what tuners of an earlier demonstration have decided, and nothing else that lies there."""
+    for log in demo.tuner_logs:
+        shutil.rmtree(log, ignore_errors=True)

@@ -39,6 +39,10 @@ FARTHEST = "--guard.factor=16"
 ENDLESS = ("--pace.least-pairs=100", "--pace.most-pairs=200", "--guard.most-drop=0.9", "--guard.most-latency-rise=9")
 """A try that goes on until somebody kills the tuner."""
 
+SHIFTS, PLANTED = "shifts", "planted"
+KILLED = tuple(f"killed-{number}" for number in range(ATTEMPTS))
+"""What the logs of the tuners are called."""
+
 
 @dataclass
 class ProductionDemo:
@@ -64,6 +68,11 @@ class ProductionDemo:
     def logs(self) -> Path:
         """Where the decisions are kept, one folder for each tuner."""
         return self.settings.output / "decisions"
+
+    @property
+    def tuner_logs(self) -> Sequence[Path]:
+        """The folders in it that tuners of this demonstration write; whatever else lies there is somebody else's."""
+        return [self.logs / name for name in (SHIFTS, PLANTED, *KILLED)]
 
     @contextmanager
     def page_shown(self) -> Iterator[None]:
@@ -123,7 +132,7 @@ class ProductionDemo:
             return self._through(place, f"the best constant, {best}", self.settings.arm_s)
 
     def _tuned_arm(self, place: LoadedLab) -> list[PhaseSeen]:
-        with place.restarted(), self._tuner(place, "shifts", *self._tuner_flags()) as child:
+        with place.restarted(), self._tuner(place, SHIFTS, *self._tuner_flags()) as child:
             child.until_begun(self.settings.deadline_s)  # on a busy machine the load might end before
             return self._through(place, "a tuner that applies", self.settings.tuner_s, child)
 
@@ -152,8 +161,8 @@ class ProductionDemo:
             time.sleep(RUN_UP_S)
             self._planted(place, verified)
             self.report.write()
-            for number in range(ATTEMPTS):
-                self._killed(place, verified, f"killed-{number}")
+            for name in KILLED:
+                self._killed(place, verified, name)
                 self.report.write()
                 if self.report.given_back.tried is not None:
                     break
@@ -161,8 +170,8 @@ class ProductionDemo:
     def _planted(self, place: LoadedLab, verified: PoolTuple) -> None:
         self._say(f"A bad prediction is planted under {verified}: the predictor says ({BAD}).", bold=True)
         flags = (*self._tuner_flags(), "--propose", BAD, FARTHEST)
-        with self._tuner(place, "planted", *flags) as child:
-            self.report.rolled_back = roll_back_of(self.logs / "planted", verified, child, self.settings.deadline_s)
+        with self._tuner(place, PLANTED, *flags) as child:
+            self.report.rolled_back = roll_back_of(self.logs / PLANTED, verified, child, self.settings.deadline_s)
         told = self.report.rolled_back
         self._say(f"{told.bad} was in force for {told.windows} windows; {told.back} is back. {told.reason}")
 

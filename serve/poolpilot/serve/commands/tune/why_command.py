@@ -140,7 +140,8 @@ def as_row(line: LoggedDecision) -> dict[str, Any]:
     """A decision fit for a table and for JSON."""
     in_force = line.look.in_force
     return {
-        "when": datetime.fromtimestamp(line.look.unix_s).isoformat(" ", "seconds"),
+        "when": datetime.fromtimestamp(line.look.unix_s).astimezone().isoformat(" ", "seconds"),
+        "unix_s": line.look.unix_s,
         "in_force": "-" if in_force is None else str(in_force),
         "state": str(line.decision.state),
         "expected": _expected(line.look.proposal),

@@ -1,0 +1,33 @@
+"""When a decision was made is told with its zone: the hour that comes twice in autumn is two."""
+
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.commands.tune.why_command import as_row
+from poolpilot.serve.tuner.decision_log import LoggedDecision
+from poolpilot.serve.tuner.machine.decision import Decision, State
+from poolpilot.serve.tuner.machine.evidence.look import Look
+
+
+@pytest.fixture
+def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "Europe/Berlin")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("berlin")
+def test_decisions_of_the_hour_that_comes_twice_are_told_apart() -> None:
+    first = datetime(2026, 10, 25, 0, 30, tzinfo=UTC).timestamp()
+    decision = Decision(state=State.HOLD, pool_tuple=None, verified=PoolTuple(2, 3, 500), reason="", workload=0)
+    rows = [
+        as_row(LoggedDecision(Look(at_s=0.0, unix_s=at, in_force=None), decision)) for at in (first, first + 3600.0)
+    ]
+    assert [row["when"] for row in rows] == ["2026-10-25 02:30:00+02:00", "2026-10-25 02:30:00+01:00"]
+    assert [row["unix_s"] for row in rows] == [first, first + 3600.0]
