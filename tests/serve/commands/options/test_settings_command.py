@@ -187,7 +187,7 @@ def test_the_help_describes_every_field_with_its_default(app: typer.Typer) -> No
     ("flags", "sentence"),
     [
         ({"oven.degrees": -1.0}, "setting 'oven.degrees': Input should be greater than 0; it is -1.0"),
-        ({"salt": 1}, "setting 'salt': there is no such setting; it is 1"),
+        ({"salt": 1}, "setting 'salt': there is no such setting"),
         ({"oven.fan": True}, "setting 'oven.fan'"),
     ],
 )
