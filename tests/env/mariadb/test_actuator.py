@@ -5,7 +5,6 @@ import pytest
 from poolpilot.env.mariadb.actuator import CallProcedure, in_order
 from poolpilot.env.mariadb.grants import grants
 from poolpilot.errors import SettingError
-from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
 

@@ -39,7 +39,8 @@ def known_secrets(environment: Mapping[str, str], defaults_files: Iterable[Path]
         environment: Variables; those of `POOLPILOT_...` may name files.
         defaults_files: Defaults files and settings files that are named elsewhere; ~/.my.cnf is always read.
     """
-    found = {value for name, value in environment.items() if SECRET_NAME.search(name) or name == "MYSQL_PWD"}
+    named = {name: value for name, value in environment.items() if SECRET_NAME.search(name) and not _is_plain(value)}
+    found = {*named.values(), environment.get("MYSQL_PWD", "")}
     ours = {name: value for name, value in environment.items() if name.startswith("POOLPILOT_")}
     dsns = [value for name, value in ours.items() if name.endswith("_DSN")]
     found.update(one for dsn in dsns for one in _DSN_PASSWORD.findall(dsn))
@@ -50,7 +51,7 @@ def known_secrets(environment: Mapping[str, str], defaults_files: Iterable[Path]
     for name, value in ours.items():
         if name.endswith("_TOKEN_FILE"):
             found.update(_SCOPED_TOKEN.findall(_content(Path(value))))
-    return frozenset(one for one in found if len(one) >= SHORTEST and not _is_plain(one) and not _is_path(one))
+    return frozenset(one for one in found if len(one) >= SHORTEST and not _is_path(one))
 
 
 def named_in(dsns: Iterable[str]) -> Iterator[Path]:
@@ -72,7 +73,7 @@ def _content(path: Path) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether it is a switch or a short number, as TOKENIZERS_PARALLELISM and a TOKEN_TTL are; many have one."""
+    """Whether a variable holds a switch or a short number, as TOKENIZERS_PARALLELISM and a TOKEN_TTL are."""
     return _PLAIN.fullmatch(text) is not None and len(text) < LONG_ENOUGH_FOR_PLAIN
 
 
