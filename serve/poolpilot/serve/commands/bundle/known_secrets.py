@@ -27,7 +27,8 @@ _OPTION = re.compile(
 
 _SCOPED_TOKEN = re.compile(r"^[ \t]*[\w,]+[ \t]+(\S+)[ \t\r]*$", re.MULTILINE)
 
-_PLAIN = re.compile(r"true|false|null|none|[-+]?[\d.]+(?:e[-+]?\d+)?", re.IGNORECASE)
+_SWITCH = re.compile(r"true|false|null|none", re.IGNORECASE)
+_NUMBER = re.compile(r"[-+]?[\d.]+(?:e[-+]?\d+)?", re.IGNORECASE)
 
 _DSN_PASSWORD = re.compile(r"(?:^|,)(?:p|password|passwd)=([^,]*)")
 
@@ -39,7 +40,9 @@ def known_secrets(environment: Mapping[str, str], defaults_files: Iterable[Path]
         environment: Variables; those of `POOLPILOT_...` may name files.
         defaults_files: Defaults files and settings files that are named elsewhere; ~/.my.cnf is always read.
     """
-    named = {name: value for name, value in environment.items() if SECRET_NAME.search(name) and not _is_plain(value)}
+    named = {
+        name: value for name, value in environment.items() if SECRET_NAME.search(name) and not _is_short_number(value)
+    }
     found = {*named.values(), environment.get("MYSQL_PWD", "")}
     ours = {name: value for name, value in environment.items() if name.startswith("POOLPILOT_")}
     dsns = [value for name, value in ours.items() if name.endswith("_DSN")]
@@ -51,7 +54,7 @@ def known_secrets(environment: Mapping[str, str], defaults_files: Iterable[Path]
     for name, value in ours.items():
         if name.endswith("_TOKEN_FILE"):
             found.update(_SCOPED_TOKEN.findall(_content(Path(value))))
-    return frozenset(one for one in found if len(one) >= SHORTEST and not _is_path(one))
+    return frozenset(one for one in found if len(one) >= SHORTEST and not _SWITCH.fullmatch(one) and not _is_path(one))
 
 
 def named_in(dsns: Iterable[str]) -> Iterator[Path]:
@@ -72,9 +75,9 @@ def _content(path: Path) -> str:
         return ""
 
 
-def _is_plain(text: str) -> bool:
-    """Whether a variable holds a switch or a short number, as TOKENIZERS_PARALLELISM and a TOKEN_TTL are."""
-    return _PLAIN.fullmatch(text) is not None and len(text) < LONG_ENOUGH_FOR_PLAIN
+def _is_short_number(text: str) -> bool:
+    """Whether a variable holds a number, such as a TOKEN_TTL, as stands everywhere; one of a file may be a password."""
+    return _NUMBER.fullmatch(text) is not None and len(text) < LONG_ENOUGH_FOR_PLAIN
 
 
 def _is_path(text: str) -> bool:
