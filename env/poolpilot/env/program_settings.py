@@ -2,9 +2,9 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Self, get_origin
+from typing import Any, Self, TypeVar, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -19,6 +19,8 @@ from pydantic_settings import (
 from typing_extensions import override
 
 from poolpilot.errors import SettingError
+
+Value = TypeVar("Value")
 
 SECRET_NAME = re.compile(
     r"pass(?:word|wd|phrase|code)|(?:^|[_-])(?:pwd|pass|auth)(?:$|[_-])|secret|token|credential|authorization|cookie"
@@ -147,3 +149,19 @@ def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
             place = place.setdefault(parent, {})
         place[last] = value
     return nested
+
+
+def checked_by(check: Callable[[Value], Value]) -> Callable[[Value], Value]:
+    """A check of ours for `AfterValidator`: what it refuses is told by the name of the field.
+
+    Args:
+        check: Returns a value that it takes, and raises `SettingError` for others.
+    """
+
+    def checked(value: Value) -> Value:
+        try:
+            return check(value)
+        except SettingError as error:
+            raise ValueError(str(error)) from error
+
+    return checked

@@ -9,7 +9,7 @@ from pydantic_settings import SettingsConfigDict
 
 from poolpilot.env.knobs import MOST_CPUS, checked_cpus
 from poolpilot.env.mariadb.dsn import Dsn
-from poolpilot.env.program_settings import ProgramSettings
+from poolpilot.env.program_settings import ProgramSettings, checked_by
 from poolpilot.errors import SettingError
 from poolpilot.pipelines.production.roll_back import RollBackSettings
 
@@ -20,13 +20,6 @@ Staged = Literal["simulated", "native", "mariadb", "own"]
 """What is collected from; `own` is a server of the user's own."""
 
 LONGEST_MINUTES = 7 * 24 * 60.0
-
-
-def _in_range(cpus: int) -> int:
-    try:
-        return checked_cpus(cpus)
-    except SettingError as error:
-        raise ValueError(str(error)) from error
 
 
 class LearnSettings(ProgramSettings):
@@ -47,7 +40,7 @@ class LearnSettings(ProgramSettings):
         description="What to collect from: simulated, native, mariadb; if none is named, what is there and the minutes "
         "are enough for.",
     )
-    cpus: Annotated[int, AfterValidator(_in_range)] = Field(
+    cpus: Annotated[int, AfterValidator(checked_by(checked_cpus))] = Field(
         default=os.cpu_count() or 1,
         description=f"Processors of the server that is to be tuned: 1..{MOST_CPUS}; this machine's if not given.",
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import structlog
 
 from poolpilot.errors import PoolPilotError
-from poolpilot.serve.service.served_models import ServedModels
+from poolpilot.serve.service.served_models import ServedModels, failure_of
 from poolpilot.serve.service.watch.service_metrics import ServiceMetrics
 
 _LOG = structlog.get_logger(__name__)
@@ -44,20 +44,10 @@ class Renewal:
             PoolPilotError: Something could not be renewed and is as it was; the text says why.
         """
         with self._running:
-            failures = [failure for one in (self._models.renew, *self._others) if (failure := _failure_of(one))]
+            failures = [failure for one in (self._models.renew, *self._others) if (failure := failure_of(one))]
             self._metrics.loaded_again(done=not failures)
             self._metrics.serving(self._models.digests())
         if failures:
             _LOG.error("not everything was loaded again; the old stays in force", reasons=failures)
             raise PoolPilotError("; ".join(failures))
         _LOG.info("loaded again", models=self._models.digests())
-
-
-def _failure_of(renew: Callable[[], None]) -> str | None:
-    try:
-        renew()
-    except PoolPilotError as error:
-        return str(error)
-    except Exception as error:
-        return f"unexpected: {error!r}"
-    return None

@@ -7,30 +7,19 @@ from pydantic import AfterValidator, Field
 
 from poolpilot.env.knobs import MOST_CPUS, checked_cpus
 from poolpilot.env.mariadb.actuator import checked_procedure
-from poolpilot.env.program_settings import ProgramSettings
-from poolpilot.errors import SettingError
+from poolpilot.env.program_settings import ProgramSettings, checked_by
 
 
 def _in_range(cpus: int | None) -> int | None:
-    try:
-        return None if cpus is None else checked_cpus(cpus)
-    except SettingError as error:
-        raise ValueError(str(error)) from error
+    return None if cpus is None else checked_cpus(cpus)
 
 
-def _is_a_procedure(name: str) -> str:
-    try:
-        return checked_procedure(name)
-    except SettingError as error:
-        raise ValueError(str(error)) from error
-
-
-ProcedureName = Annotated[str, AfterValidator(_is_a_procedure)]
+ProcedureName = Annotated[str, AfterValidator(checked_by(checked_procedure))]
 """Schema and name of the procedure that sets a configuration."""
 
 Cpus = Annotated[
     int | None,
-    AfterValidator(_in_range),
+    AfterValidator(checked_by(_in_range)),
     Field(
         description="Processors of the server, where it runs on another host or in a container: "
         f"1..{MOST_CPUS}. Of one that runs here they are read."

@@ -9,12 +9,11 @@ from rich.console import Console
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.env.output import warn
-from poolpilot.errors import PoolPilotError
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction, Predictor
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.commands.tune.tuner_parts import predictor_for
-from poolpilot.serve.service.served_models import ServedModels
+from poolpilot.serve.service.served_models import ServedModels, failure_of
 from poolpilot.serve.service.watch.model_watch import ModelWatch
 
 
@@ -62,15 +61,8 @@ def followed_model(settings: TuneSettings, console: Console) -> Iterator[Predict
 
 
 def _renewed(predictor: FollowedPredictor, settings: TuneSettings, console: Console) -> None:
-    try:
-        predictor.renew()
-    except PoolPilotError as error:
-        _before_goes_on(str(error), settings, console)
-    except Exception as error:  # such as a folder that it may not enter: whatever it is, later models are followed
-        _before_goes_on(repr(error), settings, console)
+    """Renews; whatever hinders that, such as a folder that it may not enter, later models are followed."""
+    if failure := failure_of(predictor.renew):
+        warn([f"the model before goes on, since that in {settings.model} cannot be taken: {failure}"], console)
     else:
         console.print(f"Another model lies in {settings.model}: it proposes from now on.", soft_wrap=True)
-
-
-def _before_goes_on(reason: str, settings: TuneSettings, console: Console) -> None:
-    warn([f"the model before goes on, since that in {settings.model} cannot be taken: {reason}"], console)
