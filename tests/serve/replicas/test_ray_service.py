@@ -76,7 +76,7 @@ def started(command: list[str], environment: dict[str, str], folder: Path) -> It
 
 
 def line_with(process: "subprocess.Popen[str]", wanted: str) -> str:
-    """The first line of a program that has a text in it."""
+    """The first line of a program that has a text in it; what it says of errors is in `errors` of the test's folder."""
     assert process.stdout is not None
     for line in process.stdout:
         if wanted in line:
