@@ -63,18 +63,22 @@ py::list log_of(const AnyClimber& climber) {
 }
 
 Sample sample_of(std::optional<double> throughput, double connections, double latency_s, int size,
-                 double duration_s, std::optional<double> in_system) {
+                 double duration_s, std::optional<double> in_system,
+                 std::optional<double> completed_per_s) {
   return {.throughput = throughput.value_or(std::numeric_limits<double>::quiet_NaN()),
           .connections = connections,
           .latency_s = latency_s,
           .size = size,
           .duration_s = duration_s,
-          .in_system = in_system.value_or(-1.0)};
+          .in_system = in_system.value_or(-1.0),
+          .completed = completed_per_s.value_or(-1.0)};
 }
 
 int update(Climber& climber, std::optional<double> throughput, double connections, double latency_s,
-           int size, double duration_s, std::optional<double> in_system) {
-  return climber.update(sample_of(throughput, connections, latency_s, size, duration_s, in_system));
+           int size, double duration_s, std::optional<double> in_system,
+           std::optional<double> completed_per_s) {
+  return climber.update(sample_of(throughput, connections, latency_s, size, duration_s, in_system,
+                                  completed_per_s));
 }
 
 KnobClimber make_knob_climber(const SpectralSettings& settings,
@@ -100,12 +104,14 @@ void bind_knobs(py::module_& module) {
           "update",
           [](KnobClimber& climber, std::optional<double> throughput, double connections,
              double latency_s, const std::vector<int>& values, double duration_s,
-             std::optional<double> in_system) {
-            return climber.update(
-                sample_of(throughput, connections, latency_s, 1, duration_s, in_system), values);
+             std::optional<double> in_system, std::optional<double> completed_per_s) {
+            return climber.update(sample_of(throughput, connections, latency_s, 1, duration_s,
+                                            in_system, completed_per_s),
+                                  values);
           },
           py::arg("throughput"), py::arg("connections"), py::arg("latency_s"), py::arg("values"),
           py::arg("duration_s") = 0.0, py::arg("in_system") = py::none(),
+          py::arg("completed_per_s") = py::none(),
           "Takes one sample and returns the values to set next.")
       .def("adopt", &adopt, py::arg("settings"), py::arg("prices") = std::vector<double>(),
            "Other settings from the next sample on, and other prices where there are any.")
@@ -129,6 +135,7 @@ void bind_climb(py::module_& module) {
   py::class_<Climber>(module, "Climber", "A controller of the pool size.")
       .def("update", &update, py::arg("throughput"), py::arg("connections"), py::arg("latency_s"),
            py::arg("size"), py::arg("duration_s") = 0.0, py::arg("in_system") = py::none(),
+           py::arg("completed_per_s") = py::none(),
            "Takes one sample and returns the size to set next; None where there is no throughput.")
       .def_property_readonly("size", &Climber::size)
       .def_property_readonly("period_s", &Climber::period_s);

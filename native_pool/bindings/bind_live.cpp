@@ -38,15 +38,15 @@ py::dict set_live_knobs(LivePool& pool, const py::kwargs& keywords) {
 
 void bind_live(py::module_& module) {
   const LivePoolSettings defaults;
-  py::class_<LivePool>(module, "LivePool",
-                       "The live pool server on loopback; `fields` tells the other keywords.")
+  py::class_<LivePool, LivePoolHolder>(
+      module, "LivePool", "The live pool server on loopback; `fields` tells the other keywords.")
       .def(py::init([](const std::string& address, const std::vector<int>& cpus,
                        const std::vector<std::string>& class_names, const py::kwargs& values) {
              auto settings = pool_settings_with<LivePoolSettings>(values);
              settings.address = address;
              settings.cpus = cpus;
              settings.class_names = class_names;
-             return std::make_unique<LivePool>(settings);
+             return LivePoolHolder(new LivePool(settings));
            }),
            py::kw_only(), py::arg("address") = defaults.address, py::arg("cpus") = defaults.cpus,
            py::arg("class_names") = defaults.class_names)

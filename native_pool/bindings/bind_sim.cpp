@@ -3,7 +3,9 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -75,6 +77,12 @@ std::unique_ptr<GuardedPool> make_pool(const Machine& machine, const Load& load,
   return std::make_unique<GuardedPool>("a pool", settings);
 }
 
+// No count reaches the greatest number, which is as good as no limit.
+std::int64_t saturated_sum(std::int64_t answered, std::int64_t requests) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  return requests > kMost - answered ? kMost : answered + requests;
+}
+
 RunLimits limits_of(const SimulatedPool& pool, double seconds, std::optional<std::int64_t> requests,
                     double least_s) {
   constexpr double kMostSeconds = 1e8;
@@ -84,7 +92,7 @@ RunLimits limits_of(const SimulatedPool& pool, double seconds, std::optional<std
   RunLimits limits;
   limits.until_s = pool.now_s() + seconds;
   limits.at_least_until_s = pool.now_s() + least_s;
-  if (requests) limits.until_answered = pool.answered() + *requests;
+  if (requests) limits.until_answered = saturated_sum(pool.answered(), *requests);
   return limits;
 }
 

@@ -49,8 +49,8 @@ const std::vector<int>& KnobClimber::update(const Sample& sample, std::span<cons
     if (reason_ == Reason::kStart) reason_ = Reason::kSettling;
   } else if (!std::equal(values_.begin(), values_.end(), in_force.begin(), in_force.end())) {
     restart(in_force, Reason::kForced);
-  } else if (sample.connections == 0.0 || sample.throughput == 0.0 ||
-             (sample.throughput < settings_.min_accepted_throughput && !is_busy(checked))) {
+  } else if (sample.connections == 0.0 ||
+             is_too_little(checked, settings_.min_accepted_throughput)) {
     if (mode_ != Mode::kOptimized) begin(Reason::kTooLow);
     reason_ = Reason::kTooLow;
   } else if (mode_ == Mode::kOptimized) {

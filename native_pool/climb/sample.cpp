@@ -22,6 +22,11 @@ double in_system_of(const Sample& sample) {
   return sample.in_system >= 0.0 ? sample.in_system : sample.throughput * sample.latency_s;
 }
 
+bool is_too_little(const Sample& sample, double least) {
+  const double completed = sample.completed >= 0.0 ? sample.completed : sample.throughput;
+  return sample.throughput == 0.0 || completed == 0.0 || (completed < least && !is_busy(sample));
+}
+
 bool is_busy(const Sample& sample) { return in_system_of(sample) > sample.size; }
 
 const char* name_of(Flaw flaw) {

@@ -75,10 +75,7 @@ void SpectralClimber::evaluate_weights(const Sample& sample) {
   connections_ = sample.connections;
   const bool swings = !holds() && scan_.over();
   if (swings && steep_decline(sample)) return retreat(sample.size);
-  if (sample.throughput == 0.0 ||
-      (sample.throughput < settings_.min_accepted_throughput && !is_busy(sample))) {
-    return pause();
-  }
+  if (is_too_little(sample, settings_.min_accepted_throughput)) return pause();
   paused_ = false;
   if (holds()) return hold(sample);
   if (!scan_.over()) return scan(sample);

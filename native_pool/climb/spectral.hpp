@@ -43,7 +43,12 @@ class SpectralClimber : public Climber {
  protected:
   int next(const Sample& sample) override;
   void dropped(const Sample& sample, Flaw flaw) override;
-  double longest_s() const override { return settings_.hcm_clock_jump * settings_.hcm_period; }
+  // While it scans there is no wave whose phase a hole would shift: a server that is slow to be
+  // looked at is choked by the size in force, which is to be left.
+  double longest_s() const override {
+    if (!holds() && !scan_.over()) return Climber::longest_s();
+    return settings_.hcm_clock_jump * settings_.hcm_period;
+  }
 
  private:
   // Samples in (spectral.cpp).

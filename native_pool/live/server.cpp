@@ -17,6 +17,10 @@ namespace {
 
 [[noreturn]] void throw_closed() { throw std::logic_error("the pool is closed: make a new one"); }
 
+[[noreturn]] void throw_of_another_process() {
+  throw std::logic_error("the pool serves in the process that was forked: make a new one");
+}
+
 }  // namespace
 
 LivePool::LivePool(const LivePoolSettings& settings)
@@ -33,6 +37,15 @@ LivePool::LivePool(const LivePoolSettings& settings)
 
 LivePool::~LivePool() { close(); }
 
+void DestroyOwnPool::operator()(LivePool* pool) const {
+  if (!pool->is_of_another_process()) delete pool;
+}
+
+bool LivePool::is_of_another_process() const {
+  const pid_t started_by = started_by_.load(std::memory_order_relaxed);
+  return started_by != 0 && started_by != getpid();
+}
+
 std::unique_ptr<ConnectionHandler> LivePool::make_handler() {
   HandlerHost& host = *this;
   switch (settings_.handling.handler) {
@@ -47,11 +60,13 @@ std::unique_ptr<ConnectionHandler> LivePool::make_handler() {
 }
 
 void LivePool::start() {
+  if (is_of_another_process()) throw_of_another_process();
   const std::unique_lock lock(lifecycle_mutex_);
   if (phase_ == Phase::kServing) {
     throw std::logic_error("the pool serves already: a pool starts once");
   }
   if (phase_ == Phase::kClosed) throw_closed();
+  started_by_.store(getpid(), std::memory_order_relaxed);
   try {
     open_all();
     phase_ = Phase::kServing;
@@ -69,6 +84,8 @@ void LivePool::open_all() {
 }
 
 void LivePool::close() {
+  // To wake the threads and to end the sockets would be to do so in the process that has them.
+  if (is_of_another_process()) return;
   // Before the mutex: calls that come from now on are turned away, so that they cannot keep it.
   stopping_.store(true, std::memory_order_relaxed);
   const std::unique_lock lock(lifecycle_mutex_);
@@ -99,6 +116,7 @@ void LivePool::tear_down() {
 
 std::shared_lock<std::shared_mutex> LivePool::while_serving() const {
   if (stopping_.load(std::memory_order_relaxed)) throw_closed();
+  if (is_of_another_process()) throw_of_another_process();
   std::shared_lock lock(lifecycle_mutex_);
   if (phase_ == Phase::kNew) {
     throw std::logic_error("the pool does not serve yet: start it first");

@@ -1,6 +1,9 @@
 // The live pool server: connections, the requests they send, and a handler that has them served.
 //
 // A pool is new, then serves, then is closed, and never goes back; a start that fails closes it.
+// It serves in the process that started it. A forked child has a copy of its memory and shares its
+// descriptors, but has none of its threads, and locks may be held there for ever: it can do nothing
+// but leave the pool alone.
 // start() and close() hold `lifecycle_mutex_` exclusively, every other public call holds it shared
 // while it looks, so nothing is freed under one. The pool's own threads never take it: close()
 // joins them while it holds it.
@@ -9,6 +12,8 @@
 // hybrid pool's), the registry's.
 // connections_mutex_, the timers', the admission's and a latch's are taken last and alone.
 #pragma once
+
+#include <sys/types.h>
 
 #include <atomic>
 #include <cstdint>
@@ -42,10 +47,14 @@ class LivePool final : private HandlerHost {
   // is closed then and has nothing open.
   void start();
   // Ends every thread and closes every descriptor. Safe in every state, from several threads, and
-  // beside every other call; returns once the pool is closed.
+  // beside every other call; returns once the pool is closed. Does nothing in a forked child.
   void close();
 
-  // The six below throw std::logic_error unless the pool serves.
+  // Whether another process started it, of which this one was forked. It must not be destroyed
+  // here: LivePoolHolder knows.
+  bool is_of_another_process() const;
+
+  // The six below throw std::logic_error unless the pool serves, in this process.
 
   // The address clients connect to.
   std::string address() const;
@@ -89,6 +98,9 @@ class LivePool final : private HandlerHost {
   const LivePoolSettings settings_;
   mutable std::shared_mutex lifecycle_mutex_;
   Phase phase_ = Phase::kNew;  // guarded by lifecycle_mutex_
+  // Of the process that started it; 0 before. Relaxed: a child gets it with the memory as it was at
+  // the fork, and in the process itself nothing depends on who sees it when.
+  std::atomic<pid_t> started_by_{0};
   // Set once, before a close takes its mutex. Relaxed: it only ends loops and turns calls away, and
   // joining the threads and lifecycle_mutex_ order the rest.
   std::atomic<bool> stopping_{false};
@@ -118,5 +130,11 @@ class LivePool final : private HandlerHost {
 
   std::unique_ptr<Acceptor> acceptor_;  // from the start to the close
 };
+
+// Destroys a pool, but leaves one of another process where it is. For whoever may be forked.
+struct DestroyOwnPool {
+  void operator()(LivePool* pool) const;
+};
+using LivePoolHolder = std::unique_ptr<LivePool, DestroyOwnPool>;
 
 }  // namespace poolpilot

@@ -1,5 +1,9 @@
 #include "live/settings.hpp"
 
+#include <set>
+#include <stdexcept>
+#include <string>
+
 #include "pool/step.hpp"
 
 namespace poolpilot {
@@ -17,6 +21,17 @@ constexpr Field kFields[] = {
      "Closes a connection as soon as a poll tells that its client is gone; "
      "off: its next read finds out."}};
 
+// Two of a name would have one histogram in a snapshot, that of the last.
+void check_class_names(const std::vector<std::string>& names) {
+  check_range("number of class names", names.size(), 0, kClasses);
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    if (!seen.insert(name).second) {
+      throw std::invalid_argument("Two classes are named '" + name + "'; names must differ.");
+    }
+  }
+}
+
 }  // namespace
 
 std::span<const Field> LivePoolSettings::fields() { return kFields; }
@@ -25,7 +40,7 @@ void check(const LivePoolSettings& settings) {
   check_pool(settings);
   require_ranges(settings);
   check(settings.handling.hybrid);
-  check_range("number of class names", settings.class_names.size(), 0, kClasses);
+  check_class_names(settings.class_names);
   for (const int cpu : settings.cpus) check_range("cpu", cpu, 0, 1023);
 }
 

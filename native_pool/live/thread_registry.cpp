@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -103,20 +104,27 @@ WorkerTotals ThreadRegistry::totals() const {
   return totals;
 }
 
-void ThreadRegistry::add(WorkerTotals& totals, const Shard& shard) {
+void ThreadRegistry::add(WorkerTotals& totals, Shard& shard) {
   const std::lock_guard lock(shard.mutex);
   totals.counters.add(shard.counters);
   shard.timings.add_to(totals.timings);
   shard.create_us.add_to(totals.create_us);
   totals.cpu_ns += shard.cpu_ns;
-  totals.active_ns += shard.active_ns;
+  totals.active_ns += active_ns_to_tell(shard);
   for (const Slot& slot : shard.slots) {
     totals.counters.add(slot.stats.counters);
     slot.stats.add_rest_to(totals.timings);
-    totals.active_ns += slot.stats.active.sum_ns();
     totals.active_threads += slot.stats.active.is_active() ? 1 : 0;
     if (slot.clock) totals.cpu_ns += read_clock_ns(*slot.clock);
   }
+}
+
+// Under the shard's mutex. Each shard's never falls, so their sum does not either.
+std::int64_t ThreadRegistry::active_ns_to_tell(Shard& shard) {
+  std::int64_t sum_ns = shard.active_ns;
+  for (const Slot& slot : shard.slots) sum_ns += slot.stats.active.sum_ns();
+  shard.told_active_ns = std::max(shard.told_active_ns, sum_ns);
+  return shard.told_active_ns;
 }
 
 }  // namespace poolpilot

@@ -25,7 +25,7 @@
 
 namespace poolpilot {
 
-// Of every thread there ever was, up to now: sums never fall.
+// Of every thread there ever was, up to now: sums never fall, however many ask at once.
 struct WorkerTotals {
   WorkerCounters counters;
   std::vector<HistogramCounts> timings;
@@ -80,13 +80,16 @@ class ThreadRegistry {
     Histogram create_us;
     std::int64_t cpu_ns = 0;  // of those that ended
     std::int64_t active_ns = 0;
+    // The most that was told of all, those that run as well: an ActiveTime may fall a little.
+    std::int64_t told_active_ns = 0;
   };
 
   using SlotPosition = std::list<Slot>::iterator;
 
   void run(Shard& shard, SlotPosition slot, const std::function<void(WorkerStats&)>& body);
   static std::thread retire(Shard& shard, SlotPosition slot);
-  static void add(WorkerTotals& totals, const Shard& shard);
+  static void add(WorkerTotals& totals, Shard& shard);
+  static std::int64_t active_ns_to_tell(Shard& shard);
   static std::thread take_joinable(Shard& shard);
 
   const std::vector<int> cpus_;

@@ -12,7 +12,7 @@ namespace poolpilot::load {
 namespace {
 
 constexpr int kMaxSpinUs = 0xFFFF >> kSpinShift;
-constexpr double kMaxWaiterCostUs = 4'294'967.0;  // the wire carries nanoseconds in 32 bits
+constexpr double kMaxWaiterCostUs = kMaxWaiterCostNs / 1e3;  // the wire carries no more
 constexpr double kDaySeconds = 86'400.0;
 
 using S = LoadSettings;

@@ -29,7 +29,9 @@ class ActiveTime {
   bool is_active() const { return is_odd(word_.load(std::memory_order_relaxed)); }
 
   // Up to now. Acquire and release: a clock that is read after the word is not behind the one by
-  // which the word was made, so what is read never falls.
+  // which the word was made, so no sum is negative. It may fall: the thread reads the clock for
+  // end() before it stores the word, and who looks in between counts on beyond that end. Whoever
+  // tells sums that must not fall keeps the greatest.
   std::int64_t sum_ns() const {
     const std::int64_t word = word_.load(std::memory_order_acquire);
     return is_odd(word) ? now_ns() - word / 2 : word / 2;

@@ -101,6 +101,12 @@ void check_sum(std::span<const double> weights) {
   if (std::abs(sum - 1.0) > kWeightError) refuse_setting("sum of the weights", sum, "1");
 }
 
+// A deadline below 0 would lift every request at each look.
+void check_deadline(const QueueSpec& spec) {
+  if (spec.deadline_ms >= 0.0 || spec.deadline_ms == kKickUpDeadline) return;
+  refuse_setting("deadline_ms", spec.deadline_ms, "at least 0, or -1 for that of prio_kickup_ms");
+}
+
 void check_queues(const QueueSettings& settings) {
   const std::vector<QueueSpec>& queues = settings.queues;
   if (settings.discipline == Discipline::kMariaDb) {
@@ -110,6 +116,7 @@ void check_queues(const QueueSettings& settings) {
   bool ages = false;
   for (const QueueSpec& spec : queues) {
     require_ranges(spec);
+    check_deadline(spec);
     ages = ages || spec.deadline_ms != 0.0;
   }
   if (ages && settings.container != Container::kFifo) {

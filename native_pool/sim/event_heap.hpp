@@ -1,6 +1,7 @@
 // Future events in order of time; of equal times the one scheduled first comes first.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,11 @@ namespace poolpilot::sim {
 
 using TimeNs = std::int64_t;
 inline constexpr TimeNs kNever = INT64_MAX;
+// The last moment at which something may happen, and the longest time that may then be added: both
+// together, and an hour of rounding, are still before kNever.
+inline constexpr TimeNs kLastNs = TimeNs{1} << 62;
+inline constexpr double kLongestSpanNs = 4e18;
+inline constexpr const char* kClockEndsText = "the clock ends after 146 years";
 inline constexpr std::uint32_t kNobody = UINT32_MAX;  // no thread, no connection, no processor
 
 // As the histograms count: what the blur of times makes negative is nothing.
@@ -17,7 +23,10 @@ inline std::uint64_t whole_us(double ns) {
   return ns > 0.0 ? static_cast<std::uint64_t>(ns / 1e3) : 0;
 }
 
-inline TimeNs whole_ns(double ns) { return static_cast<TimeNs>(std::llround(ns)); }
+// What is longer than any simulation lasts is as long as the clock can bear.
+inline TimeNs whole_ns(double ns) {
+  return static_cast<TimeNs>(std::llround(std::min(ns, kLongestSpanNs)));
+}
 
 // A heap of four children a node: half the levels of a binary one, and the children share a cache
 // line. Its memory is kept, so that a simulation in steady state allocates nothing.

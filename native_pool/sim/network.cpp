@@ -12,11 +12,6 @@ constexpr std::uint32_t kArrivalBit = 1U << 31;
 constexpr std::uint64_t kStream = 3;
 constexpr std::int64_t kEventsBetweenStops = std::int64_t{1} << 20;
 
-// The last moment at which something may happen, and the longest time that may then be added: both
-// together, and an hour of rounding, are still before kNever.
-constexpr TimeNs kLastNs = TimeNs{1} << 62;
-constexpr double kLongestNs = 4e18;
-
 NetworkSpec checked(NetworkSpec spec) {
   check(spec);
   return spec;
@@ -25,7 +20,7 @@ NetworkSpec checked(NetworkSpec spec) {
 // As std::llround does for what is not negative, without a call into the library.
 TimeNs rounded_ns(double ns) {
   // NOLINTNEXTLINE(bugprone-incorrect-roundings): it is at least 0
-  return static_cast<TimeNs>(std::min(ns, kLongestNs) + 0.5);
+  return static_cast<TimeNs>(std::min(ns, kLongestSpanNs) + 0.5);
 }
 
 bool keeps_own_time(Service service) {
@@ -112,7 +107,7 @@ bool Network::step() {
 }
 
 void Network::go_to(TimeNs at_ns) {
-  if (at_ns > kLastNs) throw std::overflow_error("the clock ends after 146 years");
+  if (at_ns > kLastNs) throw std::overflow_error(kClockEndsText);
   now_ns_ = at_ns;
 }
 

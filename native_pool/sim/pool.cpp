@@ -1,12 +1,20 @@
 #include "sim/pool.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+
+#include "policy/throttle.hpp"
 
 namespace poolpilot::sim {
 namespace {
 
 constexpr int kEventsBetweenLooks = 4096;  // at the stop flag
 constexpr int kMostIdleTicks = 3;
+// So long no group has to wait for its next thread, whatever the timer: the longest throttle is
+// Percona's of 200 ms, and its clock counts whole microseconds.
+constexpr TimeNs kLongestThrottleNs = 201'000'000;
+static_assert(throttle_interval_us(ThrottlePolicy::kPercona, 16, 0, 0) * 1'000 <
+              kLongestThrottleNs);
 
 SimulationSettings checked(const SimulationSettings& settings) {
   check(settings);
@@ -40,10 +48,8 @@ PoolTuple SimulatedPool::set_tuple(const PoolTuple& tuple) {
   tuple_ = tuple;
   handler_.configure(tuple_, knobs_);
   ++tuple_epoch_;
-  if (!same_interval) {
-    ++timer_epoch_;  // the tick under way is void
-    arm_timer();
-  }
+  if (!same_interval) rearm_timer();
+  try_again();
   return tuple_;
 }
 
@@ -54,10 +60,25 @@ PoolKnobs SimulatedPool::set_knobs(const PoolKnobs& knobs) {
   engine_.set_max_threads(knobs.max_threads);
   handler_.configure(tuple_, knobs_);
   ++tuple_epoch_;
+  try_again();
   return knobs_;
 }
 
 bool SimulatedPool::run(const RunLimits& limits) {
+  if (!deadlock_.empty()) throw Deadlock(deadlock_);
+  try {
+    return go_on(limits);
+  } catch (const Deadlock& deadlock) {
+    deadlock_ = deadlock.what();
+    throw;
+  }
+}
+
+bool SimulatedPool::go_on(const RunLimits& limits) {
+  // The clock goes no further than this, so nothing later has to ask for its end.
+  if (limits.until_s * 1e9 > static_cast<double>(kLastNs)) {
+    throw std::overflow_error(kClockEndsText);
+  }
   const auto until_ns = whole_ns(limits.until_s * 1e9);
   const std::int64_t last_event =
       limits.events == INT64_MAX ? INT64_MAX : events_done_ + limits.events;
@@ -168,14 +189,43 @@ void SimulatedPool::arm_timer() {
                         event_of(EventIs::kTick, timer_epoch_));
 }
 
-// Nothing but idle times that end and ticks of the timer can happen, and the ticks change nothing:
-// those who wait will wait for ever.
+void SimulatedPool::rearm_timer() {
+  ++timer_epoch_;  // the tick under way is void
+  arm_timer();
+}
+
+// Nothing but idle times that end and ticks of the timer can happen, and the ticks change nothing,
+// not even after the time for which a thread's creation may have been put off: those who wait will
+// wait for ever.
 void SimulatedPool::detect_standstill() {
   const bool still = engine_.processors().runnable() == 0 &&
                      engine_.events().size() <= handler_.idle_checks() && in_flight() > 0;
-  idle_ticks_ = still ? idle_ticks_ + 1 : 0;
-  if (idle_ticks_ < kMostIdleTicks) return;
+  if (!still) {
+    idle_ticks_ = 0;
+    return;
+  }
+  const TimeNs now_ns = engine_.now_ns();
+  // A thread that the last tick has brought may have taken a request, and sleep again by now.
+  if (thread_changes() != changes_by_ticks_) idle_ticks_ = 0;
+  changes_by_ticks_ = thread_changes();
+  if (idle_ticks_ == 0) first_idle_tick_ns_ = last_idle_tick_ns_ = now_ns;
+  // The last tick could create a thread and did not; this one has not done anything yet.
+  const bool unthrottled = last_idle_tick_ns_ - first_idle_tick_ns_ > kLongestThrottleNs;
+  last_idle_tick_ns_ = now_ns;
+  ++idle_ticks_;
+  if (idle_ticks_ < kMostIdleTicks || !unthrottled) return;
+  stands_still_ = true;
   throw Deadlock("The pool stands still: " + executor_.waits_text());
+}
+
+// Other settings may free a pool that stands still, so its timer ticks again. They free no threads
+// that wait for each other.
+void SimulatedPool::try_again() {
+  if (!stands_still_) return;
+  stands_still_ = false;
+  deadlock_.clear();
+  idle_ticks_ = 0;
+  rearm_timer();
 }
 
 std::int64_t SimulatedPool::thread_changes() const {

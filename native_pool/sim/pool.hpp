@@ -45,7 +45,9 @@ class SimulatedPool {
   SimulatedPool(const SimulatedPool&) = delete;
   SimulatedPool& operator=(const SimulatedPool&) = delete;
 
-  // Runs up to a limit; true when it was the time or the requests. Throws Deadlock.
+  // Runs up to a limit; true when it was the time or the requests. Throws Deadlock, and the same in
+  // every later run, until other settings may have freed a pool that stands still. Throws
+  // std::overflow_error where the time lies beyond the end of the clock, after 146 years.
   bool run(const RunLimits& limits);
 
   // Throws std::invalid_argument outside the ranges; the old tuple then stays.
@@ -69,13 +71,16 @@ class SimulatedPool {
   const std::deque<EventLog>& event_logs() const { return handler_.event_logs(); }
 
  private:
+  bool go_on(const RunLimits& limits);
   void happen(std::uint32_t what);
   void thread_event(std::uint32_t thread);
   void burst_over(std::uint32_t thread);
   void client_has_worked();
   void tick(std::uint32_t epoch);
   void arm_timer();
+  void rearm_timer();
   void detect_standstill();
+  void try_again();
 
   const SimulationSettings settings_;
   PoolTuple tuple_;
@@ -83,7 +88,12 @@ class SimulatedPool {
   std::uint32_t tuple_epoch_ = 0;
   std::uint32_t timer_epoch_ = 0;  // changes of the timer's interval
   std::int64_t events_done_ = 0;
-  int idle_ticks_ = 0;  // ticks in a row after which nothing but the timer was left
+  int idle_ticks_ = 0;                 // ticks in a row at which nothing but the timer was left
+  std::int64_t changes_by_ticks_ = 0;  // creations and wakes by then
+  TimeNs first_idle_tick_ns_ = 0;
+  TimeNs last_idle_tick_ns_ = 0;
+  std::string deadlock_;       // what a run has thrown; empty: it can go on
+  bool stands_still_ = false;  // that was a standstill, after which no tick is armed
   std::vector<Connection> connections_;
   Engine engine_;
   Client client_;

@@ -1,6 +1,7 @@
 // One server that always serves the class with the greatest claim on it.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -76,7 +77,7 @@ class PreemptiveServer {
       next_ns_ = kNever;
       return;
     }
-    const double left_ns = std::ceil(classes_[served_].front().left_ns);
+    const double left_ns = std::min(std::ceil(classes_[served_].front().left_ns), kLongestSpanNs);
     next_ns_ = last_ns_ + (left_ns > 0.0 ? static_cast<TimeNs>(left_ns) : 0);
   }
 

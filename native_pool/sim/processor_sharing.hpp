@@ -83,7 +83,8 @@ class ProcessorSharing {
     }
     speed_ = speed_of(runnable_);
     const double left = std::max(jobs_.least() - virtual_ns_, 0.0);
-    next_ns_ = last_ns_ + static_cast<TimeNs>(std::ceil(left / speed_));
+    // Work that many share may last longer than the clock can tell.
+    next_ns_ = last_ns_ + static_cast<TimeNs>(std::min(std::ceil(left / speed_), kLongestSpanNs));
   }
 
   double speed_of(int runnable) {

@@ -111,3 +111,11 @@ def test_own_server_needs_no_more_than_a_pool_size() -> None:
         KnobSpace.of(2, Knob("oversubscribe", 1, 8, 3, "threads a group"))
     with pytest.raises(SettingError, match=r"pool_size is 64, outside the allowed range 1\.\.32"):
         KnobSpace.of(2, Knob("pool_size", 1, 32, 64, "workers"))
+
+
+def test_tuple_that_there_are_no_threads_for_is_refused_and_json_knows_nothing_of_it(stock: KnobSpace) -> None:
+    few = replace(stock, most_threads=100)
+    few.check(PoolTuple(20, 4, 500))
+    with pytest.raises(SettingError, match=r"\(20, 5, 500\) may ask for 120 threads at work, and there are 100"):
+        few.check(PoolTuple(20, 5, 500))
+    assert KnobSpace.from_dict(few.as_dict()) == few == stock

@@ -1,5 +1,6 @@
 """The machine as a model is the simulator's own machine."""
 
+import sys
 import threading
 import time
 import weakref
@@ -79,6 +80,19 @@ def test_pool_that_a_thread_runs_is_refused_to_all_others(together: bool) -> Non
     for call in CALLS:
         call(pool)
     assert pool.now_s == pytest.approx(30.2)
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_more_requests_than_can_be_counted_are_no_limit(together: bool) -> None:
+    """Before, their number and that of those answered already went round, and the run ended at once."""
+    pool = simulated_pool(Workload("mine", "test", (QUERY,), connections=16, cpus=2))
+    pool.run(0.1)
+    assert pool.answered > 0
+    if together:
+        assert run_all([pool], seconds=[0.2], requests=sys.maxsize, least_s=[0.0]) == [None]
+    else:
+        pool.run(0.2, requests=sys.maxsize)
+    assert pool.now_s == pytest.approx(0.3)
 
 
 def test_runs_of_which_one_is_refused_begin_none() -> None:

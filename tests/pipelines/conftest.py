@@ -83,9 +83,11 @@ class DoublingClimber:
         size: int,
         duration_s: float,
         in_system: float | None = None,
+        completed_per_s: float | None = None,
     ) -> int:
         assert min(throughput, duration_s) > 0.0
         assert in_system is None or in_system >= 0.0
+        assert completed_per_s is None or completed_per_s > 0.0
         assert connections > 0
         assert latency_s > 0.0
         return min(2 * size, self._largest)

@@ -57,6 +57,14 @@ def test_one_that_was_ended_early_is_logged_as_killed(tmp_path: Path) -> None:
     assert (run.info.status, run.data.metrics) == ("KILLED", {"windows": 4.0})
 
 
+def test_one_that_an_error_has_ended_is_logged_as_failed(tmp_path: Path) -> None:
+    with suppress(ServerError), logged_run("climb", Settings(), tmp_path) as logged:
+        logged.result = {"windows": 4}
+        raise ServerError("it is gone")
+    (run,) = runs_in(tmp_path)
+    assert run.info.status == "FAILED"
+
+
 def test_what_came_to_nothing_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(ServerError, match="gone"), logged_run("climb", Settings(), tmp_path):
         raise ServerError("gone")

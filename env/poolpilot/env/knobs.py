@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -55,6 +55,7 @@ class Knob:
         unit: Unit of the values, in words.
         restart_only: Whether a change needs a restart of the server.
         per_session: Whether each session holds its own value.
+        in_wholes: Whether it takes whole numbers alone though others of its name take fractions. Not part of the JSON.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Knob:
     unit: str
     restart_only: bool = False
     per_session: bool = False
+    in_wholes: bool = field(default=False, compare=False)
 
     def check(self, value: float) -> None:
         """Refuses a value outside the range.
@@ -73,8 +75,17 @@ class Knob:
         """
         if not self.low <= value <= self.high:
             raise SettingError(f"{self.name} is {value}, outside the allowed range {self._allowed}")
-        if self.name in WHOLE_KNOBS and int(value) != value:
+        if self.whole and int(value) != value:
             raise SettingError(f"{self.name} is {value}, but must be a whole number in {self._allowed}")
+
+    @property
+    def whole(self) -> bool:
+        """Whether only whole numbers are values."""
+        return self.name in WHOLE_KNOBS or self.in_wholes
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the fields, fit for JSON."""
+        return {name: value for name, value in asdict(self).items() if name != "in_wholes"}
 
     @property
     def _allowed(self) -> str:
@@ -110,6 +121,8 @@ class KnobSpace:
         processors: Processors the server may use (affinity and cgroup, not those of the machine); None where they
             cannot be seen and nobody has named them.
         knobs: Knobs by name.
+        most_threads: Threads at work that a tuple may ask for at once; None where nobody says. Known of a running
+            server alone, and not part of the JSON.
 
     Examples:
         >>> knobs = KnobSpace.stock(cpus=4)
@@ -119,6 +132,7 @@ class KnobSpace:
 
     processors: int | None
     knobs: Mapping[str, Knob]
+    most_threads: int | None = field(default=None, compare=False)
 
     @classmethod
     def of_ranges(cls, processors: int | None, ranges: Ranges) -> Self:
@@ -187,10 +201,15 @@ class KnobSpace:
         """Refuses a tuple that the server would not accept.
 
         Raises:
-            SettingError: A knob is outside its range; the text names the knob and the range.
+            SettingError: A knob is outside its range, or there are too few threads; the text names the range.
         """
         for name, knob in self.knobs.items():
             knob.check(getattr(pool_tuple, name))
+        if self.most_threads is not None and pool_tuple.active_threads > self.most_threads:
+            raise SettingError(
+                f"{pool_tuple} may ask for {pool_tuple.active_threads} threads at work, and there are "
+                f"{self.most_threads}: choose a smaller tuple"
+            )
 
     def allows(self, pool_tuple: PoolTuple) -> bool:
         """Whether every knob of the tuple is inside its range."""
@@ -206,7 +225,7 @@ class KnobSpace:
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the fields, fit for JSON."""
-        return {"cpus": self.processors, "knobs": [asdict(knob) for knob in self.knobs.values()]}
+        return {"cpus": self.processors, "knobs": [knob.as_dict() for knob in self.knobs.values()]}
 
     @classmethod
     def from_dict(cls, values: Any) -> Self:

@@ -70,6 +70,24 @@ class Hostile {
   std::mt19937_64 random_;
 };
 
+TEST(Input, SlowLooksAtAChokedServerEndTheScanOfItsSize) {
+  const SpectralSettings settings = small_server();
+  SpectralClimber climber(settings, 8, {.min = 1, .max = 64});
+  const double slow_s = 2.0 * settings.hcm_clock_jump * settings.hcm_period;
+  int size = climber.size();
+  int smallest = size;
+  for (int i = 0; i < 20; ++i) {
+    size = climber.update({.throughput = 100.0 * size,
+                           .connections = 200.0,
+                           .latency_s = 1.0,
+                           .size = size,
+                           .duration_s = size < 4 ? slow_s : 0.5});
+    smallest = std::min(smallest, size);
+  }
+  EXPECT_LT(smallest, 4);
+  EXPECT_GE(size, 4);
+}
+
 TEST(Input, NoSequenceOfSamplesLeadsOutOfTheLimits) {
   Hostile hostile(5);
   const int sequences = number_from_environment("POOLPILOT_SEQUENCES", kSequences);

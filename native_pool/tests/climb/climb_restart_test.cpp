@@ -99,6 +99,27 @@ TEST(Restart, LowThroughputOfAnIdleServerPausesTheClimbWhereItIs) {
   EXPECT_LE(curve.loss(size, 0.02), 0.05);
 }
 
+// Targets that nobody meets, or a floor that is broken, make a window worth next to nothing.
+TEST(Restart, WindowsWorthLittleAreClimbedWhereRequestsAreCompleted) {
+  SpectralSettings settings = small_server();
+  settings.min_accepted_throughput = 1.0;
+  SpectralClimber climber(settings, 4, {.min = 1, .max = 64});
+  const Curve curve = arch(32, 0.5, 0.5);
+  int size = climber.size();
+  for (int i = 0; i < 300; ++i) {
+    size = climber.update({.throughput = curve(size),
+                           .connections = 200.0,
+                           .latency_s = 0.001,
+                           .size = size,
+                           .duration_s = 0.0,
+                           .in_system = 0.5,
+                           .completed = 500.0});
+    ASSERT_NE(climber.journal().latest().reason, Reason::kTooLow);
+  }
+  EXPECT_GE(size, 24);
+  EXPECT_LE(size, 40);
+}
+
 TEST(Restart, SlowServerOnWhichRequestsWaitIsClimbed) {
   for (const double in_system : {-1.0, 200.0}) {
     SpectralSettings settings = small_server();

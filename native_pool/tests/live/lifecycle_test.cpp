@@ -1,6 +1,8 @@
 // A live pool from its start to its close: nothing that runs beside a close may meet what it frees.
 // POOLPILOT_CLOSES sets how many pools each of the random tests closes (100).
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -8,6 +10,7 @@
 #include <memory>
 #include <random>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -132,6 +135,42 @@ TEST(Lifecycle, APoolStartsOnceAndNeverAfterAClose) {
   LivePool unused(small_pool());
   unused.close();
   EXPECT_EQ(error_of([&] { unused.start(); }), "the pool is closed: make a new one");
+}
+
+// What a child does with the pool it was forked with. How many calls were not refused.
+int leave_to_the_parent(LivePoolHolder& pool) {
+  alarm(20);  // it would wait for ever for threads that it does not have
+  pool->close();
+  const std::string sentence = "the pool serves in the process that was forked: make a new one";
+  int wrong = 0;
+  for (const auto& call : calls()) {
+    wrong += error_of([&] { call(*pool); }) == sentence ? 0 : 1;
+  }
+  wrong += error_of([&] { pool->start(); }) == sentence ? 0 : 1;
+  pool.reset();
+  return wrong;
+}
+
+TEST(Lifecycle, AForkedChildLeavesThePoolToItsParent) {
+  LivePoolSettings settings = small_pool();
+  settings.address = "unix:" + socket_path();
+  LivePoolHolder pool(new LivePool(settings));
+  pool->start();
+  const LiveClient early(pool->address());
+  early.send_request(1, {cpu(10)});
+  ASSERT_TRUE(early.read().has_value());
+  const pid_t child = fork();
+  if (child == 0) _exit(leave_to_the_parent(pool));
+  ASSERT_GT(child, 0);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  early.send_request(2, {cpu(10)});
+  EXPECT_TRUE(early.read().has_value());
+  const LiveClient late(settings.address);
+  late.send_request(1, {cpu(10)});
+  EXPECT_TRUE(late.read().has_value());
 }
 
 TEST(Lifecycle, EventsAreReadOnceThePoolIsClosed) {

@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <latch>
 #include <numeric>
+#include <thread>
 #include <vector>
 
+#include "system/clock.hpp"
 #include "tests/live/small_pool.hpp"
 
 namespace poolpilot {
@@ -57,6 +61,34 @@ TEST(ThreadRegistry, CountsWhatAThreadHasDoneSoFarAndInTheEnd) {
   expect_all();
   registry.join_all();
   expect_all();
+}
+
+// As a thread that takes the time at which its turn ends, and is preempted before it stores it.
+TEST(ThreadRegistry, TimeAtWorkNeverFallsWhereATurnEndsInThePast) {
+  ThreadRegistry registry({}, kClassNames);
+  std::latch ended(1);
+  std::latch looked(1);
+  std::latch stored(1);
+  std::latch go_on(1);
+  ASSERT_TRUE(registry.start([&](WorkerStats& stats) {
+    stats.active.begin(now_ns());
+    const std::int64_t ended_ns = now_ns();
+    ended.count_down();
+    looked.wait();
+    stats.active.end(ended_ns);
+    stored.count_down();
+    go_on.wait();
+  }));
+  ended.wait();
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  const std::int64_t told_ns = registry.totals().active_ns;
+  EXPECT_GT(told_ns, 1'000'000);
+  looked.count_down();
+  stored.wait();
+  EXPECT_GE(registry.totals().active_ns, told_ns);
+  go_on.count_down();
+  registry.join_all();
+  EXPECT_GE(registry.totals().active_ns, told_ns);
 }
 
 TEST(ThreadRegistry, AClassWithoutANameHasNoLatencies) {

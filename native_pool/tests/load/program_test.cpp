@@ -51,6 +51,8 @@ TEST(LoadSettings, OutOfRangeIsRefusedInASentence) {
   refused([](Settings& s) { s.classes[0].steps[0].latch = 64; }, "latch is 64");
   refused([](Settings& s) { s.classes[0].steps[0] = {.latch = 60, .spread = 5}; }, "1..4");
   refused([](Settings& s) { s.classes[0].steps[0].spin_us = 4096; }, "0..4095");
+  refused([](Settings& s) { s.classes[0].steps[0].waiter_cost_us = 1001; },
+          "class 'only' step 0 waiter_cost_us is 1001, but must be in 0..1000");
   refused([](Settings& s) { s.rate_per_s = 0.0; }, "rate_per_s is 0");
   refused([](Settings& s) { s.rate_per_s = INFINITY; }, "rate_per_s is inf");
   refused([](Settings& s) { s.part.of = 0; }, "number of parts is 0, but must be in 1..4");
@@ -129,6 +131,13 @@ TEST(LoadProgram, CarriesEveryFieldOfAStep) {
   EXPECT_EQ(steps[3].aux, kReported);
   EXPECT_EQ(steps[3].value, 80U);
   EXPECT_EQ(steps[4].kind_or_latch, 9);
+}
+
+TEST(LoadProgram, CarriesTheDearestWaiterThatTheCheckAllows) {
+  Settings settings = small_load();
+  settings.classes[0].steps = {{.op = Op::kAcquire, .waiter_cost_us = 1000}};
+  EXPECT_NO_THROW(check(settings));
+  EXPECT_EQ(drawn(settings.classes[0], 1, 1).at(0).steps.at(0).value, kMaxWaiterCostNs);
 }
 
 TEST(LoadProgram, SameSeedSameRequestsOtherSeedOthers) {

@@ -202,5 +202,14 @@ TEST(PoolSettings, ListsAreCheckedToo) {
             "number of class names is 9, but must be in 0..8");
 }
 
+TEST(PoolSettings, ClassesDifferInTheirNames) {
+  LivePoolSettings settings;
+  settings.class_names = {"read", "write", "read"};
+  EXPECT_EQ(refusal_of([&] { check(settings); }),
+            "Two classes are named 'read'; names must differ.");
+  settings.class_names.pop_back();
+  EXPECT_EQ(refusal_of([&] { check(settings); }), "accepted");
+}
+
 }  // namespace
 }  // namespace poolpilot

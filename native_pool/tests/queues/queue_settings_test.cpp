@@ -50,6 +50,13 @@ TEST(QueueSettings, RefusalsNameTheSettingItsValueAndItsRange) {
   EXPECT_EQ(refusal(by_class(Discipline::kImpatient, {{}, {}})),
             "deadline_ms is 0, but must be above 0 for a queue of impatient");
 
+  EXPECT_EQ(refusal(by_class(Discipline::kPriority, {{}, {.deadline_ms = -0.5}})),
+            "deadline_ms is -0.5, but must be at least 0, or -1 for that of prio_kickup_ms");
+  EXPECT_EQ(refusal(by_class(Discipline::kPriority, {{}, {.deadline_ms = -2}})),
+            "deadline_ms is -2, but must be in -1..3600000");
+  EXPECT_EQ(refusal(by_class(Discipline::kPriority, {{}, {.deadline_ms = kKickUpDeadline}})),
+            "taken");
+
   QueueSettings settings = by_class(Discipline::kPriority, {{}, {.deadline_ms = 5}});
   settings.container = Container::kLifo;
   EXPECT_EQ(refusal(settings),

@@ -31,6 +31,14 @@ TEST(EventHeap, GivesEventsInOrderOfTimeAndOfTheirScheduling) {
   EXPECT_EQ(heap.next_ns(), kNever);
 }
 
+TEST(EventHeap, ATimeBeyondTheClockIsTheLongestThereIs) {
+  constexpr TimeNs kLongest = 4'000'000'000'000'000'000;
+  EXPECT_EQ(whole_ns(1e19), kLongest);
+  EXPECT_EQ(whole_ns(INFINITY), kLongest);
+  EXPECT_EQ(whole_ns(2.5e9), 2'500'000'000);
+  EXPECT_LT(kLastNs, kNever - kLongest);  // so it may be added wherever the clock stands
+}
+
 TEST(Random, StreamsAndSeedsDiffer) {
   Random first(1, 0);
   Random again(1, 0);
@@ -91,6 +99,14 @@ TEST(ProcessorSharing, SharesEquallyBeyondTheCores) {
   EXPECT_EQ(cpu.finish(), 1U);
   EXPECT_EQ(cpu.next_ns(), 200);
   EXPECT_DOUBLE_EQ(cpu.thread_cpu_ns(200), 50.0 + 50.0 + 50.0);
+}
+
+TEST(ProcessorSharing, WorkThatLastsLongerThanTheClockIsStillToCome) {
+  Contention slow;
+  slow.cache_loss = 100.0;
+  ProcessorSharing cpu(1, slow);
+  for (std::uint32_t thread = 0; thread < 100; ++thread) cpu.start(5, thread, 1e17);
+  EXPECT_EQ(cpu.next_ns(), TimeNs{4'000'000'000'000'000'005});
 }
 
 TEST(ProcessorSharing, ThreadsTimeCountsFromAnyReading) {

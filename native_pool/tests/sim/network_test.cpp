@@ -154,6 +154,13 @@ TEST(ClosedNetwork, TheClockEndsWhateverTheService) {
   }
 }
 
+// Thirty thousand years of it.
+TEST(PreemptiveServer, WorkThatLastsLongerThanTheClockIsStillToCome) {
+  PreemptiveServer server({{1.0}, 0.0});
+  server.start(5, 1, 0, 1e21);
+  EXPECT_EQ(server.next_ns(), TimeNs{4'000'000'000'000'000'005});
+}
+
 void expect_refused(const NetworkSpec& spec, const std::string& sentence) {
   try {
     const Network network(spec);

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "tests/sim/load.hpp"
@@ -230,6 +232,108 @@ TEST(SimulatedPool, DeadlockIsReportedWithItsLatches) {
     EXPECT_NE(text.find("waits for latch 3"), std::string::npos) << text;
     EXPECT_NE(text.find("waits for latch 4"), std::string::npos) << text;
   }
+}
+
+// What a run until then ends with; nothing where it goes on.
+std::string deadlock_until(SimulatedPool& pool, double until_s) {
+  try {
+    pool.run({.until_s = until_s});
+  } catch (const Deadlock& deadlock) {
+    return deadlock.what();
+  }
+  return "";
+}
+
+TEST(SimulatedPool, ThreadsThatWaitForEachOtherAreToldByEveryLaterRun) {
+  SimulatedPool pool(opposite_latches(0.0));
+  const std::string text = deadlock_until(pool, 1.0);
+  EXPECT_TRUE(text.starts_with("Threads wait for each other: ")) << text;
+  EXPECT_EQ(deadlock_until(pool, 2.0), text);
+  pool.set_tuple({8, 3, 20});
+  pool.set_knobs(pool.knobs());
+  EXPECT_EQ(deadlock_until(pool, 3.0), text);
+}
+
+// One connection commits what all others wait for, and its request comes after theirs: each of them
+// holds a thread, and one more is needed.
+SimulationSettings latched_until_the_last_request() {
+  const load::ClassSpec holder = class_of(
+      "holder", {plain(Op::kCommit), wait(100, false), plain(Op::kBegin), latch(Op::kAcquire, 0)},
+      1.0);
+  load::ClassSpec others = class_of("others", {latch(Op::kAcquire, 0), cpu(10)});
+  others.share = 20.0;
+  SimulationSettings settings = settings_of({holder, others}, 21);
+  settings.queues.discipline = Discipline::kFifo;
+  settings.latch_timeout_s = 0.0;
+  return settings;
+}
+
+// It makes up to 200 ms pass before the next thread, which is twenty ticks.
+TEST(SimulatedPool, APoolWhoseNextThreadIsThrottledDoesNotStandStill) {
+  SimulationSettings settings = latched_until_the_last_request();
+  settings.knobs.group.throttle = ThrottlePolicy::kPercona;
+  SimulatedPool pool(settings);
+  EXPECT_EQ(deadlock_until(pool, 5.0), "");
+  const std::int64_t answered = pool.answered();
+  EXPECT_EQ(deadlock_until(pool, 10.0), "");
+  EXPECT_GT(pool.answered(), answered);
+  EXPECT_GT(pool.snapshot().gauges.at("threads"), 16.0);  // so the longest time was among them
+}
+
+TEST(SimulatedPool, AStandstillIsToldByEveryLaterRunUntilOtherKnobsFreeIt) {
+  SimulationSettings settings = latched_until_the_last_request();
+  settings.knobs.max_threads = 2;
+  SimulatedPool pool(settings);
+  const std::string text = deadlock_until(pool, 5.0);
+  EXPECT_TRUE(text.starts_with("The pool stands still: ")) << text;
+  EXPECT_EQ(deadlock_until(pool, 10.0), text);
+  EXPECT_LT(pool.now_s(), 5.0);
+  const std::int64_t answered = pool.answered();
+  PoolKnobs knobs = pool.knobs();
+  knobs.prio_kickup_ms = 500;  // which frees nobody
+  pool.set_knobs(knobs);
+  EXPECT_TRUE(deadlock_until(pool, 10.0).starts_with("The pool stands still: "));
+  EXPECT_EQ(pool.answered(), answered);
+  knobs.max_threads = 100;
+  pool.set_knobs(knobs);
+  EXPECT_EQ(deadlock_until(pool, 15.0), "");
+  EXPECT_GT(pool.answered(), answered);
+}
+
+TEST(SimulatedPool, AStandstillIsTriedAgainUnderAnotherTuple) {
+  SimulationSettings settings = latched_until_the_last_request();
+  settings.knobs.max_threads = 2;
+  SimulatedPool pool(settings);
+  EXPECT_NE(deadlock_until(pool, 5.0), "");
+  const std::int64_t events = pool.events();
+  for (const int timer_interval_ms : {10, 20}) {
+    PoolTuple tuple = pool.tuple();
+    tuple.timer_interval_ms = timer_interval_ms;
+    pool.set_tuple(tuple);
+    EXPECT_TRUE(deadlock_until(pool, 10.0).starts_with("The pool stands still: "));
+  }
+  EXPECT_GT(pool.events(), events + 20);  // ticks of the first and the second
+}
+
+TEST(SimulatedPool, TheClockEndsAfter146Years) {
+  SimulatedPool pool(settings_of({class_of("all", {cpu(100)})}, 1));
+  EXPECT_THROW(pool.run({.until_s = 9.3e9}), std::overflow_error);
+  EXPECT_EQ(pool.now_s(), 0.0);
+  EXPECT_TRUE(pool.run({.until_s = 0.1}));
+  EXPECT_EQ(pool.now_s(), 0.1);
+}
+
+// A day in the mean, a million times as long.
+TEST(SimulatedPool, APauseLongerThanTheClockDoesNotEnd) {
+  SimulationSettings settings = settings_of({class_of("all", {cpu(1)}, 86.4e6)}, 20);
+  settings.load.changes = {{0.0, {}, {}, 1e6, {}}};
+  SimulatedPool pool(settings);
+  RunLimits limits;
+  limits.until_s = 1.0;
+  limits.events = 10'000;  // so that one that comes back at once is found
+  EXPECT_TRUE(pool.run(limits));
+  EXPECT_EQ(pool.sent(), 20);
+  EXPECT_EQ(pool.now_s(), 1.0);
 }
 
 TEST(SimulatedPool, LatchTimeoutFailsTheRequestAndGoesOn) {

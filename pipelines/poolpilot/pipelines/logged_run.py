@@ -23,12 +23,12 @@ class LoggedRun:
     Attributes:
         result: What came of it, fit for JSON; None as long as there is nothing.
         numbers: What its metrics are taken from, where that is not the whole result.
-        stopped: Whether it ended early.
+        ending: How the run ends in MLflow's words: `FINISHED`, `KILLED` by a user, or `FAILED`.
     """
 
     result: Mapping[str, Any] | None = None
     numbers: Mapping[str, Any] | None = None
-    stopped: bool = False
+    ending: str = "FINISHED"
 
 
 @contextmanager
@@ -50,7 +50,10 @@ def logged_run(name: str, settings: BaseModel, store: Path | None) -> Iterator[L
     try:
         yield run
     except KeyboardInterrupt:
-        run.stopped = True
+        run.ending = "KILLED"
+        raise
+    except BaseException:
+        run.ending = "FAILED"
         raise
     finally:
         if store is not None and run.result is not None:
@@ -66,7 +69,7 @@ def _log(name: str, settings: BaseModel, store: Path, run: LoggedRun) -> None:
     try:
         with tracked_run(name, settings, store):
             log_result(run.result, run.numbers)
-            if run.stopped:
-                mlflow.end_run("KILLED")
+            if run.ending != "FINISHED":
+                mlflow.end_run(run.ending)
     except PoolPilotError as error:
         raise ServerError(f"the {name} is over, but {error}") from error

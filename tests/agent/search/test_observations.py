@@ -67,7 +67,11 @@ def test_latency_without_clients_is_the_time_in_the_system() -> None:
 def test_server_that_answers_nothing_has_no_short_latency() -> None:
     dead = replace(window_of(4), classes={}, duration_s=3.0)
     dead = replace(dead, profile=replace(dead.profile, features={**dead.profile.features, "completed_per_s": 0.0}))
-    assert target_value(dead, Objective(), "latency") == pytest.approx(-math.log(3.0))
+    dead = replace(dead, in_system=40.0)
+    assert target_value(dead, Objective(), "latency") == pytest.approx(-math.log(3.0 * 40.0))
+    untold = replace(dead.profile, features={**dead.profile.features, "in_system": None})
+    alone = replace(dead, in_system=None, profile=untold)
+    assert target_value(alone, Objective(), "latency") == pytest.approx(-math.log(3.0))
 
 
 def test_feasible_beats_infeasible() -> None:

@@ -56,6 +56,31 @@ def test_sizes_are_drawn_in_logarithms_and_listed_values_alike() -> None:
     assert {pool_tuple.oversubscribe for pool_tuple in drawn} == {3}
 
 
+def test_times_of_mariadb_are_drawn_in_whole_seconds() -> None:
+    """It sets no other, and what is read back was taken for somebody else's."""
+    whole = replace(STOCK.knobs["idle_timeout_s"], low=1, high=600, in_wholes=True)
+    space = SearchSpace.of(KnobSpace(4, {whole.name: whole}), [whole.name], None, IN_FORCE)
+    rng = np.random.default_rng(0)
+    drawn = {space.draw(rng).idle_timeout_s for _ in range(200)}
+    assert len(drawn) > 50
+    assert all(value == int(value) and 1 <= value <= 600 for value in drawn)
+    with pytest.raises(SettingError, match=r"idle_timeout_s is 10\.5, but must be a whole number"):
+        SearchSpace.of(KnobSpace(4, {whole.name: whole}), [whole.name], {whole.name: (10.5,)}, IN_FORCE)
+
+
+def test_no_tuple_is_drawn_that_the_server_has_no_threads_for() -> None:
+    """One draw of eight was refused on a server of 500 threads, and ended the search."""
+    few = replace(STOCK, most_threads=500)
+    space = SearchSpace.of(few, ["pool_size", "oversubscribe"], None, IN_FORCE)
+    rng = np.random.default_rng(0)
+    drawn = [space.draw(rng) for _ in range(500)]
+    assert max(one.active_threads for one in drawn) <= 500
+    assert len(set(drawn)) > 200
+    none = SearchSpace.of(replace(STOCK, most_threads=1), ["pool_size"], None, IN_FORCE)
+    with pytest.raises(SettingError, match=r"hardly anything of what is searched: .* threads at work"):
+        none.draw(rng)
+
+
 def test_what_is_not_varied_is_kept() -> None:
     space = SearchSpace.of(STOCK, ["pool_size"], None, IN_FORCE)
     assert space.decode(np.array([1.0])) == replace(IN_FORCE, pool_size=128)

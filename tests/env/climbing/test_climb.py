@@ -26,6 +26,7 @@ class Staircase:
         self.period_s = 0.0
         self.samples: list[tuple[float, float, float, int, float]] = []
         self.in_system: float | None = None
+        self.completed_per_s: float | None = None
 
     def update(
         self,
@@ -35,9 +36,11 @@ class Staircase:
         size: int,
         duration_s: float,
         in_system: float | None = None,
+        completed_per_s: float | None = None,
     ) -> int:
         self.samples.append((throughput, connections, latency_s, size, duration_s))
         self.in_system = in_system
+        self.completed_per_s = completed_per_s
         return min(size + self.step, self.optimum)
 
 

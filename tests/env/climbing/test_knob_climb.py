@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from poolpilot.env.climbing.knob_climb import USEFUL, KnobClimbController
+from poolpilot.env.climbing.knob_climb import USEFUL, KnobClimbController, climb_limits
 from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.env.knobs import CORE_KNOBS, KnobSpace
 from poolpilot.env.objective import Objective
@@ -90,6 +90,13 @@ def test_knobs_keep_inside_the_useful_ranges_and_those_of_the_server() -> None:
             assert 1 <= step.pool_tuple.pool_size <= 128
             for name, (low, high) in USEFUL.items():
                 assert low <= getattr(step.pool_tuple, name) <= high
+
+
+@pytest.mark.parametrize(("most_threads", "highest"), [(None, 32), (65_520, 32), (1280, 9), (100, 3)])
+def test_a_climb_asks_for_no_more_threads_than_there_are(most_threads: int | None, highest: int) -> None:
+    space = replace(KnobSpace.stock(2), most_threads=most_threads)
+    limits = climb_limits(CORE_KNOBS, space, PoolTuple(2, 3, 500), {})
+    assert limits == [(1, 128), (1, highest), (1, 1000)]
 
 
 def test_ranges_that_are_given_replace_the_useful_ones_and_the_server_narrows_them() -> None:

@@ -33,8 +33,9 @@ class Doubling:
         size: int,
         duration_s: float,
         in_system: float | None = None,
+        completed_per_s: float | None = None,
     ) -> int:
-        known = in_system is None or in_system >= 0.0
+        known = min(in_system or 0.0, completed_per_s or 0.0) >= 0.0
         return min(2 * size, 16) if known and min(throughput, connections, latency_s, duration_s) > 0.0 else size
 
 

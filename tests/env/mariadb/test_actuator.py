@@ -1,8 +1,11 @@
 """What adds capacity is set first, what takes it away last."""
 
+from dataclasses import replace
+
 import pytest
 
-from poolpilot.env.mariadb.actuator import CallProcedure, in_order
+from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.mariadb.actuator import LEAST_STALL_LIMIT_MS, CallProcedure, in_order
 from poolpilot.env.mariadb.grants import grants
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -20,6 +23,18 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 )
 def test_order(before: tuple[int, int, int], after: tuple[int, int, int], order: list[str]) -> None:
     assert in_order(PoolTuple(*before), PoolTuple(*after)) == order
+
+
+@pytest.mark.parametrize(("default_ms", "in_force_ms", "least_ms"), [(500, 500, 10), (5, 500, 5), (500, 7, 7)])
+def test_procedure_narrows_the_ranges_to_what_it_takes(default_ms: int, in_force_ms: int, least_ms: int) -> None:
+    """A climb of the timer went below, was refused by the procedure, and ended."""
+    stock = KnobSpace.stock(2)
+    timer = replace(stock.knobs["timer_interval_ms"], default=default_ms)
+    server = replace(stock, knobs={**stock.knobs, timer.name: timer})
+    narrowed = CallProcedure().narrowed(server, PoolTuple(2, 3, in_force_ms))
+    assert narrowed.knobs[timer.name].low == least_ms
+    assert {**narrowed.knobs, timer.name: timer} == server.knobs
+    assert f"NOT BETWEEN {LEAST_STALL_LIMIT_MS} AND" in grants()["procedure"]
 
 
 def test_grants_are_least_privilege_unless_asked_and_quote_accounts() -> None:

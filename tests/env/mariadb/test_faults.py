@@ -69,6 +69,29 @@ def test_lost_connection_is_said(lab: Lab) -> None:
             server.snapshot()
 
 
+@pytest.mark.parametrize("what", ["CONNECTION", "QUERY"])
+def test_what_is_killed_at_work_is_lost(lab: Lab, what: str) -> None:
+    """Such an answer has its number in the protocol as any other, and was taken for a refused statement."""
+    with MariadbServer(tuner(lab)) as server, Session(lab.root) as other:
+        (number,) = server.session.row("SELECT CONNECTION_ID()")
+        killing = threading.Timer(0.3, lambda: other.execute(f"KILL {what} {number}"))
+        killing.start()
+        with pytest.raises(LostServerError, match="is lost"):
+            server.session.rows("SELECT BENCHMARK(1000000000, MD5('a'))")
+        killing.join()
+
+
+def test_a_limit_on_statements_is_not_for_ours(lab: Lab) -> None:
+    with Session(lab.root) as root:
+        (before,) = root.row("SELECT @@GLOBAL.max_statement_time")
+        root.execute("SET GLOBAL max_statement_time = 0.01")
+        try:
+            with Session(tuner(lab)) as ours:
+                assert ours.row("SELECT @@max_statement_time") == (0,)
+        finally:
+            root.execute(f"SET GLOBAL max_statement_time = {before}")
+
+
 def test_denied_access_names_the_account_and_the_file(lab: Lab) -> None:
     with pytest.raises(ServerError, match=r"denies access to 'poolpilot'.*\[client\]"):
         MariadbServer(replace(tuner(lab), password="wrong"))

@@ -5,6 +5,7 @@ import pytest
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.mariadb.variables import PoolVariable, check_version, knob_space
 from poolpilot.errors import ServerError
+from poolpilot.featurizer.pool_tuple import PoolTuple
 
 
 def variable(name: str, value: int, default: int, origin: str = "COMPILE-TIME", high: int = 100_000) -> PoolVariable:
@@ -23,7 +24,14 @@ def variables(size: int, origin: str = "AUTO", threads: int = 65_536) -> dict[st
 
 
 @pytest.mark.parametrize(
-    "text", ["10.5.2-MariaDB", "10.11.18-MariaDB-0+deb12u1", "5.5.5-10.6.1-MariaDB", "11.4.2-MariaDB"]
+    "text",
+    [
+        "10.5.2-MariaDB",
+        "10.11.18-MariaDB-0+deb12u1",
+        "5.5.5-10.6.1-MariaDB",
+        "11.4.2-MariaDB",
+        "10.6.8-4-MariaDB-enterprise-log",
+    ],
 )
 def test_versions_with_pool_tables_are_taken(text: str) -> None:
     check_version(text)
@@ -43,6 +51,15 @@ def test_size_may_rise_to_128_or_to_what_it_was_at_the_start() -> None:
 @pytest.mark.parametrize(("size", "threads", "most"), [(2, 60, 11), (2, 10_000, 128), (24, 60, 24), (2, 10, 2)])
 def test_size_rises_no_further_than_there_are_threads(size: int, threads: int, most: int) -> None:
     assert knob_space(variables(size, "CONFIG", threads), cpus=2, spare_threads=16).knobs["pool_size"].high == most
+
+
+@pytest.mark.parametrize(("size", "threads", "most"), [(2, 60, 44), (2, 65_536, 65_520), (24, 60, 96)])
+def test_threads_at_work_are_those_not_to_spare_and_enough_for_what_is_in_force(
+    size: int, threads: int, most: int
+) -> None:
+    space = knob_space(variables(size, "CONFIG", threads), cpus=2, spare_threads=16)
+    assert space.most_threads == most
+    assert space.allows(PoolTuple(size, 3, 500))
 
 
 def test_default_is_what_a_restart_brings_back() -> None:

@@ -72,6 +72,52 @@ def test_feasible_tuple_is_the_oracle_before_a_better_one(make_window: MakeWindo
     assert not stored.entries[starving.core].feasible
 
 
+def test_tuple_that_breaks_a_floor_counts_as_no_better_than_the_default(make_window: MakeWindow) -> None:
+    """A model that starves a class was rewarded for it by the gate."""
+    default, starving = PoolTuple(4, 3, 500), PoolTuple(8, 3, 500)
+    observed = [
+        (0, make_window({"a": {1.0: 100}, "b": {1.0: 100}}, default)),
+        (0, make_window({"a": {1.0: 900}, "b": {1.0: 10}}, starving)),
+    ]
+    stored = built(observed, Objective(min_share={"b": 0.9}))
+    assert not stored.keeps_floors(starving.core)
+    assert not stored.keeps_floors((9, 3, 500)), "the nearest that was measured tells"
+    assert stored.regret(starving) < 0.0
+    assert stored.regret_within_floors(starving) == stored.regret_within_floors(default) == 0.0
+    assert built(observed).regret_within_floors(default) == built(observed).regret(default) > 0.0
+
+
+def test_reference_that_is_named_is_what_floors_are_shares_of(make_window: MakeWindow) -> None:
+    first, other = PoolTuple(16, 3, 500), PoolTuple(8, 3, 500)
+    swept = WorkloadSweep.build(
+        [
+            (0, make_window({"a": {1.0: 100}, "b": {1.0: 100}}, first)),
+            (0, make_window({"a": {1.0: 900}, "b": {1.0: 10}}, other)),
+        ],
+        workload_id="w",
+        family="f",
+        split="train",
+        limits=KnobSpace.stock(4),
+        objective=Objective(min_share={"b": 0.9}),
+        reference=first,
+    )
+    assert swept.oracle_tuple == first
+
+
+def test_windows_measured_again_are_those_of_the_best_tuple_alone(make_window: MakeWindow) -> None:
+    """A repaired sweep may hold some of the tuple that was its best before."""
+    best, before = PoolTuple(8, 3, 500), PoolTuple(16, 3, 500)
+    stored = built(
+        [
+            (0, make_window({"a": {1.0: 500}}, before)),
+            (AGAIN_ROUND, make_window({"a": {1.0: 100}}, before)),
+            (0, make_window({"a": {1.0: 900}}, best)),
+            (AGAIN_ROUND, make_window({"a": {1.0: 800}}, best)),
+        ]
+    )
+    assert stored.again_values == pytest.approx([FREE.value(make_window({"a": {1.0: 800}}, best))])
+
+
 def test_floors_are_shares_of_all_windows_of_the_default(make_window: MakeWindow) -> None:
     objective = Objective(min_share={"b": 0.5})
     default, other = PoolTuple(4, 3, 500), PoolTuple(8, 3, 500)

@@ -1,6 +1,8 @@
 """A way back that cannot be gone is told apart from what the work met."""
 
 import io
+import os
+import signal
 
 import pytest
 from rich.console import Console
@@ -33,6 +35,33 @@ def test_way_back_that_fails_is_told_apart(error: PoolPilotError | None) -> None
     """Before, it was an error as any other, and who goes on after those went on after this one."""
     with pytest.raises(NotBroughtBackError, match="could not be brought back: it refuses"):
         worked_on(OnceSet([(1, 100.0)], cpus=2), error)
+
+
+@pytest.mark.parametrize("error", [None, LoadError("the load is gone")], ids=["good end", "error"])
+def test_way_back_that_fails_is_told_though_a_signal_has_come(error: PoolPilotError | None) -> None:
+    """Nobody else knows what is in force; before, the command ended without a word."""
+
+    class Interrupted(OnceSet):
+        def apply(self, pool_tuple: PoolTuple) -> PoolTuple:
+            if self.tuple_in_force() != PoolTuple(2, 3, 500):
+                os.kill(os.getpid(), signal.SIGTERM)
+            return super().apply(pool_tuple)
+
+    with pytest.raises(NotBroughtBackError, match="it refuses"):
+        worked_on(Interrupted([(1, 100.0)], cpus=2), error)
+
+
+def test_a_signal_that_comes_on_the_way_back_ends_the_command_once_it_is_gone() -> None:
+    class Interrupted(CurveServer):
+        def apply(self, pool_tuple: PoolTuple) -> PoolTuple:
+            if pool_tuple == PoolTuple(2, 3, 500):
+                os.kill(os.getpid(), signal.SIGTERM)
+            return super().apply(pool_tuple)
+
+    server = Interrupted([(1, 100.0)], cpus=2)
+    with pytest.raises(KeyboardInterrupt):
+        worked_on(server, None)
+    assert server.tuple_in_force() == PoolTuple(2, 3, 500)
 
 
 def test_error_of_the_work_stays_itself_where_the_way_back_is_gone() -> None:

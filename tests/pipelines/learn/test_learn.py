@@ -1,8 +1,10 @@
 """A run leaves a folder that decides, goes on from wherever it was stopped, and puts nothing bad in force."""
 
+import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,9 +17,12 @@ from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.learned_folder import CURVES_FILE
 from poolpilot.models.latent.response_curves import ResponseCurve, ResponseCurves
 from poolpilot.models.latent.shipped import bandit_for
+from poolpilot.native_pool.simulation import CALIBRATED, Machine
 from poolpilot.pipelines.calibrate.calibrate import CalibrateSettings
+from poolpilot.pipelines.calibrate.fitted_machine import FittedMachine, FittedOn
 from poolpilot.pipelines.learn import learn as learn_module
 from poolpilot.pipelines.learn.learn import LearnReport
+from poolpilot.pipelines.learn.learned_files import EVALUATION_FILE
 from poolpilot.pipelines.learn.learning_journal import NAME, LearningJournal
 from poolpilot.pipelines.learn.machine_check import MachineCheck
 from poolpilot.pipelines.learn.own_records import OWN, OwnRecords
@@ -222,6 +227,43 @@ def test_gate_of_a_run_that_was_stopped_is_not_believed(run_learn: Run, monkeypa
     assert "of what ships" in report.objections[0]
 
 
+def objections_in(report: LearnReport) -> list[str]:
+    """What the folder of what was learned says against it; the folder is sound."""
+    assert report.digest is not None
+    folder = ModelShelf(report.out).model(report.digest).folder
+    return list(json.loads((folder / EVALUATION_FILE).read_text(encoding="utf-8"))["objections"])
+
+
+@pytest.mark.usefixtures("recorded")
+def test_evaluation_of_a_model_is_that_of_its_latest_judgement(run_learn: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before, what was refused first and passed later listed the objections of before, also in production."""
+    monkeypatch.setattr(learn_module, "joined_curves", upside_down)
+    refused = run_learn(margin=0.01, **FROM_RECORDS)
+    assert objections_in(refused) == list(refused.objections) != []
+    passed = run_learn(margin=9.0, **FROM_RECORDS)
+    assert (passed.digest, passed.promoted, objections_in(passed)) == (refused.digest, True, [])
+    again = run_learn(margin=0.01, **FROM_RECORDS)
+    assert (again.promoted, again.in_force) == (False, passed.digest)
+    assert objections_in(again) == list(again.objections) != [], "of the model in force, too"
+
+
+def test_evaluation_of_what_ships_is_none_of_what_was_learned(run_learn: Run) -> None:
+    report = run_learn(**FROM_RECORDS)
+    assert report.folder == (report.out / "current").resolve()
+    evaluation = json.loads((report.out / "current" / EVALUATION_FILE).read_text(encoding="utf-8"))
+    assert evaluation == {"source": "what ships"}
+
+
+def test_space_is_looked_for_where_the_records_go(
+    run_learn: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Before, the disk of --out was looked at alone, and that of --store ran full in mid-collection."""
+    store = tmp_path / "elsewhere"
+    monkeypatch.setattr("shutil.disk_usage", lambda place: SimpleNamespace(free=0 if place == store else 2**50))
+    with pytest.raises(SettingError, match=r"elsewhere, where records go, has 0 MB free .* with --store"):
+        run_learn(store=store)
+
+
 def test_what_ships_takes_the_place_of_a_model_in_force_that_cannot_be_read(
     run_learn: Run, small_library: ResponseCurves, tmp_path: Path
 ) -> None:
@@ -258,6 +300,19 @@ def test_no_minutes_learn_nothing_and_leave_what_ships_in_force(run_learn: Run, 
     assert (report.rounds, report.folder, report.in_force) == ([], None, small_library.digest)
 
 
+def live_records(monkeypatch: pytest.MonkeyPatch, swept: Mapping[str, int]) -> None:
+    """So many live workloads of each split are complete, and none is learned from or judged by."""
+
+    def without_sweeps(*_: object) -> Iterator[Any]:
+        return iter(())
+
+    rows = [{"server": "native", "split": split, "workloads": number} for split, number in swept.items()]
+    rows.append({"server": "simulated", "split": "train", "workloads": 9})
+    monkeypatch.setattr(learn_module, "collect_live", lambda *_: None)
+    monkeypatch.setattr(OwnRecords, "coverage", lambda _: rows)
+    monkeypatch.setattr(OwnRecords, "sweeps", without_sweeps)
+
+
 def calibration_of(
     monkeypatch: pytest.MonkeyPatch, run_learn: Run, swept: Mapping[str, int], error: PoolPilotError
 ) -> tuple[list[CalibrateSettings], list[str]]:
@@ -273,16 +328,9 @@ def calibration_of(
         reasons.extend([result["reason"]] if name == "calibration 1" else [])
         original(journal, name, result)
 
-    def without_sweeps(*_: object) -> Iterator[Any]:
-        return iter(())
-
     original = LearningJournal.finish
-    rows = [{"server": "native", "split": split, "workloads": number} for split, number in swept.items()]
-    rows.append({"server": "simulated", "split": "train", "workloads": 9})
-    monkeypatch.setattr(learn_module, "collect_live", lambda *_: None)
+    live_records(monkeypatch, swept)
     monkeypatch.setattr(learn_module, "calibrate", failing)
-    monkeypatch.setattr(OwnRecords, "coverage", lambda _: rows)
-    monkeypatch.setattr(OwnRecords, "sweeps", without_sweeps)
     monkeypatch.setattr(LearningJournal, "finish", finished)
     run_learn(servers=("native",))
     return given, reasons
@@ -303,6 +351,58 @@ def test_workloads_to_judge_by_are_not_counted_as_something_to_fit_to(
     given, reasons = calibration_of(monkeypatch, run_learn, {"train": 3, "validation": 9}, StoreError("asked for"))
     assert given == []
     assert reasons == ["3 live workloads to learn from are complete and 4 are needed"]
+
+
+FITTED = CALIBRATED.model_copy(update={"overhead_us": 77.0})
+
+
+def fitted(error_median: float) -> Callable[..., SimpleNamespace]:
+    """A calibration that comes to `FITTED`, which errs by so much where the one that ships errs by 20 %."""
+
+    def report(error: float) -> SimpleNamespace:
+        return SimpleNamespace(summary=lambda: {"error_median": error})
+
+    found = SimpleNamespace(machine=FITTED, stopped=False, judged=report(error_median), judged_before=report(0.2))
+    return lambda *_: found
+
+
+@pytest.fixture
+def simulated_on(monkeypatch: pytest.MonkeyPatch) -> list[Machine]:
+    """The machines that pools are simulated on, one for each round; nothing is."""
+    machines: list[Machine] = []
+    monkeypatch.setattr(SimulatedCollection, "run", lambda one, *_: machines.append(one.scenarios.machine))
+    return machines
+
+
+@pytest.mark.parametrize(("error_median", "machine"), [(0.1, FITTED), (0.3, CALIBRATED)])
+def test_machine_that_was_fitted_is_that_of_the_next_run(
+    run_learn: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    simulated_on: list[Machine],
+    error_median: float,
+    machine: Machine,
+) -> None:
+    """Before, a later run that fitted none simulated the one that ships; one that errs by more is still not taken."""
+    with monkeypatch.context() as patch:
+        live_records(patch, {"train": 4})
+        patch.setattr(learn_module, "calibrate", fitted(error_median))
+        run_learn(servers=("native",))
+    run_learn()
+    run_learn(cpus=4)
+    assert simulated_on == [machine, CALIBRATED], "of four processors nothing was fitted"
+
+
+def test_run_that_goes_on_keeps_the_machine_that_it_began_with(
+    run_learn: Run, monkeypatch: pytest.MonkeyPatch, simulated_on: list[Machine], tmp_path: Path
+) -> None:
+    with monkeypatch.context() as patch:
+        raises_once(patch, MachineCheck, "of")
+        with pytest.raises(KeyboardInterrupt):
+            run_learn()
+    FittedMachine(machine=FITTED, fitted_on=FittedOn.here(2)).keep(tmp_path / "learned")
+    run_learn()
+    run_learn()
+    assert simulated_on == [CALIBRATED, FITTED]
 
 
 @pytest.mark.usefixtures("recorded")

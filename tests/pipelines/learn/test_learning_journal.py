@@ -41,3 +41,27 @@ def test_what_is_no_journal_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="cannot write the journal"):
         LearningJournal(tmp_path / "file", SETTINGS)
+
+
+@pytest.mark.parametrize("ends", ["given up", "finished"])
+def test_mlflow_run_of_the_run_before_is_known_until_the_next_has_one(tmp_path: Path, ends: str) -> None:
+    """A process that was killed has ended neither it nor its stages; before, a run given up was forgotten."""
+    journal = LearningJournal(tmp_path, SETTINGS)
+    assert journal.tracked_runs == []
+    journal.tracked_as("before")
+    assert LearningJournal(tmp_path, SETTINGS).tracked_runs == ["before"]
+    if ends == "finished":
+        journal.close()
+    anew = ends == "given up"
+    assert LearningJournal(tmp_path, SETTINGS, anew=anew).tracked_runs == ["before"]
+    later = LearningJournal(tmp_path, SETTINGS, anew=anew)  # killed too, before it had a run
+    assert later.tracked_runs == ["before"]
+    later.tracked_as("later")
+    assert LearningJournal(tmp_path, SETTINGS).tracked_runs == ["before", "later"]
+    assert LearningJournal(tmp_path, SETTINGS, anew=True).tracked_runs == ["later"]
+
+
+def test_mlflow_run_of_other_records_may_be_at_work(tmp_path: Path) -> None:
+    """The folder is a copy: the original may be learned in at this moment, and its records are not locked here."""
+    LearningJournal(tmp_path, {"store": "/original/records"}).tracked_as("of the original")
+    assert LearningJournal(tmp_path, {"store": "/copy/records"}, anew=True).tracked_runs == []

@@ -13,6 +13,9 @@ from poolpilot.errors import ServerError
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.pipelines.learn import learn as learn_module
 from poolpilot.pipelines.learn.learn import LearnReport
+from poolpilot.pipelines.learn.learn_settings import LearnSettings
+from poolpilot.pipelines.learn.learning_journal import LearningJournal
+from poolpilot.pipelines.learn.run_tree import RunTree
 from poolpilot.pipelines.production.learned_registry import CURVES_TAG, IN_FORCE, LEARNED_NAME
 from poolpilot.pipelines.production.model_shelf import ModelShelf
 from poolpilot.serve.service.predictor_by_kind import PredictorByKind
@@ -83,6 +86,43 @@ def digests_of_exported(folder: Path) -> set[str]:
     )
     served = ServedModels(PredictorByKind.load(Path(exported)))
     return {parts["curves"] for parts in served.digests().values()}
+
+
+def left_running(settings: LearnSettings) -> list[str]:
+    """A run and the run of a stage that are under way, or that nobody has ended: a killed process could not."""
+    from mlflow import MlflowClient
+
+    from poolpilot.pipelines.tracking import EXPERIMENT, use_tracking
+
+    use_tracking(settings.tracking)
+    client = MlflowClient()
+    experiment = client.get_experiment_by_name(EXPERIMENT)
+    assert experiment is not None
+    root = client.create_run(experiment.experiment_id, run_name="learn").info.run_id
+    within = {"mlflow.parentRunId": root}
+    return [root, client.create_run(experiment.experiment_id, tags=within, run_name="native 1").info.run_id]
+
+
+def statuses(run_ids: list[str]) -> list[str]:
+    from mlflow import MlflowClient
+
+    return [MlflowClient().get_run(run_id).info.status for run_id in run_ids]
+
+
+@pytest.mark.parametrize(("anew", "meanwhile", "after"), [(False, "RUNNING", "FINISHED"), (True, "KILLED", "KILLED")])
+def test_what_a_killed_process_left_running_is_ended_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, anew: bool, meanwhile: str, after: str
+) -> None:
+    """Before, its stages stayed RUNNING for ever, and so did the run above them where it was given up."""
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    settings = LearnSettings.load(None, {"out": tmp_path / "killed", "tracking": tmp_path / "tracking"})
+    killed, of_others = left_running(settings), left_running(settings)
+    LearningJournal(settings.out, settings.decisive()).tracked_as(killed[0])
+    tree = RunTree(settings, LearningJournal(settings.out, settings.decisive(), anew=anew))
+    with tree.root(), tree.child("native 1", {}):
+        assert statuses(killed) == [meanwhile, "KILLED"]
+    assert statuses(killed) == [after, "KILLED"]
+    assert statuses(of_others) == ["RUNNING", "RUNNING"]
 
 
 def test_without_mlflow_it_works_all_the_same(run_learn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

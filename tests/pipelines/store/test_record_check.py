@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -140,12 +141,15 @@ PLANTED: dict[Plant, tuple[str, str]] = {
     other_family: ("schema", r"\(workload 'small-1'\): of the family 'large', its workload of 'small'"),
     second_definition: ("schema", r"workloads/run-\w+\.parquet, row 15: a second definition of workload 'small-1'"),
     second_grid: ("schema", r"planted mixes 2 grids of tuples"),
-    repeated: ("duplicate", r"row \d+ \(workload '.*'\) repeats segment .*, row \d+: remove one of them"),
+    repeated: ("duplicate", r"row \d+ \(workload '.*'\) repeats segment .*, row \d+: no single row can be removed"),
     without_default: ("no_default", r"the sweep of workload 'small-1' in .*planted has no default: of \(2, 3, 500\)"),
     family_in_two_splits: ("leak", r"family 'small' is in the splits 'test' and 'train'"),
     leaked_composition: ("leak", r"the held-out family 'unseen' in .*planted has the composition 'silent' .* large: "),
     mixed_timers: ("timer", r"records of different timers of the pool cannot be mixed: free .* and restarted"),
-    not_a_number: ("non_finite", r"row 5 \(workload '.*'\): no finite number in goodput_per_s"),
+    not_a_number: (
+        "non_finite",
+        r"row 5 \(workload '.*'\): no finite number in goodput_per_s; no single row can be",
+    ),
     infinite: ("non_finite", r"row 5 \(workload '.*'\): no finite number in p99_ms"),
     infinite_in_classes: ("non_finite", r"row 5 \(workload '.*'\): no finite number in classes"),
 }
@@ -195,6 +199,40 @@ def test_fault_is_found_and_named_and_training_refuses_with_the_same_sentence(
     assert fault.sentence in str(refused.value)
     assert str(refused.value).endswith(f"is shown by: poolpilot records check {folder}")
     assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize("change", [not_a_number, repeated])
+def test_what_is_to_be_done_about_a_row_can_be_done(
+    planted: Callable[..., Path], change: Plant, tmp_path: Path
+) -> None:
+    """Before, the row was to be removed: its segment would have been damaged by the digest in its name."""
+    folder = planted(change)
+    (fault,) = faults_in(folder)
+    store = StagingStore(folder)
+    loses = f"remove the file, which loses its {store.windows.scan().num_rows} windows until poolpilot collect --store"
+    assert f"{loses} {folder} measures anew what is missing" in fault.sentence
+    given = f"StagingStore(Path({str(folder)!r})).merged_into(Path('NEW'), but={{{fault.subject!r}}})"
+    assert fault.sentence.endswith(f"or leave the workload out of a copy: {given}")
+    copy = store.merged_into(tmp_path / "copy", but={fault.subject})
+    assert faults_in(copy.directory) == []
+    assert {row["workload_id"] for row in copy.window_rows()} == {*store.workload_rows()} - {fault.subject}
+    fault.where.unlink()
+    assert faults_in(folder) == []
+
+
+def test_one_of_two_segments_with_the_same_window_goes_with_its_whole_file(planted: Callable[..., Path]) -> None:
+    folder = planted()
+    windows = StagingStore(folder).windows
+    (first,) = windows.segments
+    rows = windows.scan().num_rows
+    second = windows.append(windows.scan().slice(3, 1).to_pylist(), "again")
+    (fault,) = faults_in(folder)
+    assert {str(first.path), str(second.path)} == set(re.findall(r"segment (\S+), row", fault.sentence))
+    assert "remove one of them with its whole file (of " in fault.sentence
+    assert "one window" in fault.sentence
+    assert f"{rows} windows" in fault.sentence
+    second.path.unlink()
+    assert faults_in(folder) == []
 
 
 @pytest.mark.parametrize(

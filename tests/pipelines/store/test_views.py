@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,14 @@ def store(
     return StagingStore(collect_settings().store)
 
 
+def rewritten(store: StagingStore, rows: list[dict[str, Any]], folder: Path) -> StagingStore:
+    """A store of the same workloads with other windows."""
+    other = StagingStore(folder)
+    other.workloads.append(list(store.workload_rows().values()), "run")
+    other.windows.append(rows, "run")
+    return other
+
+
 def test_features_by_sql_are_those_of_the_windows(store: StagingStore) -> None:
     rows = store.window_rows()
     query = "SELECT utilisation, completed_per_s, queue_wait_us_mean FROM features ORDER BY time_unix_s"
@@ -51,6 +60,28 @@ def test_features_by_sql_are_those_that_training_reads(name: str) -> None:
     windows = [checked_window(row) for row in in_order]  # as `read_dataset` reads them
     read = np.array([[window.profile.features[each] for each in names] for window in windows], dtype=np.float64)
     np.testing.assert_allclose(by_sql, read, rtol=1e-9, atol=1e-9)
+
+
+def test_nan_is_missing_in_every_view_as_in_python(store: StagingStore, tmp_path: Path) -> None:
+    """Before, DuckDB took it for the largest value: a feature of it stood at the upper end of its range."""
+    measures = ("process_cpu_us", "completed")
+    rows = [dict(row) for row in store.window_rows()]
+    assert all(rows[3][name] is not None for name in measures)
+    rows[3].update(dict.fromkeys((*measures, "p99_ms", "objective"), math.nan))
+    views = connect(rewritten(store, rows, tmp_path / "rewritten"))
+
+    counted = views.execute(f"SELECT count(*), {', '.join(f'count({name})' for name in measures)} FROM records")
+    assert counted.fetchall() == [(len(rows), len(rows) - 1, len(rows) - 1)]
+    for view in ("records", "features", "outcomes"):
+        found = views.execute(f"SELECT count(*) FROM {view} WHERE isnan(p99_ms) OR isnan(objective)")
+        assert found.fetchall() == [(0,)], view
+    names = feature_names()
+    by_sql = views.execute(f"SELECT {', '.join(names)} FROM features ORDER BY time_unix_s").fetchall()
+    read = [window_of(row).profile.features for row in rows]
+    assert read[3]["utilisation"] is None
+    assert [[value is None for value in found] for found in by_sql] == [
+        [features[name] is None for name in names] for features in read
+    ]
 
 
 def test_segments_of_before_and_after_a_column_came_are_seen_together(store: StagingStore) -> None:

@@ -25,9 +25,15 @@ PATIENCE_S = 120.0
 NUMBER = struct.Struct("i")
 FORKING = f"""
 import json, os, signal, socket, struct, sys
+import typer
 from poolpilot.serve.commands.main import build, main
 
-build()
+def import_all(group):
+    for command in group.commands.values():
+        command.help
+        import_all(command) if hasattr(command, "commands") else None
+
+import_all(typer.main.get_command(build()))
 asked = socket.socket(fileno=int(sys.argv[1]))
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 while True:

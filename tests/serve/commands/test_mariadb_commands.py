@@ -23,8 +23,9 @@ from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.mariadb.host.process import ServerProcess
 from poolpilot.env.mariadb.session import Session
-from poolpilot.env.measurement.protocol import MARIADB_RACING
+from poolpilot.env.measurement.protocol import MARIADB_RACING, sweep
 from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.errors import LostServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.commands.act import sweep_command
 from poolpilot.serve.commands.learn.lab_command import account_in_words
@@ -160,6 +161,30 @@ def test_sweep_ranks_tuples_by_time_in_system_and_restores(
     size = swept["best"][0]
     assert swept["fragment"][:2] == ["[mariadb]", f"thread_pool_size = {size}"]  # under this load every size helps
     assert set(swept["statements"]) | set(swept["fragment"]) <= set(result.out.splitlines())
+
+
+def test_sweep_that_is_broken_off_tells_what_it_has_measured(
+    invoke: Callable[..., Any], busy: str, loaded_lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = {"settle_s": 0.1, "max_settle_s": 0.2, "window_ticks": 0.0}
+    monkeypatch.setattr(sweep_command, "MARIADB_RACING", MARIADB_RACING.model_copy(update=short))
+    before = in_force(loaded_lab)
+
+    def broken_off(*given: Any, on_measured: Callable[[Any], None], **named: Any) -> None:
+        def until_the_first_is_there(one: Any) -> None:
+            on_measured(one)
+            if one.core == before.core:
+                raise LostServerError("the connection is lost")
+
+        sweep(*given, on_measured=until_the_first_is_there, **named)
+
+    monkeypatch.setattr(sweep_command, "race", broken_off)
+    result = invoke("sweep", busy, "--execute", "--window", 0.2, "--json", tmp_path / "sweep.json")
+    assert (result.code, result.err) == (1, "poolpilot: the connection is lost\n")
+    swept = json.loads((tmp_path / "sweep.json").read_text())
+    assert (swept["finished"], swept["first"]) == (False, list(before.core))
+    assert "SET GLOBAL" not in result.out
+    assert in_force(loaded_lab) == before
 
 
 def test_climb_shows_before_and_after_and_restores(

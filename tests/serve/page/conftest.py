@@ -15,6 +15,7 @@ from tests.serve.tuner.conftest import Drive, rising
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.decision_log import DecisionLog
+from poolpilot.serve.tuner.machine.decision import State
 from poolpilot.serve.tuner.machine.evidence.look import Reading
 from poolpilot.serve.tuner.machine.memory import Memory
 
@@ -47,6 +48,24 @@ class WrittenLog:
             before: Memory = self.drive.memory
             self.drive.turn(**changes)
             self.log.write(before, self.drive.looks[-1], self.drive.decision)
+
+    def until(self, state: State, most: int = 400) -> None:
+        """Decisions until a state is entered.
+
+        Raises:
+            AssertionError: It never is.
+        """
+        for _ in range(most):
+            self.turn()
+            if self.drive.decision.state is state:
+                return
+        raise AssertionError(f"never came to {state}; last: {self.drive.decision}")
+
+    def lose(self) -> None:
+        """A try under which the connection is lost for two windows, the way back, and the window after it."""
+        self.until(State.TRY)
+        self.turn(2, in_force=None, reading=None)
+        self.turn(2)
 
     def say(self, reason: str) -> None:
         """A decision with a reason of one's own."""

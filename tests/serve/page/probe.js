@@ -28,6 +28,22 @@ const contrast = (one, other) => {
   return (high + 0.05) / (low + 0.05);
 };
 
+const asked = new URLSearchParams(location.search);
+if (asked.has("span")) document.querySelector(`input[name=span][value="${asked.get("span")}"]`).checked = true;
+const windows = () => Number(document.getElementById("window").max) + 1;
+const askedOlder = () => performance.getEntriesByType("resource").filter((each) => each.name.includes("before=")).length;
+
+/** What a span shows once it is covered, and once everything is asked for; and how many questions that took. */
+const useSpans = async () => {
+  await until(() => windows() === Number(asked.get("within")));
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  found.spans = [[windows(), askedOlder()]];
+  document.querySelector("input[name=span][value=Infinity]").click();
+  await until(() => windows() === Number(asked.get("all")));
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  found.spans.push([windows(), askedOlder()]);
+};
+
 const choose = (id, value) => {
   const select = document.getElementById(id);
   select.value = value;
@@ -53,6 +69,8 @@ const laidOut = () => {
 };
 
 const useDecisions = async () => {
+  if (asked.has("span")) await useSpans();
+  found.windows = windows();
   found.marks = all("#charts .mark").length;
   const before = document.getElementById("readout").textContent;
   const slider = document.getElementById("window");
@@ -63,13 +81,13 @@ const useDecisions = async () => {
   choose("filter", "roll-backs");
   found.rollBacks = all("#rows tr").map((each) => each.textContent);
   choose("filter", "new");
-  if (new URLSearchParams(location.search).has("grows")) {
+  if (asked.has("grows")) {
     const [counted, told] = [all("#rows tr").length, document.getElementById("latest").textContent];
     await fetch("turn");
     await until(() => document.getElementById("latest").textContent !== told && all("#rows tr").length > counted);
     found.grown = [counted, all("#rows tr").length, document.getElementById("latest").textContent];
   }
-  if (new URLSearchParams(location.search).has("stays")) {
+  if (asked.has("stays")) {
     const [links, shown] = [all("#servers a"), () => document.getElementById("server-name").textContent];
     const [first, told] = [shown(), all("#servers a").map((each) => each.textContent).join()];
     await fetch("turn");

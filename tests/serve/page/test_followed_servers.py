@@ -29,6 +29,11 @@ def test_logs_are_found_in_the_folder_and_one_level_below_it(written: Written, t
     assert sorted(keys_of(FollowedServers(tmp_path))) == [".", "db1", "db2"]
 
 
+def test_key_can_be_written_whatever_bytes_the_folder_is_called(written: Written, tmp_path: Path) -> None:
+    written(os.fsdecode(b"db\xff")).turn()
+    assert keys_of(FollowedServers(tmp_path)) == ["db\\xff"]
+
+
 def test_who_wrote_last_comes_first(written: Written, tmp_path: Path) -> None:
     logs = {below: written(below) for below in ("db1", "db2", "db3")}
     for age, below in enumerate(("db2", "db3", "db1")):

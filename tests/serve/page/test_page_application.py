@@ -17,6 +17,7 @@ from poolpilot.serve.page.followed_servers import FollowedServers
 from poolpilot.serve.page.page_application import ASSETS, create_page
 
 ASSET_FOLDER = Path(page_application.__file__).parent / "assets"
+NOT_UTF_8 = os.fsdecode(b"db\xff")
 HOSTILE = '<img src=x onerror="document.title=1"></script><script>document.title=2</script>'
 
 Written = Callable[..., WrittenLog]
@@ -129,6 +130,52 @@ def test_overview_tells_how_long_a_tuner_has_been_silent(asking: TestClient, wri
     assert 1000.0 <= asking.get("/v1/servers").json()["servers"][0]["silent_s"] < 2000.0
     log.turn()
     assert asking.get("/v1/servers").json()["servers"][0]["silent_s"] < 900.0
+
+
+def test_silence_is_told_by_the_windows_of_the_tuner(asking: TestClient, written: Written) -> None:
+    """Before, a window of more than two minutes was a tuner that had ended."""
+
+    def silent_after_s() -> float:
+        return float(asking.get("/v1/servers").json()["servers"][0]["silent_after_s"])
+
+    log = written()
+    log.turn(2)
+    assert silent_after_s() == 120.0
+    log.drive.at_s += 175.0
+    log.turn()
+    assert silent_after_s() == 720.0
+    log.turn(3, in_force=None, reading=None)  # a server that is gone is looked for more often
+    assert silent_after_s() == 720.0
+    log.turn()
+    assert silent_after_s() == 120.0
+    log.log.close()
+    another = written()
+    another.turn()
+    assert silent_after_s() == 120.0
+    another.turn(at_s=1e308)
+    assert silent_after_s() == 86_400.0
+
+
+def test_name_that_is_no_text_of_utf_8_takes_nobody_down(
+    asking: TestClient, written: Written, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for below in ("same", NOT_UTF_8):
+        written(below, server="same").turn()
+    written("escaped", server="db\udcff").turn()
+    told = {each["key"]: each["name"] for each in asking.get("/v1/servers").json()["servers"]}
+    assert told == {"same": "same (same)", "db\\xff": "same (db\\xff)", "escaped": "db\\udcff"}
+    assert "same (db" in asking.get("/metrics").text
+    assert numbers(asking.get("/v1/decisions", params={"server": "db\\xff"})) == [1]
+    (tmp_path / os.fsdecode(b"new\xff")).mkdir()
+    (tmp_path / os.fsdecode(b"new\xff") / "decisions.jsonl").write_text("")
+
+    def fail(*_: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("poolpilot.serve.page.log_tail.os.open", fail)
+    problems = {each["key"]: each["problem"] for each in asking.get("/v1/servers").json()["servers"]}
+    assert "new\\xff/decisions.jsonl: Permission denied" in problems["new\\xff"]
+    assert asking.get("/v1/decisions", params={"server": "new\\xff"}).status_code == 503
 
 
 def test_servers_of_one_name_are_told_apart(asking: TestClient, written: Written) -> None:

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -22,8 +23,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 from tests.serve.page.conftest import RECORDED, WrittenLog
+from tests.serve.tuner.conftest import WINDOW_S
 
-from poolpilot.serve.page import page_server
+from poolpilot.serve.page import page_application, page_server
 from poolpilot.serve.page.followed_servers import FollowedServers
 from poolpilot.serve.page.loopback_only import SECURITY_HEADERS
 from poolpilot.serve.page.page_application import create_page
@@ -159,6 +161,20 @@ def test_roll_backs_are_marked_and_told(seen: Seen) -> None:
     assert "3, taken back 1" in found["text"]
 
 
+def test_connection_that_is_lost_in_mid_try_is_drawn_as_what_it_is(
+    written: Callable[..., WrittenLog], tmp_path: Path
+) -> None:
+    written("logs/db1").lose()
+    with served(tmp_path / "logs") as url:
+        found = found_in(url, LIGHT._replace(server="db1"), tmp_path / "profile")
+    assert found["rollBacks"] == []
+    assert found["marks"] == found["page"].count('class="mark state-connection-lost"') == 5
+    assert '<rect class="band state-connection-lost"' in found["page"]
+    assert '<rect class="band state-roll-back"' not in found["page"]
+    assert "1, taken back 0" in found["text"]
+    assert (found["errors"], found["faint"]) == ([], [])
+
+
 def test_advice_is_told_with_what_it_promises(seen: Seen) -> None:
     text = seen(PHONE)["text"]
     assert "would try (2, 3, 500), but the mode is advise" in text
@@ -195,6 +211,49 @@ def test_page_stays_with_a_server_until_another_is_chosen(written: Callable[...,
     with served(tmp_path / "logs", logs[1].turn) as url:
         found = found_in(url, LIGHT._replace(server=""), tmp_path / "profile", "stays")
     assert found["stayed"] == ["db1", "db1", True, "db2", [None, "true"]]
+
+
+def test_older_windows_are_asked_for_until_a_span_is_covered(
+    written: Callable[..., WrittenLog], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, the spans showed no more than the first answer had brought."""
+    monkeypatch.setattr(page_application, "MOST_ROWS", 25)
+    written("logs/db1").turn(190)
+    with served(tmp_path / "logs") as url:
+        found = found_in(url, LIGHT._replace(server="db1"), tmp_path / "profile", "span=600&within=121&all=190")
+    assert found["spans"] == [[121, 4], [190, 7]]
+    assert found["errors"] == []
+
+
+@pytest.mark.parametrize(("begins_s", "windows"), [(1_700_000_000.0, 20), (0.0, 10)])
+def test_clock_that_is_set_back_hides_nothing_unless_it_is_a_simulated_one(
+    written: Callable[..., WrittenLog], tmp_path: Path, begins_s: float, windows: int
+) -> None:
+    log = written("logs/db1")
+    for number in range(20):
+        log.turn(unix_s=begins_s + 3600.0 * (number < 10) + 5.0 * number)
+    with served(tmp_path / "logs") as url:
+        found = found_in(url, LIGHT._replace(server="db1"), tmp_path / "profile")
+    line = re.search(r'class="line throughput" d="([^"]*)"', found["page"])
+    assert line is not None
+    places = [float(each) for each in re.findall(r"[ML]([\d.]+),", line[1])]
+    assert (found["windows"], len(places)) == (windows, windows)
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize(("window_s", "is_silent"), [(5.0, True), (180.0, False)])
+def test_tuner_of_long_windows_is_at_work_though_it_is_silent_for_minutes(
+    written: Callable[..., WrittenLog], tmp_path: Path, window_s: float, is_silent: bool
+) -> None:
+    log = written("logs/db1")
+    for _ in range(4):
+        log.drive.at_s += window_s - WINDOW_S
+        log.turn()
+    os.utime(log.log.path, (time.time() - 300.0, time.time() - 300.0))
+    with served(tmp_path / "logs") as url:
+        found = found_in(url, LIGHT._replace(server="db1"), tmp_path / "profile")
+    assert ("the tuner has ended, or is stuck" in found["text"]) is is_silent
+    assert ("No tuner is at work." in found["text"]) is is_silent
 
 
 PLAY = "page=play"

@@ -92,6 +92,73 @@ def test_roll_backs_are_counted_and_marked(written: Written, tmp_path: Path) -> 
     assert history.lost_requests > 0.0
 
 
+def test_connection_that_is_lost_in_mid_try_is_no_roll_back(written: Written, tmp_path: Path) -> None:
+    """Before, the way back was shown and counted as a try that was found worse."""
+    log = written()
+    log.lose()
+    history = followed(tmp_path)
+    *_, tried, first, second, back, after = history.rows
+    assert (tried.state, back.state) == (State.TRY, State.ROLL_BACK)
+    assert back.in_force != back.verified
+    rows = (tried, first, second, back, after)
+    assert [row.lost_try for row in rows] == [False, True, True, True, False]
+    assert [row.entered for row in rows] == [True, True, False, False, True]
+    assert ["lost_try" in row.as_dict() for row in rows] == [False, True, True, True, False]
+    assert (history.entered[State.TRY], history.entered[State.ROLL_BACK]) == (1, 0)
+
+
+def test_connection_that_is_lost_on_the_way_back_hides_no_roll_back(written: Written, tmp_path: Path) -> None:
+    log = written(drive=Drive(falling, wanted=PoolTuple(16, 3, 500)))
+    log.until(State.ROLL_BACK)
+    log.turn(1, in_force=None, reading=None)
+    log.turn()
+    history = followed(tmp_path)
+    assert [row.lost_try for row in history.rows] == [False] * len(history.rows)
+    assert history.entered[State.ROLL_BACK] == 1
+
+
+def test_connection_that_is_lost_between_tries_ends_none(written: Written, tmp_path: Path) -> None:
+    log = written()
+    log.turn()
+    log.turn(1, in_force=None, reading=None)
+    log.turn()
+    assert [row.lost_try for row in followed(tmp_path).rows] == [False] * 3
+
+
+def test_what_stood_in_the_log_at_first_is_no_event_of_now(written: Written, tmp_path: Path) -> None:
+    log = written()
+    log.until(State.TRY)
+    history = followed(tmp_path)
+    assert (history.entered[State.TRY], history.entered_since.total()) == (1, 0)
+    log.until(State.VERIFY)
+    log.until(State.TRY)
+    history.follow()
+    assert (history.entered[State.TRY], history.entered_since[State.TRY]) == (2, 1)
+
+
+def test_log_that_comes_later_is_read_to_its_end_before_anything_counts(written: Written, tmp_path: Path) -> None:
+    history = ServerHistory("key", tmp_path / "later")
+    history.follow()
+    log = written("later")
+    log.until(State.TRY)
+    history.follow()
+    assert (history.entered[State.TRY], history.entered_since.total()) == (1, 0)
+
+
+def test_open_circuit_that_a_second_tuner_goes_on_with_was_opened_once(written: Written, tmp_path: Path) -> None:
+    for number in range(2):
+        log = written()
+        log.drive.memory = log.drive.memory.but(
+            state=State.OPEN_CIRCUIT, paused=State.OPEN_CIRCUIT, wait_until_s=1_000.0
+        )
+        log.turn(3 - number)
+        log.log.close()
+    history = followed(tmp_path)
+    assert {row.state for row in history.rows} == {State.OPEN_CIRCUIT}
+    assert [row.began for row in history.rows] == [False] * 3 + [True, False]
+    assert history.entered[State.OPEN_CIRCUIT] == 1
+
+
 def test_what_tuners_before_have_lost_is_added_up_as_their_tries_are(written: Written, tmp_path: Path) -> None:
     lost = []
     for _ in range(2):
@@ -112,6 +179,17 @@ def test_only_what_says_something_new_is_marked_so() -> None:
     new = [row.reason for row in rows if row.says_new]
     assert len(new) == len(set(new)) < len(rows)
     assert not any(reason.startswith("watching:") for reason in new[1:])
+
+
+def test_what_goes_on_beside_the_pool_is_new_once(written: Written, tmp_path: Path) -> None:
+    """Before, every window of a backup was new, since its reason says for how long that has gone on."""
+    log = written()
+    for seconds in (37, 42, 120):
+        log.say(f"nothing is changed now: session 12 of dump@db1 backs up: SELECT for {seconds} s")
+    log.say("nothing is changed now: replication is 30 s behind, more than 10 s")
+    history = followed(tmp_path)
+    assert [row.says_new for row in history.rows] == [True, False, False, True]
+    assert history.rows[2].reason.endswith("for 120 s"), "what is shown keeps its numbers"
 
 
 def test_restart_of_the_page_keeps_what_was_decided(written: Written, tmp_path: Path) -> None:
@@ -159,6 +237,7 @@ def test_what_was_overtaken_begins_anew(written: Written, tmp_path: Path, monkey
     assert history.latest is not None
     assert history.latest.unix_s == log.drive.looks[-1].unix_s
     assert len({row.unix_s for row in history.rows}) == len(history.rows) < 80
+    assert history.entered_since <= Counter(log.drive.states())  # what is read again is not counted again
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import AnyServer
+from poolpilot.env.servers.mariadb import knobs_to_try
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.looks.disturbances import disturbances_of
@@ -218,7 +219,7 @@ def climb_controller(
     knobs = server.knobs
 
     def many(start: PoolTuple, _warm: bool, first: Window | None) -> Controller:
-        return KnobClimbController(settings, knobs, start, objective, names, reference=first)
+        return KnobClimbController(settings, knobs_to_try(server), start, objective, names, reference=first)
 
     open_climb = size_climb(settings, knobs, objective) if names == SIZE_ALONE else many
     cold = open_climb(server.tuple_in_force(), False, None)  # what it refuses, before anything is measured

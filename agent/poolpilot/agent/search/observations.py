@@ -83,8 +83,12 @@ class Observations:
     def __len__(self) -> int:
         return len(self._by_tuple)
 
+    def refer_to(self, window: Window) -> None:
+        """Takes a window for the reference of the constraints."""
+        self._reference = window
+
     def add(self, window: Window) -> None:
-        """Takes in a window; the first one is the reference of the constraints.
+        """Takes in a window; the first one is the reference of the constraints, unless there is one.
 
         Raises:
             SettingError: The target is latency and the server does not tell it.
@@ -131,12 +135,12 @@ def target_value(window: Window, objective: Objective, target: Goal) -> float:
 
 
 def _latency_s(window: Window) -> float:
-    """Mean latency, else the mean time in the system; the window's length where nothing came back."""
+    """Mean latency, else the mean time in the system; where nothing came back, what one request would have had."""
+    in_system = window.profile.features.get("in_system") if window.in_system is None else window.in_system
     if window.throughput_per_s <= 0.0:
-        return window.duration_s
+        return window.duration_s * max(in_system or 1.0, 1.0)  # Little's law, of fewer than one request
     if window.classes:
         return mean_latency_s(window)
-    in_system = window.profile.features["in_system"] if window.in_system is None else window.in_system
     if in_system is None:
         raise SettingError("this server tells neither latency nor requests in the system; choose another target")
     return in_system / window.throughput_per_s

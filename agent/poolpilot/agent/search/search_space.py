@@ -15,6 +15,9 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 LOGARITHMIC_FROM = 10.0
 """A range whose ends differ by this factor or more is searched in logarithms unless its values are listed."""
 
+MOST_DRAWS = 1000
+"""Draws after which a server counts as one that takes hardly anything of a space."""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchKnob:
@@ -53,7 +56,7 @@ class SearchKnob:
         Raises:
             SettingError: There is no value in the list, or one is outside the knob's range.
         """
-        whole = knob.name in WHOLE_KNOBS
+        whole = knob.whole
         if values is None:
             logarithmic = knob.low > 0.0 and knob.high / knob.low >= LOGARITHMIC_FROM
             return cls(knob.name, knob.low, knob.high, logarithmic, whole)
@@ -108,12 +111,14 @@ class SearchSpace:
         in_force: Tuple whose other knobs are kept.
         held: Why a knob that was asked for does not vary, by name.
         restart_knobs: Knobs that vary and take a restart.
+        server: Says which tuples it takes; None for all of the space.
     """
 
     knobs: tuple[SearchKnob, ...]
     in_force: PoolTuple
     held: Mapping[str, str]
     restart_knobs: tuple[str, ...] = ()
+    server: KnobSpace | None = None
 
     @classmethod
     def of(
@@ -150,7 +155,8 @@ class SearchSpace:
             shown = "; ".join(f"{name} {reason}" for name, reason in held.items()) or "none was named"
             raise SettingError(f"there is no knob to vary: {shown}")
         restart_knobs = tuple(knob.name for knob in varied if knob.restart_only)
-        return cls(tuple(SearchKnob.of(knob, listed.get(knob.name)) for knob in varied), in_force, held, restart_knobs)
+        searched = tuple(SearchKnob.of(knob, listed.get(knob.name)) for knob in varied)
+        return cls(searched, in_force, held, restart_knobs, knobs)
 
     def __len__(self) -> int:
         return len(self.knobs)
@@ -177,8 +183,21 @@ class SearchSpace:
         return replace(self.in_force, **values)
 
     def draw(self, rng: np.random.Generator) -> PoolTuple:
-        """A tuple drawn at random, uniform over the unit cube."""
-        return self.decode(rng.random(len(self)))
+        """A tuple drawn at random, uniform over what the server takes of the unit cube.
+
+        Raises:
+            SettingError: It takes hardly anything of it; the text has a reason.
+        """
+        for _ in range(MOST_DRAWS):
+            drawn = self.decode(rng.random(len(self)))
+            if self.server is None or self.server.allows(drawn):
+                return drawn
+        assert self.server is not None
+        try:
+            self.server.check(drawn)
+        except SettingError as error:
+            raise SettingError(f"the server takes hardly anything of what is searched: {error}") from error
+        return drawn
 
     def contains(self, pool_tuple: PoolTuple) -> bool:
         """Whether every knob that varies has a value to choose from."""

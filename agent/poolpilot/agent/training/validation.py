@@ -102,8 +102,8 @@ def evaluate_weights(
         rng = np.random.default_rng((settings.seed, index))
         for start in rng.choice(len(measured), size=min(settings.starts, len(measured)), replace=False):
             done = refine_recorded(refiner, sweep, measured[int(start)], int(rng.integers(2**31)))
-            one_shot.append(sweep.regret(done.one_shot))
-            refined.append(sweep.regret(done.pool_tuple))
+            one_shot.append(sweep.regret_within_floors(done.one_shot))
+            refined.append(sweep.regret_within_floors(done.pool_tuple))
     return ValidationResult(np.array(one_shot), np.array(refined))
 
 

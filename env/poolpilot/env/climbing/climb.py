@@ -33,8 +33,12 @@ class Climber(Protocol):
         size: int,
         duration_s: float,
         in_system: float | None,
+        completed_per_s: float | None = None,
     ) -> int:
-        """Takes one sample and returns the size to set next."""
+        """Takes one sample and returns the size to set next.
+
+        What is climbed on (`throughput`) may be worth far less than what was completed.
+        """
 
 
 class ClimbController(Controller):
@@ -69,6 +73,7 @@ class ClimbController(Controller):
             window.pool_tuple.pool_size,
             window.duration_s,
             mean_in_system(window),
+            window.throughput_per_s,
         )
         self._next = window.pool_tuple.with_core((size, *self._rest))
 

@@ -134,6 +134,7 @@ class KnobClimbController(Controller):
             in_force,
             window.duration_s,
             mean_in_system(window),
+            window.throughput_per_s,
         )
         self.reason = self.climber.latest["reason"]
         self._next = PoolTuple.from_dict({**window.pool_tuple.as_dict(), **dict(zip(self._names, values, strict=True))})
@@ -164,6 +165,7 @@ def climb_limits(
         SettingError: A knob cannot be climbed on this server, or the start is outside a range; the text says why.
     """
     limits = [_limits(name, knobs, {**USEFUL, **ranges}) for name in names]
+    limits = _within_threads(names, limits, knobs, start)
     for name, (low, high) in zip(names, limits, strict=True):
         if not low <= (value := getattr(start, name)) <= high:
             raise SettingError(
@@ -171,6 +173,20 @@ def climb_limits(
                 "set it inside that range first, or leave it out"
             )
     return limits
+
+
+def _within_threads(
+    names: Sequence[str], limits: list[tuple[int, int]], knobs: KnobSpace, start: PoolTuple
+) -> list[tuple[int, int]]:
+    """The same with no more threads a group than there are for the largest size, and as many as at the start."""
+    if knobs.most_threads is None or "oversubscribe" not in names:
+        return limits
+    largest = limits[names.index("pool_size")][1] if "pool_size" in names else start.pool_size
+    most = max(knobs.most_threads // largest - 1, start.oversubscribe)
+    return [
+        (low, max(low, min(high, most))) if name == "oversubscribe" else (low, high)
+        for name, (low, high) in zip(names, limits, strict=True)
+    ]
 
 
 def _limits(name: str, knobs: KnobSpace, wanted: Mapping[str, tuple[int, int]]) -> tuple[int, int]:

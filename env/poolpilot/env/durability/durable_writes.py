@@ -1,8 +1,9 @@
-"""Writes that survive a loss of power, as far as the disk keeps its word: for logs of which every line counts."""
+"""Writes that survive a loss of power, as far as the disk keeps its word: of lines that count, and of whole files."""
 
 import errno
 import os
 from pathlib import Path
+from uuid import uuid4
 
 
 def write_whole(descriptor: int, data: bytes) -> None:
@@ -13,6 +14,29 @@ def write_whole(descriptor: int, data: bytes) -> None:
     """
     if os.write(descriptor, data) < len(data):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def write_durably(path: Path, content: bytes) -> None:
+    """Writes a file so that after a crash, or on a full disk, it is there whole or as it was before.
+
+    Args:
+        path: Final place, in an existing folder.
+        content: Its bytes.
+
+    Raises:
+        OSError: The disk refuses.
+    """
+    beside = path.with_name(f".{path.name}.{uuid4().hex}")
+    try:
+        with beside.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.rename(path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise
+    flush_folder(path.parent)
 
 
 def flush_folder(folder: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from poolpilot.env.durability.durable_writes import write_durably
 from poolpilot.env.interrupts import held
 from poolpilot.env.lab import datasets
 from poolpilot.env.lab.datasets import Dataset
@@ -146,7 +147,7 @@ class Lab:
                 f"the test server in {self.folder} holds the data set {made!r}; remove it (poolpilot lab down "
                 "--remove) or name another folder"
             )
-        self.places.settings.write_text(self.settings.model_dump_json(indent=1) + "\n")
+        write_durably(self.places.settings, f"{self.settings.model_dump_json(indent=1)}\n".encode())
         try:
             started = self._start(account, cpus, kept)
             self._await(started)
@@ -166,6 +167,8 @@ class Lab:
         with held():  # a terminal that closes sends SIGHUP twice
             running = self.running()
             if running is not None:
+                if self.places.slow_disk.exists():
+                    SlowDisk(self.places.slow_disk).set(0, 0, 0)
                 running.stop(self.settings.stop_within_s)
             self.places.state.unlink(missing_ok=True)
         return running is not None
@@ -230,7 +233,11 @@ class Lab:
                 kept=kept,
                 account=account.name,
             )
-            started.write(self.places.state)
+            try:
+                started.write(self.places.state)
+            except BaseException:
+                started.stop(self.settings.stop_within_s)
+                raise
         return started
 
     def _fill(self) -> None:

@@ -202,7 +202,9 @@ class SqlWorkload:
     @property
     def server_options(self) -> tuple[str, ...]:
         """Options of mariadbd beyond those of every test server."""
-        logged = ("--log-bin=binlog", "--sync-binlog=1", "--server-id=1") if self.log_bin else ()
+        # Each start begins a log; those of earlier ones would fill the disk.
+        expiry = "--loose-binlog-expire-logs-seconds=60"
+        logged = ("--log-bin=binlog", "--sync-binlog=1", "--server-id=1", expiry) if self.log_bin else ()
         size = (f"--innodb-buffer-pool-size={self.buffer_pool_mb}M",) if self.buffer_pool_mb is not None else ()
         return (*logged, *size)
 

@@ -1,9 +1,10 @@
 """How a tuple gets into the server: plain `SET GLOBAL`, or a procedure that checks ranges inside the database."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
+from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.mariadb.variables import KNOB_VARIABLES
 from poolpilot.errors import ServerError, SettingError
@@ -14,6 +15,9 @@ PROCEDURE = "poolpilot.apply_pool"
 
 PROCEDURE_NAME = re.compile(r"[A-Za-z0-9_$]{1,64}\.[A-Za-z0-9_$]{1,64}")
 """Names that a statement may hold as they are: a journal hands them on to whoever goes the way back."""
+
+LEAST_STALL_LIMIT_MS = 10
+"""Shortest stall limit that the procedure takes, unless somebody has had it printed otherwise."""
 
 MORE_IS_LESS = ("timer_interval_ms",)
 """Knobs whose rise takes capacity away: a longer timer wakes workers later."""
@@ -106,3 +110,9 @@ class CallProcedure:
                 f"the procedure {self.name} sets the core tuple alone; keep idle_timeout_s at {before.idle_timeout_s:g}"
             )
         session.execute(f"CALL {self.name}(%s, %s, %s)", after.core)
+
+    def narrowed(self, knobs: KnobSpace, in_force: PoolTuple) -> KnobSpace:
+        """With no shorter stall limit than the procedure takes as it is printed, unless a shorter one is in force."""
+        timer = knobs.knobs["timer_interval_ms"]
+        low = max(timer.low, min(LEAST_STALL_LIMIT_MS, in_force.timer_interval_ms, timer.default))
+        return replace(knobs, knobs={**knobs.knobs, timer.name: replace(timer, low=low)})

@@ -1,6 +1,6 @@
 """The statements that give a tuner what it needs and no more; a DBA reads them and runs them."""
 
-from poolpilot.env.mariadb.actuator import PROCEDURE, checked_procedure
+from poolpilot.env.mariadb.actuator import LEAST_STALL_LIMIT_MS, PROCEDURE, checked_procedure
 from poolpilot.errors import SettingError
 
 QUOTES = ("'", '"', "`")
@@ -93,7 +93,7 @@ def grants(
     require_tls: bool = False,
     sizes: tuple[int, int] = (1, 128),
     most_oversubscribe: int = 64,
-    stall_limits_ms: tuple[int, int] = (10, 6000),
+    stall_limits_ms: tuple[int, int] = (LEAST_STALL_LIMIT_MS, 6000),
 ) -> dict[str, str]:
     """The statements by purpose: `observe`, `procedure` (least privilege) or `set_global`, perhaps `lease` and `tls`.
 

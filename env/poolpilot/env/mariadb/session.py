@@ -25,6 +25,10 @@ ANSWER_WITHIN_S = 10.0
 NO_PRIVILEGE = (ER.SPECIFIC_ACCESS_DENIED_ERROR, ER.PROCACCESS_DENIED_ERROR)
 NO_SLOT = (ER.CON_COUNT_ERROR,)
 
+CONNECTION_KILLED = 1927
+ENDED = (ER.SERVER_SHUTDOWN, ER.QUERY_INTERRUPTED, CONNECTION_KILLED)
+"""What a server says in place of an answer when it, the connection or the statement is ended by somebody."""
+
 
 class Session:
     """A connection that counts its own statements, so that a profile can leave them out; no signal cuts one in two.
@@ -81,10 +85,11 @@ class Session:
     def _begin(self) -> None:
         # A value outside its range must be an error: without strict mode the server clamps it and says nothing.
         # The second is MariaDB's default, which somebody may have made shorter than an answer that we ask for. InnoDB
-        # tells times in the zone of the system, so NOW() must be of it too.
+        # tells times in the zone of the system, so NOW() must be of it too. A limit on statements is meant for others:
+        # an overloaded server would strike the one that is to relieve it.
         self.execute(
             "SET SESSION sql_mode = 'STRICT_ALL_TABLES', SESSION group_concat_max_len = 1048576, "
-            "SESSION time_zone = 'SYSTEM'"
+            "SESSION time_zone = 'SYSTEM', SESSION max_statement_time = 0"
         )
 
     @property
@@ -162,7 +167,7 @@ class Session:
 
     def _told(self, error: Exception) -> ServerError:
         code, text = code_of(error), str(error.args[1]) if len(error.args) > 1 else str(error)
-        if code in LOST or isinstance(error, (OSError, pymysql.err.InterfaceError, *NO_PROTOCOL)):
+        if code in (*LOST, *ENDED) or isinstance(error, (OSError, pymysql.err.InterfaceError, *NO_PROTOCOL)):
             return LostServerError(
                 f"the connection to {self.where} is lost ({text or type(error).__name__}): the server was stopped, "
                 f"restarted or did not answer within {ANSWER_WITHIN_S:g} s"

@@ -113,7 +113,7 @@ def check_version(text: str) -> None:
     Raises:
         ServerError: It is.
     """
-    match = re.match(r"(?:5\.5\.5-)?(\d+)\.(\d+)\.(\d+)-MariaDB", text)
+    match = re.match(r"(?:5\.5\.5-)?(\d+)\.(\d+)\.(\d+)(?:-\d+)?-MariaDB", text)
     oldest = ".".join(map(str, OLDEST_VERSION))
     if match is None:
         raise ServerError(f"the server says it is {text}; a MariaDB of at least {oldest} is needed")
@@ -147,8 +147,14 @@ def knob_space(variables: Mapping[str, PoolVariable], cpus: int | None, spare_th
         default = int(current.start_value or unset)
         ceiling = {"pool_size": most, "timer_interval_ms": max(LONGEST_TIMER_INTERVAL_MS, int(current.value))}.get(name)
         most_of_it = min(high, ceiling or high)
-        knobs[name] = Knob(name, low, most_of_it, min(default, int(most_of_it)), unit)
-    return KnobSpace(cpus, knobs)
+        knobs[name] = Knob(name, low, most_of_it, min(default, int(most_of_it)), unit, in_wholes=True)
+    return KnobSpace(cpus, knobs, _threads_at_work(variables, spare_threads))
+
+
+def _threads_at_work(variables: Mapping[str, PoolVariable], spare_threads: int) -> int:
+    """Threads that there are beside those to spare, and at least what the tuple in force may ask for."""
+    in_force = int(variables["thread_pool_size"].value) * (1 + int(variables["thread_pool_oversubscribe"].value))
+    return max(int(variables[MAX_THREADS].value) - spare_threads, in_force)
 
 
 def _groups_with_threads(variables: Mapping[str, PoolVariable], spare_threads: int) -> int:

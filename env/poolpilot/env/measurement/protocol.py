@@ -62,12 +62,18 @@ class MeasurementSettings(SettleSettings):
         """How many of the tuples measured in a racing round go on."""
         return min(max(round(self.keep_shares[round_number] * tuples), self.finalists), tuples)
 
-    def most_windows(self, tuples: int) -> int:
-        """Windows of a sweep over so many tuples at most; a wanted error may save some."""
+    def most_windows(self, tuples: int, *, holds_reference: bool = False) -> int:
+        """Windows of a sweep over so many tuples at most; a wanted error may save some.
+
+        Args:
+            tuples: How many.
+            holds_reference: Whether one of them is in every round, however poor.
+        """
         race, left = 0, tuples
         for number in range(len(self.keep_shares)):
             race, left = race + left, self.survivors(left, number)
-        return race + min(left, self.finalists) * self.final_repeats + self.oracle_repeats
+        held = max(len(self.keep_shares) - 1, 0) + self.final_repeats if holds_reference else 0
+        return race + min(left, self.finalists) * self.final_repeats + self.oracle_repeats + held
 
 
 MARIADB_RACING = MeasurementSettings(settle_s=0.4, window_s=0.8, final_repeats=2)
@@ -198,6 +204,7 @@ def sweep(
     on_measured: Callable[[Measured], None] | None = None,
     done: Iterable[Measured] = (),
     load_anew: bool = False,
+    reference: PoolTuple | None = None,
 ) -> list[Measured]:
     """Races tuples under one workload and measures the best of them afresh.
 
@@ -207,13 +214,14 @@ def sweep(
 
     Args:
         server: The server under load.
-        tuples: The tuples to compare; with `min_share` constraints the default tuple must be one of them.
+        tuples: The tuples to compare; with `min_share` constraints the reference must be one of them.
         objective: What the windows are evaluated by.
         settings: How long and how often.
         rng: Source of the order.
         on_measured: Called with every new window, for progress and records.
         done: Windows of an earlier, interrupted call, which are not measured again.
         load_anew: Whether a load that offers a rate begins anew under every tuple, so that none pays for another.
+        reference: What floors are shares of; the default tuple if None.
 
     Returns:
         All windows, those done before first; pass them to `WorkloadSweep.build`.
@@ -222,7 +230,7 @@ def sweep(
         SettingError: There is no tuple, or one is outside the server's ranges.
         ServerError: The server stopped.
     """
-    race = _Race(server, tuples, objective, settings, rng, on_measured, list(done), load_anew)
+    race = _Race(server, tuples, objective, settings, rng, on_measured, list(done), load_anew, reference)
     race.run()
     return race.results
 
@@ -239,6 +247,17 @@ class _Race:
     on_measured: Callable[[Measured], None] | None
     results: list[Measured]
     load_anew: bool = False
+    named: PoolTuple | None = None
+
+    @property
+    def reference(self) -> PoolTuple:
+        """What floors are shares of."""
+        return self.named or self.server.knobs.default_tuple()
+
+    @property
+    def _holds_reference(self) -> bool:
+        """Whether the reference is in every round; that rows have a floor shows only in windows."""
+        return self.named is not None or any(self.objective.min_share.values())
 
     def run(self) -> None:
         self._check()
@@ -259,11 +278,10 @@ class _Race:
         return self._with_reference(self._ranked(tuples, number)[: self.settings.survivors(len(tuples), number)])
 
     def _with_reference(self, tuples: list[PoolTuple]) -> list[PoolTuple]:
-        """The tuples and, where classes have floors, the default: what they keep is a share of what it brings."""
-        default = self.server.knobs.default_tuple()
-        if not any(self.objective.min_share.values()) or default.core in {one.core for one in tuples}:
+        """The tuples and, where there are floors, the reference: what they keep is a share of what it brings."""
+        if not self._holds_reference or self.reference.core in {one.core for one in tuples}:
             return tuples
-        return [*tuples, next(one for one in self.tuples if one.core == default.core)]
+        return [*tuples, next(one for one in self.tuples if one.core == self.reference.core)]
 
     def _measured_again(self, best: PoolTuple) -> int:
         return sum(one.round == AGAIN_ROUND and one.core == best.core for one in self.results)
@@ -273,9 +291,8 @@ class _Race:
             raise SettingError("a sweep needs at least one tuple")
         for pool_tuple in self.tuples:
             self.server.knobs.check(pool_tuple)
-        default = self.server.knobs.default_tuple()
-        if self.objective.min_share and default.core not in {pool_tuple.core for pool_tuple in self.tuples}:
-            raise SettingError(f"with min_share constraints a sweep must hold the default tuple {default}; add it")
+        if self._holds_reference and self.reference.core not in {pool_tuple.core for pool_tuple in self.tuples}:
+            raise SettingError(f"a sweep must hold the tuple {self.reference}, which floors are shares of; add it")
 
     def _measure_each(self, tuples: Sequence[PoolTuple], number: int) -> None:
         measured = {result.core for result in self.results if result.round == number}
@@ -294,8 +311,8 @@ class _Race:
         return [one.window for one in self.results if one.core == core and AGAIN_ROUND < one.round <= upto]
 
     def _entry(self, pool_tuple: PoolTuple, upto: int) -> SweepEntry:
-        default = self._windows(self.server.knobs.default_tuple().core, upto)
-        reference = Window.pooled(default) if default else None
+        of_reference = self._windows(self.reference.core, upto)
+        reference = Window.pooled(of_reference) if of_reference else None
         return entry_of(self._windows(pool_tuple.core, upto), self.objective, reference)
 
     def _ranked(self, tuples: Sequence[PoolTuple], upto: int) -> list[PoolTuple]:

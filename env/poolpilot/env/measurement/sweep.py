@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from poolpilot.env.action_grid import log_core
+from poolpilot.env.action_grid import log_core, nearest_core
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective, regret
 from poolpilot.errors import StoreError
@@ -85,6 +85,7 @@ class WorkloadSweep:
         split: str,
         limits: KnobSpace,
         objective: Objective,
+        reference: PoolTuple | None = None,
     ) -> Self:
         """Groups windows by tuple.
 
@@ -95,28 +96,29 @@ class WorkloadSweep:
             split: "train", "validation" or "test".
             limits: Knobs of the server it was measured on.
             objective: The objective to value the windows by.
+            reference: Whose windows floors are shares of; the default tuple's if None.
 
         Raises:
             StoreError: There is no window.
         """
         grouped: dict[Core, list[Window]] = defaultdict(list)
         last_rounds: dict[Core, int] = defaultdict(int)
-        again: list[float] = []
+        again: list[tuple[Core, float]] = []
         for round_number, window in observed:
             if round_number == AGAIN_ROUND:
-                again.append(objective.value(window))
+                again.append((window.pool_tuple.core, objective.value(window)))
             else:
                 core = window.pool_tuple.core
                 grouped[core].append(window)
                 last_rounds[core] = max(last_rounds[core], round_number)
         if not grouped:
             raise StoreError(f"the sweep of workload {workload_id!r} has no windows; collect it again")
-        default = grouped.get(limits.default_tuple().core)
-        reference = None if default is None else Window.pooled(default)
-        entries = {
-            core: entry_of(windows, objective, reference, last_rounds[core]) for core, windows in grouped.items()
-        }
-        return cls(workload_id, family, split, limits, objective, entries, tuple(again))
+        of_reference = grouped.get((reference or limits.default_tuple()).core)
+        before = None if of_reference is None else Window.pooled(of_reference)
+        entries = {core: entry_of(windows, objective, before, last_rounds[core]) for core, windows in grouped.items()}
+        swept = cls(workload_id, family, split, limits, objective, entries)
+        # A sweep that was repaired may hold such windows of the tuple that was its best before.
+        return replace(swept, again_values=tuple(value for core, value in again if core == swept._oracle_core))
 
     def server_view(self) -> Self:
         """The same sweep with windows that know no classes; what its tuples are worth stays what the clients saw.
@@ -162,6 +164,18 @@ class WorkloadSweep:
     def regret(self, pool_tuple: PoolTuple) -> float:
         """Regret of a tuple against the oracle of this sweep."""
         return regret(self.value(pool_tuple), self.oracle_value)
+
+    def keeps_floors(self, core: Core) -> bool:
+        """Whether the measured tuple that is nearest to a tuple leaves every class what it must keep."""
+        cores = list(self.entries)
+        return self.entries[cores[nearest_core(cores, core)]].feasible
+
+    def regret_within_floors(self, pool_tuple: PoolTuple) -> float:
+        """Regret of a tuple; one that breaks a floor counts as no better than the default."""
+        value = self.value(pool_tuple)
+        if not self.keeps_floors(pool_tuple.core):
+            value = min(value, self.value(self.limits.default_tuple()))
+        return regret(value, self.oracle_value)
 
     def kept_apart(self, rng: np.random.Generator) -> tuple[Self, Callable[[Core], float]]:
         """The sweep with one window of each tuple, and the mean J of a tuple's other windows, or of the one it has."""

@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self
 
 from poolpilot.env.interrupts import held
 from poolpilot.env.knobs import KnobSpace, checked_cpus
-from poolpilot.env.mariadb.actuator import Actuator, SetGlobal
+from poolpilot.env.mariadb.actuator import Actuator, CallProcedure, SetGlobal
 from poolpilot.env.mariadb.control import Control, open_control
 from poolpilot.env.mariadb.counters import Population, read_counters, read_look, read_population, read_tuple_values
 from poolpilot.env.mariadb.diagnosis.hindrances import hindrances
@@ -23,6 +23,7 @@ from poolpilot.env.mariadb.session import Session
 from poolpilot.env.mariadb.variables import MAX_THREADS, PoolVariable, tuple_of
 from poolpilot.env.mariadb.wait_events import read_wait_events, sees_wait_events
 from poolpilot.env.measurement.steal import idle_us_so_far
+from poolpilot.env.server import Tunable
 from poolpilot.env.servers.mariadb_facts import MariadbFacts
 from poolpilot.env.servers.watch_settings import WatchSettings
 from poolpilot.errors import LostServerError, ServerError, TupleChangedError
@@ -340,3 +341,10 @@ def _not_taken(read: PoolTuple, before: PoolTuple, wanted: PoolTuple) -> ServerE
     if any(now[name] not in (value, wanted.as_dict()[name]) for name, value in before.as_dict().items()):
         return TupleChangedError(f"somebody else has set {read} while {wanted} was set")
     return ServerError(f"the server has {read} in force after {wanted} was set")
+
+
+def knobs_to_try(server: Tunable) -> KnobSpace:
+    """The ranges that a climb or a search may try: those of a server, as far as who sets them there takes them."""
+    if isinstance(server, MariadbServer) and isinstance(server.actuator, CallProcedure):
+        return server.actuator.narrowed(server.knobs, server.tuple_in_force())
+    return server.knobs

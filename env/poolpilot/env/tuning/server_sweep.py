@@ -16,8 +16,8 @@ def grid_tuples(server: Tunable, first: PoolTuple, grid: ActionGrid = DEFAULT_GR
 
 
 def longest_sweep_s(tuples: Sequence[PoolTuple], settings: MeasurementSettings) -> float:
-    """Seconds that a sweep takes at most."""
-    return settings.most_windows(len(tuples)) * max(settings.longest_s(one) for one in tuples)
+    """Seconds that a sweep takes at most, the tuple at the beginning in every round."""
+    return settings.most_windows(len(tuples), holds_reference=True) * max(settings.longest_s(one) for one in tuples)
 
 
 def dry_run(tuples: Sequence[PoolTuple], settings: MeasurementSettings) -> str:

@@ -93,21 +93,36 @@ def restoring(way_back: WayBack, command: str, console: Console, *, keep: bool =
             try:
                 yield way_back.begin(command, say)
             except BaseException:
-                with held():
-                    say(_brought_back(way_back, say))
+                _return(way_back, say)
                 raise
+            if not keep:
+                return _return(way_back, say)
             with held():
-                say(way_back.keep() if keep else _brought_back(way_back, say))
+                say(way_back.keep())
     finally:
         way_back.close()
 
 
-def _brought_back(way_back: WayBack, say: Say) -> str:
-    """What is in force once the way back is gone; that it could not be is told apart from what the work met."""
+def _return(way_back: WayBack, say: Say) -> None:
+    """Goes the way back and says what is in force.
+
+    Raises:
+        NotBroughtBackError: It could not be gone, which is told apart from what the work met, and told even where a
+            signal has come meanwhile: nobody else knows what is in force.
+        KeyboardInterrupt: A signal has come, and the way back is gone.
+    """
+    failure: ServerError | None = None
     try:
-        return way_back.bring_back(say)
-    except ServerError as error:
-        raise NotBroughtBackError(str(error)) from error
+        with held():
+            try:
+                say(way_back.bring_back(say))
+            except ServerError as error:
+                failure = error
+    except KeyboardInterrupt:
+        if failure is None:
+            raise
+    if failure is not None:
+        raise NotBroughtBackError(str(failure)) from failure
 
 
 class ApplyFirst:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from poolpilot.env.durability.durable_writes import write_durably
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.sparse_rows import SparseRows
 from poolpilot.errors import ArtefactError
@@ -155,14 +156,14 @@ class ResponseCurves(BaseModel):
         return json.dumps(head)[:-1] + f', "curves": [\n{lines}\n]}}\n'
 
     def save(self, path: Path) -> None:
-        """Writes the library; compressed where the file's name ends with `.xz`.
+        """Writes the library, whole or not at all; compressed where the file's name ends with `.xz`.
 
         Raises:
             ArtefactError: It cannot be written.
         """
         content = self.as_json().encode()
         try:
-            path.write_bytes(lzma.compress(content) if path.suffix == ".xz" else content)
+            write_durably(path, lzma.compress(content) if path.suffix == ".xz" else content)
         except OSError as error:
             raise ArtefactError(f"cannot write the response curves {path}: {error.strerror}") from error
 

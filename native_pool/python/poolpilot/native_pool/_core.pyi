@@ -444,6 +444,7 @@ class Climber:
         size: int,
         duration_s: float = 0.0,
         in_system: float | None = None,
+        completed_per_s: float | None = None,
     ) -> int: ...
     @property
     def size(self) -> int: ...
@@ -494,6 +495,7 @@ class KnobClimber:
         values: Sequence[int],
         duration_s: float = 0.0,
         in_system: float | None = None,
+        completed_per_s: float | None = None,
     ) -> list[int]: ...
     def adopt(self, settings: SpectralSettings, prices: Sequence[float] = ...) -> None: ...
     @property

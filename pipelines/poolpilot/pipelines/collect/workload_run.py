@@ -160,12 +160,12 @@ class WorkloadRun:
 
     @property
     def _tuples(self) -> list[PoolTuple]:
-        mask = self.grid.mask(self.server.knobs)
-        return [
-            replace(one, idle_timeout_s=self.settings.idle_timeout_s)
-            for one, allowed in zip(self.grid.tuples, mask, strict=True)
-            if allowed
-        ]
+        """Those of the grid that the server takes; where classes have floors the default too, which these are of."""
+        mask, default = self.grid.mask(self.server.knobs), self.server.knobs.default_tuple()
+        taken = [one for one, allowed in zip(self.grid.tuples, mask, strict=True) if allowed]
+        if any(self.sink.objective.min_share.values()) and default.core not in {one.core for one in taken}:
+            taken.append(default)
+        return [replace(one, idle_timeout_s=self.settings.idle_timeout_s) for one in taken]
 
     def _sweep(self, already: MeasuredAlready) -> list[Measured]:
         return sweep(

@@ -8,6 +8,7 @@ import mlflow
 from rich.console import Console
 
 from poolpilot.agent.baselines.static import StaticPredictor
+from poolpilot.env.durability.durable_writes import write_durably
 from poolpilot.env.lab.sql_workload import SqlWorkload
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.output import warn
@@ -23,7 +24,6 @@ from poolpilot.pipelines.evaluate.mariadb_evaluation import PREDICTED, LiveEvalu
 from poolpilot.pipelines.progress_bars import ProgressBars, progress_bars
 from poolpilot.pipelines.store.dataset import SweepDataset, read_dataset
 from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck
-from poolpilot.pipelines.store.record_store import write_durably
 from poolpilot.pipelines.store.records import StagingStore
 from poolpilot.pipelines.tracking import tracked_run
 

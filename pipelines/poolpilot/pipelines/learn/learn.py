@@ -19,10 +19,11 @@ from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.native_pool.simulation import CALIBRATED, Machine
 from poolpilot.pipelines.calibrate.calibrate import CalibrateSettings, calibrate
+from poolpilot.pipelines.calibrate.fitted_machine import FittedMachine, FittedOn, machine_to_begin_with
 from poolpilot.pipelines.collect.own_server import OwnServer
 from poolpilot.pipelines.learn.host_scenarios import HostScenarios
 from poolpilot.pipelines.learn.learn_settings import LearnSettings, Staged
-from poolpilot.pipelines.learn.learned_files import learned_files
+from poolpilot.pipelines.learn.learned_files import EVALUATION_FILE, learned_files, renew_evaluation
 from poolpilot.pipelines.learn.learning_gate import objections_to_learned
 from poolpilot.pipelines.learn.learning_journal import LearningJournal
 from poolpilot.pipelines.learn.learning_plan import LearningPlan
@@ -160,6 +161,7 @@ class _Learning:
             self.console.print(f"Going on with the run that was stopped in {self.settings.out}.", soft_wrap=True)
         self.console.print(f"Learning for {self.settings.minutes:g} minutes: {plan.in_words()}.", soft_wrap=True)
         self._say_what_would_be_set()
+        self._begin_with_machine()
         warn(self.records.check(), self.console)
         with self.tree.root():
             self._stage("check", partial(self._check, plan), {})
@@ -168,6 +170,14 @@ class _Learning:
             # Margin, outcomes and what is in force may be others than when the run was stopped: judged in any case.
             self._ship(self._done("gate", partial(self._gate, plan.rounds), {"margin": self.settings.margin}))
             self.journal.close()
+
+    def _begin_with_machine(self) -> None:
+        """Takes the machine that an earlier run fitted to this host; a run that goes on keeps what it began with."""
+        machine, said = machine_to_begin_with(self.settings.out, FittedOn.here(self.settings.cpus))
+        begun = self.journal.noted("check", "machine", {"machine": machine.model_dump(), "said": said})
+        self.machine = Machine.model_validate(begun["machine"])
+        if begun["said"] is not None:
+            self.console.print(begun["said"], soft_wrap=True)
 
     def _round(self, plan: LearningPlan, number: int) -> None:
         for server, seconds in plan.seconds.items():
@@ -198,7 +208,8 @@ class _Learning:
         return result
 
     def _check(self, plan: LearningPlan) -> dict[str, Any]:
-        check = MachineCheck.of(self.settings.out, self.settings.cpus, mariadb="mariadb" in plan.seconds)
+        given = self.settings
+        check = MachineCheck.of(given.out, given.record_folder, given.cpus, mariadb="mariadb" in plan.seconds)
         warn(check.warnings, self.console)
         return check.as_dict()
 
@@ -247,8 +258,9 @@ class _Learning:
             return {"reason": str(error)}
         return {}
 
-    def _calibrate(self, seconds: float) -> dict[str, Any]:
-        settings = CalibrateSettings.load(
+    def _calibration(self, seconds: float) -> CalibrateSettings:
+        """What is fitted to; the search begins with what ships: kept back may be what an earlier one was fitted to."""
+        return CalibrateSettings.load(
             None,
             {
                 "store": self.records.store("native"),
@@ -259,6 +271,8 @@ class _Learning:
                 "seed": self.settings.seed,
             },
         )
+
+    def _calibrate(self, seconds: float) -> dict[str, Any]:
         own = [row for row in self.records.coverage() if (row["server"], row["split"]) == ("native", "train")]
         swept = sum(row["workloads"] for row in own)
         if swept < LEAST_CALIBRATED:
@@ -266,7 +280,7 @@ class _Learning:
                 f"{swept} live workloads to learn from are complete and {LEAST_CALIBRATED} are needed"
             )
         try:
-            found = calibrate(settings, self.console)
+            found = calibrate(self._calibration(seconds), self.console)
         except PoolPilotError as error:
             return self._uncalibrated(str(error))
         if found.stopped:
@@ -276,6 +290,7 @@ class _Learning:
             return self._uncalibrated(
                 f"on workloads kept back it errs by {after:.1%}, the one that ships by {before:.1%}"
             )
+        FittedMachine(machine=found.machine, fitted_on=FittedOn.here(self.settings.cpus)).keep(self.settings.out)
         return {"machine": found.machine.model_dump(), "error_median": after, "error_median_before": before}
 
     def _uncalibrated(self, reason: str) -> dict[str, Any]:
@@ -329,6 +344,8 @@ class _Learning:
         }
         files = learned_files(learned, evaluation, self.machine)
         folder = self.shelf.put(learned.digest, files)
+        if learned.digest != self.base.digest:  # what ships is not what was learned, and its folder says so
+            renew_evaluation(folder, files[EVALUATION_FILE])
         return {"digest": learned.digest, "folder": str(folder), "objections": list(objections)}
 
     def _objections_of_production(self, learned: ResponseCurves) -> list[str]:

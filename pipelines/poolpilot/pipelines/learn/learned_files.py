@@ -1,11 +1,15 @@
 """The files of a learned model: curves, how it was judged, the machine it was learned for, and how it is used."""
 
+import hashlib
 import json
 import lzma
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from poolpilot.models.latent.learned_folder import CURVES_FILE
+from poolpilot.env.durability.durable_writes import write_durably
+from poolpilot.errors import ArtefactError
+from poolpilot.models.latent.learned_folder import CURVES_FILE, MANIFEST_FILE
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.native_pool.simulation import Machine
 
@@ -44,3 +48,36 @@ def learned_files(
     if machine is not None:
         files[MACHINE_FILE] = f"{machine.model_dump_json(indent=2)}\n".encode()
     return files
+
+
+def renew_evaluation(folder: Path, evaluation: bytes) -> None:
+    """Makes a judgement that of a model which has been judged before; nothing is written where it is the same.
+
+    The model may be in force. So the manifest names no evaluation while that is replaced: what it does not name is not
+    read, and whenever this is cut short the model is sound. Who has read the manifest before and reads the evaluation
+    after refuses the folder once, and followers look again.
+
+    Args:
+        folder: Folder of a sound model.
+        evaluation: What its file is to hold.
+
+    Raises:
+        ArtefactError: It cannot be written.
+    """
+    try:
+        manifest = json.loads((folder / MANIFEST_FILE).read_bytes())
+        digests, digest = dict(manifest["sha256"]), hashlib.sha256(evaluation).hexdigest()
+        if digests.pop(EVALUATION_FILE, None) == digest:
+            return
+        _write_manifest(folder, {**manifest, "sha256": digests})
+        write_durably(folder / EVALUATION_FILE, evaluation)
+        _write_manifest(folder, {**manifest, "sha256": dict(sorted({**digests, EVALUATION_FILE: digest}.items()))})
+    except OSError as error:
+        raise ArtefactError(
+            f"cannot write the evaluation of the model in {folder}: {error.strerror}; make it writable, or name "
+            "another folder with --out"
+        ) from error
+
+
+def _write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    write_durably(folder / MANIFEST_FILE, f"{json.dumps(manifest, indent=1)}\n".encode())

@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from poolpilot.env.durability.durable_writes import write_durably
 from poolpilot.errors import SettingError, StoreError
-from poolpilot.pipelines.store.record_store import write_durably
 
 NAME = "learning.json"
 
@@ -38,6 +38,7 @@ class LearningRun(BaseModel):
         settings: What it was started with, as far as that decides what comes of it.
         finished: Whether all stages are.
         run_id: Its MLflow run; None where it is not tracked.
+        left_behind: MLflow run of the one before in this folder, which may have been killed; None where none is known.
         stages: Its stages by name.
     """
 
@@ -46,6 +47,7 @@ class LearningRun(BaseModel):
     settings: dict[str, Any]
     finished: bool = False
     run_id: str | None = None
+    left_behind: str | None = None
     stages: dict[str, StageRecord] = Field(default_factory=dict)
 
 
@@ -67,8 +69,8 @@ class LearningJournal:
 
     def __init__(self, folder: Path, settings: Mapping[str, Any], *, anew: bool = False) -> None:
         self.path = folder / NAME
-        known = None if anew else self._read()
-        self.resumed = known is not None and not known.finished
+        known = self._read(anew=anew)
+        self.resumed = known is not None and not known.finished and not anew
         if known is not None and self.resumed and known.settings != dict(settings):
             names = settings.keys() | known.settings.keys()
             differing = sorted(name for name in names if known.settings.get(name) != settings.get(name))
@@ -77,8 +79,15 @@ class LearningJournal:
                 f"a run with other settings ({before}) was stopped in {folder}: give it these again to go on, or "
                 "--anew to begin a new one"
             )
-        self.run = known if known is not None and self.resumed else LearningRun(settings=dict(settings))
+        if known is None or not self.resumed:
+            known = LearningRun(settings=dict(settings), left_behind=_left_behind(known, settings))
+        self.run = known
         self._write()
+
+    @property
+    def tracked_runs(self) -> list[str]:
+        """MLflow runs that were begun in this folder and may not have ended: that of the run before, and its own."""
+        return [run_id for run_id in (self.run.left_behind, self.run.run_id) if run_id is not None]
 
     def result(self, stage: str) -> dict[str, Any] | None:
         """What came of a stage; None where it is not finished."""
@@ -124,12 +133,14 @@ class LearningJournal:
     def _stage(self, stage: str) -> StageRecord:
         return self.run.stages.setdefault(stage, StageRecord())
 
-    def _read(self) -> LearningRun | None:
+    def _read(self, *, anew: bool) -> LearningRun | None:
         if not self.path.exists():
             return None
         try:
             return LearningRun.model_validate_json(self.path.read_text(encoding="utf-8"))
         except (OSError, ValidationError) as error:
+            if anew:
+                return None
             raise StoreError(
                 f"cannot read the journal {self.path} ({type(error).__name__}): begin a new run with --anew"
             ) from error
@@ -143,3 +154,13 @@ class LearningJournal:
             raise StoreError(
                 f"cannot write the journal {self.path}: {error.strerror}; name another folder with --out"
             ) from error
+
+
+def _left_behind(known: LearningRun | None, settings: Mapping[str, Any]) -> str | None:
+    """The MLflow run that a journal names; None where that is of other records than those that this process has locked.
+
+    The folder may be a copy, and the run that of a process which is at work in the original.
+    """
+    if known is None or known.settings.get("store") != settings.get("store"):
+        return None
+    return known.run_id or known.left_behind

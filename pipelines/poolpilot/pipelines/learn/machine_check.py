@@ -30,7 +30,8 @@ class MachineCheck:
     Attributes:
         cpus: Processors that this process may use.
         cpus_learned_for: Processors of the server that is to be tuned.
-        free_mb: Free space where the records go.
+        free_mb: Free space where models and a private MariaDB go.
+        free_for_records_mb: Free space where the records go, which may be another file system.
         steal_share: Share of processor time that a hypervisor took; None where nobody can tell.
         noise: Spread of how long equal pieces of work took: the middle half over the median.
         missing_packages: Debian packages that the private MariaDB needs and that are not there.
@@ -39,32 +40,30 @@ class MachineCheck:
     cpus: int
     cpus_learned_for: int
     free_mb: int
+    free_for_records_mb: int
     steal_share: float | None
     noise: float
     missing_packages: tuple[str, ...]
 
     @classmethod
-    def of(cls, folder: Path, cpus: int, *, mariadb: bool) -> "MachineCheck":
+    def of(cls, out: Path, records: Path, cpus: int, *, mariadb: bool) -> "MachineCheck":
         """Looks at this machine; a fraction of a second.
 
         Args:
-            folder: Where records are to go; need not be there.
+            out: Where models and a private MariaDB are to go; need not be there.
+            records: Where records are to go; need not be there either.
             cpus: Processors of the server that is to be tuned.
             mariadb: Whether a private MariaDB will be started.
 
         Raises:
-            SettingError: There is too little space.
+            SettingError: There is too little space; the text says where.
         """
         meter = StealMeter()
         noise = _noise()
-        free_mb = shutil.disk_usage(_existing(folder)).free // MB
-        needed_mb = LEAST_FREE_FOR_MARIADB_MB if mariadb else LEAST_FREE_MB
-        if free_mb < needed_mb:
-            raise SettingError(
-                f"{folder} has {free_mb} MB free and {needed_mb} are needed: make room, or name another with --out"
-            )
+        free_mb = _free_mb(out, LEAST_FREE_FOR_MARIADB_MB if mariadb else LEAST_FREE_MB, ("models", "--out"))
+        for_records_mb = _free_mb(records, LEAST_FREE_MB, ("records", "--store"))
         usable = len(os.sched_getaffinity(0))
-        return cls(usable, cpus, free_mb, meter.share(), noise, tuple(missing()))
+        return cls(usable, cpus, free_mb, for_records_mb, meter.share(), noise, tuple(missing()))
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -96,6 +95,18 @@ def _noise() -> float:
         taken.append(time.perf_counter() - begun_s)
     low, middle, high = np.quantile(taken, [0.25, 0.5, 0.75])
     return float((high - low) / middle)
+
+
+def _free_mb(folder: Path, needed_mb: int, purpose: tuple[str, str]) -> int:
+    """Free space of a folder's file system; refuses less than what is needed, by what goes there and its option."""
+    kept, flag = purpose
+    free_mb = shutil.disk_usage(_existing(folder)).free // MB
+    if free_mb < needed_mb:
+        raise SettingError(
+            f"{folder}, where {kept} go, has {free_mb} MB free and {needed_mb} are needed: make room, or name another "
+            f"with {flag}"
+        )
+    return free_mb
 
 
 def _existing(folder: Path) -> Path:

@@ -22,7 +22,6 @@ from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.pipelines.evaluate.censored_sweeps import reason_to_censor, reference_value
 from poolpilot.pipelines.evaluate.statistics.regret_statistics import clustered_interval
 from poolpilot.pipelines.learn.learn_settings import Staged
-from poolpilot.pipelines.train.recorded_curves import nearest_entry
 
 TRIALS = 3
 WINDOW_S = 0.3
@@ -166,6 +165,6 @@ def _replayed(refiner: Refiner, sweep: WorkloadSweep, seed: int) -> float:
     with RecordedServer(shown, seed=seed) as server:
         ended_on = refiner.refine(server, sweep.objective).pool_tuple
     value = value_of(ended_on.core)
-    if not nearest_entry(sweep, ended_on).feasible:
+    if not sweep.keeps_floors(ended_on.core):
         value = min(value, value_of(sweep.limits.default_tuple().core))
     return regret(value, reference_value(sweep))

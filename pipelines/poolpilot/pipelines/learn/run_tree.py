@@ -39,6 +39,8 @@ class RunTree:
     def root(self) -> Iterator[None]:
         """The run above all; one that was stopped goes on. Ctrl-C marks it as killed.
 
+        What a process left running that was killed without a chance to end it is ended first.
+
         Raises:
             StoreError: The folder of the runs cannot be written to.
             ServerError: MLflow does not answer, or refuses, here or in a stage.
@@ -53,6 +55,8 @@ class RunTree:
 
         with mlflow_errors_told("learn"):
             use_tracking(self.settings.tracking)
+            for left in self.journal.tracked_runs:  # nobody else is at work on them: this process has the folder's lock
+                _end_running(left)
             with mlflow.start_run(run_id=self._known_run(), run_name="learn", log_system_metrics=False) as run:
                 if self.journal.run.run_id != run.info.run_id:
                     mlflow.log_params(flattened(self.settings.model_dump(mode="json")))
@@ -98,6 +102,21 @@ class RunTree:
             return str(MlflowClient().get_run(run_id).info.run_id)
         except MlflowException:
             return None
+
+
+def _end_running(root: str) -> None:
+    """Ends a run and its children as killed where they still count as running; one that the store lacks is over."""
+    from mlflow import MlflowClient
+
+    from poolpilot.pipelines.tracking import EXPERIMENT
+
+    client = MlflowClient()
+    experiment = client.get_experiment_by_name(EXPERIMENT)
+    assert experiment is not None, "the experiment is made before"
+    for belonging in (f"tags.`mlflow.parentRunId` = '{root}'", f"attributes.run_id = '{root}'"):
+        running = f"{belonging} AND attributes.status = 'RUNNING'"
+        for run in client.search_runs([experiment.experiment_id], running):
+            client.set_terminated(run.info.run_id, "KILLED")
 
 
 def log_learned(tree: RunTree, folder: Path, digest: str) -> None:

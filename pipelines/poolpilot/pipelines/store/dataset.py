@@ -248,7 +248,8 @@ def refuse_leakage(definitions: Iterable[Row]) -> None:
         if first != row["split"]:
             raise StoreError(
                 f"family {row['family']!r} is in the splits {first!r} and {row['split']!r}: what is evaluated on it "
-                "would have been learned from it; remove one or collect into a new directory"
+                "would have been learned from it; collect into a new directory, or leave the workloads of one split "
+                "out of a copy (StagingStore.merged_into)"
             )
 
 

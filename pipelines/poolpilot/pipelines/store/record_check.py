@@ -11,7 +11,7 @@ from poolpilot.pipelines.store.dataset import one_timer, pool_timer
 from poolpilot.pipelines.store.definition_faults import definition_faults
 from poolpilot.pipelines.store.fault import Fault, FaultKind, refuse, said
 from poolpilot.pipelines.store.leak_faults import leak_faults
-from poolpilot.pipelines.store.store_contents import ALL_SPLITS, Place, StoreContents
+from poolpilot.pipelines.store.store_contents import ALL_SPLITS, Place, StoreContents, without_one_of, without_row
 from poolpilot.pipelines.store.store_faults import store_faults
 
 WINDOW_KEY = (
@@ -97,8 +97,13 @@ def _duplicates(stores: Sequence[StoreContents]) -> Iterator[Fault]:
         for place, row in contents.rows(WINDOW_KEY):
             earlier = first.setdefault(tuple(row[name] for name in WINDOW_KEY), place)
             if earlier is not place:
-                sentence = f"{place} (workload {row['workload_id']!r}) repeats {earlier}: remove one of them"
-                yield Fault("duplicate", place.segment, row["workload_id"], sentence)
+                name = row["workload_id"]
+                if place.segment == earlier.segment:
+                    remedy = without_row(contents, place.segment, name)
+                else:
+                    remedy = without_one_of(stores, place.segment, earlier.segment)
+                sentence = f"{place} (workload {name!r}) repeats {earlier}: {remedy}"
+                yield Fault("duplicate", place.segment, name, sentence)
 
 
 def _timers(stores: Sequence[StoreContents], older_timer: bool) -> Iterator[Fault]:

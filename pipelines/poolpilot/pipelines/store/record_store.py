@@ -3,16 +3,15 @@
 import hashlib
 import io
 import logging
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from poolpilot.env.durability.durable_writes import write_durably
 from poolpilot.errors import StoreError
 
 _LOG = logging.getLogger(__name__)
@@ -179,30 +178,3 @@ def _as_parquet(rows: Sequence[Mapping[str, object]], schema: pa.Schema) -> byte
     # Segments are small and read whole: statistics and a second copy of the schema would be a third of their size.
     pq.write_table(table, sink, compression="zstd", compression_level=9, write_statistics=False, store_schema=False)
     return sink.getvalue()
-
-
-def write_durably(path: Path, content: bytes) -> None:
-    """Writes a file so that after a crash it is there whole or not at all.
-
-    Args:
-        path: Final place, in an existing folder.
-        content: Its bytes.
-
-    Raises:
-        OSError: The disk refuses.
-    """
-    beside = path.with_name(f".{path.name}.{uuid4().hex}")
-    try:
-        with beside.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.rename(path)
-    except OSError:
-        beside.unlink(missing_ok=True)
-        raise
-    descriptor = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

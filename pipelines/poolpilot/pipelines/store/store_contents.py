@@ -13,6 +13,9 @@ from poolpilot.pipelines.store.fault import Fault
 from poolpilot.pipelines.store.record_store import RecordStore, sound_segment
 from poolpilot.pipelines.store.records import StagingStore, holds_nothing
 
+WHY_WHOLE = "the name of a segment has the digest of all its rows"
+"""Why a row that is wrong stays or goes with its file."""
+
 ALL_SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 
 
@@ -41,6 +44,7 @@ class StoreContents:
         definitions: Rows of `WORKLOAD_SCHEMA`, each with its place.
         windows: Rows of `WINDOW_SCHEMA` by segment, in the order of the file; rows of other splits are left out.
         row_numbers: Number in its file of every row of `windows`.
+        windows_in: Rows of each file, of every split.
         split_of: Split of every workload, as it is defined.
         faults: What could not be read.
     """
@@ -49,6 +53,7 @@ class StoreContents:
     definitions: list[tuple[Place, Mapping[str, Any]]] = field(default_factory=list)
     windows: dict[Path, pa.Table] = field(default_factory=dict)
     row_numbers: dict[Path, list[int]] = field(default_factory=dict)
+    windows_in: dict[Path, int] = field(default_factory=dict)
     split_of: dict[str, str] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
 
@@ -85,6 +90,7 @@ class StoreContents:
         said = zip(table["workload_id"].to_pylist(), table["split"].to_pylist(), strict=True)
         kept = [number for number, (name, split) in enumerate(said) if self.split_of.get(name, split) in splits]
         self.windows[path], self.row_numbers[path] = table.take(pa.array(kept, pa.int64())), kept
+        self.windows_in[path] = table.num_rows
 
     def rows(self, columns: Sequence[str]) -> Iterator[tuple[Place, Mapping[str, Any]]]:
         """Some columns of the windows, each row with its place."""
@@ -128,3 +134,38 @@ def _set_aside(path: Path) -> Fault:
     return Fault(
         "damaged", path, "", f"segment {path} was damaged and has been set aside: its rows are missing", refused=False
     )
+
+
+def without_row(contents: StoreContents, segment: Path, workload_id: str) -> str:
+    """What to do about one row of a segment, and what is lost with it.
+
+    Args:
+        contents: The store that the segment is of.
+        segment: Its file.
+        workload_id: Workload of the row.
+    """
+    copy = f"StagingStore(Path({str(contents.directory)!r})).merged_into(Path('NEW'), but={{{workload_id!r}}})"
+    return (
+        f"no single row can be removed, since {WHY_WHOLE}: remove the file, which loses its "
+        f"{_windows(contents.windows_in[segment])} until poolpilot collect --store {contents.directory} measures "
+        f"anew what is missing, or leave the workload out of a copy: {copy}"
+    )
+
+
+def without_one_of(stores: Sequence[StoreContents], one: Path, other: Path) -> str:
+    """What to do about a row that two segments hold, and what is lost with it.
+
+    Args:
+        stores: The stores that the segments are of.
+        one: File of one.
+        other: File of the other.
+    """
+    windows_in = {segment: number for contents in stores for segment, number in contents.windows_in.items()}
+    return (
+        f"remove one of them with its whole file (of {_windows(windows_in[one])} or {_windows(windows_in[other])}), "
+        f"since {WHY_WHOLE}; poolpilot collect --store FOLDER measures anew what is missing then"
+    )
+
+
+def _windows(number: int) -> str:
+    return "one window" if number == 1 else f"{number} windows"

@@ -10,7 +10,7 @@ from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.pipelines.store.dataset import limits_of, one_grid
 from poolpilot.pipelines.store.fault import Fault, said
 from poolpilot.pipelines.store.non_finite import non_finite_rows
-from poolpilot.pipelines.store.store_contents import Place, StoreContents
+from poolpilot.pipelines.store.store_contents import Place, StoreContents, without_row
 
 Row = Mapping[str, Any]
 
@@ -58,8 +58,8 @@ def _windows_alone(contents: StoreContents, definitions: Mapping[str, Row]) -> I
     for path, table in contents.windows.items():
         for index, columns in non_finite_rows(table).items():
             place, name = Place(path, contents.row_numbers[path][index]), table["workload_id"][index].as_py()
-            sentence = f"{place} (workload {name!r}): no finite number in {', '.join(columns)}; remove the row"
-            yield Fault("non_finite", path, name, sentence)
+            sentence = f"{place} (workload {name!r}): no finite number in {', '.join(columns)}"
+            yield Fault("non_finite", path, name, f"{sentence}; {without_row(contents, path, name)}")
 
 
 def _contradiction(row: Row, definition: Row | None) -> tuple[str, bool] | None:

@@ -75,12 +75,16 @@ def _create_view(connection: duckdb.DuckDBPyConnection, name: str, records: Reco
 
 
 def _column(name: str, kind: str, later: Mapping[str, str | None], there: Collection[str]) -> str:
-    """A column of the schema; what older segments lack has the value that holds for all their rows."""
+    """A column of the schema; what older segments lack has the value that holds for all their rows.
+
+    NaN, which data frames write for NULL, is missing as in `measures_of`: DuckDB would order it above every number.
+    """
     value = later.get(name)
     constant = f"CAST({'NULL' if value is None else _text(value)} AS {TYPES[kind]})"
     if name not in there:
         return f'{constant} AS "{name}"'
-    return f'"{name}"' if value is None else f'coalesce("{name}", {constant}) AS "{name}"'
+    held = f"nullif(\"{name}\", 'NaN'::DOUBLE)" if kind == "double" else f'"{name}"'
+    return f'{held} AS "{name}"' if value is None else f'coalesce({held}, {constant}) AS "{name}"'
 
 
 def _text(value: str) -> str:

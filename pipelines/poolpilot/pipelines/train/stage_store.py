@@ -15,9 +15,9 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from poolpilot.agent.training.validation import Weights
+from poolpilot.env.durability.durable_writes import write_durably
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.models.card import program
-from poolpilot.pipelines.store.record_store import write_durably
 
 FOLDER = "stages"
 """Name of the folder within a run's output."""

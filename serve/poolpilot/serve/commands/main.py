@@ -1,6 +1,7 @@
 """The command `poolpilot`: its sub-commands in their groups, and what becomes of an error.
 
-The sub-commands are imported when the command runs, so that a missing native module is a sentence too.
+A sub-command is imported when it is called, so that none waits for the others and a missing native module is a
+sentence too.
 
 Exit codes: 0 done, 1 an error stated in one sentence, 2 wrong usage, 3 refused by a gate, 130 interrupted by Ctrl-C,
 SIGTERM or SIGHUP.
@@ -14,7 +15,7 @@ import typer
 
 from poolpilot.env.interrupts import Interrupts
 from poolpilot.errors import PoolPilotError
-from poolpilot.serve.commands.options.settings_command import add_settings_command
+from poolpilot.serve.commands.options.settings_command import CommandPlace, add_settings_command
 from poolpilot.serve.commands.presentation.exit_codes import INTERRUPTED
 
 LOOK = "Look"
@@ -30,6 +31,10 @@ NATIVE_MODULE = "poolpilot.native_pool._core"
 """The compiled part, which a wheel for another Python or another machine lacks; nearly every command needs it."""
 
 BENCH_HELP = "Benchmarks, each with its peers in the same run."
+CONFIG_HELP = "Look at the settings of a tuner before it starts."
+LAB_HELP = "A private MariaDB in a folder, with data sets and named loads."
+MARIADB_HELP = "Look at a MariaDB server's pool, and print the grants for a tuner."
+RECORDS_HELP = "Look at stored records."
 
 
 def build() -> typer.Typer:
@@ -48,91 +53,65 @@ def build() -> typer.Typer:
 
 
 def _add_look(app: typer.Typer) -> None:
-    from poolpilot.serve.commands.bundle import bundle_command
-    from poolpilot.serve.commands.config import config_command
-    from poolpilot.serve.commands.look import (
-        advise_command,
-        bench_climbers_command,
-        bench_pool_command,
-        bench_simulator_command,
-        demo_command,
-        diagnose_command,
-        mariadb_command,
-        page_command,
-        predict_command,
-        simulate_command,
-    )
-    from poolpilot.serve.commands.production import production_command
 
-    add_settings_command(app, "demo", demo_command.HELP, demo_command.build_demo, LOOK)
-    add_settings_command(app, "demo-mariadb", demo_command.MARIADB_HELP, demo_command.build_demo_mariadb, LOOK)
-    add_settings_command(app, "demo-production", production_command.HELP, production_command.build, LOOK)
-    add_settings_command(app, "advise", advise_command.HELP, advise_command.build, LOOK)
-    add_settings_command(app, "diagnose", diagnose_command.HELP, diagnose_command.build, LOOK)
+    add_settings_command(app, "demo", CommandPlace("look.demo_command", "build_demo"), LOOK)
+    add_settings_command(
+        app, "demo-mariadb", CommandPlace("look.demo_command", "build_demo_mariadb", "MARIADB_HELP"), LOOK
+    )
+    add_settings_command(app, "demo-production", CommandPlace("production.production_command"), LOOK)
+    add_settings_command(app, "advise", CommandPlace("look.advise_command"), LOOK)
+    add_settings_command(app, "diagnose", CommandPlace("look.diagnose_command"), LOOK)
     mariadb = typer.Typer(no_args_is_help=True)
-    add_settings_command(mariadb, "grants", mariadb_command.GRANTS_HELP, mariadb_command.build_grants)
-    add_settings_command(mariadb, "check", mariadb_command.CHECK_HELP, mariadb_command.build_check)
-    app.add_typer(mariadb, name="mariadb", help=mariadb_command.HELP, rich_help_panel=LOOK)
+    add_settings_command(mariadb, "grants", CommandPlace("look.mariadb_command", "build_grants", "GRANTS_HELP"))
+    add_settings_command(mariadb, "check", CommandPlace("look.mariadb_command", "build_check", "CHECK_HELP"))
+    app.add_typer(mariadb, name="mariadb", help=MARIADB_HELP, rich_help_panel=LOOK)
     config = typer.Typer(no_args_is_help=True)
-    add_settings_command(config, "check", config_command.CHECK_HELP, config_command.build_check)
-    app.add_typer(config, name="config", help=config_command.HELP, rich_help_panel=LOOK)
-    add_settings_command(app, "bundle", bundle_command.HELP, bundle_command.build, LOOK)
-    add_settings_command(app, "page", page_command.HELP, page_command.build, LOOK)
-    add_settings_command(app, "predict", predict_command.HELP, predict_command.build, LOOK)
-    add_settings_command(app, "simulate", simulate_command.HELP, simulate_command.build, LOOK)
+    add_settings_command(config, "check", CommandPlace("config.config_command", "build_check", "CHECK_HELP"))
+    app.add_typer(config, name="config", help=CONFIG_HELP, rich_help_panel=LOOK)
+    add_settings_command(app, "bundle", CommandPlace("bundle.bundle_command"), LOOK)
+    add_settings_command(app, "page", CommandPlace("look.page_command"), LOOK)
+    add_settings_command(app, "predict", CommandPlace("look.predict_command"), LOOK)
+    add_settings_command(app, "simulate", CommandPlace("look.simulate_command"), LOOK)
     bench = typer.Typer(no_args_is_help=True)
-    add_settings_command(bench, "climbers", bench_climbers_command.HELP, bench_climbers_command.build)
-    add_settings_command(bench, "pool", bench_pool_command.HELP, bench_pool_command.build)
-    add_settings_command(bench, "simulator", bench_simulator_command.HELP, bench_simulator_command.build)
+    add_settings_command(bench, "climbers", CommandPlace("look.bench_climbers_command"))
+    add_settings_command(bench, "pool", CommandPlace("look.bench_pool_command"))
+    add_settings_command(bench, "simulator", CommandPlace("look.bench_simulator_command"))
     app.add_typer(bench, name="bench", help=BENCH_HELP, rich_help_panel=LOOK)
     app.command("version", rich_help_panel=LOOK)(show_version)
 
 
 def _add_act(app: typer.Typer) -> None:
-    from poolpilot.serve.commands.act import restore_command, serve_command, sweep_command
-    from poolpilot.serve.commands.climb import climb_command
-    from poolpilot.serve.commands.search import search_command
-    from poolpilot.serve.commands.tune import tune_command, why_command
 
-    add_settings_command(app, "tune", tune_command.HELP, tune_command.build, ACT)
-    add_settings_command(app, "why", why_command.HELP, why_command.build, ACT)
-    add_settings_command(app, "climb", climb_command.HELP, climb_command.build, ACT)
-    add_settings_command(app, "search", search_command.HELP, search_command.build, ACT)
-    add_settings_command(app, "sweep", sweep_command.HELP, sweep_command.build, ACT)
-    add_settings_command(app, "restore", restore_command.HELP, restore_command.build, ACT)
-    add_settings_command(app, "serve", serve_command.HELP, serve_command.build, ACT)
+    add_settings_command(app, "tune", CommandPlace("tune.tune_command"), ACT)
+    add_settings_command(app, "why", CommandPlace("tune.why_command"), ACT)
+    add_settings_command(app, "climb", CommandPlace("climb.climb_command"), ACT)
+    add_settings_command(app, "search", CommandPlace("search.search_command"), ACT)
+    add_settings_command(app, "sweep", CommandPlace("act.sweep_command"), ACT)
+    add_settings_command(app, "restore", CommandPlace("act.restore_command"), ACT)
+    add_settings_command(app, "serve", CommandPlace("act.serve_command"), ACT)
 
 
 def _add_learn(app: typer.Typer) -> None:
-    from poolpilot.serve.commands.learn import (
-        calibrate_command,
-        collect_command,
-        curves_command,
-        evaluate_command,
-        lab_command,
-        learn_command,
-        promote_command,
-        records_command,
-        records_show_command,
-        records_sql_command,
-        train_command,
-    )
 
-    add_settings_command(app, "learn", learn_command.HELP, learn_command.build, LEARN)
+    add_settings_command(app, "learn", CommandPlace("learn.learn_command"), LEARN)
     lab = typer.Typer(no_args_is_help=True)
-    lab_command.add_to(lab)
-    app.add_typer(lab, name="lab", help=lab_command.HELP, rich_help_panel=LEARN)
-    add_settings_command(app, "collect", collect_command.HELP, collect_command.build, LEARN)
+    add_settings_command(lab, "up", CommandPlace("learn.lab_command", "build_up", "UP_HELP"))
+    add_settings_command(lab, "load", CommandPlace("learn.lab_load"))
+    add_settings_command(lab, "disk", CommandPlace("learn.lab_command", "build_disk", "DISK_HELP"))
+    add_settings_command(lab, "down", CommandPlace("learn.lab_command", "build_down", "DOWN_HELP"))
+    add_settings_command(lab, "workloads", CommandPlace("learn.lab_command", "build_workloads", "WORKLOADS_HELP"))
+    app.add_typer(lab, name="lab", help=LAB_HELP, rich_help_panel=LEARN)
+    add_settings_command(app, "collect", CommandPlace("learn.collect_command"), LEARN)
     records = typer.Typer(no_args_is_help=True)
-    add_settings_command(records, "check", records_command.CHECK_HELP, records_command.build_check)
-    add_settings_command(records, "show", records_show_command.SHOW_HELP, records_show_command.build_show)
-    add_settings_command(records, "sql", records_sql_command.SQL_HELP, records_sql_command.build_sql)
-    app.add_typer(records, name="records", help=records_command.HELP, rich_help_panel=LEARN)
-    add_settings_command(app, "train", train_command.HELP, train_command.build, LEARN)
-    add_settings_command(app, "evaluate", evaluate_command.HELP, evaluate_command.build, LEARN)
-    add_settings_command(app, "promote", promote_command.HELP, promote_command.build, LEARN)
-    add_settings_command(app, "calibrate", calibrate_command.HELP, calibrate_command.build, LEARN)
-    add_settings_command(app, "curves", curves_command.HELP, curves_command.build, LEARN)
+    add_settings_command(records, "check", CommandPlace("learn.records_command", "build_check", "CHECK_HELP"))
+    add_settings_command(records, "show", CommandPlace("learn.records_show_command", "build_show", "SHOW_HELP"))
+    add_settings_command(records, "sql", CommandPlace("learn.records_sql_command", "build_sql", "SQL_HELP"))
+    app.add_typer(records, name="records", help=RECORDS_HELP, rich_help_panel=LEARN)
+    add_settings_command(app, "train", CommandPlace("learn.train_command"), LEARN)
+    add_settings_command(app, "evaluate", CommandPlace("learn.evaluate_command"), LEARN)
+    add_settings_command(app, "promote", CommandPlace("learn.promote_command"), LEARN)
+    add_settings_command(app, "calibrate", CommandPlace("learn.calibrate_command"), LEARN)
+    add_settings_command(app, "curves", CommandPlace("learn.curves_command"), LEARN)
 
 
 def _show_version(wanted: bool) -> None:

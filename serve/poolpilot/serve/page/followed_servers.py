@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from poolpilot.errors import StoreError
+from poolpilot.serve.page.log_tail import shown_path
 from poolpilot.serve.page.server_history import ServerHistory
 from poolpilot.serve.tuner.decision_log import NAME
 
@@ -92,7 +93,7 @@ class FollowedServers:
         """Keys and folders of the logs that there are, the one written last first."""
         written: list[tuple[float, str, Path]] = []
         for path in (self._folder / NAME, *self._folder.glob(f"*/{NAME}")):
-            key = path.parent.name if path.parent != self._folder else ALONE
+            key = shown_path(path.parent.name) if path.parent != self._folder else ALONE
             with suppress(OSError):  # between two files, or of somebody else
                 status = path.stat()
                 if stat.S_ISREG(status.st_mode):

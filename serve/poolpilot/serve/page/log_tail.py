@@ -15,6 +15,11 @@ MOST_BEFORE = 4 << 20
 """Bytes; older files are read at first until there are so many."""
 
 
+def shown_path(path: str | Path) -> str:
+    """A path, or a part of one, that can be written as UTF-8, whatever bytes it is made of."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
 class LogTail:
     """Reads what is new in the log of one tuner; at first also what is kept of it.
 
@@ -33,6 +38,11 @@ class LogTail:
         self._at = 0
         self._skips = False
 
+    @property
+    def begun(self) -> bool:
+        """Whether there was a log to read."""
+        return self._descriptor is not None
+
     def lines(self) -> Iterator[bytes]:
         """Whole lines that were not told yet, oldest first; a line that is too long is told as an empty one.
 
@@ -47,7 +57,7 @@ class LogTail:
         except FileNotFoundError:
             return  # between two files, or gone: what comes later is told later
         except OSError as error:
-            raise StoreError(f"cannot read {self._path}: {error.strerror}") from error
+            raise StoreError(f"cannot read {shown_path(self._path)}: {error.strerror}") from error
 
     def close(self) -> None:
         """Closes the file."""

@@ -128,6 +128,7 @@ def overview_of(name: str, history: ServerHistory) -> dict[str, Any]:
         "name": name,
         "mode": history.mode,
         "silent_s": history.silent_s(),
+        "silent_after_s": history.silent_after_s(),
         "tries": history.entered[State.TRY],
         "roll_backs": history.entered[State.ROLL_BACK],
         "stand_downs": history.entered[State.STAND_DOWN],

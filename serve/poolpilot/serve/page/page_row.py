@@ -7,6 +7,8 @@ from sys import intern
 from typing import Any, Self
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.page.gist import ROUTINE, gist
+from poolpilot.serve.page.standing import Standing
 from poolpilot.serve.tuner.decision_log import LoggedDecision
 from poolpilot.serve.tuner.machine.decision import State
 from poolpilot.serve.tuner.machine.evidence.look import Proposal, Reading
@@ -16,9 +18,6 @@ LONGEST_REASON = 500
 
 MOST_CLASSES, LONGEST_CLASS = 6, 40
 """Classes of requests that are shown, as many as the page has styles of lines, and characters of the name of one."""
-
-ROUTINE = ("watching:",)
-"""Beginnings of reasons that every window repeats with other numbers."""
 
 Core = tuple[int, int, int]
 
@@ -31,9 +30,11 @@ class PageRow:
         number: Its number in the history of its server, from 1.
         unix_s: When, by the clock of the tuner.
         state: Where the tuner stands after it.
+        lost_try: Whether a lost connection has ended a try: while nothing is reached, and until what is verified is
+            back, which the tuner calls a roll-back, though nobody has found the try worse.
         entered: Whether it stood elsewhere before.
         began: Whether it is the first one of a tuner.
-        says_new: Whether state or reason differ from the decision before, the counting of windows left out.
+        says_new: Whether state or reason differ from the decision before, numbers that run on left out.
         reason: Why, as a sentence.
         in_force: The tuple as read from the server; None where it could not be reached.
         verified: The tuple that comes back should the tuner end now.
@@ -52,6 +53,7 @@ class PageRow:
     number: int
     unix_s: float
     state: State
+    lost_try: bool
     entered: bool
     began: bool
     says_new: bool
@@ -80,14 +82,17 @@ class PageRow:
         """
         look, decision = logged.look, logged.decision
         reason = decision.reason[:LONGEST_REASON]
-        entered = began or before is None or decision.state is not before.state
+        stood = None if began or before is None else Standing(before.state, before.lost_try)
+        stands = Standing.of(look, decision.state, stood)
+        entered = stands.is_entered_from(stood)
         if before is not None and reason == before.reason:
             reason = before.reason  # kept once
-        repeats = before is not None and reason is before.reason
+        repeats = before is not None and gist(reason) == gist(before.reason)
         return cls(
             number=number,
             unix_s=look.unix_s,
             state=decision.state,
+            lost_try=stands.lost_try,
             entered=entered,
             began=began,
             says_new=entered or not (repeats or reason.startswith(ROUTINE)),

@@ -24,6 +24,12 @@ KEPT = 5000
 LONGEST_NAME = 200
 """Characters."""
 
+SILENT_S, SILENT_WINDOWS = 120.0, 4
+"""Seconds without a decision, and windows, after both of which a tuner has ended or is stuck."""
+
+MOST_SILENT_S = 86_400.0
+"""Whatever the log says of its windows: what is told is a finite number."""
+
 
 class ServerHistory:
     """Follows the log of one tuner.
@@ -35,12 +41,16 @@ class ServerHistory:
     Attributes:
         feed: Told anew when numbers of decisions begin anew.
         rows: The latest decisions, oldest first.
-        entered: How often each state was entered since the oldest decision that was read.
+        entered: How often each state was entered since the oldest decision that was read; the way back from a try that
+            a lost connection has ended is no roll-back.
+        entered_since: The same since the log was read to its end for the first time: what stood in it then is of
+            tuners before, and no event of now.
         name: What the server is called.
         mode: What the tuner may do; nothing where its log does not tell.
         asked: The decision before which the predictor was last asked; None where it never was.
         lost_requests: Requests that tries have cost before the latest decision; negative where they gained.
         lost_lines: Decisions that a full disk kept out of the log.
+        lost_lines_since: The same since the log was read to its end for the first time.
         unreadable: Lines that are no decision of this version.
         begun: Whether the log was read at all.
         problem: Why the log cannot be read now, as a sentence; nothing where it can.
@@ -49,6 +59,8 @@ class ServerHistory:
     def __init__(self, key: str, folder: Path) -> None:
         self.key = key
         self.begun, self.problem = False, ""
+        self.entered_since: Counter[State] = Counter()
+        self.lost_lines_since = 0
         self._folder = folder
         self._begin()
 
@@ -60,8 +72,10 @@ class ServerHistory:
         self.asked: PageRow | None = None
         self.lost_requests, self.lost_lines, self.unreadable = 0.0, 0, 0
         self._lost_before = 0.0  # by the tuners that have ended
+        self._window_s = 0.0
         self._at_s = 0.0
         self._numbered = 0
+        self._caught_up = False
         self._tail = LogTail(self._folder)
 
     def follow(self) -> None:
@@ -82,6 +96,7 @@ class ServerHistory:
             self.close()
             self._begin()
             self.follow()
+        self._caught_up = self._tail.begun
 
     def close(self) -> None:
         """Lets go of the log."""
@@ -102,6 +117,10 @@ class ServerHistory:
         with suppress(OSError):
             return max(time.time() - (self._folder / NAME).stat().st_mtime, 0.0)
         return None
+
+    def silent_after_s(self) -> float:
+        """Seconds of silence after which the tuner has ended, or is stuck; windows may be long, and grow with knobs."""
+        return min(max(SILENT_S, SILENT_WINDOWS * self._window_s), MOST_SILENT_S)
 
     def after(self, number: int, most: int) -> Sequence[PageRow]:
         """The first decisions after a number."""
@@ -127,8 +146,8 @@ class ServerHistory:
 
     def _take_head(self, values: dict[str, Any]) -> None:
         lost = _finite(values["memory"].get("lost_requests", 0.0))
-        self.name = str(values["server"])[:LONGEST_NAME]
-        self.mode = str(values.get("mode", ""))[:LONGEST_NAME]
+        self.name = _shown(values["server"])
+        self.mode = _shown(values.get("mode", ""))
         if lost == 0.0:  # another tuner begins; a file that is only the next one goes on from what was lost
             self._lost_before = self.lost_requests
         self.lost_requests = self._lost_before + lost
@@ -139,21 +158,37 @@ class ServerHistory:
         _finite(logged.look.unix_s + logged.decision.most_lost)
         began = self.latest is not None and at_s < self._at_s
         row = PageRow.of(self._numbered + 1, logged, self.latest, began=began)
+        if logged.look.reading is not None:  # a server that is gone is looked for more often
+            since_s = 0.0 if began or self.latest is None else at_s - self._at_s
+            self._window_s = max(logged.look.reading.seconds, since_s)
         self._numbered, self._at_s = row.number, at_s
         if logged.look.proposal is not None:
             self.asked = row
-        if row.entered:
-            self.entered[row.state] += 1
         if "lost_requests" in values:
             self.lost_requests = self._lost_before + _finite(values["lost_requests"])
-        self.lost_lines += int(values.get("lost_lines", 0))
+        self._count(row, int(values.get("lost_lines", 0)))
         self.rows.append(row)
+
+    def _count(self, row: PageRow, lost_lines: int) -> None:
+        """Counts what a decision that is not yet among the rows tells; what a tuner before has entered goes on."""
+        goes_on = row.began and self.latest is not None and self.latest.state is row.state
+        entered = row.entered and not row.lost_try and not goes_on
+        self.entered[row.state] += entered
+        self.lost_lines += lost_lines
+        if self._caught_up:
+            self.entered_since[row.state] += entered
+            self.lost_lines_since += lost_lines
 
 
 def named_apart(histories: Sequence[ServerHistory]) -> list[tuple[str, ServerHistory]]:
     """Histories by the names of their servers; where several have one name, the key follows it."""
     names = Counter(each.name for each in histories)
     return [(each.name if names[each.name] == 1 else f"{each.name} ({each.key})", each) for each in histories]
+
+
+def _shown(name: Any) -> str:
+    """A name, cut where it is too long; JSON may escape half a character, which no answer could hold."""
+    return str(name).encode("utf-8", "backslashreplace").decode("utf-8")[:LONGEST_NAME]
 
 
 def _finite(value: Any) -> float:

@@ -82,11 +82,11 @@ class TunerMetrics(Collector):
         return family
 
     def _counters(self) -> Iterator[Metric]:
-        """They count from the oldest decision on that was kept when the page began."""
+        """They count from when this process had read what was in the logs, which Prometheus would take for new."""
         for state, (name, text) in COUNTED.items():
             family = CounterMetricFamily(f"{PREFIX}{name}", f"{text}.", labels=("server",))
             for server, history in self._servers:
-                family.add_metric((server,), float(history.entered[state]))
+                family.add_metric((server,), float(history.entered_since[state]))
             yield family
 
     def _of_logs(self) -> Iterator[Metric]:
@@ -97,7 +97,7 @@ class TunerMetrics(Collector):
         silent = GaugeMetricFamily(f"{PREFIX}seconds_since_decision", "By this host's clock.", labels=named)
         for server, history in self._servers:
             lost.add_metric((server,), history.lost_requests)
-            dropped.add_metric((server,), float(history.lost_lines))
+            dropped.add_metric((server,), float(history.lost_lines_since))
             if history.expected_gain is not None:
                 gain.add_metric((server,), history.expected_gain)
             if (silent_s := history.silent_s()) is not None:

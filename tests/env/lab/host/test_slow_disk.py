@@ -28,10 +28,13 @@ measure()
 
 def test_delays_hold_from_the_next_operation_on(tmp_path: Path) -> None:
     disk = SlowDisk(tmp_path / "control")
+    disk.set(1, 2, 3)
+    environment = {**os.environ, **disk.environment()}
+    assert disk.control.read_bytes() == LAYOUT.pack(0, 0, 0), "every server starts alike"
     disk.set(300_000, 100_000, 200_000)
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM, str(tmp_path / "file")],
-        env={**os.environ, **disk.environment()},
+        env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

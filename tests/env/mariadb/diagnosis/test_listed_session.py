@@ -1,8 +1,9 @@
 """Which tables a statement spells, by what stands before their names or by the session's own database."""
 
 import pytest
+from tests.env.mariadb.diagnosis.conftest import ScriptedSession
 
-from poolpilot.env.mariadb.diagnosis.listed_session import ListedSession
+from poolpilot.env.mariadb.diagnosis.listed_session import ListedSession, read_sessions
 
 
 def spells(text: str | None, table: str = "shop.orders", schema: str = "") -> bool:
@@ -28,6 +29,18 @@ def test_without_one_it_is_that_of_the_session_and_any_where_that_is_not_known()
 @pytest.mark.parametrize("text", [None, "", "SELECT 1 FROM shop.orders_old", "SELECT old$orders FROM shop.t"])
 def test_what_only_looks_alike_is_not_meant(text: str | None) -> None:
     assert not spells(text)
+
+
+def test_threads_that_carry_out_what_others_have_done_are_no_clients() -> None:
+    """Galera's sleep, by the list, at work too: an aborter that was idle for weeks was named for who holds a lock."""
+    assert not ListedSession(3, "system user@", "Sleep", 1e6).of_a_client
+    assert ListedSession(3, "system@web1", "Sleep", 1.0).of_a_client
+
+
+def test_what_runs_in_a_galera_cluster_is_asked_for() -> None:
+    asked = ScriptedSession({"PROCESSLIST": ()})
+    read_sessions(asked, busy=True)
+    assert "COMMAND <> 'Sleep' OR USER = 'system user'" in asked.asked[0]
 
 
 def test_names_that_need_quotes() -> None:

@@ -1,5 +1,6 @@
 """A question in SQL sees the views of a store, changes nothing, and has nothing else in reach."""
 
+import math
 import shutil
 from pathlib import Path
 
@@ -25,6 +26,18 @@ def test_the_views_answer(recorded_store: Path) -> None:
     for view in ("records", "features", "outcomes"):
         ((count,),) = ask(recorded_store, f"SELECT count(*) FROM {view}", 1).rows
         assert count > 0
+
+
+def test_nan_is_missing_in_an_answer(recorded_store: Path, tmp_path: Path) -> None:
+    whole = StagingStore(recorded_store)
+    rows = [dict(row) for row in whole.window_rows()]
+    rows[0]["process_cpu_us"] = math.nan
+    store = StagingStore(tmp_path / "store")
+    store.workloads.append(list(whole.workload_rows().values()), "run")
+    store.windows.append(rows, "run")
+    largest = max(row["process_cpu_us"] for row in rows[1:])
+    query = "SELECT max(process_cpu_us), count(*) - count(process_cpu_us) FROM records"
+    assert ask(store.directory, query, 1).rows == [(largest, 1)]
 
 
 @pytest.mark.parametrize(("most_rows", "fetched", "more"), [(1, 1, True), (4, 4, True), (5, 5, False), (6, 5, False)])

@@ -1,6 +1,8 @@
 """The summary of a store says of every family what was measured, and how well."""
 
+import math
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +12,9 @@ from tests.pipelines.conftest import GRID, SPLITS
 from poolpilot.env.measurement.sweep import AGAIN_ROUND
 from poolpilot.errors import StoreError
 from poolpilot.featurizer.record import OLDER_TIMER, TIMER
+from poolpilot.pipelines.collect.workload_run import core_of
 from poolpilot.pipelines.store.dataset import read_dataset
-from poolpilot.pipelines.store.look.record_summary import StoreSummary
+from poolpilot.pipelines.store.look.record_summary import FamilySummary, StoreSummary
 from poolpilot.pipelines.store.records import StagingStore
 
 
@@ -70,6 +73,27 @@ def test_what_is_not_finished_or_measured_once_is_seen(recorded_store: Path, tmp
     for one in StoreSummary.of(tmp_path).families:
         assert (one.workloads, one.complete, one.coverage) == (3, 0, 0.5)
         assert (one.default_noise, one.error) == (None, None)
+
+
+def test_window_without_a_j_tells_nothing_of_noise(recorded_store: Path, tmp_path: Path) -> None:
+    """Before, NaN was a number to DuckDB, which refuses to tell how far it is from others."""
+    whole = StagingStore(recorded_store)
+    (definition,) = [row for name, row in whole.workload_rows().items() if name == "small-1"]
+    rows = [dict(row) for row in whole.window_rows(["small-1"]) if row["kind"] == "sweep"]
+    core, _ = Counter(core_of(row) for row in rows if row["round"] != AGAIN_ROUND).most_common(1)[0]
+    place = next(number for number, row in enumerate(rows) if core_of(row) == core)
+    stores = {"without": rows[:place] + rows[place + 1 :], "nan": [dict(row) for row in rows]}
+    stores["nan"][place]["objective"] = math.nan
+    found: dict[str, FamilySummary] = {}
+    for name, windows in stores.items():
+        store = StagingStore(tmp_path / name)
+        store.workloads.append([definition], "run")
+        store.windows.append(windows, "run")
+        (found[name],) = StoreSummary.of(store.directory).families
+    assert found["nan"].coverage == found["without"].coverage == 1.0
+    assert found["nan"].error is not None
+    assert found["nan"].error == pytest.approx(found["without"].error)
+    assert found["nan"].default_noise == pytest.approx(found["without"].default_noise)
 
 
 def test_damaged_segments_are_counted_and_left_where_they_are(recorded_store: Path, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.tuning.loop import TuningStep
 from poolpilot.env.tuning.target import Target
+from poolpilot.errors import ServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Prediction, ProbingPredictor
@@ -103,7 +104,7 @@ def test_climb_cut_short_within_its_trials_ends_on_the_best_of_them(sizes: tuple
     assert run.climber is None
     assert [window.pool_tuple.pool_size for window in run.tried] == [4, *sizes[:2]]
     assert run.steps[-1].pool_tuple.pool_size == sizes[1]  # the last one measured, and a worse one
-    ended_on, written = run.ended_on, run.as_dict()
+    ended_on, written = run.left, run.as_dict()
     assert ended_on is not None
     assert ended_on.pool_size == best
     assert ended_on == run.target.server.tuple_in_force()
@@ -136,8 +137,42 @@ def test_pool_that_trials_have_left_poorer_is_reported_as_it_is_by_now(
     run = run_on_curve(tellable(pool_tuple=SUMMIT), horizon_s=20.0, curve=CollapsingServer(RISE_THEN_FALL))
     run.run()
     before, after = run.outcome()
-    assert run.ended_on == CurveServer(RISE_THEN_FALL).tuple_in_force()
+    assert run.left == CurveServer(RISE_THEN_FALL).tuple_in_force()
     assert after["goodput_per_s"] < 0.05 * before["goodput_per_s"]
+
+
+def test_climb_that_an_error_ends_tells_what_was_measured_and_names_nothing_to_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What was in force then is a probe, and better than the first by chance."""
+    run = run_on_curve()
+
+    def lose() -> None:
+        raise ServerError("it is gone")
+
+    at_step(run, 20, lose, monkeypatch)
+    with pytest.raises(ServerError):
+        run.run()
+    out, logged = Console(file=io.StringIO(), width=200), LoggedRun()
+    report(run, out, None, logged)
+    assert isinstance(out.file, io.StringIO)
+    assert "ended on" not in out.file.getvalue()
+    assert "SET GLOBAL" not in out.file.getvalue()
+    assert logged.result is not None
+    assert (logged.result["interrupted"], logged.result["finished"], logged.result["ended_on"]) == (False, False, None)
+    assert len(logged.result["steps"]) == 20
+
+
+def test_a_file_is_written_before_a_terminal_that_is_gone(tmp_path: Path) -> None:
+    class Gone(io.StringIO):
+        def write(self, _: str) -> int:
+            raise OSError(5, "Input/output error")
+
+    run = run_on_curve(horizon_s=2.0)
+    run.run()
+    with pytest.raises(OSError, match="Input/output"):
+        report(run, Console(file=Gone()), tmp_path / "climb.json", LoggedRun())
+    assert (tmp_path / "climb.json").stat().st_size > 0
 
 
 def test_predictor_that_abstains_leaves_the_climb_cold(tellable: Callable[..., ProbingPredictor]) -> None:

@@ -1,15 +1,19 @@
 """`poolpilot calibrate` as a user meets it: what cannot be written is refused first, what was fitted is not lost."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from poolpilot.errors import ServerError
 from poolpilot.native_pool.simulation import CALIBRATED, Machine
+from poolpilot.pipelines import logged_run as logged_run_module
 from poolpilot.pipelines.calibrate import calibrate as calibration_module
 from poolpilot.pipelines.calibrate.machine_file import read_machine
+from poolpilot.pipelines.logged_run import LoggedRun
 from poolpilot.serve.commands.presentation.exit_codes import INTERRUPTED
 
 Invoke = Callable[..., Any]
@@ -40,3 +44,14 @@ def test_machine_is_written_whatever_becomes_of_its_evaluation(
     assert result.code == code
     assert f"the machine is in {tmp_path / 'machine.json'}" in result.out
     assert read_machine(tmp_path / "machine.json") == FITTED
+
+
+def test_one_that_was_interrupted_is_logged_as_killed(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logged = LoggedRun()
+    stopped = SimpleNamespace(stopped=True, as_dict=dict, table=lambda: "as far as it came")
+    monkeypatch.setattr(calibration_module, "calibrate", lambda *_: stopped)
+    monkeypatch.setattr(logged_run_module, "logged_run", lambda *_: nullcontext(logged))
+    assert invoke("calibrate", "--output", tmp_path / "machine.json").code == INTERRUPTED
+    assert logged.ending == "KILLED"

@@ -227,6 +227,17 @@ def test_building_imports_nothing_heavy() -> None:
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
+def test_a_command_imports_no_other() -> None:
+    script = (
+        "import sys; from poolpilot.serve.commands.main import main; sys.argv[1:] = ['restore', '--help']\n"
+        "try: main()\n"
+        "except SystemExit: print(sorted(one for one in sys.modules if one.endswith('_command')))"
+    )
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    ours = ["poolpilot.serve.commands.act.restore_command", "poolpilot.serve.commands.options.settings_command"]
+    assert said.splitlines()[-1] == str(ours)
+
+
 def test_a_table_is_written_as_json(tmp_path: Path) -> None:
     write_json(tmp_path / "table.json", {"a": [1, None]})
     assert json.loads((tmp_path / "table.json").read_text()) == {"a": [1, None]}

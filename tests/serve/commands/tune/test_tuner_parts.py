@@ -2,8 +2,11 @@
 
 from poolpilot.env.lab.instance import Lab
 from poolpilot.env.mariadb.dsn import Dsn
+from poolpilot.env.mariadb.variables import MAX_THREADS
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.servers.mariadb import MariadbServer
+from poolpilot.env.servers.watch_settings import WatchSettings
+from poolpilot.serve.commands.tune.introduction import too_few_threads
 from poolpilot.serve.commands.tune.tuner_parts import blind_spots
 
 
@@ -17,3 +20,17 @@ def test_what_a_tuner_cannot_wait_for_is_told_with_the_grant_that_shows_it(lab: 
         assert blind_spots(server) == ()
     with CurveServer([(1, 100), (16, 1200)]) as server_of_ours:
         assert blind_spots(server_of_ours) == ()
+
+
+def test_a_server_without_threads_for_a_step_up_is_named_as_such(lab: Lab) -> None:
+    """Before, it was never tuned, and nothing told why."""
+    account = Dsn(defaults_file=lab.defaults_file).account()
+    with MariadbServer(account) as server:
+        assert too_few_threads(server, server.tuple_in_force()) == []
+        most = int(server.variables[MAX_THREADS].value)
+    with MariadbServer(account, watch=WatchSettings(spare_threads=most - 2)) as server:
+        (told,) = too_few_threads(server, server.tuple_in_force())
+    assert told.startswith(f"thread_pool_max_threads leaves 2 threads beside {most - 2} in reserve, and (")
+    assert told.endswith("no step up can be tried; raise it in my.cnf.")
+    with CurveServer([(1, 100), (16, 1200)]) as server_of_ours:
+        assert too_few_threads(server_of_ours, server_of_ours.tuple_in_force()) == []

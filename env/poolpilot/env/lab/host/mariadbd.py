@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
 
+from poolpilot.env.durability.durable_writes import write_durably
 from poolpilot.env.lab.host.accounts import Accounts
 from poolpilot.env.lab.host.folder import LabFolder
 from poolpilot.env.lab.host.os_account import ROOT_ID, OsAccount
@@ -82,7 +83,7 @@ class Running:
 
     def write(self, path: Path) -> None:
         """Keeps it in a file."""
-        path.write_text(json.dumps(asdict(self)))
+        write_durably(path, json.dumps(asdict(self)).encode())
 
     @property
     def alive(self) -> bool:

@@ -23,7 +23,10 @@ SCHEMA = r"(?:(?:`(?P<quoted>[^`]+)`|(?P<plain>[\w$]+))\s*\.\s*)?"
 """What may stand before the name of a table."""
 
 GRANT_ON_ALL = re.compile(r"GRANT (?P<privileges>.+?) ON \*\.\* TO ")
-BUSY_QUERY = f"{SESSIONS_QUERY} AND COMMAND <> 'Sleep' AND INFO IS NOT NULL"
+REPLICATES = "system user"
+"""The user of threads that carry out what other servers have done; those of Galera sleep, by the list, at work too."""
+
+BUSY_QUERY = f"{SESSIONS_QUERY} AND (COMMAND <> 'Sleep' OR USER = '{REPLICATES}') AND INFO IS NOT NULL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ class ListedSession:
     @property
     def of_a_client(self) -> bool:
         """Whether a client holds it, and not the server itself."""
-        return self.command not in OF_THE_SERVER
+        return self.command not in OF_THE_SERVER and self.account.rpartition("@")[0] != REPLICATES
 
     @property
     def waits_for_metadata(self) -> bool:

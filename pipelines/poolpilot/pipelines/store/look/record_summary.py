@@ -30,13 +30,13 @@ WORKLOADS_SQL = "SELECT DISTINCT workload_id, family, split, limits, ladder FROM
 WINDOWS_SQL = "SELECT workload_id, count(*) AS windows FROM records GROUP BY workload_id"
 SWEPT_SQL = f"""
 SELECT workload_id, pool_size, oversubscribe, timer_interval_ms, bool_or(round = {AGAIN_ROUND}) AS again,
-       count(*) FILTER (WHERE round <> {AGAIN_ROUND}) AS windows,
+       count(objective) FILTER (WHERE round <> {AGAIN_ROUND}) AS windows,
        stddev_samp(objective) FILTER (WHERE round <> {AGAIN_ROUND}) AS spread,
-       count(*) - 1 AS freedom, var_samp(objective) AS variance
+       greatest(count(objective) - 1, 0) AS freedom, var_samp(objective) AS variance
 FROM records WHERE kind = 'sweep' GROUP BY ALL
 """
 """One row for each configuration of each sweep. Windows that measure the best one afresh are not learned from, but
-count for how far windows of one configuration differ."""
+count for how far windows of one configuration differ; those without a J count for neither."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,21 +80,49 @@ def sweep(settings: SweepSettings, json_path: Path | None) -> None:
             console.print(dry_run(would, settings.racing), soft_wrap=True)
             return
         with restoring(target.way_back, "sweep", console) as first:
-            tuples = grid_tuples(target.server, first)
-            rng = np.random.default_rng(settings.seed)
-            with _shown(console, len(tuples)) as measured:
-                results = race(
-                    target.server, tuples, target.objective, settings.racing, rng, on_measured=measured.append
-                )
-    swept = built(target, results)
-    console.print(result_table(swept, first))
-    lines = SettingLines.between(first, better_tuple(swept, first))
-    lines.print(console)
-    write_json(json_path, {**as_dict(swept, first), **lines.as_dict()})
+            measured: list[Measured] = []
+            finished = False
+            try:
+                raced(target, first, settings, console, measured)
+                finished = True
+            finally:
+                if any(one.core == first.core for one in measured):
+                    report(built(target, measured, first), first, console, json_path, finished=finished)
 
 
-def built(target: Target, results: Sequence[Measured]) -> WorkloadSweep:
-    """The sweep of a server's own workload."""
+def raced(
+    target: Target, first: PoolTuple, settings: SweepSettings, console: Console, measured: list[Measured]
+) -> None:
+    """Races the grid; every window is put to the others as it comes, so that an end before its time loses none."""
+    tuples, rng = grid_tuples(target.server, first), np.random.default_rng(settings.seed)
+    with _shown(console, len(tuples), measured) as shown:
+        race(
+            target.server,
+            tuples,
+            target.objective,
+            settings.racing,
+            rng,
+            on_measured=shown.append,
+            reference=first,
+        )
+
+
+def report(swept: WorkloadSweep, first: PoolTuple, console: Console, json_path: Path | None, *, finished: bool) -> None:
+    """Writes and prints what was measured; what sets the best one only where the sweep came to its end.
+
+    Raises:
+        SettingError: The file cannot be written.
+    """
+    lines = SettingLines.between(first, better_tuple(swept, first)) if finished else SettingLines()
+    try:
+        write_json(json_path, {**as_dict(swept, first), "finished": finished, **lines.as_dict()})
+    finally:
+        console.print(result_table(swept, first))
+        lines.print(console)
+
+
+def built(target: Target, results: Sequence[Measured], first: PoolTuple) -> WorkloadSweep:
+    """The sweep of a server's own workload; floors are shares of what the first tuple had."""
     return WorkloadSweep.build(
         [(one.round, one.window) for one in results],
         workload_id=target.name,
@@ -102,6 +130,7 @@ def built(target: Target, results: Sequence[Measured]) -> WorkloadSweep:
         split="train",
         limits=target.server.knobs,
         objective=target.objective,
+        reference=first,
     )
 
 
@@ -153,21 +182,21 @@ def _mean_time(windows: Sequence[Any]) -> float | None:
     return float(np.mean(times)) if times else None
 
 
-class _Shown(list[Measured]):
-    """The windows so far; each new one redraws the table of the latest."""
+class _Shown:
+    """Takes windows; each new one redraws the table of the latest."""
 
-    def __init__(self, live: Live, tuples: int) -> None:
-        super().__init__()
+    def __init__(self, live: Live, tuples: int, measured: list[Measured]) -> None:
         self._live = live
         self._tuples = tuples
+        self._measured = measured
 
     def append(self, one: Measured) -> None:
-        super().append(one)
+        self._measured.append(one)
         table = Table(
             *("configuration", "round", "statements/s", "ms in system"),
-            title=f"{len(self)} windows, {self._tuples} configurations",
+            title=f"{len(self._measured)} windows, {self._tuples} configurations",
         )
-        for each in self[-SHOWN:]:
+        for each in self._measured[-SHOWN:]:
             time_s = each.window.time_in_system_s
             shown = "-" if time_s is None else f"{1e3 * time_s:.2f}"
             table.add_row(str(each.window.pool_tuple), str(each.round), f"{each.window.throughput_per_s:.0f}", shown)
@@ -175,6 +204,6 @@ class _Shown(list[Measured]):
 
 
 @contextmanager
-def _shown(console: Console, tuples: int) -> Iterator[_Shown]:
+def _shown(console: Console, tuples: int, measured: list[Measured]) -> Iterator[_Shown]:
     with Live(console=console, auto_refresh=False, transient=True) as live:
-        yield _Shown(live, tuples)
+        yield _Shown(live, tuples, measured)

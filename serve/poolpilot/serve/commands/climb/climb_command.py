@@ -68,11 +68,22 @@ def climb(settings: ClimbRunSettings, json_path: Path | None) -> None:
 
 
 def report(run: ClimbRun, console: Console, json_path: Path | None, logged: LoggedRun) -> None:
-    """Prints and writes what was measured, and keeps it to be logged.
+    """Writes and prints what was measured, and keeps it to be logged.
 
     Raises:
         SettingError: The file cannot be written.
     """
+    lines = _lines(run)
+    logged.result = {**run.as_dict(), **lines.as_dict()}
+    logged.numbers = {row["when"]: row for row in run.outcome()}
+    try:
+        write_json(json_path, logged.result)  # first: a terminal that is gone ends a command where it prints
+    finally:
+        _print(run, console)
+        lines.print(console)
+
+
+def _print(run: ClimbRun, console: Console) -> None:
     if run.predictions and run.predictions[-1].abstained:
         console.print(prediction_table(run.predictions[-1]))
     elif run.predictions:
@@ -82,13 +93,8 @@ def report(run: ClimbRun, console: Console, json_path: Path | None, logged: Logg
         if (forbidden := forbidden_by_floors(run.tried, run.objective)) is not None:
             console.print(f"{forbidden}.", soft_wrap=True)
     console.print(outcome_table("Climb", run.outcome(), run.target.goodput))
-    if run.ended_on is not None:
-        console.print(f"The climb ended on {run.ended_on}.")
-    lines = _lines(run)
-    lines.print(console)
-    logged.result = {**run.as_dict(), **lines.as_dict()}
-    logged.numbers = {row["when"]: row for row in run.outcome()}
-    write_json(json_path, logged.result)
+    if run.left is not None:
+        console.print(f"The climb ended on {run.left}.")
 
 
 def trials_table(run: ClimbRun) -> Table:
@@ -109,8 +115,8 @@ def said_of_all(predictions: Sequence[Prediction]) -> list[str]:
 
 def _lines(run: ClimbRun) -> SettingLines:
     """What sets the tuple that a climb has ended on and keeps it, where that was better than the first."""
-    rows, reached = run.outcome(), run.ended_on
-    if run.before is None or reached is None or run.interrupted or len(rows) < 2:
+    rows, reached = run.outcome(), run.left
+    if run.before is None or reached is None or not run.finished or len(rows) < 2:
         return SettingLines()
     if rows[1]["goodput_per_s"] <= rows[0]["goodput_per_s"]:
         return SettingLines()

@@ -6,6 +6,7 @@ from enum import StrEnum
 from poolpilot.env.climbing.knob_climb import SIZE_ALONE, climb_limits
 from poolpilot.env.knobs import CORE_KNOBS
 from poolpilot.env.server import Tunable
+from poolpilot.env.servers.mariadb import knobs_to_try
 from poolpilot.errors import SettingError
 
 
@@ -46,7 +47,7 @@ def ranges_text(knobs: tuple[str, ...], server: Tunable) -> str:
     Raises:
         SettingError: A knob cannot be climbed on this server, or not from the value in force.
     """
-    limits = climb_limits(knobs, server.knobs, server.tuple_in_force(), {})
+    limits = climb_limits(knobs, knobs_to_try(server), server.tuple_in_force(), {})
     return ", ".join(f"{name} {low}..{high}" for name, (low, high) in zip(knobs, limits, strict=True))
 
 

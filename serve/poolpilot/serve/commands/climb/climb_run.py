@@ -34,7 +34,7 @@ class ClimbRun(TuningRun):
 
     Attributes:
         settings: What was asked for; its file is looked at after each window.
-        left: The tuple that it has left in force; None until then, and where the user ended it.
+        left: The tuple that it has left in force; None until then, and where something else ended it.
     """
 
     settings: ClimbRunSettings
@@ -65,11 +65,6 @@ class ClimbRun(TuningRun):
         """The windows of what a warm start has tried, the first tuple's first."""
         return self.controller.tried if isinstance(self.controller, WarmStart) else []
 
-    @property
-    def ended_on(self) -> PoolTuple | None:
-        """The tuple that it has ended on: the best one tried, where its time was over before a climb could begin."""
-        return self.left or (self.steps[-1].pool_tuple if self.steps else None)
-
     def outcome(self) -> list[Row]:
         """Before and after, which is what it has ended on: the latest windows of that, or the trial of it."""
         rows, tried = super().outcome(), self._tried_and_left()
@@ -81,10 +76,10 @@ class ClimbRun(TuningRun):
 
     def as_dict(self) -> dict[str, Any]:
         """Everything measured and decided so far, fit for JSON."""
-        climber, ended_on = self.climber, self.ended_on
+        climber, left = self.climber, self.left
         return {
             **super().as_dict(),
-            "ended_on": None if ended_on is None else ended_on.as_dict(),
+            "ended_on": None if left is None else left.as_dict(),
             "knobs": self.settings.knobs,
             "settings": (climber.settings if climber else self.settings.native()).as_dict(),
             "predictions": [prediction.as_dict() for prediction in self.predictions],
@@ -111,6 +106,7 @@ class ClimbRun(TuningRun):
             wanted, server = self.controller.recommend(), self.target.server
             if wanted is not None and wanted != server.tuple_in_force():
                 server.apply(wanted)
+            self.left = server.tuple_in_force()
 
     def _conclude(self) -> None:
         self.left = self.target.server.tuple_in_force()

@@ -23,7 +23,6 @@ from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.exit_codes import REFUSED
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 
-HELP = "Look at the settings of a tuner before it starts."
 CHECK_HELP = (
     "Explain every setting of `poolpilot tune`, and try the account: what it sees and may set, what brings a "
     "configuration back when the tuner dies, and threads and memory at worst; then its models, the way to a service "

@@ -48,7 +48,9 @@ def run(settings: "CalibrateSettings", json_path: Path | None) -> None:
 
     with logged_run("calibrate", settings, settings.tracking) as logged:
         calibration = calibrate(settings, console, keep)
-        logged.result, logged.stopped = calibration.as_dict(), calibration.stopped
+        logged.result = calibration.as_dict()
+        if calibration.stopped:
+            logged.ending = "KILLED"
         console.print(calibration.table())
         write_json(json_path, logged.result)
     if calibration.stopped:

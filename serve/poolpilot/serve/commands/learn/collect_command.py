@@ -45,7 +45,8 @@ def run(settings: "CollectSettings", json_path: Path | None) -> None:
         else:
             report = collect(settings)
         logged.result = {**asdict(report), "store": str(report.store)}
-        logged.stopped = report.stopped == "interrupted"  # a time budget that is spent was planned
+        if report.stopped == "interrupted":  # a time budget that is spent was planned
+            logged.ending = "KILLED"
         if report.complete and settings.server != "simulated":
             write_data_card(settings.store, versions() if settings.server == "mariadb" else {})
         terminal().print(report.table())

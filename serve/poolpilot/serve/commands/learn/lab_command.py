@@ -1,6 +1,6 @@
 """`poolpilot lab`: a private MariaDB to try things on, and named loads for it."""
 
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 
 import typer
@@ -9,17 +9,16 @@ from pydantic_settings import SettingsConfigDict
 from rich.table import Table
 
 from poolpilot.env.lab import datasets
+from poolpilot.env.lab.host.lab_lock import locked_lab
 from poolpilot.env.lab.host.os_account import ROOT, UNPRIVILEGED
 from poolpilot.env.lab.instance import Lab, LabSettings
 from poolpilot.env.lab.sysbench_families import FAMILIES, draw_workload
 from poolpilot.env.output import terminal, write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.errors import SettingError
-from poolpilot.serve.commands.learn import lab_load
 from poolpilot.serve.commands.options.mariadb_options import LabOptions
-from poolpilot.serve.commands.options.settings_command import add_settings_command, as_command
+from poolpilot.serve.commands.options.settings_command import as_command
 
-HELP = "A private MariaDB in a folder, with data sets and named loads."
 UP_HELP = "Install, start and fill a private MariaDB; where one runs already it is kept. It listens on loopback alone."
 DISK_HELP = "Change the latency of the slow disk under a test server, while it runs."
 DOWN_HELP = "Stop the MariaDB of a test server; the data stay unless they are to be removed."
@@ -72,14 +71,24 @@ class WorkloadsSettings(ProgramSettings):
     """`poolpilot lab workloads` has none."""
 
 
-def add_to(app: typer.Typer) -> None:
-    """Adds the commands."""
-    add_settings_command(app, "up", UP_HELP, partial(as_command, UpSettings, up, UP_HELP, writes=False))
-    add_settings_command(app, "load", lab_load.HELP, lab_load.build)
-    add_settings_command(app, "disk", DISK_HELP, partial(as_command, DiskSettings, disk, DISK_HELP, writes=False))
-    add_settings_command(app, "down", DOWN_HELP, partial(as_command, DownSettings, down, DOWN_HELP, writes=False))
-    listing = partial(as_command, WorkloadsSettings, workloads, WORKLOADS_HELP)
-    add_settings_command(app, "workloads", WORKLOADS_HELP, listing)
+def build_up() -> Callable[..., None]:
+    """The command `poolpilot lab up`."""
+    return as_command(UpSettings, up, UP_HELP, writes=False)
+
+
+def build_disk() -> Callable[..., None]:
+    """The command `poolpilot lab disk`."""
+    return as_command(DiskSettings, disk, DISK_HELP, writes=False)
+
+
+def build_down() -> Callable[..., None]:
+    """The command `poolpilot lab down`."""
+    return as_command(DownSettings, down, DOWN_HELP, writes=False)
+
+
+def build_workloads() -> Callable[..., None]:
+    """The command `poolpilot lab workloads`."""
+    return as_command(WorkloadsSettings, workloads, WORKLOADS_HELP)
 
 
 def up(settings: UpSettings, _: Path | None = None) -> None:
@@ -99,7 +108,8 @@ def up(settings: UpSettings, _: Path | None = None) -> None:
             extra_port=settings.extra_port,
         ),
     )
-    running = lab.up(kept=True)
+    with locked_lab(lab.places):  # a program that measures on it would measure what is done here
+        running = lab.up(kept=True)
     console = terminal()
     console.print(
         f"MariaDB runs in {lab.folder} (process {running.pid}, port {running.port}, extra port {running.extra_port}): "
@@ -131,7 +141,8 @@ def disk(settings: DiskSettings, _: Path | None = None) -> None:
 def down(settings: DownSettings, _: Path | None = None) -> None:
     """Stops a test server."""
     lab = Lab.of(settings.folder)
-    stopped = lab.down()
+    with locked_lab(lab.places):
+        stopped = lab.down()
     if settings.remove:
         lab.remove()
     kept = "its data are removed" if settings.remove else "its data stay"

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from poolpilot.pipelines.store.record_check import RecordCheck
     from poolpilot.pipelines.store.store_contents import StoreContents
 
-HELP = "Look at stored records."
 CHECK_HELP = (
     "Find what makes records unfit to learn from, and change nothing: damaged segments, contradicting schemas, "
     "duplicates, sweeps without a default, compositions or families that are both learned from and evaluated on, the "

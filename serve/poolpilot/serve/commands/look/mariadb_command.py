@@ -20,7 +20,6 @@ from poolpilot.serve.commands.look.visibility import visibility_rows, visibility
 from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOptions, ProcedureName
 from poolpilot.serve.commands.options.settings_command import as_command
 
-HELP = "Look at a MariaDB server's pool, and print the grants for a tuner."
 GRANTS_HELP = (
     "Print the SQL that lets an account look, and set by a procedure that checks ranges. It is printed, never run."
 )

@@ -1,12 +1,15 @@
 """Commands made of a settings model: one flag for every field.
 
-A model may need torch, Ray and others, so a command is built when it is called: the help of `poolpilot` stays quick,
-and a base installation can show it.
+A module of a command is imported when the command is called or its help is shown, so that no command waits for all
+others. A model may need torch, Ray and others, so a command is built when it is called: a base installation can show
+the help of `poolpilot`.
 """
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -20,6 +23,9 @@ from poolpilot.env.program_settings import ProgramSettings
 
 Settings = TypeVar("Settings", bound=ProgramSettings)
 
+COMMANDS = "poolpilot.serve.commands"
+"""The package of the commands."""
+
 OFF = "no__"
 """Begins the name of the parameter that switches a field off."""
 
@@ -27,26 +33,49 @@ METAVARS: Mapping[Any, str] = {bool: "", int: "N", float: "X", str: "TEXT", Path
 """What the values of an option are called in the help, by their kind."""
 
 
-def add_settings_command(
-    app: typer.Typer, name: str, description: str, build: Callable[[], Callable[..., None]], panel: str = ""
-) -> None:
-    """Adds a command that is built when it is called.
+@dataclass(frozen=True)
+class CommandPlace:
+    """Where a command is.
+
+    Args:
+        module: Its module, below the commands.
+        build: The name of what makes its function there, as `as_command` does.
+        description: The name of its help text in the list of commands.
+    """
+
+    module: str
+    build: str = "build"
+    description: str = "HELP"
+
+    def function(self) -> Callable[..., None]:
+        """Makes its function."""
+        made: Callable[..., None] = self._named(self.build)()
+        return made
+
+    def help(self) -> str:
+        """Its help text."""
+        return inspect.cleandoc(self._named(self.description))
+
+    def _named(self, name: str) -> Any:
+        return getattr(import_module(f"{COMMANDS}.{self.module}"), name)
+
+
+def add_settings_command(app: typer.Typer, name: str, place: CommandPlace, panel: str = "") -> None:
+    """Adds a command that is imported and built when it is called.
 
     Args:
         app: Where to.
         name: Its name.
-        description: Help text in the list of commands.
-        build: Makes its function, as `as_command` does.
+        place: Where it is.
         panel: Group of the help it stands in.
     """
     app.command(
         name,
         cls=BuiltCommand,
-        help=description,
         rich_help_panel=panel or None,
         add_help_option=False,
         context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-    )(_when_called(build))
+    )(_when_called(place))
 
 
 def as_command(
@@ -92,12 +121,20 @@ def as_command(
 
 
 class BuiltCommand(TyperCommand):
-    """A command whose options are known once it is built."""
+    """A command whose help and options are known once its module is imported."""
+
+    @property
+    def help(self) -> str:
+        """Its help text in the list of commands."""
+        return self._place.help()
+
+    @help.setter
+    def help(self, help_text: str | None) -> None:
+        """Typer sets what it has found at the function; what counts is in the command's module."""
 
     def whole(self) -> Any:
         """The command with its options."""
-        assert self.callback is not None
-        return typer.main.get_command(_app_of(self.callback.__dict__["build"]))
+        return typer.main.get_command(_app_of(self._place))
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Completes the options; none where the extra that they need is missing."""
@@ -107,18 +144,24 @@ class BuiltCommand(TyperCommand):
             return []
         return completions
 
+    @property
+    def _place(self) -> CommandPlace:
+        assert self.callback is not None
+        place: CommandPlace = self.callback.__dict__["place"]
+        return place
 
-def _when_called(build: Callable[[], Callable[..., None]]) -> Callable[[typer.Context], None]:
+
+def _when_called(place: CommandPlace) -> Callable[[typer.Context], None]:
     def command(context: typer.Context) -> None:
-        _app_of(build)(args=context.args, prog_name=context.command_path)
+        _app_of(place)(args=context.args, prog_name=context.command_path)
 
-    command.__dict__["build"] = build  # typer keeps it when it wraps the function
+    command.__dict__["place"] = place  # typer keeps it when it wraps the function
     return command
 
 
-def _app_of(build: Callable[[], Callable[..., None]]) -> typer.Typer:
+def _app_of(place: CommandPlace) -> typer.Typer:
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    app.command()(build())
+    app.command()(place.function())
     return app
 
 

@@ -10,6 +10,7 @@ from poolpilot.agent.search.search_controller import SearchController
 from poolpilot.agent.search.search_space import SearchSpace
 from poolpilot.agent.search.stored_workload import StoredWorkload, stored_workloads
 from poolpilot.env.measurement.sweep import WorkloadSweep
+from poolpilot.env.servers.mariadb import knobs_to_try
 from poolpilot.env.tuning.target import Target
 from poolpilot.serve.commands.search.knob_option import KnobOption, range_of, space_of
 from poolpilot.serve.commands.search.search_settings import SearchRunSettings
@@ -78,7 +79,7 @@ def plan_of(settings: SearchRunSettings, target: Target) -> SearchPlan:
     """
     server = target.server
     options = [KnobOption.parse(text) for text in settings.knob]
-    knobs, in_force = server.knobs, server.tuple_in_force()
+    knobs, in_force = knobs_to_try(server), server.tuple_in_force()
     space = space_of(options, knobs, in_force)
     held = space.held
     if settings.stored is None:

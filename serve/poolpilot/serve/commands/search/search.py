@@ -15,6 +15,7 @@ from poolpilot.serve.commands.search.plan import SearchPlan, plan_of
 from poolpilot.serve.commands.search.search_outcome import (
     as_dict,
     measured_ranking,
+    outcome_rows,
     ranking_table,
     search_table,
     verdict,
@@ -89,25 +90,26 @@ def _plan(settings: SearchRunSettings, target: Target, console: Console) -> Sear
 
 
 def report(run: SearchRun, console: Console, json_path: Path | None, logged: LoggedRun) -> None:
-    """Prints and writes what was measured, and keeps it to be logged.
+    """Writes and prints what was measured, and keeps it to be logged.
 
     Raises:
         SettingError: The file cannot be written.
     """
-    console.print(search_table(run))
-    ranking = measured_ranking(run)
-    if ranking:
-        console.print(ranking_table(run, ranking))
-    console.print(verdict(run), soft_wrap=True)
-    lines = _lines(run)
-    lines.print(console)
+    ranking, lines = measured_ranking(run), _lines(run)
     logged.result = {**as_dict(run, ranking), **lines.as_dict()}
-    logged.numbers = {row["when"]: row for row in run.outcome()}
-    write_json(json_path, logged.result)
+    logged.numbers = {row["when"]: row for row in outcome_rows(run)}
+    try:
+        write_json(json_path, logged.result)  # first: a terminal that is gone ends a command where it prints
+    finally:
+        console.print(search_table(run))
+        if ranking:
+            console.print(ranking_table(run, ranking))
+        console.print(verdict(run), soft_wrap=True)
+        lines.print(console)
 
 
 def _lines(run: SearchRun) -> SettingLines:
     """What sets the best tuple and keeps it, where it was measured again and is better than the first."""
-    if run.before is None or run.best is None or not run.gain:
+    if run.before is None or run.best is None or not run.gain or not run.finished:
         return SettingLines()
     return lines_to_keep(run.target, run.before.window.pool_tuple, run.best, kept=run.plan.settings.keep)

@@ -104,6 +104,7 @@ def as_dict(run: SearchRun, ranking: Sequence["RankedKnob"]) -> dict[str, Any]:
         REQUEST: outcome_body(before, again, run.target.server.knobs, run.target.objective),
         **run.target.origin,
         "interrupted": run.interrupted,
+        "finished": run.finished,
         "settings": settings.model_dump(mode="json"),
         "knobs": range_of(run.plan.space),
         "not_varied": dict(run.plan.left_out),

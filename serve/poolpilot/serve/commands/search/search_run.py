@@ -48,6 +48,27 @@ class SearchRun(TuningRun):
             return 0.0
         return None if self.again is None else self._value(self.again) - self._value(self.before)
 
+    def run(self) -> None:
+        """See `TuningRun.run`; what is to be kept is the best known, wherever it is interrupted, not what was tried."""
+        super().run()
+        if self.interrupted and self.plan.settings.keep and self.before is not None:
+            server, wanted = self.target.server, self._surely_best(self.before)
+            if wanted != server.tuple_in_force():
+                server.apply(wanted)
+
+    def _surely_best(self, before: Measured) -> PoolTuple:
+        """What was measured again as the better one, or keeps the floors and looks better; else the first tuple."""
+        if self.found is not None and self.best is not None:
+            return self.best
+        seen = self.controller.observations.best
+        better = seen is not None and seen.feasible and seen.mean > self._value(before)
+        return seen.pool_tuple if seen is not None and better else before.window.pool_tuple
+
+    def _follow_first(self) -> None:
+        """Floors are shares of what a long window has shown; the first of the search may hold no long statement."""
+        assert self.before is not None
+        self.controller.observations.refer_to(self.before.window)
+
     def _conclude(self) -> None:
         """Measures again what is expected to be best and what was measured best: of many noisy values the best lies."""
         assert self.before is not None

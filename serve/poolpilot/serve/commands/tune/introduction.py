@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+from poolpilot.env.mariadb.variables import MAX_THREADS
+from poolpilot.env.server import AnyServer
+from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.target import Target
+from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.commands.tune.tuner_parts import APPROVAL_FILE, KILL_FILE
 from poolpilot.serve.tuner.machine.decision import Mode
@@ -16,7 +20,8 @@ def introduction(settings: TuneSettings, target: Target, rules: Rules, folder: P
     if rules.mode is Mode.APPLY:
         (least, most), *_ = rules.envelope.ranges
         worst = in_force.with_core((most, rules.envelope.ranges[1][1], 1)).active_threads
-        limit = worst if rules.envelope.most_threads is None else min(worst, rules.envelope.most_threads)
+        limit = worst if rules.envelope.most_threads is None else max(min(worst, rules.envelope.most_threads), 0)
+        lines += too_few_threads(target.server, in_force)
         lines.append(
             f"It may set sizes {least}..{most}, by a factor of {rules.guard.factor:g} at a time, with {limit} threads "
             f"at work at worst{_stacks(rules, limit)}; who waits has one beside these. "
@@ -29,6 +34,19 @@ def introduction(settings: TuneSettings, target: Target, rules: Rules, folder: P
             f"A step waits until {folder / APPROVAL_FILE} holds it, such as (4, 3, 250); one try uses that up."
         )
     return "\n".join(lines)
+
+
+def too_few_threads(server: AnyServer, in_force: PoolTuple) -> list[str]:
+    """That there are no threads for a step up, as a line, where a MariaDB server has none to spare."""
+    if not isinstance(server, MariadbServer):
+        return []
+    left = int(server.variables[MAX_THREADS].value) - server.watch.spare_threads
+    if left >= in_force.active_threads:
+        return []
+    return [
+        f"thread_pool_max_threads leaves {max(left, 0)} threads beside {server.watch.spare_threads} in reserve, and "
+        f"{in_force} may ask for {in_force.active_threads}: no step up can be tried; raise it in my.cnf."
+    ]
 
 
 def _stacks(rules: Rules, threads: int) -> str:

@@ -9,12 +9,11 @@ from rich.console import Console
 from rich.table import Table
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.page.gist import ROUTINE, gist
+from poolpilot.serve.page.standing import Standing
 from poolpilot.serve.tuner.machine.decision import Decision, State
 from poolpilot.serve.tuner.machine.evidence.look import Look
 from poolpilot.serve.tuner.machine.memory import Memory
-
-QUIET = ("watching:",)
-"""Beginnings of reasons that every window repeats."""
 
 
 class TunerScreen:
@@ -22,35 +21,42 @@ class TunerScreen:
 
     Args:
         console: Where they are printed.
+
+    Attributes:
+        turns: Decisions so far.
+        entered: How often each state was entered; the way back from a try that a lost connection has ended is no
+            roll-back.
     """
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._said = ""
-        self._state: State | None = None
+        self._stands: Standing | None = None
         self.turns = 0
         self.entered: Counter[State] = Counter()
 
     def add(self, look: Look, decision: Decision) -> None:
         """Takes a decision, and prints it where it says something new."""
         self.turns += 1
-        if decision.state is not self._state:
-            self.entered[decision.state] += 1
-        elif decision.reason == self._said or decision.reason.startswith(QUIET):
+        said, before = gist(decision.reason), self._stands
+        stands = self._stands = Standing.of(look, decision.state, before)
+        if stands.is_entered_from(before):
+            self.entered[decision.state] += not stands.lost_try
+        elif said == self._said or decision.reason.startswith(ROUTINE):
             return
-        self._said, self._state = decision.reason, decision.state
-        self.say(look, decision)
+        self._said = said
+        self.say(look, stands, decision.reason)
 
     def shown(self) -> AbstractContextManager[object]:
         """Shows for the duration of the block."""
         return nullcontext()
 
-    def say(self, look: Look, decision: Decision) -> None:
+    def say(self, look: Look, stands: Standing, reason: str) -> None:
         """Prints a decision."""
         clock = datetime.fromtimestamp(look.unix_s).strftime("%H:%M:%S")
         rate = "" if look.reading is None else f" {look.reading.throughput_per_s:8.0f}/s"
         in_force = "-" if look.in_force is None else str(look.in_force)
-        self._console.print(f"{clock}{rate}  {in_force}  {decision.state}: {decision.reason}", soft_wrap=True)
+        self._console.print(f"{clock}{rate}  {in_force}  {stands}: {reason}", soft_wrap=True)
 
 
 def summary(first: PoolTuple, memory: Memory, screen: TunerScreen) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """What `poolpilot tune --watch` shows: state, configurations, throughput as bars, and the last decisions."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 
@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from poolpilot.serve.commands.tune.tuner_screen import TunerScreen
 from poolpilot.serve.commands.tuning.sparkline import ASCII_LEVELS, BLOCKS, sparkline
+from poolpilot.serve.page.standing import Standing
 from poolpilot.serve.tuner.machine.decision import Decision, State
 from poolpilot.serve.tuner.machine.evidence.look import Look
 
@@ -33,7 +34,7 @@ STYLES = {
 
 
 class TunerView(TunerScreen):
-    """Follows the decisions of a tuner on a screen that is redrawn; line by line where there is no terminal.
+    """Follows the decisions of a tuner on a screen that is redrawn; line by line where none can be.
 
     Args:
         console: Where to draw.
@@ -45,14 +46,15 @@ class TunerView(TunerScreen):
         self._title = title
         self._levels = ASCII_LEVELS if console.options.ascii_only else BLOCKS
         self._rates: deque[float] = deque(maxlen=SHOWN_WINDOWS)
-        self._lines: deque[tuple[str, State, str]] = deque(maxlen=SHOWN_DECISIONS)
+        self._lines: deque[tuple[str, Standing, str]] = deque(maxlen=SHOWN_DECISIONS)
         self._now: tuple[Look, Decision] | None = None
         self._live = Live(console=console, auto_refresh=False, get_renderable=self.view)
 
     @override
     def shown(self) -> AbstractContextManager[object]:
-        """Draws for the duration of the block."""
-        return self._live if self._console.is_terminal else super().shown()
+        """Draws for the duration of the block, unless there is no terminal or nothing on it can be drawn anew."""
+        draws = self._console.is_terminal and not self._console.is_dumb_terminal
+        return self._live if draws else super().shown()
 
     @override
     def add(self, look: Look, decision: Decision) -> None:
@@ -65,30 +67,33 @@ class TunerView(TunerScreen):
             self._live.refresh()
 
     @override
-    def say(self, look: Look, decision: Decision) -> None:
+    def say(self, look: Look, stands: Standing, reason: str) -> None:
         """Keeps what is new for the screen, or prints it where there is none."""
         if not self._live.is_started:
-            super().say(look, decision)
+            super().say(look, stands, reason)
             return
         clock = datetime.fromtimestamp(look.unix_s).strftime("%H:%M:%S")
-        self._lines.append((clock, decision.state, decision.reason))
+        self._lines.append((clock, stands, reason))
 
     def view(self) -> Group:
-        """What is on the screen now."""
+        """What is on the screen now: of the last decisions as many as it has room for, since it is cut at its end."""
         title = Text(self._title, style="bold")
         if self._now is None:
             return Group(title, Text("The first window is being measured."))
-        look, decision = self._now
         facts = Table.grid(padding=(0, 2))
-        for name, text in self._facts(look, decision):
+        for name, text in self._facts(*self._now):
             facts.add_row(name, text)
-        lines = Table.grid(padding=(0, 2))
-        for clock, state, reason in self._lines:
-            lines.add_row(clock, _styled(state), Text(reason))
-        return Group(title, facts, lines)
+        lines = list(self._lines)
+        while not self._has_room_for(view := Group(title, facts, _table(lines))) and lines:
+            del lines[0]
+        return view
+
+    def _has_room_for(self, view: Group) -> bool:
+        return len(self._console.render_lines(view, pad=False)) <= self._console.height
 
     def _facts(self, look: Look, decision: Decision) -> Iterator[tuple[str, Text]]:
-        yield "state", _styled(decision.state)
+        if self._stands is not None:
+            yield "state", _styled(self._stands)
         in_force = "not reached" if look.in_force is None else str(look.in_force)
         yield "in force", Text(f"{in_force}, verified {decision.verified}")
         if decision.would is not None:
@@ -101,5 +106,13 @@ class TunerView(TunerScreen):
         yield "tries", Text(f"{counts}; {self.turns} windows")
 
 
-def _styled(state: State) -> Text:
-    return Text(str(state), style=STYLES.get(state, ""))
+def _table(lines: Sequence[tuple[str, Standing, str]]) -> Table:
+    """Decisions as a table."""
+    table = Table.grid(padding=(0, 2))
+    for clock, stands, reason in lines:
+        table.add_row(clock, _styled(stands), Text(reason))
+    return table
+
+
+def _styled(stands: Standing) -> Text:
+    return Text(str(stands), style="yellow" if stands.lost_try else STYLES.get(stands.state, ""))

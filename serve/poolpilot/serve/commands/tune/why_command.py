@@ -19,6 +19,7 @@ from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.options.target_options import option
 from poolpilot.serve.commands.tune.account_table import account_table, account_values, score_line
 from poolpilot.serve.commands.tune.replayed_log import ReplayedLog
+from poolpilot.serve.page.gist import ROUTINE, gist
 from poolpilot.serve.shadow.shadow_score import score_of
 from poolpilot.serve.tuner.decision_log import NAME, LoggedDecision, read_log
 from poolpilot.serve.tuner.machine.evidence.look import Proposal
@@ -127,11 +128,11 @@ def log_files(folder: Path) -> list[Path]:
 
 
 def new_ones(lines: Iterable[LoggedDecision]) -> Iterator[LoggedDecision]:
-    """The decisions whose state or reason differs from the one before, the counting of windows left out."""
+    """The decisions whose state or reason differs from the one before, numbers that run on left out."""
     before: tuple[str, str] | None = None
     for line in lines:
-        now = (line.decision.state, line.decision.reason)
-        if now != before and not line.decision.reason.startswith("watching:"):
+        now = (line.decision.state, gist(line.decision.reason))
+        if now != before and not line.decision.reason.startswith(ROUTINE):
             yield line
         before = now
 

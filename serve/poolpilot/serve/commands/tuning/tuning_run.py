@@ -29,6 +29,7 @@ class TuningRun:
         before: The window under the first tuple; None until it is measured.
         steps: The windows of the run so far.
         interrupted: Whether the user ended it.
+        finished: Whether it came to its end: neither a user nor an error ended it before.
     """
 
     target: Target
@@ -40,6 +41,7 @@ class TuningRun:
     before: Measured | None = None
     steps: list[TuningStep] = field(default_factory=list)
     interrupted: bool = False
+    finished: bool = False
     _interrupts: Interrupts = field(default_factory=Interrupts, repr=False)
 
     @property
@@ -58,6 +60,7 @@ class TuningRun:
         try:
             with self._interrupts, self.screen.shown():
                 self.before = self._measured(server.tuple_in_force())
+                self._follow_first()
                 self._interrupts.check()
                 tune(
                     server,
@@ -69,6 +72,7 @@ class TuningRun:
                 )
                 self._conclude()
                 self._interrupts.check()
+            self.finished = True
         except KeyboardInterrupt:
             self.interrupted = True
 
@@ -85,6 +89,7 @@ class TuningRun:
             REQUEST: self._request(self._final()),
             **self.target.origin,
             "interrupted": self.interrupted,
+            "finished": self.finished,
             "outcome": self.outcome(),
             "steps": [step_as_dict(step) for step in self.steps],
         }
@@ -96,6 +101,9 @@ class TuningRun:
     def _request(self, after: Measured | None) -> Any:
         before, last = (None if measured is None else measured.window for measured in (self.before, after))
         return outcome_body(before, last, self.target.server.knobs, self.objective)
+
+    def _follow_first(self) -> None:
+        """What follows the window under the first tuple."""
 
     def _conclude(self) -> None:
         """What follows the last window."""

@@ -1,12 +1,12 @@
 // Throughput, latency, configuration and state over one axis of time, as SVG.
 
 import { drawn, element } from "./elements.js";
-import { classOf, clock, latency, latencyName, rate, short } from "./words.js";
+import { classOf, clock, isSimulated, latency, latencyName, rate, short, stateOf } from "./words.js";
 
 const LEFT = 52;
 const RIGHT = 12;
 const CLASSES = 6;
-const MARKED = { "roll back": "↩", "stand down": "✋︎", "open circuit": "⏻" };
+const MARKED = { "roll back": "↩", "stand down": "✋︎", "open circuit": "⏻", "connection lost": "×" };
 
 /** A scale from [low, high] to [from, to]; a span of nothing lands in the middle. */
 const scale = (low, high, from, to) => (value) =>
@@ -20,12 +20,33 @@ export const ticks = (high) => {
   return Array.from({ length: Math.floor(high / step) + 1 }, (_, index) => index * step);
 };
 
-/** The rows since the clock last went back: a simulated server begins anew at nothing. */
-export const oneClock = (rows) => {
-  let first = rows.length - 1;
-  while (first > 0 && rows[first - 1].unix_s <= rows[first].unix_s) first -= 1;
-  return rows.slice(Math.max(first, 0));
+/** Whether a row is of another clock than the one before it: a simulated server begins anew at nothing. */
+const isOfAnotherClock = (before, row) => {
+  const simulated = isSimulated(row.unix_s);
+  return isSimulated(before.unix_s) !== simulated || (simulated && before.unix_s > row.unix_s);
 };
+
+/** The rows of the latest clock, each with where it stands in time: `at_s` never goes back where a wall clock does. */
+export const oneClock = (rows) => {
+  const timed = [];
+  let wentBackS = 0;
+  for (let index = rows.length - 1; index >= 0; index -= 1) {
+    const [row, after] = [rows[index], rows[index + 1]];
+    if (after !== undefined && isOfAnotherClock(row, after)) break;
+    if (after !== undefined) wentBackS += Math.max(row.unix_s - after.unix_s, 0);
+    timed.push({ ...row, at_s: row.unix_s - wentBackS });
+  }
+  return timed.reverse();
+};
+
+/** The rows of a span before the latest one. */
+export const within = (rows, spanS) => {
+  const timed = oneClock(rows);
+  return timed.filter((row) => row.at_s >= timed.at(-1).at_s - spanS);
+};
+
+/** Whether older rows would add nothing to a span. */
+export const covers = (rows, spanS) => within(rows, spanS).length < rows.length;
 
 /** Points as a path; it breaks where a value is not known, and where another tuner began. */
 const path = (rows, x, valueOf, y) => {
@@ -39,7 +60,7 @@ const path = (rows, x, valueOf, y) => {
       }
       const move = row.began ? "M" : pen;
       pen = "L";
-      return `${move}${x(row.unix_s).toFixed(1)},${y(value).toFixed(1)}`;
+      return `${move}${x(row.at_s).toFixed(1)},${y(value).toFixed(1)}`;
     })
     .join("");
 };
@@ -54,7 +75,7 @@ const steps = (rows, x, valueOf, y) => {
         before = undefined;
         return "";
       }
-      const at = `${x(row.unix_s).toFixed(1)},${y(value).toFixed(1)}`;
+      const at = `${x(row.at_s).toFixed(1)},${y(value).toFixed(1)}`;
       const made = before === undefined || row.began ? `M${at}` : `V${y(value).toFixed(1)}L${at}`;
       before = value;
       return made;
@@ -86,13 +107,13 @@ const board = (width, height, ...inside) =>
 /** Marks what a person should not miss: a line through the chart, with a sign above where there is room for it. */
 const marks = (rows, x, top, bottom, signs) =>
   rows
-    .filter((row) => row.entered && Object.hasOwn(MARKED, row.state))
+    .filter((row) => row.entered && Object.hasOwn(MARKED, stateOf(row)))
     .map((row) =>
       drawn(
         "g",
-        { class: `mark ${classOf(row.state)}` },
-        drawn("line", { x1: x(row.unix_s), x2: x(row.unix_s), y1: top, y2: bottom }),
-        signs ? label(x(row.unix_s), top - 3, MARKED[row.state], { "text-anchor": "middle" }) : null,
+        { class: `mark ${classOf(stateOf(row))}` },
+        drawn("line", { x1: x(row.at_s), x2: x(row.at_s), y1: top, y2: bottom }),
+        signs ? label(x(row.at_s), top - 3, MARKED[stateOf(row)], { "text-anchor": "middle" }) : null,
       ),
     );
 
@@ -163,8 +184,9 @@ const stateStrip = (frame) => {
   for (let index = 1; index < rows.length; index += 1) {
     const [before, row] = [rows[index - 1], rows[index]];
     const last = bands.at(-1);
-    if (last !== undefined && last.state === before.state && last.end === before.unix_s) last.end = row.unix_s;
-    else bands.push({ state: before.state, begin: before.unix_s, end: row.unix_s });
+    const state = stateOf(before);
+    if (last !== undefined && last.state === state && last.end === before.at_s) last.end = row.at_s;
+    else bands.push({ state, begin: before.at_s, end: row.at_s });
   }
   const drawnBands = bands.map((band) =>
     drawn("rect", {
@@ -175,12 +197,12 @@ const stateStrip = (frame) => {
       height: 16,
     }),
   );
-  return figure("State", rows.at(-1).state, board(width, 40, ...drawnBands, ...timeAxis(low, high, x, 40, width)));
+  return figure("State", stateOf(rows.at(-1)), board(width, 40, ...drawnBands, ...timeAxis(low, high, x, 40, width)));
 };
 
 /** All charts of some rows; `at` finds the row below a pointer, `point` shows which row is pointed at. */
 export const charts = (rows, width) => {
-  const [low, high] = [rows[0].unix_s, rows.at(-1).unix_s];
+  const [low, high] = [rows[0].at_s, rows.at(-1).at_s];
   const x = scale(low, high, LEFT, width - RIGHT);
   const frame = { rows, x, width, low, high };
   const figures = [
@@ -199,15 +221,15 @@ export const charts = (rows, width) => {
   });
   const point = (row, visible) => {
     for (const cursor of cursors) {
-      cursor.setAttribute("x1", x(row.unix_s));
-      cursor.setAttribute("x2", x(row.unix_s));
+      cursor.setAttribute("x1", x(row.at_s));
+      cursor.setAttribute("x2", x(row.at_s));
       cursor.setAttribute("visibility", visible ? "visible" : "hidden");
     }
   };
   const at = (pixels) => {
     let nearest = 0;
     rows.forEach((row, index) => {
-      if (Math.abs(x(row.unix_s) - pixels) < Math.abs(x(rows[nearest].unix_s) - pixels)) nearest = index;
+      if (Math.abs(x(row.at_s) - pixels) < Math.abs(x(rows[nearest].at_s) - pixels)) nearest = index;
     });
     return nearest;
   };

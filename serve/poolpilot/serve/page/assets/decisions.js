@@ -2,13 +2,13 @@
 
 import { element } from "./elements.js";
 import { badge } from "./server.js";
-import { clock, promised, tuple } from "./words.js";
+import { clock, promised, stateOf, tuple } from "./words.js";
 
 /** Which decisions are shown. */
 export const FILTERS = {
   new: (row) => row.says_new,
   changes: (row) => row.entered,
-  "roll-backs": (row) => row.entered && row.state === "roll back",
+  "roll-backs": (row) => row.entered && stateOf(row) === "roll back",
   all: () => true,
 };
 
@@ -29,9 +29,9 @@ const why = (row) => {
 export const decisionRow = (row) =>
   element(
     "tr",
-    { role: "row", class: row.entered && row.state === "roll back" ? "rolled-back" : null },
+    { role: "row", class: FILTERS["roll-backs"](row) ? "rolled-back" : null },
     element("td", { role: "cell" }, clock(row.unix_s)),
-    element("td", { role: "cell" }, badge(row.state)),
+    element("td", { role: "cell" }, badge(stateOf(row))),
     element("td", { role: "cell" }, tuple(row.in_force)),
     why(row),
   );

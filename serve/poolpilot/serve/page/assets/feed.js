@@ -15,6 +15,7 @@ export const overview = () => ask("v1/servers");
 /** The decisions of one server, oldest first, kept up to date by asking for what came after the last one. */
 export class Feed {
   #turn = Promise.resolve();
+  #reachesBack = false;
 
   constructor(key) {
     this.key = key;
@@ -28,9 +29,20 @@ export class Feed {
     return this.#inTurn(() => this.#update());
   }
 
-  /** Takes in what came before. */
+  /** Takes in what came before; whether anything did. */
   older() {
     return this.#inTurn(() => this.#older());
+  }
+
+  /** Takes in what came before until that is enough or nothing did, and says so each time; once at a time. */
+  async reachBack(isEnough, onOlder) {
+    if (this.#reachesBack) return;
+    this.#reachesBack = true;
+    try {
+      while (this.hasOlder && !isEnough() && (await this.older())) onOlder();
+    } finally {
+      this.#reachesBack = false;
+    }
   }
 
   /** Whether the server keeps older decisions than those here. */
@@ -67,9 +79,12 @@ export class Feed {
   }
 
   async #older() {
-    if (!this.hasOlder) return;
+    if (!this.hasOlder) return false;
     const told = await this.#ask(`&before=${this.rows[0].number}`);
-    if (told.feed === this.feed) this.rows.unshift(...told.decisions);
+    if (told.feed !== this.feed) return false;
+    this.oldest = told.oldest;
+    this.rows.unshift(...told.decisions);
+    return told.decisions.length > 0;
   }
 
   #ask(which) {

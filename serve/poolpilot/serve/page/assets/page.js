@@ -1,11 +1,11 @@
 // The live page: asks for decisions every few seconds and draws them.
 
-import { charts, oneClock } from "./charts.js";
+import { charts, covers, within } from "./charts.js";
 import { FILTERS, decisionRow } from "./decisions.js";
 import { byId, element, say } from "./elements.js";
 import { Feed, overview } from "./feed.js";
 import { addressOf, badge, drawLink, factsOf, isSilent, noteOf } from "./server.js";
-import { STATES, clock, latencies, rate, tuple } from "./words.js";
+import { STATES, clock, latencies, rate, stateOf, tuple } from "./words.js";
 
 const EVERY_MS = 2000;
 const SLOWEST_MS = 30000;
@@ -45,21 +45,21 @@ const drawServers = () => {
 const drawServer = (server) => {
   const row = server.latest;
   say(byId("server-name"), server.name);
-  document.title = row ? `${server.name}: ${row.state} - PoolPilot` : `${server.name} - PoolPilot`;
+  document.title = row ? `${server.name}: ${stateOf(row)} - PoolPilot` : `${server.name} - PoolPilot`;
   byId("mode").hidden = server.mode === "";
   say(byId("mode"), `mode ${server.mode}`);
   const note = noteOf(server);
   byId("note").hidden = note === "";
   say(byId("note"), note);
   if (!row) return;
-  byId("latest").replaceChildren(badge(row.state), ` ${row.reason}`);
+  byId("latest").replaceChildren(badge(stateOf(row)), ` ${row.reason}`);
   byId("facts").replaceChildren(
     ...factsOf(server).map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))),
   );
 };
 
 const readout = (row) => {
-  const words = [clock(row.unix_s), row.state, `${tuple(row.in_force)} in force`, rate(row.throughput_per_s)];
+  const words = [clock(row.unix_s), stateOf(row), `${tuple(row.in_force)} in force`, rate(row.throughput_per_s)];
   if (row.latency_ms !== undefined) words.push(latencies(row));
   return `${words.join(" · ")} · ${row.reason}`;
 };
@@ -78,10 +78,10 @@ const pointAt = (index) => {
   point(index);
 };
 
+const chosenSpanS = () => Number(document.querySelector("input[name=span]:checked").value);
+
 const drawCharts = () => {
-  const rows = oneClock(page.feed.rows);
-  const spanS = Number(document.querySelector("input[name=span]:checked").value);
-  page.charted = rows.filter((row) => row.unix_s >= rows.at(-1).unix_s - spanS);
+  page.charted = within(page.feed.rows, chosenSpanS());
   const place = byId("charts");
   if (page.charted.length === 0 || place.clientWidth === 0) return;
   page.drawing = charts(page.charted, place.clientWidth);
@@ -99,14 +99,27 @@ const drawRows = () => {
   byId("older").hidden = wanted.length <= page.shown && !page.feed.hasOlder;
 };
 
+const drawDecisions = () => {
+  drawCharts();
+  drawRows();
+};
+
+/** Asks for older windows until the span that is chosen is covered; nobody waits for it, and what comes is drawn. */
+const reachBack = () => {
+  const { feed } = page;
+  const isEnough = () => feed !== page.feed || covers(feed.rows, chosenSpanS());
+  const onOlder = () => (feed === page.feed ? drawDecisions() : null);
+  // A failure is told by the next question for what is new.
+  feed.reachBack(isEnough, onOlder).catch(() => null);
+};
+
 const draw = () => {
   const server = chosen();
   byId("main").hidden = server === undefined || page.feed === null;
   drawServers();
   if (byId("main").hidden) return;
   drawServer(server);
-  drawCharts();
-  drawRows();
+  drawDecisions();
 };
 
 const update = async () => {
@@ -136,6 +149,7 @@ const update = async () => {
     return;
   }
   if (await page.feed.update()) draw();
+  reachBack();
   say(byId("status"), isSilent(server) ? "No tuner is at work." : "Live.");
 };
 
@@ -161,7 +175,10 @@ const listen = () => {
   addEventListener("hashchange", run);
   document.addEventListener("visibilitychange", () => (document.hidden ? null : run()));
   new ResizeObserver(() => (page.feed?.rows.length ? drawCharts() : null)).observe(byId("charts"));
-  byId("span").addEventListener("change", drawCharts);
+  byId("span").addEventListener("change", () => {
+    drawCharts();
+    reachBack();
+  });
   byId("window").addEventListener("input", (event) => pointAt(Number(event.target.value)));
   byId("charts").addEventListener("pointermove", (event) => {
     if (page.drawing === null) return;
@@ -176,8 +193,7 @@ const listen = () => {
     page.shown += AT_ONCE;
     // A failure is told by the next question for what is new.
     await page.feed.older().catch(() => null);
-    drawCharts();
-    drawRows();
+    drawDecisions();
   });
   byId("legend").replaceChildren(
     ...Object.entries(STATES).map(([state, meaning]) => element("li", {}, badge(state), ` ${meaning}`)),

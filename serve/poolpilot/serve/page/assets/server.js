@@ -1,15 +1,13 @@
 // One server: its link, what to know of it, and its state in figures.
 
 import { element } from "./elements.js";
-import { ago, classOf, cost, latency, latencyName, promised, rate, tuple } from "./words.js";
-
-const SILENT_S = 120;
+import { ago, classOf, cost, latency, latencyName, promised, rate, stateOf, tuple } from "./words.js";
 
 /** A state as a mark in its colour. */
 export const badge = (state) => element("span", { class: `state ${classOf(state)}` }, state);
 
 /** Whether nothing was decided for so long that the tuner must have ended, or is stuck. */
-export const isSilent = (server) => server.silent_s > SILENT_S;
+export const isSilent = (server) => server.silent_s > server.silent_after_s;
 
 /** What the address ends with where a server is chosen. */
 export const addressOf = (server) => `#server=${encodeURIComponent(server.key)}`;
@@ -21,7 +19,7 @@ export const drawLink = (link, server, isChosen) => {
   else link.removeAttribute("aria-current");
   link.replaceChildren(
     element("span", { class: "name" }, server.name),
-    ...(server.latest ? [badge(server.latest.state)] : []),
+    ...(server.latest ? [badge(stateOf(server.latest))] : []),
     element("span", { class: "rate" }, server.latest ? rate(server.latest.throughput_per_s) : "no decision yet"),
   );
 };

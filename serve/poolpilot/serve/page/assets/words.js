@@ -1,6 +1,6 @@
 // Numbers, times and states in words.
 
-/** The states of a tuner, in the order of the legend, and what each means. */
+/** The states that are shown of a tuner, in the order of the legend, and what each means. */
 export const STATES = {
   watch: "it measures what is in force",
   try: "it compares a step with what is in force",
@@ -10,7 +10,11 @@ export const STATES = {
   "cool down": "nothing is tried for a while after a roll-back",
   "stand down": "a person has set the pool or thrown the switch",
   "open circuit": "several roll-backs: nothing is tried for long",
+  "connection lost": "nothing was reached in mid-try, and what is verified comes back",
 };
+
+/** The state that is shown: while a lost connection has ended a try the tuner calls the way back a roll-back. */
+export const stateOf = (row) => (row.lost_try ? "connection lost" : row.state);
 
 /** The class of a state in the style sheet; an unknown one has a colour too. */
 export const classOf = (state) => (Object.hasOwn(STATES, state) ? `state-${state.replace(" ", "-")}` : "state-watch");
@@ -20,9 +24,12 @@ export const tuple = (core) => (core ? `(${core.join(", ")})` : "not reached");
 const SIMULATED_BEFORE_S = 1e8;
 const two = (number) => String(number).padStart(2, "0");
 
+/** Whether a time is that of a simulated server, which begins at nothing. */
+export const isSimulated = (unixS) => unixS < SIMULATED_BEFORE_S;
+
 /** A time of day, with the date where it is not that of `now`; time since the beginning for a simulated server. */
 export const clock = (unixS, now = new Date()) => {
-  if (unixS < SIMULATED_BEFORE_S) {
+  if (isSimulated(unixS)) {
     const whole = Math.floor(unixS);
     return `${Math.floor(whole / 3600)}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}`;
   }
