@@ -77,8 +77,8 @@ Sample sample_of(std::optional<double> throughput, double connections, double la
 int update(Climber& climber, std::optional<double> throughput, double connections, double latency_s,
            int size, double duration_s, std::optional<double> in_system,
            std::optional<double> completed_per_s) {
-  return climber.update(sample_of(throughput, connections, latency_s, size, duration_s, in_system,
-                                  completed_per_s));
+  return climber.update(
+      sample_of(throughput, connections, latency_s, size, duration_s, in_system, completed_per_s));
 }
 
 KnobClimber make_knob_climber(const SpectralSettings& settings,
