@@ -113,9 +113,10 @@ def test_own_server_needs_no_more_than_a_pool_size() -> None:
         KnobSpace.of(2, Knob("pool_size", 1, 32, 64, "workers"))
 
 
-def test_tuple_that_there_are_no_threads_for_is_refused_and_json_knows_nothing_of_it(stock: KnobSpace) -> None:
-    few = replace(stock, most_threads=100)
-    few.check(PoolTuple(20, 4, 500))
-    with pytest.raises(SettingError, match=r"\(20, 5, 500\) may ask for 120 threads at work, and there are 100"):
-        few.check(PoolTuple(20, 5, 500))
+def test_threads_are_no_range_and_json_knows_nothing_of_them(stock: KnobSpace) -> None:
+    few, large = replace(stock, most_threads=100), PoolTuple(20, 5, 500)
+    assert few.has_threads_for(PoolTuple(20, 4, 500))
+    assert not few.has_threads_for(large)
+    assert few.allows(large)
+    assert stock.has_threads_for(large)
     assert KnobSpace.from_dict(few.as_dict()) == few == stock

@@ -121,8 +121,8 @@ class KnobSpace:
         processors: Processors the server may use (affinity and cgroup, not those of the machine); None where they
             cannot be seen and nobody has named them.
         knobs: Knobs by name.
-        most_threads: Threads at work that a tuple may ask for at once; None where nobody says. Known of a running
-            server alone, and not part of the JSON.
+        most_threads: Threads at work that a tuple may ask for at once, which is no range of a knob; None where nobody
+            says. Known of a running server alone, and not part of the JSON.
 
     Examples:
         >>> knobs = KnobSpace.stock(cpus=4)
@@ -201,15 +201,10 @@ class KnobSpace:
         """Refuses a tuple that the server would not accept.
 
         Raises:
-            SettingError: A knob is outside its range, or there are too few threads; the text names the range.
+            SettingError: A knob is outside its range; the text names the knob and the range.
         """
         for name, knob in self.knobs.items():
             knob.check(getattr(pool_tuple, name))
-        if self.most_threads is not None and pool_tuple.active_threads > self.most_threads:
-            raise SettingError(
-                f"{pool_tuple} may ask for {pool_tuple.active_threads} threads at work, and there are "
-                f"{self.most_threads}: choose a smaller tuple"
-            )
 
     def allows(self, pool_tuple: PoolTuple) -> bool:
         """Whether every knob of the tuple is inside its range."""
@@ -218,6 +213,10 @@ class KnobSpace:
         except SettingError:
             return False
         return True
+
+    def has_threads_for(self, pool_tuple: PoolTuple) -> bool:
+        """Whether there are the threads that a tuple may ask for at once, as far as is known."""
+        return self.most_threads is None or pool_tuple.active_threads <= self.most_threads
 
     def leaves_alone(self, pool_tuple: PoolTuple) -> bool:
         """Whether the core knobs that the server lacks have their one value in a tuple."""

@@ -77,7 +77,7 @@ def test_no_tuple_is_drawn_that_the_server_has_no_threads_for() -> None:
     assert max(one.active_threads for one in drawn) <= 500
     assert len(set(drawn)) > 200
     none = SearchSpace.of(replace(STOCK, most_threads=1), ["pool_size"], None, IN_FORCE)
-    with pytest.raises(SettingError, match=r"hardly anything of what is searched: .* threads at work"):
+    with pytest.raises(SettingError, match="threads for hardly anything of what is searched"):
         none.draw(rng)
 
 

@@ -59,7 +59,7 @@ def test_threads_at_work_are_those_not_to_spare_and_enough_for_what_is_in_force(
 ) -> None:
     space = knob_space(variables(size, "CONFIG", threads), cpus=2, spare_threads=16)
     assert space.most_threads == most
-    assert space.allows(PoolTuple(size, 3, 500))
+    assert space.has_threads_for(PoolTuple(size, 3, 500))
 
 
 def test_default_is_what_a_restart_brings_back() -> None:

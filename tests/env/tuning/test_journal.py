@@ -250,15 +250,6 @@ def test_server_that_was_started_with_many_groups_takes_them_again(tmp_path: Pat
     assert again.first == large
 
 
-def test_server_that_has_threads_for_less_takes_back_what_it_had(tmp_path: Path, stock: KnobSpace) -> None:
-    large = PoolTuple(24, 3, 500)
-    begun = Journal.begin(tmp_path, SERVER, large, replace(stock, most_threads=96), "sweep")
-    begun.announce(large.with_core((2, 3, 500)))
-    again = found(begun, replace(stock, most_threads=44))  # what is left beside the reserve under (2, 3, 500)
-    assert again is not None
-    assert again.first == large
-
-
 def test_folder_that_cannot_be_written_is_refused_before_anything_is_set(tmp_path: Path, stock: KnobSpace) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(JournalError, match=f"without it nothing is set.*{FOLDER_VARIABLE}"):

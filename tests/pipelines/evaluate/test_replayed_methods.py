@@ -133,7 +133,8 @@ def test_choice_is_valued_by_windows_that_the_method_has_not_seen() -> None:
 def test_choice_that_breaks_a_floor_counts_as_no_better_than_the_default() -> None:
     sweep = sweep_of({DEFAULT: (1000, 1000), MIDDLE: (3000, 3000)})
     starved = replace(sweep.entries[MIDDLE.core], feasible=False)
-    sweep = replace(sweep, entries={**sweep.entries, MIDDLE.core: starved})
+    afresh = (math.log(1000.0), math.log(1000.0))
+    sweep = replace(sweep, entries={**sweep.entries, MIDDLE.core: starved}, again_values=afresh)
     evaluation = evaluate_methods([sweep], Methods({"sbs": StaticPredictor(MIDDLE)}, {}), ONE_START, "test")
     assert {outcome.chosen for outcome in evaluation.outcomes["sbs"]} == {MIDDLE.core}
     assert all(outcome.value == pytest.approx(math.log(1000.0)) for outcome in evaluation.outcomes["sbs"])

@@ -92,7 +92,7 @@ def test_preview_of_a_search_needs_no_extra(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("climb", "--backend", "curve"), ("demo",), ("advise", NOBODY), ("train",)], ids=" ".join
+    "arguments", [("climb", "--backend", "curve"), ("demo",), ("simulate", "--seed", "1"), ("train",)], ids=" ".join
 )
 def test_installation_without_the_native_module_says_so(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     result = without(NATIVE, tmp_path, *arguments)

@@ -16,7 +16,7 @@ LOGARITHMIC_FROM = 10.0
 """A range whose ends differ by this factor or more is searched in logarithms unless its values are listed."""
 
 MOST_DRAWS = 1000
-"""Draws after which a server counts as one that takes hardly anything of a space."""
+"""Draws after which a server counts as one that has threads for hardly anything of a space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class SearchSpace:
         in_force: Tuple whose other knobs are kept.
         held: Why a knob that was asked for does not vary, by name.
         restart_knobs: Knobs that vary and take a restart.
-        server: Says which tuples it takes; None for all of the space.
+        server: Says what it has threads for; None for all of the space.
     """
 
     knobs: tuple[SearchKnob, ...]
@@ -183,21 +183,20 @@ class SearchSpace:
         return replace(self.in_force, **values)
 
     def draw(self, rng: np.random.Generator) -> PoolTuple:
-        """A tuple drawn at random, uniform over what the server takes of the unit cube.
+        """A tuple drawn at random, uniform over what the server has threads for of the unit cube.
 
         Raises:
-            SettingError: It takes hardly anything of it; the text has a reason.
+            SettingError: That is hardly anything.
         """
         for _ in range(MOST_DRAWS):
             drawn = self.decode(rng.random(len(self)))
-            if self.server is None or self.server.allows(drawn):
+            if self.server is None or self.server.has_threads_for(drawn):
                 return drawn
         assert self.server is not None
-        try:
-            self.server.check(drawn)
-        except SettingError as error:
-            raise SettingError(f"the server takes hardly anything of what is searched: {error}") from error
-        return drawn
+        raise SettingError(
+            f"the server has threads for hardly anything of what is searched: {drawn} may ask for "
+            f"{drawn.active_threads} at work, and there are {self.server.most_threads}; search smaller sizes"
+        )
 
     def contains(self, pool_tuple: PoolTuple) -> bool:
         """Whether every knob that varies has a value to choose from."""

@@ -269,10 +269,9 @@ def path_of(folder: Path, server: ServerIdentity) -> Path:
 
 
 def _widened(knobs: KnobSpace, most_pool_size: int) -> KnobSpace:
-    """What has been in force may come back, however many threads there are for what is in force now."""
     size = knobs.knobs["pool_size"]
     most = max(size.high, min(most_pool_size, LARGEST_POOL_SIZE))
-    return replace(knobs, knobs={**knobs.knobs, "pool_size": replace(size, high=most)}, most_threads=None)
+    return replace(knobs, knobs={**knobs.knobs, "pool_size": replace(size, high=most)})
 
 
 def _unfit(path: Path, reason: str) -> JournalError:

@@ -10,7 +10,6 @@ from rich.console import Console
 
 from poolpilot.agent.baselines.sbs import SingleBestStatic
 from poolpilot.agent.training.calibration import advice_error, calibrate_gain
-from poolpilot.env.durability.folder_lock import locked_folder
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.output import terminal, warn
 from poolpilot.errors import ArtefactError
@@ -75,15 +74,9 @@ def train(settings: TrainSettings, console: Console | None = None) -> TrainRepor
     shown = console or terminal()
     warn(RecordCheck.of(checked_stores(settings), older_timer=settings.older_timer).refuse(), shown)
     dataset = read_records(settings)
-    _make(settings.output)
-    with locked_folder(settings.output, "trains"):
-        return _trained(settings, dataset, shown)
-
-
-def _trained(settings: TrainSettings, dataset: SweepDataset, shown: Console) -> TrainReport:
-    """Trains within the output's folder, where nobody else does."""
     seen = dataset.hiding(settings.hidden_features)
     training, validation = seen.of_split("train"), seen.of_split("validation")
+    _make(settings.output)
     stages = StageStore(settings.output, _data(settings, dataset))
     tracked = tracked_run("train", settings, settings.tracking, tracked_data(dataset, "training"))
     with stages.told(shown), tracked as run:
