@@ -171,11 +171,21 @@ class WorkloadSweep:
         return self.entries[cores[nearest_core(cores, core)]].feasible
 
     def regret_within_floors(self, pool_tuple: PoolTuple) -> float:
-        """Regret of a tuple; one that breaks a floor counts as no better than the default."""
-        value = self.value(pool_tuple)
-        if not self.keeps_floors(pool_tuple.core):
-            value = min(value, self.value(self.limits.default_tuple()))
+        """Regret of a tuple; see `value_within_floors`."""
+        default = self.limits.default_tuple()
+        value = self.value_within_floors(pool_tuple.core, lambda core: self.value(default.with_core(core)))
         return regret(value, self.oracle_value)
+
+    def value_within_floors(self, core: Core, value_of: Callable[[Core], float]) -> float:
+        """J of a tuple; of one that breaks a floor no more than that of the default.
+
+        Args:
+            core: The tuple.
+            value_of: J of a tuple, as it is to be judged.
+        """
+        if self.keeps_floors(core):
+            return value_of(core)
+        return min(value_of(core), value_of(self.limits.default_tuple().core))
 
     def kept_apart(self, rng: np.random.Generator) -> tuple[Self, Callable[[Core], float]]:
         """The sweep with one window of each tuple, and the mean J of a tuple's other windows, or of the one it has."""

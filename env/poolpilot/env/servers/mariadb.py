@@ -117,6 +117,11 @@ class MariadbServer:
         return self._facts.knobs
 
     @property
+    def threads_beside_reserve(self) -> int:
+        """Threads that `thread_pool_max_threads` leaves beside those in reserve; below 0 where these are more."""
+        return int(self.variables[MAX_THREADS].value) - self.watch.spare_threads
+
+    @property
     def variables(self) -> Mapping[str, PoolVariable]:
         """The pool's variables as they were when the running server was met, the limit of threads as last seen."""
         return self._facts.variables

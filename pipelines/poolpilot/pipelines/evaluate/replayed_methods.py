@@ -51,9 +51,7 @@ class Replay:
 
     def outcome(self, method: str, chosen: Core, seen: Set[Core]) -> Outcome:
         """What a choice is worth, by a method that has seen windows of these tuples."""
-        entry, value = self.sweep.entries.get(chosen), self.value_of(chosen)
-        if not self.sweep.keeps_floors(chosen):  # so it counts as no better than the default
-            value = min(value, self.value_of(self.sweep.limits.default_tuple().core))
+        entry, value = self.sweep.entries.get(chosen), self.sweep.value_within_floors(chosen, self.value_of)
         spare = entry is not None and len(entry.windows) > 1
         return Outcome(
             self.sweep.workload_id,

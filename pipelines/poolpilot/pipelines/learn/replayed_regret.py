@@ -164,7 +164,4 @@ def _replayed(refiner: Refiner, sweep: WorkloadSweep, seed: int) -> float:
     shown, value_of = sweep.kept_apart(np.random.default_rng([seed, *sweep.workload_id.encode()]))
     with RecordedServer(shown, seed=seed) as server:
         ended_on = refiner.refine(server, sweep.objective).pool_tuple
-    value = value_of(ended_on.core)
-    if not sweep.keeps_floors(ended_on.core):
-        value = min(value, value_of(sweep.limits.default_tuple().core))
-    return regret(value, reference_value(sweep))
+    return regret(sweep.value_within_floors(ended_on.core, value_of), reference_value(sweep))

@@ -51,7 +51,7 @@ def curve_of_sweep(sweep: WorkloadSweep, grid: MachineGrid) -> ResponseCurve:
 
 def _log_worth(sweep: WorkloadSweep, pool_tuple: PoolTuple) -> float:
     value = sweep.value(pool_tuple)
-    if not nearest_entry(sweep, pool_tuple).feasible:
+    if not sweep.keeps_floors(pool_tuple.core):
         # Who tries it goes back, so it is worth no more than what was there before.
         value = min(value, sweep.value(sweep.limits.default_tuple()))
     return value + sweep.objective.price_of_thread * float(np.log(pool_tuple.pool_size))

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from poolpilot.env.mariadb.variables import MAX_THREADS
 from poolpilot.env.server import AnyServer
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.target import Target
@@ -40,7 +39,7 @@ def too_few_threads(server: AnyServer, in_force: PoolTuple) -> list[str]:
     """That there are no threads for a step up, as a line, where a MariaDB server has none to spare."""
     if not isinstance(server, MariadbServer):
         return []
-    left = int(server.variables[MAX_THREADS].value) - server.watch.spare_threads
+    left = server.threads_beside_reserve
     if left >= in_force.active_threads:
         return []
     return [

@@ -6,7 +6,6 @@ from pathlib import Path
 from poolpilot.agent.baselines.static import StaticPredictor
 from poolpilot.env.mariadb.diagnosis.hindrances import hindrances
 from poolpilot.env.mariadb.diagnosis.listed_session import hidden_sessions
-from poolpilot.env.mariadb.variables import MAX_THREADS
 from poolpilot.env.server import Tunable
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.target import Target
@@ -36,7 +35,7 @@ def rules_for(settings: TuneSettings, server: Tunable) -> Rules:
     """
     most_threads, stack_bytes = None, None
     if isinstance(server, MariadbServer):
-        most_threads = int(server.variables[MAX_THREADS].value) - server.watch.spare_threads
+        most_threads = server.threads_beside_reserve
         stack_bytes = int(server.variables["thread_stack"].value)
     return Rules(
         mode=settings.mode,
