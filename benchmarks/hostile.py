@@ -117,6 +117,7 @@ class HostileServer:
             approved=str(self._anything()) if rng.random() < 0.5 else str(self.decision.would),
             restarted=bool(rng.random() < 0.002),
             refused=refused,
+            overtaken=bool(rng.random() < 0.002),
             changed_by_others=bool(rng.random() < 0.002),
         )
 

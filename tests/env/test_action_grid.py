@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from poolpilot.env.action_grid import DEFAULT_GRID, ActionGrid
-from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.knobs import Knob, KnobSpace
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 
@@ -39,6 +39,14 @@ def test_mask_is_of_the_ranges_alone() -> None:
     assert DEFAULT_GRID.mask(other).tolist() == DEFAULT_GRID.mask(stock).tolist()
     wider = KnobSpace.stock(2, max_pool_size=16)
     assert DEFAULT_GRID.mask(wider).sum() > DEFAULT_GRID.mask(stock).sum()
+
+
+def test_knobs_that_a_server_lacks_are_not_varied() -> None:
+    """Before, a pool with a size alone had every size several times, under timers that it does not have."""
+    own = KnobSpace.of(2, Knob("pool_size", 1, 32, 4, "workers"))
+    allowed = [each for each, may in zip(DEFAULT_GRID.tuples, DEFAULT_GRID.mask(own), strict=True) if may]
+    assert {each.core[1:] for each in allowed} == {own.default_tuple().core[1:]}
+    assert [each.pool_size for each in allowed] == [size for size in DEFAULT_GRID.sizes if size <= 32]
 
 
 def test_limits_that_allow_nothing_are_refused() -> None:

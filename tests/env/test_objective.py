@@ -227,6 +227,24 @@ def test_time_in_system_stands_for_goodput_where_no_client_reports(make_window: 
     assert Objective().value(quick) == Objective().value(crowded)
 
 
+@pytest.mark.parametrize("crowd", [50.0, 5_000.0, 500_000.0])
+def test_times_in_system_are_told_apart_however_long_they_are(make_window: MakeWindow, crowd: float) -> None:
+    """Before, all that took more than ten seconds were worth the same, and so was a pool that completed nothing."""
+    objective = Objective(signal="time_in_system")
+    busy, stuck = make_window({"a": {1.0: 100}}).without_classes(), make_window({}).without_classes()
+    assert stuck.throughput_per_s == 0.0
+    crowded, less, stands = (
+        replace(window, in_system=inside) for window, inside in ((busy, crowd), (busy, 0.5 * crowd), (stuck, crowd))
+    )
+    assert objective.value(less) - objective.value(crowded) == pytest.approx(math.log(2.0))
+    assert objective.value(stands) < objective.value(crowded)
+
+
+def test_nobody_who_asks_is_worth_what_little_is(make_window: MakeWindow) -> None:
+    idle = replace(make_window({}).without_classes(), in_system=0.0)
+    assert Objective(signal="time_in_system").goodput_per_s(idle) == Objective().goodput_per_s(idle)
+
+
 @pytest.mark.parametrize("in_system", [0.0, 0.01, 0.1])
 def test_window_in_which_no_look_met_a_request_is_not_a_thousand_times_better(
     make_window: MakeWindow, in_system: float

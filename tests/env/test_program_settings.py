@@ -16,6 +16,16 @@ class Oven(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     minutes: tuple[int, ...] = (10, 20)
+    degrees: int = 180
+
+
+class Shop(BaseModel):
+    """A model with a nested one."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    oven: Oven = Oven(minutes=(5,), degrees=250)
+    counters: int = 1
 
 
 class BakeSettings(ProgramSettings):
@@ -27,6 +37,8 @@ class BakeSettings(ProgramSettings):
     sacks: tuple[Path, ...] = ()
     span: tuple[float, float] = (0.0, 1.0)
     oven: Oven = Field(default=Oven())
+    small_oven: Oven = Field(default=Oven(degrees=120))
+    shop: Shop = Shop(counters=2)
     token_count: int = 0
 
 
@@ -53,6 +65,23 @@ def test_lists_of_other_kinds_and_nested_ones_too(monkeypatch: pytest.MonkeyPatc
     settings = BakeSettings.load(None, {})
     assert (settings.sacks, settings.span) == ((Path("rye"), Path("wheat")), (0.5, 2.0))
     assert settings.oven.minutes == (3, 4)
+
+
+def test_who_names_one_setting_of_a_nested_model_leaves_the_others_as_they_are() -> None:
+    """Before, the others became those of the model by itself: trials of a MariaDB took a fifth of the time, say."""
+    assert BakeSettings.load(None, {}).small_oven == Oven(degrees=120)
+    settings = BakeSettings.load(None, {"small_oven.minutes": (3,), "shop.oven.degrees": 200})
+    assert settings.small_oven == Oven(minutes=(3,), degrees=120)
+    assert settings.shop == Shop(oven=Oven(minutes=(5,), degrees=200), counters=2)
+
+
+def test_settings_of_a_part_hear_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POOLPILOT_BAKE_TOKEN_COUNT", "7")
+    monkeypatch.setenv("POOLPILOT_BAKE_OVEN__DEGREES", "90")
+    settings = BakeSettings.of({"fillings": ("nuts",), "shop.oven.degrees": 200})
+    assert (settings.token_count, settings.oven, settings.shop.oven.minutes) == (0, Oven(), (5,))
+    with pytest.raises(SettingError, match="'token_count'"):
+        BakeSettings.of({"token_count": "many"})
 
 
 @pytest.mark.parametrize(

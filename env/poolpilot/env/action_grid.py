@@ -110,9 +110,12 @@ class ActionGrid:
 
 @lru_cache(KEPT_LIMITS)
 def _allowed(grid: ActionGrid, ranges: Ranges) -> NDArray[np.bool_]:
-    """Which tuples of a grid lie within some ranges; a service is asked about the same few again and again."""
+    """Which tuples of a grid lie within some ranges, and vary nothing else.
+
+    They are kept, since a service is asked about the same few ranges again and again.
+    """
     limits = KnobSpace.of_ranges(None, ranges)
-    return np.array([limits.allows(pool_tuple) for pool_tuple in grid.tuples])
+    return np.array([limits.allows(each) and limits.leaves_alone(each) for each in grid.tuples])
 
 
 def log_core(cores: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -107,7 +107,14 @@ def forbidden_by_floors(windows: Sequence[Window], objective: Objective) -> str 
     broken = broken_floors(dearest, windows[0], objective)
     allowed = " and ".join(one.allowed_by(objective.floor_errors) for one in broken)
     return (
-        f"{dearest.pool_tuple} was worth {objective.goodput_per_s(dearest):.0f} requests/s instead of "
-        f"{objective.goodput_per_s(best):.0f} under {best.pool_tuple}, but left {' and '.join(map(str, broken))}: "
-        f"{allowed} in the objective would allow it"
+        f"{dearest.pool_tuple} was worth {_worth(dearest, objective)} instead of {_worth(best, objective)} under "
+        f"{best.pool_tuple}, but left {' and '.join(map(str, broken))}: {allowed} in the objective would allow it"
     )
+
+
+def _worth(window: Window, objective: Objective) -> str:
+    """What a window is worth, in what people count it."""
+    goodput_per_s = objective.goodput_per_s(window)
+    if objective.signal == "time_in_system" and not window.classes and window.in_system is not None:
+        return f"{1e3 / goodput_per_s:.3g} ms in the system"
+    return f"{goodput_per_s:.0f} requests/s"

@@ -130,9 +130,10 @@ class Objective(BaseModel):
         On a server that does not know classes it is the plain throughput or, where that is asked for, the inverse of
         the mean time in the system: in a closed loop without pauses the two differ by a constant factor.
         """
-        if not window.classes and self.signal == "time_in_system" and window.time_in_system_s is not None:
-            least_s = LEAST_IN_SYSTEM / max(window.throughput_per_s, self.goodput_floor_per_s)
-            return max(1.0 / max(window.time_in_system_s, least_s), self.goodput_floor_per_s)
+        if not window.classes and self.signal == "time_in_system" and window.in_system is not None:
+            least_inside = LEAST_IN_SYSTEM if window.throughput_per_s > 0.0 else 1.0  # nobody inside: nobody asks
+            completed_per_s = max(window.throughput_per_s, self.goodput_floor_per_s)
+            return completed_per_s / max(window.in_system, least_inside)
         total = sum(
             self.weights.get(name, 1.0) * self._within_target_per_s(name, of_class, window.duration_s)
             for name, of_class in window.classes.items()

@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from poolpilot.env.durability.durable_writes import write_durably
 from poolpilot.errors import SettingError
 
 
@@ -70,8 +71,21 @@ def write_json(path: Path | None, values: Mapping[str, Any] | Sequence[Any]) -> 
     """
     if path is None:
         return
+    write_file(path, f"{_laid_out(_finite(values))}\n")
+
+
+def write_file(path: Path, text: str) -> None:
+    """Writes a file whole or not at all; into a pipe, a device or a folder of somebody else's as it comes.
+
+    Raises:
+        SettingError: It cannot be written; what stood there before still does.
+    """
     try:
-        path.write_text(f"{_laid_out(_finite(values))}\n", encoding="utf-8")
+        real = path.resolve()
+        if real.exists() and not (real.is_file() and os.access(real.parent, os.W_OK)):
+            path.write_text(text, encoding="utf-8")
+        else:
+            write_durably(real, text.encode())
     except OSError as error:
         raise SettingError(f"cannot write {path}: {error.strerror}") from error
 

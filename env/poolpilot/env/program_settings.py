@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
@@ -82,6 +82,14 @@ class ProgramSettings(BaseSettings):
         from_toml = TomlConfigSettingsSource(settings_cls)
         return init_settings, _Environment(settings_cls), dotenv_settings, file_secret_settings, from_toml
 
+    @model_validator(mode="after")
+    def _with_nested_defaults(self) -> Self:
+        """Of a nested model of which some fields were named the others are those of its default here."""
+        fields = type(self).model_fields.items()
+        return self.with_defaults(
+            {name: field.default for name, field in fields if isinstance(field.default, BaseModel)}
+        )
+
     def with_defaults(self, defaults: Mapping[str, Any]) -> Self:
         """Sets other defaults for the fields that nobody named, within nested models too.
 
@@ -109,15 +117,38 @@ class ProgramSettings(BaseSettings):
             raise SettingError(f"there is no settings file {file}")
         from_file: type[Self] = type(cls.__name__, (cls,), {"model_config": SettingsConfigDict(toml_file=file)})
         try:
-            return from_file(**_nested({name: value for name, value in flags.items() if value is not None}))
-        except ValidationError as error:
-            raise SettingError(_refusal(error)) from error
-        except SettingsError as error:
-            raise SettingError(str(error.__cause__ or error)) from error
+            return from_file._made(flags)
         except ValueError as error:
             raise SettingError(f"the settings file {file} is not TOML: {error}") from error
         except OSError as error:
             raise SettingError(f"cannot read the settings file {file}: {error.strerror}") from error
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """Settings of a part of another program, which has settings of its own: no environment and no file counts.
+
+        Args:
+            values: Values by name, nested names joined by dots.
+
+        Raises:
+            SettingError: A value is refused.
+        """
+        alone: type[Self] = type(cls.__name__, (cls,), {"settings_customise_sources": classmethod(_given_alone)})
+        return alone._made(values)
+
+    @classmethod
+    def _made(cls, given: Mapping[str, Any]) -> Self:
+        try:
+            return cls(**_nested({name: value for name, value in given.items() if value is not None}))
+        except ValidationError as error:
+            raise SettingError(_refusal(error)) from error
+        except SettingsError as error:
+            raise SettingError(str(error.__cause__ or error)) from error
+
+
+def _given_alone(_cls: type, _settings_cls: type, /, **sources: Any) -> tuple[Any, ...]:
+    """What `settings_customise_sources` is where nothing but what is given counts."""
+    return (sources["init_settings"],)
 
 
 def _refusal(error: ValidationError) -> str:
@@ -131,13 +162,13 @@ def _refusal(error: ValidationError) -> str:
 
 
 def _with_named(defaults: BaseModel, given: BaseModel) -> BaseModel:
-    """The defaults, with what was named of a nested model in their place."""
+    """The defaults, with what was named of a nested model in their place; no more counts as named than was."""
     named = {}
     for name in given.model_fields_set:
         default, value = getattr(defaults, name), getattr(given, name)
         nested = isinstance(default, BaseModel) and isinstance(value, BaseModel)
         named[name] = _with_named(default, value) if nested else value
-    return defaults.model_copy(update=named)
+    return type(defaults).model_construct(_fields_set=set(given.model_fields_set), **{**dict(defaults), **named})
 
 
 def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,11 +1,14 @@
 """A file of runs, one JSON value a line: a benchmark that was stopped goes on from it."""
 
+import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from json import JSONDecodeError
 from pathlib import Path
 from typing import Any, TextIO
+
+from pydantic import BaseModel
 
 
 def read_runs(kept: Path | None) -> Iterator[Any]:
@@ -30,6 +33,16 @@ def opened_for_more(kept: Path | None) -> Iterator[TextIO | None]:
     with kept.open("a") as out:
         out.write("\n" if torn else "")
         yield out
+
+
+def digest_of(settings: BaseModel, but: Iterable[str]) -> str:
+    """What all runs of a file are measured under: runs of other settings are not taken for these.
+
+    Args:
+        settings: The settings.
+        but: Names of those that say which runs there are, or what becomes of them, and change none.
+    """
+    return hashlib.sha256(settings.model_dump_json(exclude=set(but)).encode()).hexdigest()[:16]
 
 
 def keep_run(run: Any, out: TextIO | None) -> None:

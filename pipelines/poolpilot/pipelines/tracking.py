@@ -16,6 +16,7 @@ from mlflow.entities import Run
 from mlflow.exceptions import MlflowException
 from pydantic import BaseModel
 
+from poolpilot.env.output import json_text
 from poolpilot.errors import ServerError, StoreError
 
 EXPERIMENT = "poolpilot"
@@ -148,7 +149,7 @@ def log_result(result: Mapping[str, Any], numbers: Mapping[str, Any] | None = No
     """
     flat = flattened(result if numbers is None else numbers)
     mlflow.log_metrics({name: float(value) for name, value in flat.items() if isinstance(value, int | float)})
-    mlflow.log_dict(dict(result), RESULT_FILE)
+    mlflow.log_text(json_text(dict(result), indent=1), RESULT_FILE)
 
 
 def flattened(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -80,6 +80,13 @@ def test_trace_holds_the_whole_climb(targets: OpenTarget) -> None:
     env.step(action(2))
     assert env.trace is not None
     assert [step.pool_tuple.pool_size for step in env.trace.steps] == [2, 4, 8, 16, 16]
+    env.reset(seed=1)
+    assert env.trace is None
+
+
+def test_replay_of_nothing_is_refused() -> None:
+    with pytest.raises(SettingError, match="at least one sweep"):
+        recorded_targets([])
 
 
 def test_without_an_oracle_the_best_window_stands_in(targets: OpenTarget) -> None:

@@ -24,6 +24,8 @@ def test_up_is_idempotent_and_down_leaves_the_data(mariadb_installed: None, tmp_
     lab = Lab(tmp_path, EMPTY)
     first = lab.up()
     assert lab.up() == first
+    with pytest.raises(ServerError, match=r"that runs in .* has the data set 'empty' on the disk as it is; stop it"):
+        Lab(tmp_path, EMPTY.model_copy(update={"slow_disk": True})).up()
     assert Lab.of(tmp_path).running() == first
     with Session(lab.root) as session:
         session.execute("CREATE DATABASE kept")

@@ -11,9 +11,11 @@ import pytest
 from poolpilot.env.lab.host.programs import program
 from poolpilot.env.lab.instance import Lab
 from poolpilot.env.mariadb.actuator import CallProcedure
+from poolpilot.env.mariadb.diagnosis.listed_session import quoted_account
 from poolpilot.env.mariadb.dsn import Account, Dsn
 from poolpilot.env.mariadb.grants import grants
 from poolpilot.env.mariadb.session import Session
+from poolpilot.env.mariadb.tuner_lock import lock, sees_itself, stranger_of, unlock
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
 from poolpilot.errors import ServerError, SettingError
@@ -220,6 +222,23 @@ def test_tls_is_asked_for_where_that_is_wanted(lab: Lab) -> None:
 def test_account_is_taken_as_people_write_it(account: str, printed: str) -> None:
     """Before, quotes became part of the name, and the first @ ended it."""
     assert f"CREATE USER IF NOT EXISTS {printed} WITH" in grants(tuner=account)["observe"]
+
+
+def test_account_whose_name_holds_an_at_is_known_for_the_own_one(lab: Lab) -> None:
+    """Before, the name ended at the first @, so that a stranger's lock kept what was tried in force without a word."""
+    with Session(lab.root) as root:
+        root.execute("CREATE OR REPLACE USER 'me@corp'@'127.0.0.1', me@'127.0.0.1'")
+        root.execute("GRANT PROCESS ON *.* TO 'me@corp'@'127.0.0.1', me@'127.0.0.1'")
+        here = replace(account_of(lab, "none"), password="")
+        with Session(replace(here, user="me@corp")) as ours, Session(replace(here, user="me")) as theirs:
+            assert sees_itself(ours)
+            assert quoted_account(ours) == "`me@corp`@`127.0.0.1`"
+            lock(theirs)
+            assert stranger_of(ours) == theirs.connection_id
+            unlock(theirs)
+            lock(ours)
+            assert stranger_of(ours) is None
+        root.execute("DROP USER 'me@corp'@'127.0.0.1', me@'127.0.0.1'")
 
 
 @pytest.mark.parametrize(

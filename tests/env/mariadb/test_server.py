@@ -6,13 +6,16 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from poolpilot.env.knobs import UNKNOWN_CPUS
 from poolpilot.env.lab.instance import Lab
 from poolpilot.env.mariadb.actuator import SetGlobal
-from poolpilot.env.mariadb.dsn import Dsn
+from poolpilot.env.mariadb.counters import read_population
+from poolpilot.env.mariadb.dsn import Account, Dsn
+from poolpilot.env.mariadb.host import process
 from poolpilot.env.mariadb.host.process import ServerProcess
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.measurement.protocol import observe
@@ -51,6 +54,42 @@ def test_socket_leads_to_the_extra_port_too(lab: Lab) -> None:
         assert opened.process is not None
         assert opened.process.pid == running.pid
         assert opened.session.where.endswith(f":{running.extra_port}")
+
+
+def test_process_is_found_where_systemd_holds_the_socket_and_never_on_another_host(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = lab.running()
+    assert running is not None
+    with Session(replace(tuner_of(lab), extra_port=None)) as session:
+        assert ServerProcess.of(session) == ServerProcess(running.pid)
+        monkeypatch.setattr(session, "_peer", 1)
+        assert ServerProcess.of(session) == ServerProcess(running.pid)
+        monkeypatch.setattr(session, "_is_local", False)
+        assert ServerProcess.of(session) is None
+
+
+@pytest.mark.parametrize(("others", "known"), [(0, True), (1, False)])
+def test_process_whose_file_belongs_to_the_servers_group_is_the_only_server_that_runs(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, others: int, known: bool
+) -> None:
+    """Under MariaDB's own unit others may not read the file: processors were unknown, and nothing was ever advised."""
+    running = lab.running()
+    assert running is not None
+    servers = {running.pid, *range(1, 1 + others)}
+
+    def denied(_path: Path, *_args: object, **_named: object) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    with Session(tuner_of(lab)) as session, monkeypatch.context() as patch:
+        patch.setattr(process, "_name_of", lambda pid: "mariadbd" if pid in servers else "")
+        patch.setattr(Path, "read_text", denied)
+        found = ServerProcess.of(session)
+    assert found == (ServerProcess(running.pid) if known else None)
+
+
+def tuner_of(lab: Lab) -> Account:
+    return Dsn(defaults_file=lab.defaults_file).account()
 
 
 def test_account_that_may_not_use_the_extra_port_is_warned(lab: Lab) -> None:
@@ -182,9 +221,17 @@ def test_rows_are_counted_while_a_statement_reads_them(server: MariadbServer, la
     while reader.is_alive():
         while_it_ran.append(measures_between(before, server.snapshot())["rows_read"] or 0.0)
     reader.join()
-    # The last look may come after the last row; looks read rows of their own.
+    # The last look may come after the last row.
     assert any(1e5 < read < 2e7 for read in while_it_ran)
     assert (measures_between(before, server.snapshot())["rows_read"] or 0.0) >= 2e7
+
+
+def test_rows_that_looks_read_are_nobodys(server: MariadbServer) -> None:
+    """A look reads a row of each group: with 128 of them as many as a server reads that is all but idle."""
+    before = server.snapshot()
+    for _ in range(20):
+        read_population(server.session)
+    assert (measures_between(before, server.snapshot())["rows_read"] or 0.0) < 20.0
 
 
 def test_wait_events_are_missing_where_performance_schema_is_off(lab: Lab) -> None:

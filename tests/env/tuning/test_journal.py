@@ -193,6 +193,22 @@ def test_restart_is_no_reason_to_refuse_it(begun: Journal, stock: KnobSpace) -> 
     assert not SERVER.restarted_since(again.server)
 
 
+def test_journal_of_before_an_upgrade_is_one_of_before_a_restart(begun: Journal, stock: KnobSpace) -> None:
+    """Before, it kept the tuner and the keeper out until somebody removed it."""
+    begun.announce(FIRST.with_core((300, 3, 500)))
+    later = replace(SERVER, version="11.4.2-MariaDB", started_unix_s=SERVER.started_unix_s + 100)
+    again = found(begun, stock, later)
+    assert again is not None
+    assert later.restarted_since(again.server)
+
+
+def test_another_server_is_no_restart_of_this_one_but_knows_nothing_either() -> None:
+    other = replace(SERVER, data_folder="/srv/other")
+    assert not other.is_of(SERVER)
+    assert other.restarted_since(SERVER)
+    assert replace(SERVER, version="11.4.2-MariaDB", started_unix_s=0).is_of(SERVER)
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [

@@ -216,6 +216,48 @@ def test_restart_is_told_though_the_connection_is_lost_once_more(
     assert way_back.reach_again() is False
 
 
+def test_another_server_that_answers_is_tuned_from_its_own_beginning(
+    server: MariadbServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, a switch-over was taken for a restart, the first one's journal was lost, and what was tried stayed."""
+    way_back, here = MariadbWayBack(server, tmp_path), server.identity
+    first = way_back.begin("tune", lambda _sentence: None)
+    server.apply(other_than(first))
+    other = replace(here, data_folder="/srv/other", started_unix_s=here.started_unix_s + 1)
+    monkeypatch.setattr(ServerIdentity, "read", lambda _session: other)
+    ended = list[int]()
+    monkeypatch.setattr(Session, "execute", lambda _self, text, *_: ended.append(1) if "KILL" in text else None)
+    assert way_back.reach_again() is True
+    assert not ended, "the number of a connection is another's on another server"
+    assert way_back.reach_again() is False
+    monkeypatch.undo()
+    kept = Journal.find(tmp_path, here, server.knobs)
+    assert kept is not None
+    assert (kept.first, kept.announced) == (first, (other_than(first),))
+    theirs = Journal.find(tmp_path, other, server.knobs)
+    assert theirs is not None
+    assert theirs.first == other_than(first)
+    theirs.end()
+    server.put_back(first)
+
+
+def test_way_back_of_a_server_is_not_gone_on_another_one(
+    server: MariadbServer, lab: Lab, tmp_path: Path, console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, other = server.tuple_in_force(), replace(server.identity, data_folder="/srv/other")
+
+    def switched_over() -> None:
+        monkeypatch.setattr(ServerIdentity, "read", lambda _session: other)
+
+    with pytest.raises(ServerError, match=r"in /srv/other on .* answers by now, and not MariaDB") as ended:
+        tune(MariadbWayBack(server, tmp_path, 0.0), server, console, switched_over)
+    assert f"SET GLOBAL thread_pool_size = {first.pool_size};" in str(ended.value).splitlines()
+    monkeypatch.undo()
+    with opened(lab) as again:
+        assert "has ended without its way back" in MariadbWayBack(again, tmp_path).resume()
+        assert again.tuple_in_force() == first
+
+
 def raised(error: Exception) -> NoReturn:
     raise error
 

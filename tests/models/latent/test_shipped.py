@@ -6,7 +6,7 @@ import pytest
 
 from poolpilot.errors import ArtefactError, FeatureError
 from poolpilot.featurizer.snapshot import ServerKind
-from poolpilot.models.champion import ANY_MACHINE, CHAMPIONS, champion_folder, load_any_machine, load_champion
+from poolpilot.models.champion import ANY_MACHINE, CHAMPIONS, Kind, champion_folder, load_any_machine, load_champion
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.one_look import OneLook
 from poolpilot.models.latent.shipped import NETWORK, advisor_for, bandit_for
@@ -62,6 +62,14 @@ def test_a_network_is_named_or_comes_from_the_environment(monkeypatch: pytest.Mo
     assert isinstance(tried, ScorePredictor)
     assert asked.artefact.digest == load_champion().digest
     assert tried.settings != asked.settings  # who measures what follows may be bolder
+
+
+@pytest.mark.parametrize("kind", CHAMPIONS)
+def test_an_empty_variable_names_no_network(monkeypatch: pytest.MonkeyPatch, kind: Kind) -> None:
+    """Before, a unit or a compose file that leaves it empty had the shipped network decide alone."""
+    monkeypatch.setenv(CHAMPIONS[kind][1], "")
+    assert isinstance(advisor_for(kind), OneLook)
+    assert isinstance(bandit_for(kind), LatentBandit)
 
 
 def test_folder_of_another_kind_or_of_nothing_is_refused(tmp_path: Path) -> None:

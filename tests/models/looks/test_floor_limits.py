@@ -64,7 +64,7 @@ def test_what_was_forbidden_is_said_with_its_worth_and_what_would_allow_it() -> 
     assert 0.1 < broken.kept < 0.3
     said = forbidden_by_floors(windows, objective)
     assert said is not None
-    assert "instead of 242 under (2, 3, 500)" in said
+    assert "instead of 242 requests/s under (2, 3, 500)" in said
     assert f"left the class 'scans' {100 * broken.kept:.0f} % of what it had, and its floor is 50 %" in said
     allowing = float(said.partition("at most ")[2].partition(" ")[0])
     assert 0.0 < allowing <= broken.kept

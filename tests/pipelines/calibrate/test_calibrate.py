@@ -23,7 +23,7 @@ from poolpilot.pipelines.calibrate import measured_records
 from poolpilot.pipelines.calibrate.calibrate import CalibrateSettings, Calibration, calibrate
 from poolpilot.pipelines.calibrate.machine_file import read_machine, write_machine
 from poolpilot.pipelines.calibrate.measured_records import read_measured
-from poolpilot.pipelines.calibrate.simulator_validation import MeasuredWorkload, simulate_twins
+from poolpilot.pipelines.calibrate.simulator_validation import MeasuredWorkload, TwinReport, simulate_twins
 from poolpilot.pipelines.collect.collect import Staging, collect
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
 from poolpilot.pipelines.store.dataset import SweptRows, read_swept_rows
@@ -86,6 +86,19 @@ def test_nothing_fitted_only_judges(store: Path) -> None:
     found = calibrated(store, fitted=(), judged_store=store)
     assert found.machine == found.start == CALIBRATED
     assert len(found.judged.twins) == 6
+
+
+@pytest.mark.parametrize("judged_by", ["kept back", "another store"])
+def test_no_more_is_judged_than_asked_for_and_what_is_fitted_to_stays_the_same(store: Path, judged_by: str) -> None:
+    """A store that grows would otherwise take ever longer to judge by, three times over."""
+    given: dict[str, object] = {"judged_store": store} if judged_by == "another store" else {"judged_share": 0.6}
+    fewer = calibrated(store, evaluations=1, judged_workloads=2, **given)
+    assert len(fewer.judged.twins) == 2
+    assert names_of(fewer.fitted_on) == names_of(calibrated(store, evaluations=1, **given).fitted_on)
+
+
+def names_of(report: TwinReport) -> list[str]:
+    return [twin.measured.workload.name for twin in report.twins]
 
 
 def calibrated_and_kept(store: Path, output: Path, **flags: object) -> Calibration:

@@ -74,6 +74,14 @@ def test_more_are_composed_and_some_are_to_choose_by(tmp_path: Path) -> None:
     RecordCheck.of([CheckedStore(tmp_path, SPLITS)]).refuse()
 
 
+@pytest.mark.parametrize(("splits", "number"), [(("train",), 4), (("validation",), 3), (("test",), 0)])
+def test_workloads_of_other_splits_are_not_planned(splits: tuple[Split, ...], number: int) -> None:
+    """Before, who asked for those to choose by alone swept all the others too."""
+    given = {"server": "simulated", "simulated.workloads": 4, "simulated.validation": 3, "splits": splits}
+    planned, _ = simulated_staging(CollectSettings.load(None, given))
+    assert [one.split for one in planned] == list(splits) * number
+
+
 def test_no_workload_is_planned_twice() -> None:
     given = {"server": "simulated", "simulated.workloads": 5 * len(SIMULATED_FAMILIES), "simulated.composed": 7}
     names = [one.workload.name for one in planned_scenarios(CollectSettings.load(None, given))]

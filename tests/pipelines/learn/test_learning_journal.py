@@ -33,8 +33,9 @@ def test_a_finished_run_is_over(tmp_path: Path) -> None:
     assert (fresh.resumed, fresh.result("check")) == (False, None)
 
 
-def test_what_is_no_journal_is_a_sentence(tmp_path: Path) -> None:
-    (tmp_path / NAME).write_text("{}", encoding="utf-8")
+@pytest.mark.parametrize("content", [b"{}", b"\xff"])
+def test_what_is_no_journal_is_a_sentence(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / NAME).write_bytes(content)
     with pytest.raises(StoreError, match=r"cannot read the journal .*--anew"):
         LearningJournal(tmp_path, SETTINGS)
     assert not LearningJournal(tmp_path, SETTINGS, anew=True).resumed

@@ -18,6 +18,7 @@ from poolpilot.agent.training.ppo import PpoSettings
 from poolpilot.agent.training.ray_session import RaySettings
 from poolpilot.agent.training.rllib_module import rebuilt
 from poolpilot.agent.training.validation import Weights
+from poolpilot.errors import TakenFolderError
 from poolpilot.models.network import ScoreNetwork
 from poolpilot.pipelines.train import train as train_module
 from poolpilot.pipelines.train import training
@@ -72,6 +73,16 @@ def test_what_follows_from_anything_else_is_not_taken(
 ) -> None:
     store.save("all_action", SETTINGS, None, WEIGHTS)
     assert StageStore(store.folder.parent, data).load(stage, settings, initial) is None
+
+
+def test_one_run_at_a_time_has_an_output(store: StageStore) -> None:
+    """Two would take each other's stages away, and nobody could tell whose model the folder holds."""
+    with store.taken(), pytest.raises(TakenFolderError, match="trains a model"), store.taken():
+        pass
+    with store.taken():
+        store.save("all_action", SETTINGS, None, WEIGHTS)
+        store.clear()
+    assert not store.folder.exists()
 
 
 def test_where_a_stage_ran_does_not_matter(store: StageStore) -> None:

@@ -335,6 +335,9 @@ def test_workload_of_another_data_set_is_refused(invoke: Callable[..., Any], loa
     result = invoke("lab", "load", "--folder", loaded_lab.folder, "--workload", "larger_than_memory")
     assert result.code == 1
     assert "wants the data set 'large'" in result.err
+    result = invoke("lab", "load", "--folder", loaded_lab.folder, "--workload", "slow_disk")
+    assert result.code == 1
+    assert "needs a slow disk" in result.err, "before, it ran on the disk as it was"
     result = invoke("lab", "load", "--folder", loaded_lab.folder, "--workload", "nothing")
     assert "there is no workload 'nothing'" in result.err
 

@@ -77,6 +77,19 @@ def test_token_is_sent_and_read_again(serving: Serving, predictor: Any, window: 
         RemotePredictor(link).predict([window], LIMITS, Objective())
 
 
+def test_authority_is_read_again(serving: Serving, predictor: Any, window: Window, tmp_path: Path) -> None:
+    """Before, a tuner had to be started again once the authority or its own certificate was replaced."""
+    identity, other = make_identity(tmp_path, "service"), make_identity(tmp_path, "other")
+    service = serving(predictor, tls_certificate=identity.certificate, tls_key=identity.key)
+    trusted = tmp_path / "ca.pem"
+    trusted.write_bytes(other.certificate.read_bytes())
+    link = ServiceLink(service.url, Trust(authority=trusted))
+    with pytest.raises(RemoteError, match="certificate is not trusted"):
+        RemotePredictor(link).predict([window], LIMITS, Objective())
+    trusted.write_bytes(identity.certificate.read_bytes())
+    assert not RemotePredictor(link).predict([window], LIMITS, Objective()).abstained
+
+
 def test_failure_of_the_service_is_told(serving: Serving, predictor: Any, window: Window) -> None:
     predictor.error = RuntimeError("broken inside")
     with pytest.raises(RemoteError, match="refuses with 503: unavailable: keep what is") as caught:

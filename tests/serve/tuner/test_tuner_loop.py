@@ -215,6 +215,28 @@ def test_lost_server_is_reached_again_and_what_was_tried_is_taken_back(
     assert server.tuple_in_force() == loop.memory.verified
 
 
+def test_server_that_is_gone_for_long_is_tried_less_often(
+    server: FailingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each attempt is a line of the log: once a second they would push weeks of decisions out."""
+    loop, pauses = loop_on(server, PoolTuple(2, 3, 500)), list[float]()
+    assert isinstance(loop.target.way_back, RecordedWayBack)
+    loop.target.way_back.attempts = -1000
+
+    def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        server.run_for(seconds)
+
+    monkeypatch.setattr("poolpilot.serve.tuner.tuner_loop.time.sleep", sleep)
+    loop.turn()
+    server.fails = {"snapshot": LostServerError("gone")}
+    for _ in range(80):
+        loop.turn()
+    assert pauses[0] == 1.0
+    assert pauses[-1] == 5.0
+    assert 55 <= pauses.count(1.0) <= 62
+
+
 def test_counters_that_somebody_resets_cost_a_window_and_no_server(server: FailingServer) -> None:
     """Before, FLUSH THREAD_POOL_STATS was taken for a lost server, and what was tried was refused for an hour."""
     loop = loop_on(server, PoolTuple(4, 3, 500))
@@ -416,6 +438,21 @@ def test_what_a_person_sets_between_a_look_and_a_step_stays(server: FailingServe
     server.apply(theirs)
     assert loop.turn().state is State.STAND_DOWN
     assert server.tuple_in_force() == loop.memory.verified == theirs
+
+
+def test_what_was_tried_goes_where_a_person_sets_another_knob_between_a_look_and_the_way_back(
+    server: FailingServer,
+) -> None:
+    loop = loop_on(server, PoolTuple(8, 3, 500))
+    while loop.turn().state is not State.TRY:
+        pass
+    while loop.decision.pool_tuple != loop.memory.verified or server.tuple_in_force() == loop.memory.verified:
+        loop.turn()
+    tried = server.tuple_in_force()
+    server.apply(replace(tried, timer_interval_ms=100))
+    assert loop.turn().state is State.STAND_DOWN
+    loop.turn()
+    assert server.tuple_in_force() == replace(tried, pool_size=1, timer_interval_ms=100) == loop.memory.verified
 
 
 def test_approval_is_good_for_one_try(server: FailingServer, tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ class TrialController(Controller):
         first = yield from self._looked()
         self.windows.append(first)
         while (trial := self._next()) is not None:
-            self.reason = self._rule.predictions[-1].reasons[0]
+            self.reason = next(iter(self._rule.predictions[-1].reasons), f"{trial} was predicted")
             window_s = self._measurement.window_for(trial)
             window = yield from self._changed(self.windows[-1], trial, window_s)
             if self._measurement.doubt_windows > 1.0 and self._in_doubt(window):

@@ -39,7 +39,7 @@ REACHED_WITHIN_S = 5.0
 class RaySettings(BaseModel):
     """Which Ray is used, and how large a local one may grow; one that is joined has its own size."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     address: str | None = Field(
         default=None,

@@ -1,10 +1,12 @@
 """The environment of warm starts: one decision, then a whole climb from it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import override
 
 from poolpilot.env.climbing.climb import ClimbController
 from poolpilot.env.controller import Controller
@@ -29,7 +31,8 @@ class WarmStartClimbEnv(PoolEnv):
     """The action is the tuple a climb starts from; the reward is minus the share of J's worth lost on the way.
 
     That is the mean regret of the climb's windows against the oracle or, where it is unknown, against the best
-    window of the climb itself. The last observation holds the last window of the climb; `trace` all of them.
+    window of the climb itself. The last observation holds the last window of the climb; `trace` all of them, until the
+    next episode begins.
 
     Args:
         open_target: Opens the server of an episode; the environment closes it. The sweeps that come with the package
@@ -77,6 +80,11 @@ class WarmStartClimbEnv(PoolEnv):
         self._climb_s = climb_s
         self.trace: TuningTrace | None = None
 
+    @override
+    def _begin(self, options: Mapping[str, Any]) -> tuple[PoolTuple, EncodedWindow, NDArray[np.bool_]]:
+        self.trace = None
+        return super()._begin(options)
+
     def _choose(self, pool_tuple: PoolTuple) -> tuple[EncodedWindow, float]:
         target = self._held
         server, objective = target.server, target.objective
@@ -94,7 +102,13 @@ class WarmStartClimbEnv(PoolEnv):
 
 
 def recorded_targets(sweeps: list[WorkloadSweep]) -> OpenTarget:
-    """Replays one of the sweeps, drawn for every episode."""
+    """Replays one of the sweeps, drawn for every episode.
+
+    Raises:
+        SettingError: There is none.
+    """
+    if not sweeps:
+        raise SettingError("a replay needs at least one sweep; collect some first")
 
     def open_target(rng: np.random.Generator) -> Target:
         sweep = sweeps[int(rng.integers(len(sweeps)))]

@@ -135,19 +135,22 @@ class Lab:
                 account's, the server of an earlier version runs in it, or it does not come up.
         """
         if (running := self.running()) is not None:
+            self._check_same()
             return self._closed(running)
         make_lab_folder(self.places)
         account = server_account(self.folder, self.places.data)
         mariadbd.hand_over(self.places, account)
-        if not self.places.data.is_dir():
+        is_new = not self.places.data.is_dir()
+        if is_new:
             datasets.check_space(self.folder, self.dataset)
-            mariadbd.install(self.places, account)
         elif (made := Lab.of(self.folder).settings.dataset) != self.settings.dataset:
             raise ServerError(
                 f"the test server in {self.folder} holds the data set {made!r}; remove it (poolpilot lab down "
                 "--remove) or name another folder"
             )
         write_durably(self.places.settings, f"{self.settings.model_dump_json(indent=1)}\n".encode())
+        if is_new:  # the settings first: data without them could be neither started nor removed
+            mariadbd.install(self.places, account)
         try:
             started = self._start(account, cpus, kept)
             self._await(started)
@@ -207,6 +210,16 @@ class Lab:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.down()
+
+    def _check_same(self) -> None:
+        """Refuses what the running server was not started with."""
+        made, asked = Lab.of(self.folder).settings, self.settings
+        if (made.dataset, made.slow_disk) != (asked.dataset, asked.slow_disk):
+            has = f"the data set {made.dataset!r} {'on a slow disk' if made.slow_disk else 'on the disk as it is'}"
+            raise ServerError(
+                f"the MariaDB that runs in {self.folder} has {has}; stop it (poolpilot lab down --folder "
+                f"{self.folder}) or name another folder"
+            )
 
     def _closed(self, running: Running) -> Running:
         """A running server whose door is closed."""

@@ -1,6 +1,6 @@
 """What a server has counted: the statements that read it, and the snapshot made of their answers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,9 +68,22 @@ POOL_QUERY = (
 )
 """Sums over the groups, and the waits as `REASON=COUNT,...`: a statement costs more than the rows of these tables."""
 
-STATUS_QUERY = "SHOW GLOBAL STATUS WHERE Variable_name IN ({})".format(
-    ", ".join(f"'{name}'" for names in STATUS.values() for name in names)
+NAME_AND_VALUE = "VARIABLE_NAME, VARIABLE_VALUE"
+
+
+def _listed(*counters: str) -> str:
+    """The status variables of some counters, fit for SQL."""
+    return ", ".join(f"'{variable}'" for counter in counters for variable in STATUS[counter])
+
+
+STATUS_QUERY = (
+    f"SELECT 0, {NAME_AND_VALUE} FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME IN ({_listed(*STATUS)}) "
+    f"UNION ALL SELECT 1, {NAME_AND_VALUE} FROM information_schema.SESSION_STATUS "
+    f"WHERE VARIABLE_NAME IN ({_listed('rows_read')})"
 )
+"""What the server has counted (0), and of it what this session itself has read (1): a look at many groups reads as many
+rows. Not by SHOW, which adds the rows that it reads to the server's alone."""
+
 CHANGEABLE = {**{knob: variable.lower() for knob, (variable, _) in KNOB_VARIABLES.items()}, MAX_THREADS: MAX_THREADS}
 """What anybody who may can set while the server runs: the knobs' variables by knob, and the limit of threads."""
 
@@ -131,15 +144,22 @@ def read_counters(session: Session) -> dict[str, float]:
     *sums, waits = session.row(POOL_QUERY)
     counters = {name: float(value or 0) for name, value in zip(STATISTICS, sums, strict=True)}
     counters |= _waits(str(waits or ""))
-    status = {str(name).upper(): float(value) for name, value in session.rows(STATUS_QUERY)}
+    of_all: dict[str, float] = {}
+    own: dict[str, float] = {}
+    for is_own, name, value in session.rows(STATUS_QUERY):
+        (own if is_own else of_all)[str(name).upper()] = float(value)
     counters |= {
-        name: sum(status.get(variable, 0.0) for variable in variables) * US_PER_UNIT.get(name, 1.0)
+        name: (_sum_of(variables, of_all) - _sum_of(variables, own)) * US_PER_UNIT.get(name, 1.0)
         for name, variables in STATUS.items()
-        if variables[0] in status
+        if variables[0] in of_all
     }
     for name, ours in (("completed", session.statements), *_own_statements(session)):
         counters[name] -= ours
     return counters
+
+
+def _sum_of(variables: Sequence[str], status: Mapping[str, float]) -> float:
+    return sum(status.get(variable, 0.0) for variable in variables)
 
 
 def _waits(text: str) -> dict[str, float]:

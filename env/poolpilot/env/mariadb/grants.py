@@ -17,7 +17,8 @@ GRANT USAGE ON *.* TO {tuner};
 --   GRANT SELECT ON performance_schema.events_waits_summary_global_by_event_name TO {tuner};
 -- To see who holds a lock that others wait for, backups and changes of tables (poolpilot diagnose, and tune, which sets
 -- nothing meanwhile), and on a replica how far it is behind:
---   GRANT PROCESS, REPLICA MONITOR ON *.* TO {tuner};
+--   GRANT PROCESS ON *.* TO {tuner};
+--   GRANT REPLICA MONITOR ON *.* TO {tuner};   -- REPLICATION REPLICA ADMIN before 10.5.9
 """
 
 LEAST = """\

@@ -66,9 +66,16 @@ class ServerIdentity:
         """What people know it by, and `key`: the same whatever port or socket leads to it, after a restart too."""
         return f"{self.hostname}-{self.key}"
 
+    def is_of(self, other: Self) -> bool:
+        """Whether it is the same server, be it started anew; behind one address may be another one by now."""
+        return self.key == other.key
+
     def restarted_since(self, other: Self) -> bool:
-        """Whether it has been started anew since it was `other`, so that it has forgotten what was set."""
-        return abs(self.started_unix_s - other.started_unix_s) > ROUNDING_S
+        """Whether it has been started anew since it was `other`, so that it has forgotten what was set.
+
+        Another server has never known it.
+        """
+        return not self.is_of(other) or abs(self.started_unix_s - other.started_unix_s) > ROUNDING_S
 
     def __str__(self) -> str:
         return f"MariaDB {self.version} in {self.data_folder} on {self.hostname}"

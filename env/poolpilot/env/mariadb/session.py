@@ -53,7 +53,7 @@ class Session:
         path = account.socket if not extra else None
         encrypted_by = account.tls.context(None if path else account.host)
         self._socket = _connected(path, account.host, extra or account.port, self.where)
-        self._peer = _peer_of(self._socket)
+        self._peer, self._is_local = _peer_of(self._socket), _is_local(self._socket)
         self._connection = SealedLogin(
             proved=path is not None or (encrypted_by is not None and account.tls.verifies),
             host=account.host,
@@ -91,6 +91,13 @@ class Session:
             "SET SESSION sql_mode = 'STRICT_ALL_TABLES', SESSION group_concat_max_len = 1048576, "
             "SESSION time_zone = 'SYSTEM', SESSION max_statement_time = 0"
         )
+        # In a cluster a look would wait until all that was replicated is applied, for as long as 30 s under load.
+        try:
+            self.execute("SET SESSION wsrep_sync_wait = 0")
+        except LostServerError:
+            raise
+        except ServerError:  # built without clusters
+            return
 
     @property
     def statements(self) -> int:
@@ -135,6 +142,11 @@ class Session:
         """The server's number of this connection, as KILL takes it."""
         return int(self._connection.thread_id())
 
+    @property
+    def is_local(self) -> bool:
+        """Whether the server is reached without leaving this host, by whatever name."""
+        return self._is_local
+
     def peer_process(self) -> int | None:
         """Process id of the server at the other end of a Unix socket; None over TCP."""
         return self._peer
@@ -174,8 +186,9 @@ class Session:
             )
         if code == ER.ACCESS_DENIED_ERROR:
             return ServerError(
-                f"{self.where} denies access to {self._account.user!r}: check user and password in the [client] group "
-                "of the defaults file, and where the account asks for TLS, ssl or ssl-ca too"
+                f"{self.where} denies access to {self._account.user!r} ({text}): check user and password in the "
+                "[client] group of the defaults file, the account's host (with skip_name_resolve an address, such as "
+                "127.0.0.1 in place of localhost), and where the account asks for TLS, ssl or ssl-ca too"
             )
         if code in NO_SLOT:
             remedy = (
@@ -208,6 +221,13 @@ def _connected(path: Path | None, host: str, port: int, where: str) -> socket.so
         raise ServerError(f"cannot reach a server at {where}: {reason}; check host, port or socket") from error
     ours.settimeout(None)
     return ours
+
+
+def _is_local(connected: socket.socket) -> bool:
+    if connected.family == socket.AF_UNIX:
+        return True
+    theirs, ours = str(connected.getpeername()[0]), str(connected.getsockname()[0])
+    return theirs == ours or is_loopback(theirs)
 
 
 def _peer_of(connected: socket.socket) -> int | None:

@@ -10,8 +10,11 @@ from poolpilot.errors import TakenServerError
 LOCK = "poolpilot"
 """Name of the lock; locks of this kind belong to no database."""
 
-OWN = "SUBSTRING_INDEX(CURRENT_USER(), '@', 1)"
-"""The name of the account that asks; in an event, of the one that has made it."""
+OWN_HOST = "SUBSTRING_INDEX(CURRENT_USER(), '@', -1)"
+"""The host of the account that asks; in an event, of the one that has made it."""
+
+OWN = f"LEFT(CURRENT_USER(), CHAR_LENGTH(CURRENT_USER()) - CHAR_LENGTH({OWN_HOST}) - 1)"
+"""The name of that account, which may hold an @ itself."""
 
 
 def lock(session: Session, within_s: float = 0.0) -> None:

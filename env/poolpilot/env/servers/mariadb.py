@@ -309,7 +309,7 @@ class MariadbServer:
     def _learn(self) -> None:
         """Reads what holds of the server for as long as it runs."""
         sees = self.watch.wait_events and sees_wait_events(self.session)
-        facts = MariadbFacts.read(self.control, self.account, self.watch, self._named_cpus)
+        facts = MariadbFacts.read(self.control, self.watch, self._named_cpus)
         if self.schedule is not None:
             self.schedule.close()
         # All at once: where reading fails, a restart is still to be noticed at the next attempt.

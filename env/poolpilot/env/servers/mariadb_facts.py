@@ -6,7 +6,6 @@ from typing import Self
 
 from poolpilot.env.knobs import UNKNOWN_CPUS, KnobSpace
 from poolpilot.env.mariadb.control import Control
-from poolpilot.env.mariadb.dsn import Account
 from poolpilot.env.mariadb.host.process import ServerProcess
 from poolpilot.env.mariadb.identity import ServerIdentity
 from poolpilot.env.mariadb.variables import MAX_THREADS, PoolVariable, knob_space, read_variables
@@ -36,12 +35,11 @@ class MariadbFacts:
     warnings: tuple[str, ...]
 
     @classmethod
-    def read(cls, control: Control, account: Account, watch: WatchSettings, named_cpus: int | None) -> Self:
+    def read(cls, control: Control, watch: WatchSettings, named_cpus: int | None) -> Self:
         """Asks the server.
 
         Args:
             control: The connection to it.
-            account: Where it is.
             watch: How it is looked at.
             named_cpus: Processors that somebody has named; those of its process count if None.
 
@@ -49,8 +47,8 @@ class MariadbFacts:
             ServerError: It cannot be tuned, or is gone.
         """
         variables = read_variables(control.session)
-        process = ServerProcess.of(control.first, account) if control.first else None
-        process = process or ServerProcess.of(control.session, account)
+        process = ServerProcess.of(control.first) if control.first else None
+        process = process or ServerProcess.of(control.session)
         seen_cpus = process.cpus() if process else None
         return cls(
             ServerIdentity.read(control.session),

@@ -36,6 +36,16 @@ OWN_HOLDER = f"SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = IS_USED_L
 GRANTS = "`poolpilot mariadb grants --lease` prints the statements that let it"
 
 
+def period_s(seconds: int) -> int:
+    """How often the event of a lease looks."""
+    return max(seconds // 5, 1)
+
+
+def silence_s(seconds: int) -> int:
+    """Seconds without a statement after which the server ends the connection of a lease's tuner."""
+    return max(seconds - period_s(seconds) - 1, 1)
+
+
 class EventLease:
     """The lease of one tuner.
 
@@ -46,8 +56,8 @@ class EventLease:
 
     def __init__(self, server: MariadbServer, seconds: int) -> None:
         self._server = server
-        self._period_s = max(seconds // 5, 1)
-        self._silent_s = max(seconds - self._period_s - 1, 1)
+        self._period_s = period_s(seconds)
+        self._silent_s = silence_s(seconds)
         actuator = server.actuator
         self._procedure = actuator.name if isinstance(actuator, CallProcedure) else None
         self.name = f"{(self._procedure or PROCEDURE).partition('.')[0]}.{NAME}"

@@ -136,16 +136,13 @@ class Journal:
         if head["journal"] != FORMAT:
             raise _unfit(path, f"has the format {head['journal']!r}, but this version reads {FORMAT}")
         written = ServerIdentity.from_dict(head["server"])
-        if (written.key, written.version) != (server.key, server.version):
+        restarted = server.restarted_since(written)
+        if not server.is_of(written) or (written.version != server.version and not restarted):
             raise _unfit(path, f"is of {written}, but this is {server}")
         tuples = [PoolTuple.from_dict(values) for values in (head["first"], *(line["set"] for line in lines[1:]))]
         most_pool_size = int(head["most_pool_size"])
-        limits = _widened(knobs, most_pool_size)
-        for pool_tuple in tuples:
-            try:
-                limits.check(pool_tuple)
-            except SettingError as error:
-                raise _unfit(path, f"holds a tuple that this server does not take: {error}") from error
+        if not restarted:  # else its configuration file holds, and nothing of this comes back
+            _check(path, tuples, _widened(knobs, most_pool_size))
         first, *announced = tuples
         return cls(
             path,
@@ -248,6 +245,14 @@ class Journal:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def _check(path: Path, tuples: Sequence[PoolTuple], limits: KnobSpace) -> None:
+    for pool_tuple in tuples:
+        try:
+            limits.check(pool_tuple)
+        except SettingError as error:
+            raise _unfit(path, f"holds a tuple that this server does not take: {error}") from error
 
 
 def _procedure(head: Mapping[str, Any]) -> str | None:

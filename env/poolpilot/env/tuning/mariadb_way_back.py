@@ -2,8 +2,10 @@
 
 One tuner at a time holds a lock in the database. Before each change the tuple is noted in a journal on this host. At
 the end the pool's variables go back to where they were, one by one: those that somebody else has set meanwhile stay. A
-lost connection is opened again for that. A journal that is still there at the next start is of a command that could not
-go back: its way is gone first, so that what it left is never taken for the beginning.
+lost connection is opened again for that; where another server answers by then, such as after a switch-over, it is
+tuned from its own beginning, and the journal of the first one stays for who goes its way back there. A journal that is
+still there at the next start is of a command that could not go back: its way is gone first, so that what it left is
+never taken for the beginning.
 """
 
 import time
@@ -134,8 +136,12 @@ class MariadbWayBack:
             ServerError: Another tuner is at work, or the server refuses.
             JournalError: The journal cannot be gone by.
         """
+        lock(self._server.session)
+        return self._resume_locked()
+
+    def _resume_locked(self) -> str:
+        """See `resume`; the lock is this session's."""
         server = self._server
-        lock(server.session)
         journal = Journal.find(self._folder, ServerIdentity.read(server.session), server.knobs)
         if journal is None:
             return ""
@@ -190,7 +196,9 @@ class MariadbWayBack:
             return self._server.identity.restarted_since(before)
         self._lock_again(self._journal)
         identity = ServerIdentity.read(self._server.session)
-        if identity.restarted_since(self._journal.server):
+        if not identity.is_of(self._journal.server):
+            self._journal = self._begun_beside(self._journal, identity)
+        elif identity.restarted_since(self._journal.server):
             in_force = self._server.tuple_in_force()
             self._journal.server, self._restarted = identity, True
             self._journal.commit(in_force)
@@ -199,6 +207,13 @@ class MariadbWayBack:
         self._hold_again(self._journal.first, identity)
         restarted, self._restarted = self._restarted, False
         return restarted
+
+    def _begun_beside(self, earlier: Journal, identity: ServerIdentity) -> Journal:
+        """The journal of another server that answers by now; that of the earlier one stays as it is."""
+        self._resume_locked()
+        server, self._restarted = self._server, True
+        first = server.tuple_in_force()
+        return Journal.begin(self._folder, identity, first, server.knobs, earlier.command, earlier.procedure)
 
     def _hold_again(self, first: PoolTuple, identity: ServerIdentity) -> None:
         """Goes on with the lease; where that cannot be, nothing new is set, but what is verified may come back."""
@@ -242,8 +257,10 @@ class MariadbWayBack:
             unlock(self._server.session)
 
     def _gone_back(self, journal: Journal) -> str:
-        in_force = self._server.tuple_in_force()
-        if ServerIdentity.read(self._server.session).restarted_since(journal.server):
+        in_force, identity = self._server.tuple_in_force(), ServerIdentity.read(self._server.session)
+        if not identity.is_of(journal.server):
+            raise ServerError(f"{identity} answers by now, and not {journal.server}")
+        if identity.restarted_since(journal.server):
             self._end_lease()
             journal.end()
             return f"The server was restarted since, and its my.cnf holds. In force now: {in_force}."

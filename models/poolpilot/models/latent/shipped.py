@@ -81,7 +81,7 @@ def _network(server_kind: ServerKind, model: Path | None) -> Path | None:
     if model not in (None, NETWORK):
         return model
     kind = model_for(server_kind) if server_kind in MODEL_FOR else None
-    if model is None and (kind is None or CHAMPIONS[kind][1] not in os.environ):
+    if model is None and (kind is None or not os.environ.get(CHAMPIONS[kind][1])):
         return None
     return champion_folder(None, model_for(server_kind))
 

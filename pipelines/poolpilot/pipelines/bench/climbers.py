@@ -22,6 +22,7 @@ from poolpilot.pipelines.bench.climbing.server_suite import NativeSuite, ServerS
 from poolpilot.pipelines.bench.climbing.shapes import SHAPES
 from poolpilot.pipelines.bench.climbing.suite import Suite, run_suite
 from poolpilot.pipelines.bench.climbing.summary import Comparison
+from poolpilot.pipelines.kept_runs import digest_of
 
 SERVER_CONTROLLERS = (
     *(SPECTRAL, *BASELINES),
@@ -37,6 +38,13 @@ SIMULATED = (
 
 LIVE = ("silent_single", "silent_beside_cpu", "latch_beside_cpu")
 """Live families in which it does."""
+
+
+WHICH_RUNS = (
+    *("controllers", "shapes", "scales", "noises", "starts", "shift_scales", "seeds"),
+    *("margin", "processes", "runs", "plots"),
+)
+"""Settings that say which runs there are, or what becomes of them, and change none."""
 
 
 class ClimbersBenchSettings(ProgramSettings):
@@ -114,7 +122,8 @@ def bench_climbers(settings: ClimbersBenchSettings) -> Comparison:
     suite = suite_of(settings)
     # Two live pools beside each other would measure each other.
     processes = 1 if settings.backend == "native" else settings.processes
-    return Comparison.of(suite, run_suite(suite, processes, settings.runs), settings.margin)
+    runs = run_suite(suite, processes, settings.runs, digest_of(settings, WHICH_RUNS))
+    return Comparison.of(suite, runs, settings.margin)
 
 
 CAPTION = (

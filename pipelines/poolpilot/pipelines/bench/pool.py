@@ -18,6 +18,7 @@ from poolpilot.pipelines.bench.parts.throttling import ALONE, of_peak, throttlin
 from poolpilot.pipelines.bench.serving.bench_settings import Part, PoolBenchSettings
 from poolpilot.pipelines.bench.serving.interval import Interval
 from poolpilot.pipelines.bench.serving.rounds import AnyCell, Results, processors_awake, rounds
+from poolpilot.pipelines.kept_runs import digest_of
 
 CELLS: Mapping[Part, Callable[[PoolBenchSettings], Iterator[AnyCell]]] = {
     "handlers": handler_cells,
@@ -49,6 +50,9 @@ COMPARED: Mapping[str, str] = {
     "priorities": "throughput_per_s",
     "overload": "high_goodput_per_s",
 }
+
+WHICH_TRIALS = ("parts", "repeats", "keep_awake", "runs")
+"""Settings that say which trials there are, or what becomes of them."""
 
 CLASS_THROUGHPUT = "_throughput_per_s"
 """End of the names of what classes got."""
@@ -201,4 +205,5 @@ def bench_pool(settings: PoolBenchSettings) -> PoolBench:
     """
     cells = tuple(cell for part in settings.parts for cell in CELLS[part](settings))
     with processors_awake() if settings.keep_awake else nullcontext(False) as awake:
-        return PoolBench(cells, rounds(cells, settings.repeats, settings.runs), awake)
+        found = rounds(cells, settings.repeats, settings.runs, digest_of(settings, WHICH_TRIALS))
+        return PoolBench(cells, found, awake)

@@ -53,6 +53,7 @@ class CalibrateSettings(ProgramSettings):
         default=None, description="Folder of other records to evaluate by; none keeps a share of the workloads back."
     )
     judged_share: float = Field(default=0.5, gt=0.0, lt=1.0, description="Share of the workloads kept back.")
+    judged_workloads: int = Field(default=500, ge=1, description="Workloads to judge by at most, drawn at random.")
     splits: tuple[Literal["train", "validation", "test"], ...] = Field(
         default=("train", "validation"), min_length=1, description="Splits of the records that are read."
     )
@@ -212,17 +213,18 @@ def _parts(settings: CalibrateSettings, shown: Console) -> tuple[list[MeasuredWo
     stores = [CheckedStore(one, settings.splits) for one in (settings.store, settings.judged_store) if one is not None]
     checked = RecordCheck.of(stores, older_timer=settings.older_timer)
     warn(checked.refuse(but=("leak", "no_default")), shown)
-    rng = np.random.default_rng(settings.seed)
+    rng, most = np.random.default_rng(settings.seed), settings.judged_workloads
     measured = read_measured(settings.store, settings.splits, settings.most_steal)
     order = [measured[place] for place in rng.permutation(len(measured))]
     if settings.judged_store is not None:
-        return order, read_measured(settings.judged_store, settings.splits, settings.most_steal)
+        others = read_measured(settings.judged_store, settings.splits, settings.most_steal)
+        return order, [others[place] for place in np.sort(rng.permutation(len(others))[:most])]
     kept_back = max(round(settings.judged_share * len(order)), 1)
     if kept_back >= len(order):
         raise StoreError(
             f"the store {settings.store} holds too few workloads to fit to one part and judge by the other"
         )
-    return order[kept_back:], order[:kept_back]
+    return order[kept_back:], order[: min(kept_back, most)]
 
 
 def _fitted_to(settings: CalibrateSettings, fit: Sequence[MeasuredWorkload]) -> list[MeasuredWorkload]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from poolpilot.env.output import write_file
 from poolpilot.errors import SettingError
 from poolpilot.native_pool.simulation import Machine
 
@@ -32,7 +33,4 @@ def write_machine(path: Path, machine: Machine) -> None:
     Raises:
         SettingError: The file cannot be written.
     """
-    try:
-        path.write_text(machine.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise SettingError(f"cannot write the machine {path}: {error.strerror}") from error
+    write_file(path, machine.model_dump_json(indent=2) + "\n")

@@ -42,7 +42,7 @@ def simulated_staging(settings: CollectSettings) -> tuple[list[PlannedWorkload],
         PlannedWorkload[Workload]("validation" if one.workload.family == apart else "train", one.workload)
         for one in scenarios.values()
     ]
-    planned = settings.chosen(workloads, {*SIMULATED_FAMILIES, apart})
+    planned = settings.chosen([one for one in workloads if one.split in settings.splits], {*SIMULATED_FAMILIES, apart})
     server = SimulatedStaging(scenarios)
     return planned, Staging(
         server.open, grid=LARGE_GRID, settings_for=server.settings_for, workers=settings.simulated.workers

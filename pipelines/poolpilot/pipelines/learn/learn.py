@@ -260,13 +260,13 @@ class _Learning:
 
     def _calibration(self, seconds: float) -> CalibrateSettings:
         """What is fitted to; the search begins with what ships: kept back may be what an earlier one was fitted to."""
-        return CalibrateSettings.load(
-            None,
+        return CalibrateSettings.of(
             {
                 "store": self.records.store("native"),
                 "splits": ("train",),  # the gate judges by the others
                 "workloads": 6,
                 "windows": 10,
+                "judged_workloads": 24,
                 "evaluations": min(max(round(seconds / EVALUATION_S), 10), MOST_EVALUATIONS),
                 "seed": self.settings.seed,
             },

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from poolpilot.env.durability.durable_writes import write_durably
 from poolpilot.errors import SettingError, StoreError
@@ -138,7 +138,7 @@ class LearningJournal:
             return None
         try:
             return LearningRun.model_validate_json(self.path.read_text(encoding="utf-8"))
-        except (OSError, ValidationError) as error:
+        except (OSError, ValueError) as error:  # no text in UTF-8 among it
             if anew:
                 return None
             raise StoreError(

@@ -58,11 +58,11 @@ def collect_live(
     planned: list[PlannedWorkload[Any]]
     staging: Staging[Any] | None = None
     if server == "native":
-        settings = CollectSettings.load(None, given | WORKLOADS)
+        settings = CollectSettings.of(given | WORKLOADS)
         planned = settings.planned()
     else:
         each = {"mariadb.train_each": MARIADB_EACH, "mariadb.validation_each": MARIADB_EACH, "mariadb.test_each": 0}
-        settings = CollectSettings.load(None, {**given, **each, "mariadb.folder": lab})
+        settings = CollectSettings.of({**given, **each, "mariadb.folder": lab})
         drawn, staging = mariadb_staging(settings)
         planned = interleaved(drawn)
     upto = _complete(store) + math.ceil(seconds / LEAST_WORKLOAD_S) + 1

@@ -91,9 +91,8 @@ class SimulatedCollection:
         if not missing:
             return 0
         self._clear()
-        settings = CollectSettings.load(
-            None,
-            {"store": self._beside, "server": "simulated", "simulated.window_requests": WINDOW_REQUESTS},
+        settings = CollectSettings.of(
+            {"store": self._beside, "server": "simulated", "simulated.window_requests": WINDOW_REQUESTS}
         )
         staged = SimulatedStaging({scenario.workload.name: scenario for _, scenario in missing})
         staging = Staging(staged.open, grid=LARGE_GRID, settings_for=staged.settings_for, workers=TOGETHER)

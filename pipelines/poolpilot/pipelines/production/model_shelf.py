@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from poolpilot.env.durability.durable_writes import flush_folder
 from poolpilot.errors import ArtefactError, StoreError
@@ -180,7 +180,7 @@ class ModelShelf:
         try:
             *lines, _torn = path.read_text(encoding="utf-8").split("\n")
             return [ShelfMove.model_validate_json(line) for line in lines if line]
-        except (OSError, ValidationError) as error:
+        except (OSError, ValueError) as error:  # no text in UTF-8 among it
             raise StoreError(f"cannot read the ledger {path} ({error}): move it away or mend it") from error
 
     def _place(self, digest: str) -> Path:

@@ -16,6 +16,7 @@ from safetensors.numpy import save as save_tensors
 
 from poolpilot.agent.training.validation import Weights
 from poolpilot.env.durability.durable_writes import write_durably
+from poolpilot.env.durability.folder_lock import LOCK_FILE, locked_folder
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.models.card import program
 
@@ -71,10 +72,21 @@ class StageStore:
 
     def clear(self) -> None:
         """Removes what is kept; for the end of a run, whose model holds it all."""
-        for kept in self._kept():
+        for kept in (*self._kept(), self.folder / LOCK_FILE):
             kept.unlink(missing_ok=True)
         with suppress(OSError):  # not there, or it holds what somebody else has put there
             self.folder.rmdir()
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Keeps other runs of the same output away while the block runs: each would take the other's stages away.
+
+        Raises:
+            TakenFolderError: One is under way.
+            StoreError: The folder cannot be made or locked.
+        """
+        with locked_folder(self.folder, "trains a model and keeps its stages"):
+            yield
 
     @contextmanager
     def told(self, console: Console) -> Iterator[None]:

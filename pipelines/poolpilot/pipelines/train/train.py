@@ -69,6 +69,7 @@ def train(settings: TrainSettings, console: Console | None = None) -> TrainRepor
 
     Raises:
         StoreError: The store lacks one of the two splits, or `poolpilot records check` finds a fault in it.
+        TakenFolderError: Another run trains with this output.
         ArtefactError: The artefact cannot be written.
     """
     shown = console or terminal()
@@ -79,7 +80,7 @@ def train(settings: TrainSettings, console: Console | None = None) -> TrainRepor
     _make(settings.output)
     stages = StageStore(settings.output, _data(settings, dataset))
     tracked = tracked_run("train", settings, settings.tracking, tracked_data(dataset, "training"))
-    with stages.told(shown), tracked as run:
+    with stages.taken(), stages.told(shown), tracked as run:
         trainer = Trainer(training, validation, dataset.grid, settings, shown, stages=stages)
         variant, network = trainer.run()
         if variant != ALL_ACTION:  # only the others move the scale of the gains

@@ -61,9 +61,9 @@ class ServiceLink:
         self.url = url
         self._trust = trust or Trust()
         self._deadline_s = deadline_s
-        self._host, self._port, secured = _address(url)
-        self._context = _context(self._trust) if secured else None
-        self._headers()  # what is wrong with the token is told at the beginning
+        self._host, self._port, self._secured = _address(url)
+        self._connection()  # what is wrong with a certificate or the token is told at the beginning
+        self._headers()
 
     def post(self, path: str, body: object, allowed: tuple[int, ...] = (200,)) -> Any:
         """Sends JSON and returns what comes back, as parsed JSON.
@@ -76,6 +76,7 @@ class ServiceLink:
         Raises:
             RefusedForGoodError: The service does not take such a body.
             RemoteError: There is no answer within the deadline, it is another refusal, or no JSON.
+            SettingError: The token or a certificate is of no use any more.
         """
         exchange = _Exchange(self._connection(), path, json.dumps(body, allow_nan=False).encode(), self._headers())
         try:
@@ -92,9 +93,11 @@ class ServiceLink:
         return _parsed(self.url, raw)
 
     def _connection(self) -> http.client.HTTPConnection:
-        if self._context is None:
+        """A connection that is not open yet; certificates are read each time, so that they may be replaced."""
+        if not self._secured:
             return http.client.HTTPConnection(self._host, self._port, timeout=self._deadline_s)
-        return http.client.HTTPSConnection(self._host, self._port, timeout=self._deadline_s, context=self._context)
+        context = _context(self._trust)
+        return http.client.HTTPSConnection(self._host, self._port, timeout=self._deadline_s, context=context)
 
     def _headers(self) -> dict[str, str]:
         """The headers of a request; the token is read each time, so that it may be replaced."""

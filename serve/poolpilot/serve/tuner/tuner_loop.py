@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from poolpilot.env.interrupts import Interrupts
 from poolpilot.env.knobs import KnobSpace
@@ -37,6 +38,10 @@ from poolpilot.serve.tuner.outside import Outside
 from poolpilot.serve.tuner.tried import OnTried, Tried
 
 REACH_AGAIN_EVERY_S = 1.0
+REACH_AGAIN_LATER_EVERY_S = 5.0
+"""Once a server was gone for a minute: each attempt is a line of the log, and an outage must not push the rest out."""
+
+LATER_S = 60.0
 
 MOVING = (State.TRY, State.VERIFY, State.ROLL_BACK)
 """States in which another tuple than the verified one may be in force."""
@@ -46,6 +51,18 @@ OnDecision = Callable[[Look, Decision], None]
 
 Shadow = Callable[[Sequence[Window], KnobSpace, Objective, Proposal], Challenge]
 """What a challenger makes of windows of which the champion has made a proposal."""
+
+
+class Acted(NamedTuple):
+    """What came of setting what was decided.
+
+    Attributes:
+        refused: Why the server did not take it; None where it did, or nothing was to be set.
+        overtaken: Whether somebody had set another tuple by then, so that nothing was set: the next look tells of it.
+    """
+
+    refused: str | None = None
+    overtaken: bool = False
 
 
 @dataclass
@@ -101,7 +118,7 @@ class TunerLoop:
         self._windows: list[Window] = []  # of the workload in force, the latest of each tuple, the tuple in force last
         self._firsts: list[Window] = []  # the latest of the tuple that this workload was met under
         self._workload = self.memory.workload
-        self._lost = False
+        self._lost_s: float | None = None  # since when the server is gone
         self._restarted = False  # and no decision knows yet
         self._is_owed = False  # what is verified was not in force yet when it was noted
         self._digest = ""  # of what proposed last, and with it the goal of the steps since
@@ -234,31 +251,32 @@ class TunerLoop:
 
     def _look(self) -> Look:
         try:
-            was_lost = self._lost
+            was_lost = self._lost_s is not None
             if was_lost:
                 self._restarted = self.target.way_back.reach_again() or self._restarted
-                self._lost = False
+                self._lost_s = None
             look = self._reached(self._restarted, was_lost=was_lost)
             self._restarted = False
             return look
         except LostServerError as error:
-            self._lost = True
+            self._lost_s = self._clock.at_s() if self._lost_s is None else self._lost_s
             return self._gone(str(error))
         except ServerError as error:
-            if not self._lost:
+            if self._lost_s is None:
                 raise
-            time.sleep(REACH_AGAIN_EVERY_S)
+            gone_s = self._clock.at_s() - self._lost_s
+            time.sleep(REACH_AGAIN_EVERY_S if gone_s < LATER_S else REACH_AGAIN_LATER_EVERY_S)
             return self._gone(str(error))
 
     def _gone(self, reason: str) -> Look:
         return Look(at_s=self._clock.at_s(), unix_s=self._clock.unix_s(), in_force=None, hindrances=(reason,))
 
     def _reached(self, restarted: bool, *, was_lost: bool) -> Look:
-        window, refused, changed = None, None, False
+        window, acted, changed = None, Acted(), False
         reset: tuple[str, ...] = ()
         try:
-            refused = None if restarted else self._acted()
-            if refused is None:
+            acted = acted if restarted else self._acted()
+            if acted.refused is None:
                 window = observe(self.target.server, self._window_s()).window
             else:  # what is refused is not asked for without a pause
                 self.target.server.run_for(self._window_s())
@@ -284,7 +302,8 @@ class TunerLoop:
             approved=approval.text,
             unread_approval=approval.fault,
             restarted=restarted,
-            refused=refused,
+            refused=acted.refused,
+            overtaken=acted.overtaken,
             changed_by_others=changed,
         )
 
@@ -293,22 +312,24 @@ class TunerLoop:
         during = () if window is None else beside_the_pool(window.disturbances)
         return tuple(dict.fromkeys((*during, *self.outside.hindrances())))
 
-    def _acted(self) -> str | None:
-        """Sets what was decided; why the server did not take it, if it did not."""
+    def _acted(self) -> Acted:
+        """Sets what was decided."""
         wanted, server = self.decision.pool_tuple, self.target.server
         if wanted is None:
-            return None
+            return Acted()
         try:
             in_force = server.tuple_in_force()
-            if in_force == wanted or in_force != self._seen:  # somebody has set it since: the next look tells of it
-                return None
+            if in_force == wanted:
+                return Acted()
+            if in_force != self._seen:
+                return Acted(overtaken=True)
             self._check(wanted)
             settle(server, server.apply(wanted), self.measurement)
         except (LostServerError, TupleChangedError):
             raise
         except (SettingError, ServerError) as error:
-            return str(error)
-        return None
+            return Acted(refused=str(error))
+        return Acted()
 
     def _check(self, wanted: PoolTuple) -> None:
         """The envelope once more, apart from the state machine: what was verified, or a step from it."""

@@ -37,6 +37,23 @@ def test_threads_that_carry_out_what_others_have_done_are_no_clients() -> None:
     assert ListedSession(3, "system@web1", "Sleep", 1.0).of_a_client
 
 
+@pytest.mark.parametrize(
+    ("host", "shown"),
+    [
+        ("web1:40312", "app@web1"),
+        ("10.0.0.5:40312", "app@10.0.0.5"),
+        ("2001:db8::5:40312", "app@2001:db8::5"),
+        ("::1:40312", "app@::1"),
+        ("localhost", "app@localhost"),
+        ("", "app@"),
+    ],
+)
+def test_account_is_told_without_the_clients_port(host: str, shown: str) -> None:
+    """Before, a client by IPv6 was told of as app@2001, which there is not."""
+    (one,) = read_sessions(ScriptedSession({"PROCESSLIST": [(3, "app", host, "Query", 0.1, "", None, 1, "")]}))
+    assert one.account == shown
+
+
 def test_what_runs_in_a_galera_cluster_is_asked_for() -> None:
     asked = ScriptedSession({"PROCESSLIST": ()})
     read_sessions(asked, busy=True)

@@ -84,10 +84,9 @@ def state_of(clients: Clients) -> Mapping[str, Any]:
 
 def seen(clients: Clients) -> Diagnosis:
     """What is found on a server through an account with PROCESS; that nothing is changed is tested each time."""
-    account = Dsn(defaults_file=clients.file).account()
     before = state_of(clients)
     session = clients.seen_by
-    process = ServerProcess.of(session, account)
+    process = ServerProcess.of(session)
     time.sleep(UNREAD_S)
     diagnosis = diagnose(read_facts(session, process, process.cpus() if process else None, LOOK_S))
     assert state_of(clients) == before

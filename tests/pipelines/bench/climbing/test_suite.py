@@ -67,6 +67,18 @@ def test_runs_of_other_tasks_in_the_file_are_left_out(tmp_path: Path) -> None:
     assert len(lines(kept)) == len(TASKS)
 
 
+def test_runs_of_other_settings_in_the_file_are_left_out(tmp_path: Path) -> None:
+    """Before, scores of 100 samples were told as those of 600, which nobody had run."""
+    kept = tmp_path / "runs.jsonl"
+    run_suite(Counting(), 1, kept, "some")
+    other = Counting()
+    run_suite(other, 1, kept, "others")
+    assert other.ran == TASKS
+    again = Counting()
+    run_suite(again, 1, kept, "some")
+    assert again.ran == []
+
+
 @pytest.mark.parametrize("lost", [1, 2, 40])
 def test_torn_last_line_is_run_again(tmp_path: Path, lost: int) -> None:
     kept = tmp_path / "runs.jsonl"

@@ -45,12 +45,22 @@ def test_a_later_call_goes_on_from_what_is_kept(tmp_path: Path) -> None:
     kept = tmp_path / "runs.jsonl"
     first = rounds([Contenders().cell()], 2, kept)
     with kept.open("a") as file:
-        file.write('["part", "cell", "a", 2, {"val')  # torn by the end of the process
+        file.write('["", "part", "cell", "a", 2, {"val')  # torn by the end of the process
     again = Contenders()
     results = rounds([again.cell()], 3, kept)
     assert sorted(again.measured) == ["a", "b", "c"]
     assert first.measures.items() <= results.measures.items()
     assert rounds([Contenders().cell()], 3, kept).measures == results.measures
+
+
+def test_trials_of_other_settings_are_left_out(tmp_path: Path) -> None:
+    kept = tmp_path / "runs.jsonl"
+    kept.write_text('["part", "cell", "a", 0, {"value": 1.0}]\n')  # as an older release has kept them
+    rounds([Contenders().cell()], 1, kept, "some")
+    other, again = Contenders(), Contenders()
+    rounds([other.cell()], 1, kept, "others")
+    rounds([again.cell()], 1, kept, "some")
+    assert (sorted(other.measured), again.measured) == (["a", "b", "c"], [])
 
 
 def test_who_cannot_be_measured_is_told_and_left_out() -> None:

@@ -13,11 +13,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic_settings import SettingsConfigDict
 from typer.testing import CliRunner
 
+from poolpilot.agent.controllers.warm_start import MARIADB_CLIMB, MARIADB_WARM_START
 from poolpilot.env.output import write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.errors import SettingError
+from poolpilot.pipelines.demo.demo_settings import MariadbDemoSettings
 from poolpilot.serve.commands.main import build
-from poolpilot.serve.commands.options.settings_command import as_command
+from poolpilot.serve.commands.options.settings_command import as_command, leaves
 
 
 class Oven(BaseModel):
@@ -251,3 +253,13 @@ def test_shell_completes_the_options_of_every_command(words: str, completed: lis
     command = Path(sys.executable).with_name("poolpilot")
     answered = subprocess.run([command], env=os.environ | asked, capture_output=True, text=True, check=True)
     assert answered.stdout.split() == completed
+
+
+def test_help_shows_what_is_in_force_where_a_nested_model_has_defaults_of_its_own_place() -> None:
+    """Before, it showed those of the model by itself."""
+    shown = dict(leaves(MariadbDemoSettings))
+    assert shown["warm_start.measurement.window_s"].default == MARIADB_WARM_START.measurement.window_s
+    assert shown["climb.period_s"].default == MARIADB_CLIMB.period_s
+    named = MariadbDemoSettings.load(None, {"warm_start.decisions": 4, "climb.price_of_thread": 0.1})
+    assert named.warm_start == MARIADB_WARM_START.model_copy(update={"decisions": 4})
+    assert named.climb == MARIADB_CLIMB.model_copy(update={"price_of_thread": 0.1})

@@ -1,6 +1,8 @@
 """What the keeper takes back, and who keeps it from doing so."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from io import StringIO
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from poolpilot.env.mariadb.tuner_lock import LOCK
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.journal import FOLDER_VARIABLE
 from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
+from poolpilot.serve.commands.tune import keeper
 from poolpilot.serve.commands.tune.keeper import keep_watch, stranger_in_the_way, taken_back
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 
@@ -41,6 +44,46 @@ def test_lock_that_is_no_tuners_is_named_while_something_is_left(
         assert stranger_in_the_way(server) is None
         assert str(first) in taken_back(server)
         assert server.tuple_in_force() == first
+
+
+def test_keeper_that_is_cut_off_says_so_and_takes_the_account_as_its_file_has_it_by_then(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, a new password left it running for good, without a word, and without watching anything."""
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    file, said = tmp_path / "client.cnf", StringIO()
+    with Session(lab.root) as root:
+        root.execute("CREATE OR REPLACE USER kept@localhost IDENTIFIED BY 'first'")
+        root.execute("GRANT PROCESS, CONNECTION ADMIN ON *.* TO kept@localhost")
+        steps: Iterator[Callable[[], None]] = iter(
+            [partial(cut_off, root), lambda: None, lambda: None, partial(written, file, lab, "second")]
+        )
+        written(file, lab, "first")
+        look = keeper.taken_back
+
+        def looked(server: MariadbServer) -> str:
+            next(steps, lambda: None)()
+            return look(server)
+
+        monkeypatch.setattr(keeper, "taken_back", looked)
+        monkeypatch.setattr(keeper, "LOOK_EVERY_S", 0.1)
+        keep_watch(TuneSettings(dsn=f"F={file}", seconds=2.0), Console(file=said, width=1000))
+        root.execute("DROP USER kept@localhost")
+    assert said.getvalue().count("Not watching: ") == 1
+    assert "denies access to 'kept'" in said.getvalue()
+    assert said.getvalue().splitlines()[-1].endswith(" again.")
+
+
+def cut_off(root: Session) -> None:
+    """Gives the account another password and ends its connections."""
+    root.execute("ALTER USER kept@localhost IDENTIFIED BY 'second'")
+    for (number,) in root.rows("SELECT ID FROM information_schema.PROCESSLIST WHERE USER = 'kept'"):
+        root.execute(f"KILL {number}")
+
+
+def written(file: Path, lab: Lab, password: str) -> None:
+    file.write_text(f"[client]\nuser = kept\npassword = {password}\nsocket = {lab.root.socket}\n")
+    file.chmod(0o600)
 
 
 def leave_behind(server: MariadbServer) -> object:

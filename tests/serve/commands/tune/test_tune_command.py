@@ -264,3 +264,12 @@ def test_why_names_a_log_that_is_damaged(invoke: Invoke, tmp_path: Path, line: s
     assert result.code == 1
     assert f"{tmp_path / 'decisions.jsonl'} holds a line that is no decision" in result.err
     assert "Traceback" not in result.err
+
+
+def test_lease_is_not_given_away_by_a_question(invoke: Invoke) -> None:
+    """Before, the server ended the tuner's connection while a service took its time, and what was next was refused."""
+    given = ("S=/nowhere", "--mode", "apply", "--lease", "event", "--remote", "http://127.0.0.1:8750")
+    result = invoke("tune", *given, "--remote-deadline-s", 15)
+    assert result.code == 1
+    assert "is silent for 15 s under --lease-s 20" in result.err
+    assert "is silent for" not in invoke("tune", *given, "--remote-deadline-s", 14).err

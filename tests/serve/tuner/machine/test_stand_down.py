@@ -100,6 +100,18 @@ def test_what_was_being_tried_does_not_stay_beside_what_a_person_sets(
     assert {each.pool_tuple for each in tuner.run(20)} == {theirs}
 
 
+def test_what_was_tried_does_not_stay_where_a_person_steps_in_before_it_is_taken_back(drive: MakeDrive) -> None:
+    """Before, knobs were compared with those of what was verified, which had not come back yet."""
+    tuner, theirs = drive(falling, wanted=FAR), PoolTuple(2, 3, 100)
+    tuner.until(State.TRY)
+    while tuner.decision.pool_tuple == PoolTuple(4, 3, 500):
+        tuner.turn()
+    decision = tuner.turn(in_force=PoolTuple(4, 3, 100), reading=None, overtaken=True)
+    assert decision.state is State.STAND_DOWN
+    assert decision.pool_tuple == decision.verified == tuner.memory.home == theirs
+    assert {each.pool_tuple for each in tuner.run(20)} == {theirs}
+
+
 def test_cleaning_up_that_the_server_refuses_is_given_up_at_once(drive: MakeDrive) -> None:
     tuner, theirs = drive(rising, wanted=FAR), PoolTuple(4, 3, 100)
     tuner.until(State.TRY)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from poolpilot.env.mariadb.diagnosis.statement_kind import backs_up, changes_tables, kind_of
 from poolpilot.env.mariadb.session import Session
+from poolpilot.env.mariadb.tuner_lock import OWN, OWN_HOST
 
 BACKUP_LOCK = "Waiting for backup lock"
 """The state of a session that FLUSH TABLES WITH READ LOCK or a stage of a backup holds off, from MariaDB 10.4 on."""
@@ -123,7 +124,7 @@ def read_sessions(session: Session, *, busy: bool = False) -> tuple[ListedSessio
     return tuple(
         ListedSession(
             number=int(number),
-            account=f"{user}@{str(host).partition(':')[0]}",
+            account=f"{user}@{_without_port(str(host))}",
             command=str(command),
             since_s=max(float(since_s or 0.0), 0.0),
             state=str(state or ""),
@@ -168,5 +169,10 @@ def quoted_account(session: Session) -> str:
     Raises:
         LostServerError: The server is gone.
     """
-    (account,) = session.row("SELECT CONCAT('`', REPLACE(CURRENT_USER(), '@', '`@`'), '`')")
+    (account,) = session.row(f"SELECT CONCAT('`', REPLACE({OWN}, '`', '``'), '`@`', {OWN_HOST}, '`')")
     return str(account)
+
+
+def _without_port(host: str) -> str:
+    """The host of a client as the server lists it, with its port; of IPv6 without brackets, and of a socket alone."""
+    return host.rpartition(":")[0] or host

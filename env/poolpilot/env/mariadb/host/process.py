@@ -7,14 +7,12 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from poolpilot.env.mariadb.dsn import Account
 from poolpilot.env.mariadb.host.cpu_quota import cpu_quota
 from poolpilot.env.mariadb.session import Session
 
 CLOCK_OF_PROCESS = 2
 """Low bits of the clock id that counts the processor time of all threads of a process (`CPUCLOCK_SCHED`)."""
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 SERVER_NAMES = ("mariadbd", "mysqld")
 
 
@@ -29,10 +27,10 @@ class ServerProcess:
     pid: int
 
     @classmethod
-    def of(cls, session: Session, account: Account) -> "ServerProcess | None":
+    def of(cls, session: Session) -> "ServerProcess | None":
         """The process at the other end of a session; None where it runs on another host or cannot be told."""
         pid = session.peer_process()
-        if pid is None and (account.socket is not None or account.host in LOOPBACK):
+        if (pid is None or _name_of(pid) not in SERVER_NAMES) and session.is_local:  # systemd may hold the socket
             pid = _pid_from_file(session)
         return cls(pid) if pid is not None and _name_of(pid) in SERVER_NAMES else None
 
@@ -71,8 +69,17 @@ def _pid_from_file(session: Session) -> int | None:
         return None
     try:
         return int((Path(data) / file).read_text())
+    except PermissionError:  # the unit of MariaDB lets its own group read it
+        return _only_server()
     except (OSError, ValueError):
         return None
+
+
+def _only_server() -> int | None:
+    """The one server that runs on this host; None where there are several, or none can be seen."""
+    numbers = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal())
+    found = [pid for pid in numbers if _name_of(pid) in SERVER_NAMES]
+    return found[0] if len(found) == 1 else None
 
 
 def _name_of(pid: int) -> str:

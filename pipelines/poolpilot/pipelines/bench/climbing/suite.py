@@ -70,20 +70,22 @@ CHUNK = 64
 """Runs sent to a process at once; short ones would spend their time on the way."""
 
 
-def run_suite(suite: Suite, processes: int, kept: Path | None) -> list[Run]:
+def run_suite(suite: Suite, processes: int, kept: Path | None, asked: str = "") -> list[Run]:
     """Does every run of a suite that the file does not hold yet.
 
     Args:
         suite: The cells and the controllers.
         processes: Processes beside each other.
         kept: File of runs, one JSON object a line; None: nothing is kept.
+        asked: What the runs are measured under; those of something else in the file are left out.
 
     Raises:
         KeyboardInterrupt: Ctrl-C, SIGTERM or SIGHUP ended it; the processes have, too, and the file holds what is done.
     """
     tasks = suite.tasks()
     wanted = set(tasks)
-    runs = [run for run in map(Run.from_dict, read_runs(kept)) if run.task in wanted]
+    known = (Run.from_dict(row) for row in read_runs(kept) if row.get("asked") == asked)
+    runs = [run for run in known if run.task in wanted]
     done = {run.task for run in runs}
     left = [task for task in tasks if task not in done]
     with Interrupts(patient=False), Progress(transient=True) as progress, opened_for_more(kept) as out:
@@ -91,7 +93,7 @@ def run_suite(suite: Suite, processes: int, kept: Path | None) -> list[Run]:
         for finished in _finished(suite, left, processes):
             runs.extend(finished)
             for run in finished:
-                keep_run(run.as_dict(), out)
+                keep_run({"asked": asked, **run.as_dict()}, out)
             progress.advance(bar, len(finished))
     order = {task: number for number, task in enumerate(tasks)}
     return sorted(runs, key=lambda run: order[run.task])

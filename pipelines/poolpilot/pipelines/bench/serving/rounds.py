@@ -9,7 +9,7 @@ of Service" interface).
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Protocol, TextIO
 
@@ -95,13 +95,13 @@ class Results:
         """Whether a trial is done, or its contender left out."""
         return key in self.measures or (key.part, key.cell, key.contender) in self.refused
 
-    def add(self, key: Key, outcome: Measures | str, out: TextIO | None) -> None:
-        """Takes a trial, and keeps it; a reason leaves its contender out."""
+    def add(self, key: Key, outcome: Measures | str, asked: str, out: TextIO | None) -> None:
+        """Takes a trial, and keeps it with what it was measured under; a reason leaves its contender out."""
         if isinstance(outcome, str):
             self.refused[(key.part, key.cell, key.contender)] = outcome
             return
         self.measures[key] = outcome
-        keep_run([key.part, key.cell, key.contender, key.repeat, outcome], out)
+        keep_run([asked, key.part, key.cell, key.contender, key.repeat, outcome], out)
 
     def repeats(self, part: str, cell: str) -> dict[str, dict[str, list[float]]]:
         """Values of a cell in the order of the repeats, by contender and measure."""
@@ -114,7 +114,7 @@ class Results:
         return found
 
 
-def rounds(cells: Sequence[AnyCell], repeats: int, kept: Path | None) -> Results:
+def rounds(cells: Sequence[AnyCell], repeats: int, kept: Path | None, asked: str = "") -> Results:
     """Runs every cell's contenders `repeats` times, interleaved.
 
     A contender that cannot be opened in a cell is left out of it from then on, and its reason is told.
@@ -122,13 +122,14 @@ def rounds(cells: Sequence[AnyCell], repeats: int, kept: Path | None) -> Results
     Args:
         cells: What to compare.
         repeats: How often.
-        kept: File of trials, one JSON object a line, that a later call goes on from; None keeps nothing.
+        kept: File of trials, one JSON array a line, that a later call goes on from; None keeps nothing.
+        asked: What the trials are measured under; those of something else in the file are left out.
 
     Raises:
         KeyboardInterrupt: The user ended it; the file holds what is done.
     """
     results = Results()
-    for key, measures in read_trials(kept):
+    for key, measures in read_trials(kept, asked):
         results.measures[key] = measures
     total = repeats * sum(len(cell.contenders) for cell in cells)
     with Progress(transient=True) as progress, opened_for_more(kept) as out:
@@ -140,7 +141,7 @@ def rounds(cells: Sequence[AnyCell], repeats: int, kept: Path | None) -> Results
                 left = [name for name in names if not results.knows(Key(cell.part, cell.name, name, repeat))]
                 progress.advance(bar, len(names) - len(left))
                 for name, outcome in cell.measured(left):
-                    results.add(Key(cell.part, cell.name, name, repeat), outcome, out)
+                    results.add(Key(cell.part, cell.name, name, repeat), outcome, asked, out)
                     progress.advance(bar)
     return results
 
@@ -153,10 +154,11 @@ def in_turn(names: Iterable[str], repeat: int) -> list[str]:
     return order[::-1] if repeat % 2 else order
 
 
-def read_trials(kept: Path | None) -> Iterator[tuple[Key, Measures]]:
-    """The trials of a file."""
-    for *place, measures in read_runs(kept):
-        yield Key(*place), measures
+def read_trials(kept: Path | None, asked: str) -> Iterator[tuple[Key, Measures]]:
+    """The trials of a file that were measured under what is asked."""
+    for measured_under, *place, measures in read_runs(kept):
+        if measured_under == asked and len(place) == len(fields(Key)):
+            yield Key(*place), measures
 
 
 LATENCY_REQUEST = Path("/dev/cpu_dma_latency")

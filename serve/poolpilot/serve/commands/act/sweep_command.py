@@ -16,7 +16,7 @@ from poolpilot.env.measurement.protocol import MARIADB_RACING, Measured, Measure
 from poolpilot.env.measurement.protocol import sweep as race
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import LEAST_ROWS_SHARE
-from poolpilot.env.output import check_folder, terminal, warn, write_json
+from poolpilot.env.output import terminal, warn, write_json
 from poolpilot.env.tuning.mariadb_target import mariadb_target
 from poolpilot.env.tuning.server_sweep import dry_run, grid_tuples
 from poolpilot.env.tuning.target import Target
@@ -72,7 +72,6 @@ def sweep(settings: SweepSettings, json_path: Path | None) -> None:
         ServerError: The server cannot be reached, or is gone.
     """
     console = terminal()
-    check_folder(json_path)
     with settings.opened() as target:
         warn(target.warnings, console)
         if not settings.execute:

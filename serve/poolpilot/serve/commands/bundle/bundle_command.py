@@ -80,7 +80,6 @@ def bundle(settings: BundleSettings, json_path: Path | None) -> None:
     from poolpilot.serve.commands.bundle.bundle_contents import BundleSources, bundle_parts
 
     console = terminal()
-    check_folder(json_path)
     check_folder(settings.out)
     redaction = _redaction(settings)
     sources = BundleSources(journal_folder(), settings.log, settings.settings, settings.last, _diagnosis(settings))

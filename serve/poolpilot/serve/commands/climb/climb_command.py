@@ -9,7 +9,7 @@ from rich.table import Table
 
 from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.env.floors import forbidden_by_floors
-from poolpilot.env.output import check_folder, terminal, write_json
+from poolpilot.env.output import terminal, write_json
 from poolpilot.env.tuning.backends import Backend
 from poolpilot.errors import FeatureError, SettingError
 from poolpilot.models.latent.shipped import bandit_for
@@ -55,7 +55,6 @@ def climb(settings: ClimbRunSettings, json_path: Path | None) -> None:
     if settings.choice.backend is Backend.CURVE:
         check_curve(settings.knobs)
     predictor = verified_predictor(settings) if settings.warm else None
-    check_folder(json_path)
     with logged_run("climb", settings, settings.tracking) as logged:
         conduct(
             settings,
@@ -100,7 +99,7 @@ def _print(run: ClimbRun, console: Console) -> None:
 def trials_table(run: ClimbRun) -> Table:
     """What a warm start has tried, and what came of it."""
     table = Table("configuration", run.target.goodput, "why", title="Trials", title_justify="left")
-    reasons = ["in force before", *(prediction.reasons[0] for prediction in run.predictions)]
+    reasons = ["in force before", *(next(iter(each.reasons), "predicted") for each in run.predictions)]
     for window, reason in zip(run.tried, reasons, strict=False):
         table.add_row(f"{window.pool_tuple}", f"{run.target.objective.goodput_per_s(window):.0f}", reason)
     table.caption = "The best of them is what the climb went on from."

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from poolpilot.env.mariadb.dsn import Dsn
-from poolpilot.env.output import check_folder, terminal, write_json
+from poolpilot.env.output import terminal, write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.serve.commands.config.account_trial import ANOTHER_TUNER, AccountTrial, trials
@@ -68,7 +68,6 @@ def check_config(settings: CheckConfigSettings, json_path: Path | None) -> None:
         Exit: With 3, where the settings cannot be followed.
     """
     console = terminal()
-    check_folder(json_path)
     flags = {"dsn": settings.dsn}
     tuner = TuneSettings.load(settings.file, flags)
     if tuner.dsn is not None:

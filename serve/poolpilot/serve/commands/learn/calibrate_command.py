@@ -40,7 +40,6 @@ def run(settings: "CalibrateSettings", json_path: Path | None) -> None:
 
     console = terminal()
     check_folder(settings.output)
-    check_folder(json_path)
 
     def keep(machine: "Machine") -> None:
         write_machine(settings.output, machine)

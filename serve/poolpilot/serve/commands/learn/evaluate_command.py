@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from poolpilot.env.output import check_folder, terminal, write_json
+from poolpilot.env.output import json_text, terminal, write_json
 from poolpilot.serve.commands.options.settings_command import as_command
 
 if TYPE_CHECKING:
@@ -54,9 +54,8 @@ def run_files(settings: "EvaluateAnywhereSettings", folder: Path, console: Conso
     from poolpilot.pipelines.evaluate.live.live_evaluate import evaluate_files
     from poolpilot.pipelines.tracking import tracked_run
 
-    check_folder(json_path)
     with tracked_run("evaluate-workloads", settings, settings.tracking):
         report = evaluate_files(folder, settings.model, settings.files, console)
-        mlflow.log_dict(report.as_dict(), "evaluation.json")
-    console.print(report.table())
-    write_json(json_path, report.as_dict())
+        console.print(report.table())
+        write_json(json_path, report.as_dict())  # first: where MLflow fails now, what took hours is not lost
+        mlflow.log_text(json_text(report.as_dict(), indent=1), "evaluation.json")

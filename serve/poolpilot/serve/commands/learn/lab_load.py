@@ -1,7 +1,8 @@
 """`poolpilot lab load`: a named load on a test server, and what its clients saw."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from poolpilot.env.lab.sql_workload import SqlWorkload
 from poolpilot.env.lab.sysbench_families import named_workload
 from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.env.mariadb.dsn import Dsn
-from poolpilot.env.output import check_folder, terminal, write_json
+from poolpilot.env.output import terminal, write_json
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.errors import ServerError, SettingError
 from poolpilot.featurizer.histogram import Histogram
@@ -53,7 +54,6 @@ def load(settings: LabLoadSettings, json_path: Path | None) -> None:
         SettingError: There is no such workload, it wants another data set, or the file cannot be written.
         ServerError: The test server does not run, or is gone.
     """
-    check_folder(json_path)
     lab = Lab.of(settings.folder)
     if lab.running() is None:
         folder = settings.folder
@@ -64,6 +64,11 @@ def load(settings: LabLoadSettings, json_path: Path | None) -> None:
             f"workload {workload.name} wants the data set {workload.dataset!r}, {settings.folder} holds "
             f"{lab.dataset.name!r}"
         )
+    with disk_of(workload, lab):
+        _load(settings, workload, lab, json_path)
+
+
+def _load(settings: LabLoadSettings, workload: SqlWorkload, lab: Lab, json_path: Path | None) -> None:
     console = terminal()
     # Connected before the load: that may leave no thread for a login.
     with (
@@ -80,6 +85,25 @@ def load(settings: LabLoadSettings, json_path: Path | None) -> None:
             console.print(totals_table(workload, totals, elapsed_s))
             request = outcome_body(None, watch.window, server.knobs, workload.objective)
             write_json(json_path, {REQUEST: request, **totals_as_dict(workload, totals, elapsed_s)})
+
+
+@contextmanager
+def disk_of(workload: SqlWorkload, lab: Lab) -> Iterator[None]:
+    """Delays the disk as a workload has it, for the duration of a block.
+
+    Raises:
+        SettingError: The server has no slow disk.
+    """
+    if workload.slow_disk_us is None:
+        yield
+        return
+    if lab.slow_disk is None:
+        raise SettingError(f"workload {workload.name} needs a slow disk; start one with: poolpilot lab up --slow-disk")
+    lab.slow_disk.set(*workload.slow_disk_us)
+    try:
+        yield
+    finally:
+        lab.slow_disk.set(0, 0, 0)
 
 
 def send(running: SqlLoad, watch: LoadWatch, seconds: float, console: Console) -> None:

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from poolpilot.env.output import check_folder, terminal, warn, write_json
+from poolpilot.env.output import terminal, warn, write_json
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.exit_codes import REFUSED
 
@@ -51,7 +51,6 @@ def run(settings: "LearnSettings", json_path: Path | None) -> None:
     from poolpilot.pipelines.learn.learn import learn
 
     console = terminal()
-    check_folder(json_path)
     left_out = partial(_told, console)
     given = () if settings.outcomes is None else reported_outcomes(settings.outcomes, left_out)
     try:

@@ -10,7 +10,7 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 from rich.table import Column, Table
 
-from poolpilot.env.output import check_folder, terminal, warn, write_json
+from poolpilot.env.output import terminal, warn, write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.serve.commands.options.settings_command import as_command
 
@@ -53,7 +53,6 @@ def show(settings: RecordsShowSettings, json_path: Path | None) -> None:
     from poolpilot.pipelines.store.look.record_summary import StoreSummary
 
     console = terminal()
-    check_folder(json_path)
     found = [StoreSummary.of(folder) for folder in dict.fromkeys(settings.folders)]
     for store in found:
         console.print(summary_table(store))

@@ -9,7 +9,7 @@ from pydantic_settings import SettingsConfigDict
 from rich.table import Table
 from rich.text import Text
 
-from poolpilot.env.output import check_folder, terminal, write_json
+from poolpilot.env.output import terminal, write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.serve.commands.options.settings_command import as_command
 
@@ -52,7 +52,6 @@ def sql(settings: RecordsSqlSettings, json_path: Path | None) -> None:
     from poolpilot.pipelines.store.look.record_query import ask
 
     console = terminal()
-    check_folder(json_path)
     answer = ask(settings.folder, settings.query, settings.limit)
     console.print(answer_table(answer))
     if len(answer.columns) > COLUMNS_SHOWN:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.objective import LEAST_ROWS_SHARE, Objective
-from poolpilot.env.output import check_folder, terminal, warn, write_json
+from poolpilot.env.output import terminal, warn, write_json
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.errors import ServerError
@@ -54,7 +54,6 @@ def advise(settings: AdviseSettings, json_path: Path | None) -> None:
         ArtefactError: The model is missing, damaged, or for another kind of server.
     """
     console = terminal()
-    check_folder(json_path)
     with connect(settings.dsn, settings.defaults_file, None, settings.cpus) as server:
         warn(server.warnings, console)
         console.print(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from poolpilot.env.output import check_folder, make_folder, terminal, write_json
+from poolpilot.env.output import make_folder, terminal, write_json
 from poolpilot.errors import ArtefactError
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.card import ModelKind
@@ -74,7 +74,6 @@ def show(stages: Sequence[Stage], settings: DemoSettings, kind: ModelKind, json_
         SettingError: The report cannot be written.
     """
     console = terminal()
-    check_folder(json_path)
     make_folder(settings.output)
     static_tuple = _static_tuple(load_champion(None, kind))
     predictor = bandit_for(kind, settings.model)

@@ -12,7 +12,7 @@ from poolpilot.env.mariadb.diagnosis.diagnose import MOST_REPLICA_LAG_S, no_logi
 from poolpilot.env.mariadb.diagnosis.diagnose import diagnose as diagnosis_of
 from poolpilot.env.mariadb.diagnosis.facts import read_facts
 from poolpilot.env.mariadb.diagnosis.finding import Diagnosis
-from poolpilot.env.output import check_folder, terminal, warn, write_json
+from poolpilot.env.output import terminal, warn, write_json
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.errors import LostServerError
@@ -50,7 +50,6 @@ def diagnose(settings: DiagnoseSettings, json_path: Path | None) -> None:
         ServerError: The server cannot be reached, has no pool, or is lost while it is looked at.
     """
     console = terminal()
-    check_folder(json_path)
     where, diagnosis = found_of(settings, console)
     show(diagnosis, console)
     write_json(json_path, {"where": where, **diagnosis.as_dict()})

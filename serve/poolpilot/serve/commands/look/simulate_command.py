@@ -30,7 +30,6 @@ def run(settings: "SimulateSettings", json_path: Path | None) -> None:
     """
     from poolpilot.pipelines.calibrate.what_if import what_if
 
-    check_folder(json_path)
     _check_picture(settings)
     found = what_if(settings)
     terminal().print(found.shown())

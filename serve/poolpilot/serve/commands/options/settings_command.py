@@ -7,6 +7,7 @@ the help of `poolpilot`.
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -19,6 +20,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from typer.core import TyperCommand
 
+from poolpilot.env.output import check_folder
 from poolpilot.env.program_settings import ProgramSettings
 
 Settings = TypeVar("Settings", bound=ProgramSettings)
@@ -109,7 +111,9 @@ def as_command(
 
     def command(**given: Any) -> None:
         config, json_path = given.pop("config", None), given.pop("json_path", None)
-        run(model.load(config, {name: _given(given, name) for name in fields}), json_path)
+        settings = model.load(config, {name: _given(given, name) for name in fields})
+        check_folder(json_path)
+        run(settings, json_path)
 
     arguments = (argument,) if isinstance(argument, str) else argument
     of_fields = _parameters(fields, arguments, panel_of)
@@ -165,13 +169,32 @@ def _app_of(place: CommandPlace) -> typer.Typer:
     return app
 
 
-def leaves(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
-    """The fields of a model, those of nested ones with their names joined by dots."""
+def leaves(
+    model: type[BaseModel], prefix: str = "", defaults: BaseModel | None = None
+) -> Iterator[tuple[str, FieldInfo]]:
+    """The fields of a model, those of nested ones with their names joined by dots.
+
+    Args:
+        model: The model.
+        prefix: What stands before their names.
+        defaults: What is in force where nobody names anything; the defaults of the model if None.
+    """
     for name, field in model.model_fields.items():
+        default = field.default if defaults is None else getattr(defaults, name)
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            yield from leaves(field.annotation, f"{prefix}{name}.")
+            nested = default if isinstance(default, BaseModel) else None
+            yield from leaves(field.annotation, f"{prefix}{name}.", nested)
         else:
-            yield f"{prefix}{name}", field
+            yield f"{prefix}{name}", _with_default(field, default)
+
+
+def _with_default(field: FieldInfo, default: Any) -> FieldInfo:
+    """The field with the default that is in force where its model is nested."""
+    if field.default_factory is not None or default == field.default:
+        return field
+    changed = copy(field)
+    changed.default = default
+    return changed
 
 
 def _in_order(model: type[BaseModel], places: Sequence[str]) -> dict[str, FieldInfo]:

@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from poolpilot.env.output import check_folder, make_folder, terminal
+from poolpilot.env.output import make_folder, terminal
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.production.incidents import check
 from poolpilot.serve.commands.production.production_demo import ProductionDemo
@@ -36,7 +36,6 @@ def demo_production(settings: ProductionDemoSettings, json_path: Path | None) ->
         ServerError: Server or load failed, or what must happen did not.
         SettingError: The report cannot be written.
     """
-    check_folder(json_path)
     make_folder(settings.output)
     console = terminal()
     demo = ProductionDemo(settings, console, (settings.output / "report.json", json_path))

@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 
 from poolpilot.env.measurement.protocol import MeasurementSettings
-from poolpilot.env.output import check_folder, write_json
+from poolpilot.env.output import write_json
 from poolpilot.env.tuning.target import Target
 from poolpilot.pipelines.logged_run import LoggedRun, logged_run
 from poolpilot.serve.commands.presentation.setting_lines import SettingLines, lines_to_keep
@@ -36,7 +36,6 @@ def search(settings: SearchRunSettings, console: Console, json_path: Path | None
         ServerError: The server cannot be reached, or is gone.
     """
     settings.check()
-    check_folder(json_path)
     if settings.dsn is None or settings.execute:
         import_what_runs(settings)
     with logged_run("search", settings, settings.tracking) as logged:

@@ -11,7 +11,7 @@ from poolpilot.env.output import warn
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
-from poolpilot.errors import JournalError, LostServerError, ServerError
+from poolpilot.errors import JournalError, LostServerError, ServerError, SettingError
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 
 LOOK_EVERY_S = 1.0
@@ -22,43 +22,76 @@ def keep_watch(settings: TuneSettings, console: Console) -> None:
 
     A tuner holds a lock in the database for as long as it lives, and its journal tells what it was trying. A journal
     without a holder of the lock is of one that has died: its way back is gone, as `poolpilot restore` does. A server
-    that is lost is opened again; what it refuses is said once, and tried again. So is a lock that no session of this
-    account has while something is left: any account may take it, and nothing comes back while one does.
+    that is lost is opened again, with the account as its file has it by then. That it cannot be, and what it refuses,
+    is said once, and tried again; so is a lock that no session of this account has while something is left: any
+    account may take it, and nothing comes back while one does.
 
     Raises:
         KeyboardInterrupt: It was ended.
         ServerError: The server cannot be reached at the beginning.
     """
+    server = _opened(settings)
+    try:
+        with Interrupts() as interrupts:
+            warn(server.warnings, console)
+            console.print(f"Watching over {server.session.where}; nothing is set unless a tuner dies.", soft_wrap=True)
+            ends_s = None if settings.seconds is None else time.monotonic() + settings.seconds
+            told, before = "", None
+            while ends_s is None or time.monotonic() < ends_s:
+                try:
+                    if said := taken_back(server):
+                        console.print(said, soft_wrap=True)
+                    stranger = stranger_in_the_way(server)
+                    if stranger is not None and stranger == before:
+                        raise ServerError(
+                            f"connection {stranger} holds the lock {LOCK!r} and is none of this account's: if it is no "
+                            f"tuner, end it (KILL {stranger})"
+                        )
+                    told, before = "", stranger
+                except LostServerError:
+                    server, told = _reached_again(server, settings, told, console)
+                except ServerError as error:
+                    told = _said_once(f"Not brought back yet: {error}", told, console)
+                except JournalError as error:
+                    console.print(str(error), soft_wrap=True)
+                    raise
+                interrupts.check()
+                time.sleep(LOOK_EVERY_S)
+    finally:
+        server.close()
+
+
+def _opened(settings: TuneSettings) -> MariadbServer:
+    """The server by its DSN, with the account as its file has it now; errors as `connect`."""
     assert settings.dsn is not None, "checked"
-    server = connect(settings.dsn, settings.defaults_file, settings.procedure, settings.cpus)
-    with server, Interrupts() as interrupts:
-        warn(server.warnings, console)
-        console.print(f"Watching over {server.session.where}; nothing is set unless a tuner dies.", soft_wrap=True)
-        ends_s = None if settings.seconds is None else time.monotonic() + settings.seconds
-        refused, before = "", None
-        while ends_s is None or time.monotonic() < ends_s:
-            try:
-                if said := taken_back(server):
-                    console.print(said, soft_wrap=True)
-                stranger = stranger_in_the_way(server)
-                if stranger is not None and stranger == before:
-                    raise ServerError(
-                        f"connection {stranger} holds the lock {LOCK!r} and is none of this account's: if it is no "
-                        f"tuner, end it (KILL {stranger})"
-                    )
-                before = stranger
-            except LostServerError:
-                with suppress(ServerError):
-                    server.reopen()
-            except ServerError as error:
-                if (text := str(error)) != refused:
-                    console.print(f"Not brought back yet: {text}", soft_wrap=True)
-                    refused = text
-            except JournalError as error:
-                console.print(str(error), soft_wrap=True)
-                raise
-            interrupts.check()
-            time.sleep(LOOK_EVERY_S)
+    return connect(settings.dsn, settings.defaults_file, settings.procedure, settings.cpus)
+
+
+def _reached_again(
+    server: MariadbServer, settings: TuneSettings, told: str, console: Console
+) -> tuple[MariadbServer, str]:
+    """The lost server over a new connection, and nothing; the lost one and what is told of it while there is none."""
+    try:
+        try:
+            server.reopen()
+        except LostServerError:
+            raise
+        except ServerError:  # the account may have another password by now
+            again = _opened(settings)
+            server.close()
+            server = again
+    except (ServerError, SettingError) as error:
+        return server, _said_once(f"Not watching: {error}", told, console)
+    if told:
+        console.print(f"Watching over {server.session.where} again.", soft_wrap=True)
+    return server, ""
+
+
+def _said_once(text: str, told: str, console: Console) -> str:
+    """Says what was not said just before."""
+    if text != told:
+        console.print(text, soft_wrap=True)
+    return text
 
 
 def taken_back(server: MariadbServer) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from poolpilot.env.output import check_folder, terminal, warn, write_json
+from poolpilot.env.output import terminal, warn, write_json
 from poolpilot.env.tuning.target import Target
 from poolpilot.env.tuning.way_back import restoring
 from poolpilot.serve.commands.options.remote_options import REMOTE_PANEL
@@ -72,7 +72,6 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
     """
     console = terminal()
     settings.check()
-    check_folder(json_path)
     if settings.keeper:
         return keep_watch(settings, console)
     with settings.opened() as target:

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from poolpilot.env.measurement.protocol import MeasurementSettings
 from poolpilot.env.servers.watch_settings import WatchSettings
-from poolpilot.env.tuning.event_lease import LEAST_S, MOST_S
+from poolpilot.env.tuning.event_lease import LEAST_S, MOST_S, silence_s
 from poolpilot.env.tuning.journal import journal_folder
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import SettingError
@@ -136,6 +136,12 @@ class TuneSettings(RemoteOptions):
         if self.lease == "event" and (self.dsn is None or self.mode is not Mode.APPLY):
             raise SettingError(
                 "--lease event is for --mode apply on a MariaDB server that a DSN names: else leave it out"
+            )
+        if self.lease == "event" and self.remote is not None and self.remote_deadline_s >= silence_s(self.lease_s):
+            raise SettingError(
+                f"--remote-deadline-s is {self.remote_deadline_s:g}, and the server ends the connection of a tuner "
+                f"that is silent for {silence_s(self.lease_s)} s under --lease-s {self.lease_s}: shorten the one, or "
+                "lengthen the other"
             )
 
     @override

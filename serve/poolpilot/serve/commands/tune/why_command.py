@@ -10,7 +10,7 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 from rich.table import Table
 
-from poolpilot.env.output import check_folder, terminal, warn, write_json
+from poolpilot.env.output import terminal, warn, write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.tuning.journal import journal_folder
 from poolpilot.errors import StoreError
@@ -59,7 +59,6 @@ def why(settings: WhySettings, json_path: Path | None) -> None:
         StoreError: There is no log, or it cannot be read.
         SettingError: The table cannot be written.
     """
-    check_folder(json_path)
     folder = settings.log or newest_folder(journal_folder() / "decisions")
     damaged: list[str] = []
     rows = [as_row(line) for line in new_ones(decisions_in(folder, damaged.append))][-settings.last :]

@@ -200,7 +200,8 @@ def _stood_down(in_force: PoolTuple, look: Look, memory: Memory, rules: Rules) -
 
 def _theirs(in_force: PoolTuple, look: Look, memory: Memory, rules: Rules) -> PoolTuple:
     """What a person has set, with what is verified for each knob that only a try has changed, where that may be set."""
-    ours = memory.lately if look.refused is not None and memory.lately is not None else memory.expected
+    unset = look.refused is not None or look.overtaken  # so that they have changed what was tried last
+    ours = memory.lately if unset and memory.lately is not None else memory.expected
     tried, verified = ours.as_dict(), memory.verified.as_dict()
     now = in_force.as_dict().items()
     theirs = PoolTuple.from_dict({name: verified[name] if value == tried[name] else value for name, value in now})

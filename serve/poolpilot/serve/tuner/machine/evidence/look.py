@@ -200,6 +200,7 @@ class Look(BaseModel):
         unread_approval: Why what a person may have approved cannot be read; None where it can be, or there is nothing.
         restarted: Whether the server was started anew, so that its configuration file holds.
         refused: Why the server did not take the tuple that was decided on.
+        overtaken: Whether that was not set at all, since somebody else had set a tuple by then.
         changed_by_others: Whether it was noticed that somebody else has set a tuple, be it one of the tuner's own.
     """
 
@@ -217,4 +218,5 @@ class Look(BaseModel):
     unread_approval: str | None = None
     restarted: bool = False
     refused: str | None = None
+    overtaken: bool = False
     changed_by_others: bool = False
