@@ -78,7 +78,7 @@ def write_file(path: Path, text: str) -> None:
     """Writes a file whole or not at all; into a pipe, a device or a folder of somebody else's as it comes.
 
     Raises:
-        SettingError: It cannot be written; what stood there before still does.
+        SettingError: It cannot be written; a file that was there before still is.
     """
     try:
         real = path.resolve()

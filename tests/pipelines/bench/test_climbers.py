@@ -20,6 +20,7 @@ from poolpilot.pipelines.bench.climbing.curve_suite import ABLATIONS, CurveSuite
 from poolpilot.pipelines.bench.climbing.reference_controllers import BASELINES, SPECTRAL
 from poolpilot.pipelines.bench.climbing.server_suite import NativeSuite, SimulatedSuite
 from poolpilot.pipelines.bench.climbing.suite import Run, Suite
+from poolpilot.pipelines.kept_runs import digest_of
 from poolpilot.serve.commands.look.bench_climbers_command import run
 
 TINY: dict[str, Any] = {
@@ -86,9 +87,10 @@ def test_each_backend_has_its_suite_and_its_controllers() -> None:
 def test_live_pools_are_measured_one_at_a_time(monkeypatch: pytest.MonkeyPatch, backend: str, expected: int) -> None:
     asked: list[int] = []
 
-    def fake(suite: Suite, processes: int, kept: Path | None) -> list[Run]:
+    def fake(suite: Suite, processes: int, kept: Path | None, under: str) -> list[Run]:
         assert suite.tasks()
         assert kept is None
+        assert under
         asked.append(processes)
         return []
 
@@ -101,3 +103,13 @@ def test_live_pools_are_measured_one_at_a_time(monkeypatch: pytest.MonkeyPatch, 
 def test_settings_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError, match=next(iter(wrong))):
         ClimbersBenchSettings.model_validate(wrong)
+
+
+@pytest.mark.parametrize(
+    ("changed", "same"),
+    [({"samples": 100}, False), ({"period_s": 0.2}, False), ({"seeds": 3}, True), ({"scales": (8,)}, True)],
+)
+def test_runs_are_those_of_their_settings_whichever_of_them_are_asked_for(changed: dict[str, Any], same: bool) -> None:
+    asked = [ClimbersBenchSettings.of(each) for each in ({}, changed)]
+    first, second = (digest_of(settings, climbers.WHICH_RUNS) for settings in asked)
+    assert (first == second) is same

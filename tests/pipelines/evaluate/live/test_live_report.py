@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mlflow.exceptions import MlflowException
 from rich.console import Console
 from typer.testing import CliRunner
 
+from poolpilot.errors import ServerError
 from poolpilot.pipelines.evaluate.live.judging.live_result import LiveResult, MethodRun
 from poolpilot.pipelines.evaluate.live.live_report import LeftOut, LiveReport
 from poolpilot.pipelines.evaluate.live.live_tables import cost_table, value_table
@@ -139,7 +141,9 @@ window_s = 0.1
 """
 
 
-def test_command_evaluates_files_that_somebody_wrote_and_goes_on_after_a_stop(tmp_path: Path) -> None:
+def test_command_evaluates_files_that_somebody_wrote_and_goes_on_after_a_stop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "workloads"
     folder.mkdir()
     steps = [{"op": "cpu", "us": 200.0}, {"op": "wait", "us": 3000.0}]
@@ -164,3 +168,12 @@ def test_command_evaluates_files_that_somebody_wrote_and_goes_on_after_a_stop(tm
     again = CliRunner().invoke(build(), command, env={"COLUMNS": "120"}, catch_exceptions=False)
     assert again.exit_code == 0, again.output
     assert json.loads(report.read_text(encoding="utf-8"))["results"] == said["results"]
+    report.unlink()
+    monkeypatch.setattr("mlflow.log_text", refused)
+    told = CliRunner().invoke(build(), command, env={"COLUMNS": "120"})
+    assert isinstance(told.exception, ServerError)
+    assert json.loads(report.read_text(encoding="utf-8"))["results"] == said["results"], "before, it was lost"
+
+
+def refused(*_: object) -> None:
+    raise MlflowException("no space left")

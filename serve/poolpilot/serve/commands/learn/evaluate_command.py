@@ -56,6 +56,6 @@ def run_files(settings: "EvaluateAnywhereSettings", folder: Path, console: Conso
 
     with tracked_run("evaluate-workloads", settings, settings.tracking):
         report = evaluate_files(folder, settings.model, settings.files, console)
-        console.print(report.table())
         write_json(json_path, report.as_dict())  # first: where MLflow fails now, what took hours is not lost
+        console.print(report.table())
         mlflow.log_text(json_text(report.as_dict(), indent=1), "evaluation.json")
