@@ -135,8 +135,7 @@ class Lab:
                 account's, the server of an earlier version runs in it, or it does not come up.
         """
         if (running := self.running()) is not None:
-            self._check_same()
-            return self._closed(running)
+            return self._same(self._closed(running))
         make_lab_folder(self.places)
         account = server_account(self.folder, self.places.data)
         mariadbd.hand_over(self.places, account)
@@ -211,8 +210,8 @@ class Lab:
     ) -> None:
         self.down()
 
-    def _check_same(self) -> None:
-        """Refuses what the running server was not started with."""
+    def _same(self, running: Running) -> Running:
+        """A running server that was started with what is asked for."""
         made, asked = Lab.of(self.folder).settings, self.settings
         if (made.dataset, made.slow_disk) != (asked.dataset, asked.slow_disk):
             has = f"the data set {made.dataset!r} {'on a slow disk' if made.slow_disk else 'on the disk as it is'}"
@@ -220,6 +219,7 @@ class Lab:
                 f"the MariaDB that runs in {self.folder} has {has}; stop it (poolpilot lab down --folder "
                 f"{self.folder}) or name another folder"
             )
+        return running
 
     def _closed(self, running: Running) -> Running:
         """A running server whose door is closed."""

@@ -86,7 +86,11 @@ class StageStore:
             StoreError: The folder cannot be made or locked.
         """
         with locked_folder(self.folder, "trains a model and keeps its stages"):
-            yield
+            try:
+                yield
+            finally:
+                if not self._kept():
+                    self.clear()
 
     @contextmanager
     def told(self, console: Console) -> Iterator[None]:
