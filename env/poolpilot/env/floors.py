@@ -115,6 +115,6 @@ def forbidden_by_floors(windows: Sequence[Window], objective: Objective) -> str 
 def _worth(window: Window, objective: Objective) -> str:
     """What a window is worth, in what people count it."""
     goodput_per_s = objective.goodput_per_s(window)
-    if objective.signal == "time_in_system" and not window.classes and window.in_system is not None:
+    if objective.goes_by_time(window):
         return f"{1e3 / goodput_per_s:.3g} ms in the system"
     return f"{goodput_per_s:.0f} requests/s"

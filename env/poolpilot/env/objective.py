@@ -130,7 +130,7 @@ class Objective(BaseModel):
         On a server that does not know classes it is the plain throughput or, where that is asked for, the inverse of
         the mean time in the system: in a closed loop without pauses the two differ by a constant factor.
         """
-        if not window.classes and self.signal == "time_in_system" and window.in_system is not None:
+        if window.in_system is not None and self.goes_by_time(window):
             least_inside = LEAST_IN_SYSTEM if window.throughput_per_s > 0.0 else 1.0  # nobody inside: nobody asks
             completed_per_s = max(window.throughput_per_s, self.goodput_floor_per_s)
             return completed_per_s / max(window.in_system, least_inside)
@@ -139,6 +139,10 @@ class Objective(BaseModel):
             for name, of_class in window.classes.items()
         )
         return max(total if window.classes else window.throughput_per_s, self.goodput_floor_per_s)
+
+    def goes_by_time(self, window: Window) -> bool:
+        """Whether the goodput of a window is the inverse of the mean time that requests spend in the system."""
+        return self.signal == "time_in_system" and not window.classes and window.in_system is not None
 
     def worth_per_s(self, window: Window) -> float:
         """What is climbed on, and whose logarithm J has: the goodput where there is some, else a slope towards it.

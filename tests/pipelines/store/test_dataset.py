@@ -8,14 +8,17 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from poolpilot.env.measurement.protocol import Measured
+from poolpilot.env.measurement.protocol import Measured, observe
 from poolpilot.env.measurement.sweep import AGAIN_ROUND
+from poolpilot.env.objective import Objective
+from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.workloads.families import PlannedWorkload
 from poolpilot.errors import StoreError
 from poolpilot.featurizer.record import OLDER_TIMER, TIMER
 from poolpilot.pipelines.collect import workload_run
 from poolpilot.pipelines.collect.collect import Staging, collect
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
+from poolpilot.pipelines.store import dataset
 from poolpilot.pipelines.store.dataset import read_dataset
 from poolpilot.pipelines.store.records import StagingStore
 
@@ -188,3 +191,20 @@ def test_server_views_double_the_sweeps_and_keep_the_splits(recorded_store: Path
     for split in ("train", "validation"):
         assert {one.family for one in doubled.of_split(split)} == {one.family for one in dataset.of_split(split)}
     assert doubled.digest == dataset.digest
+
+
+@pytest.mark.parametrize(
+    ("completed_per_s", "inside"), [(5.0, 64.0), (0.05, 64.0), (0.05, 0.01), (0.0, 64.0), (0.0, 0.0)]
+)
+def test_goodput_by_time_comes_back_as_it_was(
+    monkeypatch: pytest.MonkeyPatch, completed_per_s: float, inside: float
+) -> None:
+    """Of a request in twenty seconds, and of none, too: the number in the system is not among the columns."""
+    objective = Objective(signal="time_in_system")
+    seen = observe(CurveServer([(1, 100), (16, 1600)], connections=64), 10.0).window.without_classes()
+    profile = replace(seen.profile, features={**seen.profile.features, "completed_per_s": completed_per_s})
+    measured = replace(seen, profile=profile, in_system=None)
+    worth_per_s = objective.goodput_per_s(replace(measured, in_system=inside))
+    monkeypatch.setattr(dataset, "checked_window", lambda _row: measured)
+    again = dataset._judged_window({"goodput_per_s": worth_per_s}, objective)
+    assert objective.goodput_per_s(again) == pytest.approx(worth_per_s)

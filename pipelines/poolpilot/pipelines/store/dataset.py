@@ -209,7 +209,8 @@ def _judged_window(row: Row, objective: Objective) -> Window:
     window = checked_window(row)
     if window.classes or objective.signal != "time_in_system":
         return window
-    return replace(window, in_system=window.throughput_per_s / row["goodput_per_s"])
+    completed_per_s = max(window.throughput_per_s, objective.goodput_floor_per_s)
+    return replace(window, in_system=completed_per_s / row["goodput_per_s"])
 
 
 def checked_window(row: Row) -> Window:

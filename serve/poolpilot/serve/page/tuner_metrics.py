@@ -52,7 +52,7 @@ class TunerMetrics(Collector):
         yield self._gauge("throughput_per_second", "Requests completed a second.", lambda row: row.throughput_per_s)
         yield self._gauge("latency_seconds", LATENCY, lambda row: _seconds(row.latency_ms))
         yield self._gauge("last_window_timestamp_seconds", "The last decision, by its clock.", lambda row: row.unix_s)
-        yield self._gauge("reached", "1 where it could reach its server, else 0.", lambda row: float(_reached(row)))
+        yield self._gauge("reached", "1 where it reached its server, else 0.", lambda row: float(bool(row.in_force)))
         yield from self._counters()
         yield from self._of_logs()
 
@@ -112,10 +112,6 @@ class TunerMetrics(Collector):
 def _add_knobs(family: GaugeMetricFamily, server: str, core: Core | None) -> None:
     for knob, value in zip(KNOBS, core or (), strict=False):
         family.add_metric((server, knob), float(value))
-
-
-def _reached(row: PageRow) -> bool:
-    return row.in_force is not None
 
 
 def _seconds(latency_ms: float | None) -> float | None:

@@ -64,14 +64,10 @@ def load(settings: LabLoadSettings, json_path: Path | None) -> None:
             f"workload {workload.name} wants the data set {workload.dataset!r}, {settings.folder} holds "
             f"{lab.dataset.name!r}"
         )
-    with disk_of(workload, lab):
-        _load(settings, workload, lab, json_path)
-
-
-def _load(settings: LabLoadSettings, workload: SqlWorkload, lab: Lab, json_path: Path | None) -> None:
     console = terminal()
     # Connected before the load: that may leave no thread for a login.
     with (
+        disk_of(workload, lab),
         MariadbServer(Dsn(defaults_file=lab.defaults_file).account()) as server,
         SqlLoad(workload, lab.load_file, lab.dataset) as running,
     ):

@@ -72,19 +72,25 @@ def _reached_again(
 ) -> tuple[MariadbServer, str]:
     """The lost server over a new connection, and nothing; the lost one and what is told of it while there is none."""
     try:
-        try:
-            server.reopen()
-        except LostServerError:
-            raise
-        except ServerError:  # the account may have another password by now
-            again = _opened(settings)
-            server.close()
-            server = again
+        server = _over_again(server, settings)
     except (ServerError, SettingError) as error:
         return server, _said_once(f"Not watching: {error}", told, console)
     if told:
         console.print(f"Watching over {server.session.where} again.", soft_wrap=True)
     return server, ""
+
+
+def _over_again(server: MariadbServer, settings: TuneSettings) -> MariadbServer:
+    """The server over a new connection, with another account where the one of before is refused."""
+    try:
+        server.reopen()
+    except LostServerError:
+        raise
+    except ServerError:  # its password may be another one by now
+        again = _opened(settings)
+        server.close()
+        return again
+    return server
 
 
 def _said_once(text: str, told: str, console: Console) -> str:

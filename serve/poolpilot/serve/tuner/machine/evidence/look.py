@@ -64,7 +64,7 @@ class Reading(BaseModel):
             latency_ms=None if latency_ms is None else _measured(latency_ms),
             tails_ms=tails_ms,
             seconds=_measured(window.duration_s),
-            by_time=objective.signal == "time_in_system" and not window.classes and window.time_in_system_s is not None,
+            by_time=objective.goes_by_time(window) and window.throughput_per_s > 0.0,
             rows_read_per_s=None if rows is None or window.classes else _measured(rows),
             ratios=_ratios(window),
         )
