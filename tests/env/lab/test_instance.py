@@ -12,6 +12,7 @@ import pytest
 from poolpilot.env.lab import datasets
 from poolpilot.env.lab.datasets import check_space, dataset
 from poolpilot.env.lab.host import programs
+from poolpilot.env.lab.host.folder import LabFolder
 from poolpilot.env.lab.instance import Lab, LabSettings
 from poolpilot.env.mariadb.session import Session
 from poolpilot.errors import ServerError, SettingError
@@ -82,6 +83,21 @@ def test_other_data_set_in_the_folder_is_refused(mariadb_installed: None, tmp_pa
 def test_folder_without_a_test_server_is_said(tmp_path: Path) -> None:
     with pytest.raises(ServerError, match="poolpilot lab up"):
         Lab.of(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "3", '["dataset"]', '{"dataset": "of old"}'])
+def test_settings_that_are_none_are_no_test_server(text: str, tmp_path: Path) -> None:
+    LabFolder(tmp_path).settings.write_text(text)
+    with pytest.raises(ServerError, match="there is no test server"):
+        Lab.of(tmp_path)
+
+
+def test_settings_of_another_version_are_read_as_far_as_they_are_known(tmp_path: Path) -> None:
+    LabFolder(tmp_path).settings.write_text('{"dataset": "empty", "of_another_version": 1}')
+    lab = Lab.of(tmp_path)
+    assert lab.settings == LabSettings(dataset="empty")
+    lab.remove()
+    assert not LabFolder(tmp_path).settings.exists()
 
 
 def test_path_too_long_for_a_socket_is_refused(tmp_path: Path) -> None:

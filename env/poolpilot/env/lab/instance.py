@@ -1,6 +1,7 @@
 """A private MariaDB in a folder: its own data, socket, free ports and accounts; nothing outside it is touched."""
 
 import contextlib
+import json
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -68,14 +69,16 @@ class Lab:
 
     @classmethod
     def of(cls, folder: Path) -> Self:
-        """The test server that was made in a folder, with the settings it was made with.
+        """The test server that was made in a folder, with the settings it was made with that this version knows.
 
         Raises:
             ServerError: There is none.
         """
         try:
-            return cls(folder, LabSettings.model_validate_json(LabFolder(folder).settings.read_bytes()))
-        except (OSError, ValueError) as error:
+            made = json.loads(LabFolder(folder).settings.read_bytes())
+            known = {name: made[name] for name in LabSettings.model_fields if name in made}
+            return cls(folder, LabSettings.model_validate(known))
+        except (OSError, ValueError, TypeError) as error:
             raise ServerError(
                 f"there is no test server in {folder}; make one: poolpilot lab up --folder {folder}"
             ) from error
