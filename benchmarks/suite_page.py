@@ -25,6 +25,7 @@ TEST = "third"
 """The draw that no rule was made by; its reports begin so."""
 
 DAYS = Path("benchmarks/reports/two_days.json")
+BESIDE_HOT_ROWS = Path("benchmarks/reports/beside_hot_rows.json")
 PAGE = Path("docs/mariadb-suite.md")
 README = Path("README.md")
 
@@ -51,6 +52,10 @@ TIMES = 2.0
 ERRORS = 2.0
 """So many standard errors are within what measuring explains."""
 
+WAITS = ("waits_per_statement", "waits_per_write")
+STEPS = ("step", "fewer")
+"""Fields of `beside_hot_rows.py`: how often rows are waited for, and what its two steps gain."""
+
 Row = Mapping[str, Any]
 """One workload with what every method chose."""
 
@@ -67,8 +72,11 @@ def main() -> None:
     page = replaced(page, "suite-methods-sealed", methods_table(reports[DRAWS[0]]["methods_sealed"], sealed))
     page = replaced(page, "suite-all-draws", all_draws(reports))
     README.write_text(replaced(README.read_text(), "suite", summary_table(read_once(reports))))
-    days = read_report(DAYS)
-    PAGE.write_text(page if days is None else replaced(page, "two-days", on_two_days(days)))
+    parts = (("two-days", DAYS, on_two_days), ("beside-hot-rows", BESIDE_HOT_ROWS, beside_hot_rows))
+    for name, path, table in parts:
+        if (report := read_report(path)) is not None:
+            page = replaced(page, name, table(report))
+    PAGE.write_text(page)
 
 
 def report_of(draw: str) -> Path:
@@ -240,6 +248,27 @@ def on_two_days(report: Mapping[str, Any]) -> str:
             core = f"({', '.join(map(str, pair['core']))})"
             days = [f"{pair[day]['mean']:+.2f} ± {pair[day]['error']:.2f}" for day in ("first", "second")]
             lines.append(f"| `{pair['workload']}` | {core} | {' | '.join(days)} | {pair['apart']:+.1f} |")
+    return "\n".join(lines) + "\n"
+
+
+def beside_hot_rows(report: Mapping[str, Any]) -> str:
+    """One line for each workload: what a look shows and advises, and what the two steps gain."""
+    heads = (
+        "beside transactions on hot rows",
+        "waits for rows a statement",
+        "one that writes",
+        "connections that wait",
+        "rules advise",
+        "first step",
+        "fewer groups",
+    )
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for row in report["rows"]:
+        waits = ["-" if row[name] is None else f"{row[name]:.3f}" for name in WAITS]
+        advised = "stays" if row["advised"] is None else str(tuple(row["advised"]))
+        gains = [f"{percent(math.expm1(row[name]), 0)} (error {percent(row[f'{name}_error'], 0)})" for name in STEPS]
+        cells = (f"`{row['workload']}`", *waits, percent(row["waiting_share"], 0), advised, *gains)
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

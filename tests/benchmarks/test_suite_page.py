@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from suite_page import all_draws, methods_table, read_once
+from suite_page import all_draws, beside_hot_rows, methods_table, read_once
 
 STAYED = {"loss": 0.0, "low": 0.0, "high": 0.0, "detectable": 0.0, "rounds": 4}
 
@@ -60,3 +60,13 @@ def test_censored_workloads_are_named_under_the_table(censored: str | None, word
     titles, cells = ([one.strip() for one in line.strip("|").split("|")] for line in (head, advice))
     assert dict(zip(titles, cells, strict=True))["> 5 % below the default"] == "1"
     assert last == words
+
+
+def test_what_runs_beside_hot_rows_has_a_line_each() -> None:
+    waits = {"waits_per_statement": 0.019, "waits_per_write": 0.3, "waiting_share": 0.27}
+    gains = {"step": -0.5, "step_error": 0.02, "fewer": 0.4, "fewer_error": 0.03}
+    reads = {"workload": "reads", "waits_per_statement": 0.0, "waits_per_write": None, "waiting_share": 0.0}
+    rows = [{"workload": "tickets", **waits, "advised": None, **gains}, {**reads, "advised": [4, 3, 10], **gains}]
+    _, _, tickets, reading = beside_hot_rows({"rows": rows}).splitlines()
+    assert tickets == "| `tickets` | 0.019 | 0.300 | 27 % | stays | -39 % (error 2 %) | 49 % (error 3 %) |"
+    assert reading.startswith("| `reads` | 0.000 | - | 0 % | (4, 3, 10) |")

@@ -99,6 +99,33 @@ def test_a_first_step_is_called_for_only_where_it_was_measured(
     assert ruled(window_of, queueing, KnobSpace.stock(cpus), in_force=in_force) is None
 
 
+READS_BESIDE_HOT_ROWS = {
+    "row_lock_waits_per_request": 0.019,
+    "row_lock_wait_us_per_request": 4200.0,  # 38 of 128 connections wait at a time
+    "select_share": 0.85,
+    "update_share": 0.06,
+    "commit_share": 0.09,
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({}, None),
+        ({"update_share": 0.96, "select_share": 0.0}, FIRST_STEP),  # they write a lot, and seldom wait
+        ({"row_lock_wait_us_per_request": 100.0}, FIRST_STEP),  # nobody waits for long
+        ({"update_share": 0.0, "insert_share": 0.06}, None),
+        ({"update_share": 0.0, "delete_share": 0.06}, None),
+        ({"update_share": 0.0}, FIRST_STEP),  # nobody writes
+    ],
+)
+def test_waits_for_rows_are_not_hidden_by_statements_that_read(
+    window_of: WindowOf, limits: KnobSpace, changed: dict[str, float], named: tuple[int, int, int] | None
+) -> None:
+    found = ruled(window_of, SLOW_FLUSHES, limits, {**READS_BESIDE_HOT_ROWS, **changed})
+    assert (None if found is None else found.pool_tuple.core) == named
+
+
 def test_a_first_step_keeps_a_shorter_stall_limit(window_of: WindowOf, limits: KnobSpace) -> None:
     found = ruled(window_of, SLOW_FLUSHES, limits, in_force=PoolTuple(2, 1, 6))
     assert found is not None

@@ -10,7 +10,8 @@ Three rules, each of physics, for who looks once:
   the waiting costs them: fewer groups let fewer transactions begin, and those inside end sooner. Single updates of hot
   rows are another matter: there fewer groups lost a third (`hot_counter` in pipelines/mariadb).
 * **A first step.** Where requests queue, hardly a row is waited for and neither of the two applies, a few more groups
-  and a shorter stall limit let more of them in, and cost little where that is not what they wait for.
+  and a shorter stall limit let more of them in, and cost little where that is not what they wait for. Waits for rows
+  count by the statements that write, too: beside many reads few statements wait, however hard the others fight.
 
 Curves say less there: few of the ratios that tell known workloads apart are seen on a MariaDB. Where the rules were
 measured stands in docs/mariadb-suite.md; the second and the third are known on two processors only.
@@ -32,6 +33,9 @@ STEP_WORKLOADS, STEP_GAIN, STEP_LOSS = 11, 0.09, 0.03
 """Workloads of the MariaDB suite's first draw whose look the third rule applies to, the median gain of its step in the
 short classes over the default, and the largest loss; a test compares them with the suite's records and report."""
 
+WRITING = ("insert_share", "update_share", "delete_share")
+"""Indicators of the statements that write; what a procedure does inside is among them."""
+
 NEEDED = ("connections", "utilisation", "active_threads_mean", "queue_length_mean")
 
 
@@ -52,7 +56,12 @@ class WaitRuleSettings(BaseModel):
     crowded: float = Field(default=64.0, gt=0.0, description="Connections a processor from which on they collide.")
     least_used: float = Field(default=0.5, gt=0.0, description="Share of the processors from which on they are busy.")
     few_row_waits_beside_step: float = Field(
-        default=0.02, ge=0.0, description="Waits for rows a statement up to which the first step was measured."
+        default=0.02,
+        ge=0.0,
+        description="Waits for rows a statement, and one that writes, up to which the first step was measured.",
+    )
+    few_waiting: float = Field(
+        default=0.01, ge=0.0, description="Share of the connections that wait for rows at a time and cost nothing."
     )
     step_connections: float = Field(
         default=8.0, gt=0.0, description="Connections a processor from which on the first step was measured."
@@ -166,7 +175,7 @@ class WaitRules:
             limits.cpus > self.settings.most_cpus
             or queued < self.settings.least_queued * connections
             or connections < self.settings.step_connections * limits.cpus
-            or _row_waits(window, features) > self.settings.few_row_waits_beside_step
+            or self._rows_hold_up(window, features)
             or size <= in_force.pool_size
         ):
             return None
@@ -177,6 +186,15 @@ class WaitRules:
             f"{100.0 * STEP_GAIN:.0f} % in the median of {STEP_WORKLOADS} such workloads, many times as much beside "
             f"long statements, and lost {100.0 * STEP_LOSS:.0f} % at most",
         )
+
+    def _rows_hold_up(self, window: Window, features: Mapping[str, float]) -> bool:
+        """Whether more than a few statements wait for rows, or many of the few that write."""
+        waits, most = _row_waits(window, features), self.settings.few_row_waits_beside_step
+        writes = sum(window.indicators.get(kind, 0.0) for kind in WRITING)
+        wait_us = window.indicators.get("row_lock_wait_us_per_request", 0.0)
+        waiting = wait_us * features.get("completed_per_s", 0.0) / 1e6
+        some_wait = writes > 0.0 and waiting > self.settings.few_waiting * features["connections"]
+        return waits > most or (some_wait and waits > most * writes)
 
 
 def _row_waits(window: Window, features: Mapping[str, float]) -> float:
