@@ -244,14 +244,13 @@ $(INSTALLED)/.ready: $(WHEEL)/.ready $(FULL)/.ready
 	touch $@
 
 # Editable with the build tools inside, so that a changed C++ file is compiled alone and Python files not at all. The
-# builder's pybind11, so that ccache knows what has been compiled for the wheel; of 20,000 Python files most are never
-# imported, and so not compiled.
+# builder's pybind11, so that ccache knows what has been compiled for the wheel.
 $(FULL)/.ready: $(PROJECT) $(NATIVE) $(BUILDER)/.ready | system-full
 	@$(call new_environment,$(FULL))
 	echo "== installing poolpilot[train,ray,dev] into $(FULL) (several minutes the first time)"
 	$(FULL)/bin/$(PIP_INSTALL) $(BUILD_TOOLS)
 	pybind11=$$($(CURDIR)/$(BUILDER)/bin/python -m pybind11 --cmakedir)
-	PATH="$(CURDIR)/$(FULL)/bin:$$PATH" $(FULL)/bin/$(PIP_INSTALL) --no-compile --no-build-isolation \
+	PATH="$(CURDIR)/$(FULL)/bin:$$PATH" $(FULL)/bin/$(PIP_INSTALL) --no-build-isolation \
 	    --config-settings=cmake.define.pybind11_DIR="$$pybind11" --editable '.[train,ray,dev]'
 	touch $@
 
