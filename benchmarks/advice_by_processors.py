@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from pages import table
 from poolpilot.env.output import terminal, write_json
 from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement
 from poolpilot.env.workloads.composed import chooses
@@ -144,13 +145,13 @@ def advice_table(report: Row) -> str:
         "lose > 5 %",
         *(f"{source}: gain within the interval, below it, lost > 5 %" for source in SOURCES),
     )
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    lines = []
     for row in report["rows"]:
         counts = (str(row[name]) for name in ("cpus", "workloads", *VERDICTS))
         shares = (f"{row[name]} of {row['change']}" for name in ("more", "lose"))
         within = ("{within}, {below}, {lose} of {stated}".format(**row[source]) for source in SOURCES)
-        lines.append(f"| {' | '.join((*counts, gain_words(row), *shares, *within))} |")
-    return "\n".join(lines) + "\n"
+        lines.append((*counts, gain_words(row), *shares, *within))
+    return table(heads, lines)
 
 
 def gain_words(row: Row) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.output import terminal, write_json
 from poolpilot.featurizer.window import Window
-from poolpilot.models.looks.wait_rules import WRITING, WaitRules
+from poolpilot.models.looks.wait_rules import RowWaits, WaitRules
 from poolpilot.pipelines.evaluate.live.judging.paired_windows import (
     PairedSettings,
     errors_of,
@@ -56,8 +56,8 @@ def measured(stage: Stage) -> Row:
         default, before = server.tuple_in_force(), server.snapshot()
         server.run_for(LOOK_S)
         look = Window.between(before, server.snapshot())
-        cpus = server.knobs.cpus
-        cores = [default.core, (2 * cpus, default.oversubscribe, 10), (max(cpus // 2, 1), *default.core[1:])]
+        cpus, stall_ms = server.knobs.cpus, WaitRules().settings.stall_limit_ms
+        cores = [default.core, (2 * cpus, default.oversubscribe, stall_ms), (max(cpus // 2, 1), *default.core[1:])]
         windows = paired_windows(server, cores, stage.objective, PairedSettings(), np.random.default_rng(stage.seed))
         shown = seen(look, server.knobs)
     means = [float(np.mean(round_values(each, stage.objective))) for each in windows]
@@ -68,14 +68,11 @@ def measured(stage: Stage) -> Row:
 
 def seen(look: Window, limits: KnobSpace) -> Row:
     """How often rows are waited for, by what, and what the rules make of that."""
-    indicators, features = look.indicators, look.profile.features
-    waits, writes = indicators["row_lock_waits_per_request"], sum(indicators[kind] for kind in WRITING)
-    waiting = indicators["row_lock_wait_us_per_request"] * (features["completed_per_s"] or 0.0) / 1e6
-    found = WaitRules().advise(look, limits)
+    waits, found = RowWaits.of(look), WaitRules().advise(look, limits)
     return {
-        "waits_per_statement": waits,
-        "waits_per_write": waits / writes if writes else None,
-        "waiting_share": waiting / (features["connections"] or 1.0),
+        "waits_per_statement": waits.per_statement,
+        "waits_per_write": waits.per_write,
+        "waiting_share": waits.at_once / (look.profile.features["connections"] or 1.0),
         "advised": None if found is None else found.pool_tuple.core,
     }
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from pages import percent, read_report
+from pages import percent, read_report, table
 from poolpilot.env.output import write_json
 from poolpilot.pipelines.evaluate.live.judging.live_result import AGAIN, DEFAULT, REFERENCE
 from poolpilot.pipelines.evaluate.statistics.regret_statistics import WITHIN
@@ -137,11 +137,11 @@ def by_regret(reports: Iterable[Report]) -> list[str]:
 def methods_table(reports: Mapping[str, Report]) -> str:
     """Goodput, regret and unsafe windows of every method."""
     heads = ["method", *(f"{KINDS[kind]}: {what}" for kind in reports for what in ("goodput", "regret", "unsafe"))]
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    lines = []
     for name in by_regret(reports.values()):
         cells = [cell for report in reports.values() for cell in cells_of(report["methods"].get(name))]
-        lines.append(f"| `{name}` | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        lines.append([f"`{name}`", *cells])
+    return table(heads, lines)
 
 
 def costs_table(reports: Mapping[str, Report]) -> str:
@@ -157,12 +157,13 @@ def costs_table(reports: Mapping[str, Report]) -> str:
         "regret while trying",
         "mean error",
     )
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    for kind, report in reports.items():
-        for name in by_regret(reports.values()):
-            if name in report["methods"]:
-                lines.append(f"| {KINDS[kind]} | `{name}` | {' | '.join(cost_cells(report, name))} |")
-    return "\n".join(lines) + "\n"
+    lines = [
+        [KINDS[kind], f"`{name}`", *cost_cells(report, name)]
+        for kind, report in reports.items()
+        for name in by_regret(reports.values())
+        if name in report["methods"]
+    ]
+    return table(heads, lines)
 
 
 def cost_cells(report: Report, name: str) -> list[str]:
@@ -214,7 +215,7 @@ def in_two_runs(reports: Mapping[str, Report], again: Mapping[str, Report]) -> s
         "within their errors",
         "median difference of a goodput, in points",
     )
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    lines = []
     for kind, second in again.items():
         first = reports[kind]["methods"]
         both = [(first[name], row) for name, row in second["methods"].items() if name in first and name != REFERENCE]
@@ -225,8 +226,8 @@ def in_two_runs(reports: Mapping[str, Report], again: Mapping[str, Report]) -> s
         within = sum(abs(difference) <= ERRORS * error for difference, error in scored)
         middle = f"{100 * median(abs(difference) for difference, _ in scored):.1f}" if scored else "-"
         cells = (f"{agree} of {len(both)}", f"{100 * apart:.1f}", len(scored), within, middle)
-        lines.append(f"| {KINDS[kind]} | {' | '.join(map(str, cells))} |")
-    return "\n".join(lines) + "\n"
+        lines.append((KINDS[kind], *map(str, cells)))
+    return table(heads, lines)
 
 
 def scored_twice(first: Report, second: Report) -> list[tuple[float, float]]:

@@ -1,6 +1,7 @@
 """What all scripts that write pages share: reports in, parts of a page out."""
 
 import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,12 @@ def replaced(page: str, name: str, text: str) -> str:
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
     before, after = page.split(begin)[0], page.split(end)[1]
     return f"{before}{begin}\n{text}{end}{after}"
+
+
+def table(heads: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table of a page."""
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)]) + "\n"
 
 
 def percent(share: float | None, digits: int = 1) -> str:

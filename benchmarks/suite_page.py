@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mariadb_suite import KINDS
-from pages import percent, read_report, replaced
+from pages import percent, read_report, replaced, table
 from poolpilot.env.lab.suite.expectation import Expectation
 from poolpilot.env.lab.suite.suite_cells import SUITE
 from poolpilot.pipelines.evaluate.suite.suite_judgement import MARGIN
@@ -73,9 +73,9 @@ def main() -> None:
     page = replaced(page, "suite-all-draws", all_draws(reports))
     README.write_text(replaced(README.read_text(), "suite", summary_table(read_once(reports))))
     parts = (("two-days", DAYS, on_two_days), ("beside-hot-rows", BESIDE_HOT_ROWS, beside_hot_rows))
-    for name, path, table in parts:
+    for name, path, text_of in parts:
         if (report := read_report(path)) is not None:
-            page = replaced(page, name, table(report))
+            page = replaced(page, name, text_of(report))
     PAGE.write_text(page)
 
 
@@ -202,13 +202,13 @@ def cells_table(rows: Sequence[Mapping[str, Any]]) -> str:
     """One line for each workload."""
     shown = {name: title for name, title in SHOWN.items() if all(name in row["methods"] for row in rows)}
     heads = ("workload", "direction", "came true", *shown.values(), "best of the sweep")
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    lines = []
     for row in rows:
         choices = [choice(row["methods"][name]) for name in shown]
         kind = KINDS[SUITE[row["family"]].split]
         cells = [f"`{row['workload']}` ({kind})", Expectation(**row["expected"]).in_words, row["came_true"]]
-        lines.append(f"| {' | '.join([*cells, *choices, choice(row['reference'])])} |")
-    return "\n".join(lines) + "\n"
+        lines.append([*cells, *choices, choice(row["reference"])])
+    return table(heads, lines)
 
 
 def choice(found: Mapping[str, Any]) -> str:
@@ -262,14 +262,13 @@ def beside_hot_rows(report: Mapping[str, Any]) -> str:
         "first step",
         "fewer groups",
     )
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    lines = []
     for row in report["rows"]:
         waits = ["-" if row[name] is None else f"{row[name]:.3f}" for name in WAITS]
         advised = "stays" if row["advised"] is None else str(tuple(row["advised"]))
         gains = [f"{percent(math.expm1(row[name]), 0)} (error {percent(row[f'{name}_error'], 0)})" for name in STEPS]
-        cells = (f"`{row['workload']}`", *waits, percent(row["waiting_share"], 0), advised, *gains)
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        lines.append((f"`{row['workload']}`", *waits, percent(row["waiting_share"], 0), advised, *gains))
+    return table(heads, lines)
 
 
 if __name__ == "__main__":

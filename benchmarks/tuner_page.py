@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pages import percent, read_report, replaced
+from pages import percent, read_report, replaced, table
 
 DAYS = Path("benchmarks/reports/tuner_day_undisturbed.json")
 UNSAFE = Path("benchmarks/reports/unsafe_windows.json")
@@ -19,12 +19,6 @@ def main() -> None:
     """Writes both tables."""
     page = replaced(PAGE.read_text(), "tuner-days", days_table(read_report(DAYS)["methods"]))
     PAGE.write_text(replaced(page, "unsafe-windows", unsafe_table(read_report(UNSAFE)["rows"])))
-
-
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of the page."""
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)]) + "\n"
 
 
 def days_table(methods: Mapping[str, Mapping[str, float]]) -> str:

@@ -20,7 +20,7 @@ measured stands in docs/mariadb-suite.md; the second and the third are known on 
 import hashlib
 from collections.abc import Mapping
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -69,6 +69,32 @@ class WaitRuleSettings(BaseModel):
     most_cpus: int = Field(
         default=2, ge=1, description="Processors up to which fewer groups, and the first step, were measured."
     )
+
+
+class RowWaits(NamedTuple):
+    """How much the statements of a window wait for rows that others hold.
+
+    Attributes:
+        per_statement: Waits for each statement: InnoDB's own count, or what the pool is told, which has user locks
+            among them.
+        per_write: Waits for each statement that writes; None where none was counted.
+        at_once: Connections that wait at a time.
+    """
+
+    per_statement: float
+    per_write: float | None
+    at_once: float
+
+    @classmethod
+    def of(cls, window: Window) -> Self:
+        """Those of a window; what the server does not show counts as none."""
+        indicators, features = window.indicators, window.profile.features
+        told = features.get("waits_row_lock_per_request") or 0.0
+        waits = indicators.get("row_lock_waits_per_request", told)
+        writes = sum(indicators.get(kind, 0.0) for kind in WRITING)
+        wait_us = indicators.get("row_lock_wait_us_per_request", 0.0)
+        waiting = wait_us * (features.get("completed_per_s") or 0.0) / 1e6
+        return cls(waits, waits / writes if writes > 0.0 else None, waiting)
 
 
 class Ruled(NamedTuple):
@@ -146,7 +172,7 @@ class WaitRules:
 
     def _fewer(self, window: Window, limits: KnobSpace, features: Mapping[str, float]) -> Ruled | None:
         """Fewer groups where statements wait for rows and the processors are used up."""
-        waits = _row_waits(window, features)
+        waits = RowWaits.of(window).per_statement
         run_delay_us = window.indicators.get("threads_run_delay_us_per_request", 0.0)
         delayed = run_delay_us * features.get("completed_per_s", 0.0) / 1e6
         used = features["utilisation"] + delayed / limits.cpus
@@ -175,7 +201,7 @@ class WaitRules:
             limits.cpus > self.settings.most_cpus
             or queued < self.settings.least_queued * connections
             or connections < self.settings.step_connections * limits.cpus
-            or self._rows_hold_up(window, features)
+            or self._rows_hold_up(RowWaits.of(window), connections)
             or size <= in_force.pool_size
         ):
             return None
@@ -187,19 +213,13 @@ class WaitRules:
             f"long statements, and lost {100.0 * STEP_LOSS:.0f} % at most",
         )
 
-    def _rows_hold_up(self, window: Window, features: Mapping[str, float]) -> bool:
+    def _rows_hold_up(self, waits: RowWaits, connections: float) -> bool:
         """Whether more than a few statements wait for rows, or many of the few that write."""
-        waits, most = _row_waits(window, features), self.settings.few_row_waits_beside_step
-        writes = sum(window.indicators.get(kind, 0.0) for kind in WRITING)
-        wait_us = window.indicators.get("row_lock_wait_us_per_request", 0.0)
-        waiting = wait_us * features.get("completed_per_s", 0.0) / 1e6
-        some_wait = writes > 0.0 and waiting > self.settings.few_waiting * features["connections"]
-        return waits > most or (some_wait and waits > most * writes)
-
-
-def _row_waits(window: Window, features: Mapping[str, float]) -> float:
-    """Waits for rows a statement: InnoDB's own count, or what the pool is told, which has user locks among them."""
-    return window.indicators.get("row_lock_waits_per_request", features.get("waits_row_lock_per_request", 0.0))
+        most = self.settings.few_row_waits_beside_step
+        if waits.per_statement > most:
+            return True
+        of_writes = waits.per_write is not None and waits.per_write > most
+        return of_writes and waits.at_once > self.settings.few_waiting * connections
 
 
 def _enough(threads: float, connections: float, limits: KnobSpace) -> int:
