@@ -1,6 +1,7 @@
 """The bandit tries what tells workloads apart and ends on the best measured, on any number of processors."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -140,3 +141,44 @@ def test_library_of_a_grid_without_multiples_of_the_processors_is_served(curves:
     library = ResponseCurves(grid=grid, source=curves.source, curves=tuple(short))
     with server_with_peak(32.0) as server:
         assert tried(LatentBandit(library), server, most=4)[-1] in range(16, 65)
+
+
+def mariadb_windows(server: CurveServer, sizes: Sequence[int], waits: float) -> list[Window]:
+    """A window under each of some sizes, as of a MariaDB whose statements wait so often for rows."""
+    windows = []
+    for size in sizes:
+        server.apply(PoolTuple(size, 3, 500))
+        seen = replace(window_of(server), server_kind="mariadb", indicators={"row_lock_waits_per_request": waits})
+        windows.append(seen)
+    return windows
+
+
+def test_fewer_groups_are_tried_first_where_rows_are_fought_over(curves: ResponseCurves) -> None:
+    bandit = LatentBandit(curves)
+    with server_with_peak(1.0) as server:
+        calm, fought = (mariadb_windows(server, [2], waits) for waits in (0.0, 0.3))
+        assert bandit.predict(calm, server.knobs, Objective()).pool_tuple.core != (1, 3, 500)
+        named = bandit.predict(fought, server.knobs, Objective())
+        assert named.pool_tuple.core == (1, 3, 500)
+        assert named.verdict == "change"
+        assert "0.30 times for rows" in named.reasons[0]
+        assert named.model_digest == curves.digest
+
+
+def test_fewer_groups_are_tried_step_by_step_for_as_long_as_they_do_better(curves: ResponseCurves) -> None:
+    bandit = LatentBandit(curves)
+    for peak, still in ((1.0, True), (64.0, False)):
+        with server_with_peak(peak) as server:
+            windows = mariadb_windows(server, [16, 8], 0.3)
+            named = bandit.predict(windows, server.knobs, Objective()).pool_tuple
+        assert (named.core == (1, 3, 500)) is still
+
+
+def test_fewer_groups_that_break_a_floor_are_the_last(curves: ResponseCurves) -> None:
+    with server_with_peak(1.0) as server:
+        windows = mariadb_windows(server, [8, 4], 0.3)
+        name, seen = next(iter(windows[1].classes.items()))
+        starved = replace(windows[1], classes={name: replace(seen, throughput_per_s=0.6 * seen.throughput_per_s)})
+        windows[1] = starved
+        named = LatentBandit(curves).predict(windows, server.knobs, Objective(min_share={name: 0.9})).pool_tuple
+    assert named.pool_size > 4

@@ -200,3 +200,37 @@ def test_what_is_not_seen_or_not_allowed_is_not_advised(window_of: WindowOf, lim
     assert ruled(window_of, HOT_ROWS, KnobSpace(None, limits.knobs)) is None
     narrow = KnobSpace(2, {**limits.knobs, "pool_size": Knob("pool_size", 2, 128, 2, "thread groups")})
     assert ruled(window_of, HOT_ROWS, narrow) is None
+
+
+def to_try(window: Window, limits: KnobSpace, indicators: dict[str, float]) -> tuple[int, int, int] | None:
+    found = WaitRules().fewer_to_try(replace(window, server_kind="mariadb", indicators=indicators), limits)
+    return None if found is None else found.pool_tuple.core
+
+
+MANY_IN_LINE = {"row_lock_waits_per_request": 0.03, "row_lock_wait_us_per_request": 2000.0}  # 30 of 256 connections
+
+
+@pytest.mark.parametrize(
+    ("indicators", "named"),
+    [
+        ({"row_lock_waits_per_request": 0.2}, (1, 3, 500)),
+        (MANY_IN_LINE, (1, 3, 500)),
+        ({**MANY_IN_LINE, "commit_share": 0.0}, (1, 3, 500)),  # one look leaves single updates alone
+        ({**MANY_IN_LINE, "row_lock_wait_us_per_request": 1000.0}, None),
+    ],
+)
+def test_fewer_groups_are_tried_where_many_wait_for_rows(
+    window_of: WindowOf, limits: KnobSpace, indicators: dict[str, float], named: tuple[int, int, int] | None
+) -> None:
+    assert to_try(window_of(1, PoolTuple(2, 3, 500), **HOT_ROWS), limits, indicators) == named
+
+
+def test_fewer_groups_are_tried_on_any_number_of_processors(window_of: WindowOf) -> None:
+    window = window_of(1, PoolTuple(64, 3, 10), **HOT_ROWS)
+    assert to_try(window, KnobSpace.stock(16), MANY_IN_LINE) == (8, 3, 10)
+    assert to_try(replace(window, pool_tuple=PoolTuple(8, 3, 10)), KnobSpace.stock(16), MANY_IN_LINE) is None
+
+
+def test_fewer_groups_are_tried_on_mariadb_alone(window_of: WindowOf, limits: KnobSpace) -> None:
+    window = replace(window_of(1, PoolTuple(2, 3, 500), **HOT_ROWS), indicators=MANY_IN_LINE)
+    assert WaitRules().fewer_to_try(window, limits) is None

@@ -1,7 +1,9 @@
 """The latent bandit as a predictor: it tries what known response curves make most promising, and keeps the best.
 
 What is known before a trial is how like the workloads of the library the server's windows look (`likeness.py`); what
-every trial adds is how its answer compares with theirs (`belief.py`).
+every trial adds is how its answer compares with theirs (`belief.py`). Where transactions on a MariaDB fight over rows,
+which no ratio of the library shows, fewer groups are tried first, and for as long as fewer have done better (decision
+47).
 """
 
 from collections.abc import Sequence
@@ -20,6 +22,7 @@ from poolpilot.models.latent.likeness import LikenessSettings, prior_by_likeness
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.looks.floor_limits import within_floors
+from poolpilot.models.looks.wait_rules import WaitRules
 from poolpilot.models.predictor import Prediction
 from poolpilot.models.reasons import percent
 
@@ -59,11 +62,15 @@ class LatentBandit:
     Args:
         curves: The known response curves.
         settings: When it tries.
+        rules: When waits for rows are worth a trial of fewer groups.
     """
 
-    def __init__(self, curves: ResponseCurves, settings: LatentBanditSettings | None = None) -> None:
+    def __init__(
+        self, curves: ResponseCurves, settings: LatentBanditSettings | None = None, rules: WaitRules | None = None
+    ) -> None:
         self.curves = curves
         self.settings = settings or LatentBanditSettings()
+        self.rules = rules or WaitRules()
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`. It abstains only where the processors of the server are not known."""
@@ -72,6 +79,25 @@ class LatentBandit:
         if limits.processors is None:
             in_force = windows[-1].pool_tuple
             return Prediction(in_force, in_force, True, (UNKNOWN_CPUS,), self.curves.digest)
+        prediction = self._fewer_groups(windows, limits, objective) or self._by_curves(windows, limits, objective)
+        return replace(prediction, reasons=(*prediction.reasons, *self.curves.beyond(limits)))
+
+    def _fewer_groups(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction | None:
+        """Fewer groups where rows are fought over, unless fewer than the best measured have been tried already.
+
+        No floor speaks against that: fewer groups that break one are not the best measured.
+        """
+        best = objective.best(windows)
+        if best.pool_tuple.pool_size > min(window.pool_tuple.pool_size for window in windows):
+            return None
+        found = self.rules.fewer_to_try(best, limits)
+        if found is None:
+            return None
+        in_force = windows[-1].pool_tuple
+        named = in_force.with_core(found.pool_tuple.core)
+        return Prediction(named, in_force, False, (found.reason,), self.curves.digest)
+
+    def _by_curves(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         placed = PlacedCurves.on(self.curves, limits, objective)
         prior = prior_by_likeness(self.curves, windows, limits, self.settings.likeness)
         broken = [window for window in windows[1:] if not objective.may_be_kept(window, windows[0])]
@@ -80,10 +106,8 @@ class LatentBandit:
         usable = placed.useful(windows[-1]) & within_floors(placed.tuples, windows, objective)
         trial = belief.most_promising(self.settings.trial_price, usable)
         if trial is None or belief.improvement[trial] < self.settings.min_improvement:
-            prediction = self._best_measured(windows, belief, objective)
-        else:
-            prediction = self._tried(windows, belief, placed.tuples[trial], trial)
-        return replace(prediction, reasons=(*prediction.reasons, *self.curves.beyond(limits)))
+            return self._best_measured(windows, belief, objective)
+        return self._tried(windows, belief, placed.tuples[trial], trial)
 
     def _tried(self, windows: Sequence[Window], belief: Belief, pool_tuple: PoolTuple, place: int) -> Prediction:
         in_force = windows[-1].pool_tuple

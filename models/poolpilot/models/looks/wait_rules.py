@@ -15,6 +15,8 @@ Three rules, each of physics, for who looks once:
 
 Curves say less there: few of the ratios that tell known workloads apart are seen on a MariaDB. Where the rules were
 measured stands in docs/mariadb-suite.md; the second and the third are known on two processors only.
+
+Who measures what follows, and goes back, may try fewer groups where the second rule does not yet advise them.
 """
 
 import hashlib
@@ -33,6 +35,8 @@ STEP_WORKLOADS, STEP_GAIN, STEP_LOSS = 11, 0.09, 0.03
 """Workloads of the MariaDB suite's first draw whose look the third rule applies to, the median gain of its step in the
 short classes over the default, and the largest loss; a test compares them with the suite's records and report."""
 
+FEWER = "fewer groups let fewer transactions begin, and those inside end sooner"
+
 WRITING = ("insert_share", "update_share", "delete_share")
 """Indicators of the statements that write; what a procedure does inside is among them."""
 
@@ -50,6 +54,11 @@ class WaitRuleSettings(BaseModel):
     few_row_waits: float = Field(default=0.05, ge=0.0, description="Waits for locks a statement that explain nothing.")
     stall_limit_ms: int = Field(default=10, ge=1, description="Stall limit that goes with more threads.")
     many_row_waits: float = Field(default=0.17, gt=0.0, description="Waits for rows a statement that are many.")
+    many_waiting: float = Field(
+        default=0.1,
+        gt=0.0,
+        description="Share of the connections that wait for rows at a time, from which on fewer groups are tried.",
+    )
     least_commits: float = Field(
         default=0.05, ge=0.0, description="Share of commits among the statements from which on transactions hold rows."
     )
@@ -141,6 +150,32 @@ class WaitRules:
         )
         return found if found is not None and limits.allows(found.pool_tuple) else None
 
+    def fewer_to_try(self, window: Window, limits: KnobSpace) -> Ruled | None:
+        """Fewer groups for somebody who measures what they bring, where many statements of a MariaDB wait for rows.
+
+        On any number of processors, however busy they are and whatever holds the rows: some of these workloads lose by
+        it, which a trial shows (decision 47).
+
+        Args:
+            window: What was seen; the tuple is that of the window.
+            limits: The knobs of the server and their ranges, its processors known.
+        """
+        waits, settings = RowWaits.of(window), self.settings
+        waiting_share = waits.at_once / max(window.profile.features.get("connections") or 0.0, 1.0)
+        if window.server_kind != "mariadb" or (
+            waits.per_statement < settings.many_row_waits and waiting_share < settings.many_waiting
+        ):
+            return None
+        named = _half_as_many(window.pool_tuple, limits)
+        if named.pool_size >= window.pool_tuple.pool_size or not limits.allows(named):
+            return None
+        at_once = f", {waits.at_once:.0f} connections at a time" if waits.at_once >= 1.0 else ""
+        return Ruled(
+            named,
+            f"a statement waits {waits.per_statement:.2f} times for rows that others hold{at_once}: {FEWER}, which is "
+            "to be measured",
+        )
+
     def _more(self, window: Window, limits: KnobSpace, features: Mapping[str, float]) -> Ruled | None:
         """More threads where those that there are wait untold beside processors that idle; that must be seen."""
         active, queued = features["active_threads_mean"], features["queue_length_mean"]
@@ -176,21 +211,20 @@ class WaitRules:
         run_delay_us = window.indicators.get("threads_run_delay_us_per_request", 0.0)
         delayed = run_delay_us * features.get("completed_per_s", 0.0) / 1e6
         used = features["utilisation"] + delayed / limits.cpus
-        connections, in_force = features["connections"], window.pool_tuple
-        size = max(limits.cpus // 2, 1)
+        connections, named = features["connections"], _half_as_many(window.pool_tuple, limits)
         if (
             limits.cpus > self.settings.most_cpus
             or waits < self.settings.many_row_waits
             or window.indicators.get("commit_share", 1.0) < self.settings.least_commits
             or used < self.settings.least_used
             or connections < self.settings.crowded * limits.cpus
-            or size >= in_force.pool_size
+            or named.pool_size >= window.pool_tuple.pool_size
         ):
             return None
         return Ruled(
-            in_force.with_core((size, in_force.oversubscribe, int(in_force.timer_interval_ms))),
+            named,
             f"a statement waits {waits:.2f} times for rows that others hold, on {connections:.0f} connections to busy "
-            "processors: fewer groups let fewer transactions begin, and those inside end sooner",
+            f"processors: {FEWER}",
         )
 
     def _first_step(self, window: Window, limits: KnobSpace, features: Mapping[str, float]) -> Ruled | None:
@@ -220,6 +254,11 @@ class WaitRules:
             return True
         of_writes = waits.per_write is not None and waits.per_write > most
         return of_writes and waits.at_once > self.settings.few_waiting * connections
+
+
+def _half_as_many(in_force: PoolTuple, limits: KnobSpace) -> PoolTuple:
+    """Half as many groups as processors."""
+    return in_force.with_core((max(limits.cpus // 2, 1), *in_force.core[1:]))
 
 
 def _enough(threads: float, connections: float, limits: KnobSpace) -> int:
