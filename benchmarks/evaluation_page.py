@@ -8,7 +8,7 @@ from typing import Any
 from advice_by_processors import advice_table
 from drawn_tables import drawn_section, live_section
 from file_tables import files_section
-from pages import percent, read_report, replaced
+from pages import percent, read_report, replaced, table
 from rival_tables import live_tables, network_tables, rival_table
 
 REPORT = Path("benchmarks/reports/replayed_trials.json")
@@ -41,19 +41,19 @@ def replays(report: Mapping[str, Any]) -> str:
     numbers = Counter(one["records"] for one in report["censored"])
     kinds = dict.fromkeys(row["records"] for row in report["rows"])
     censored = ", ".join(f"{numbers[kind]} of {kind}" for kind in kinds)
-    return f"\nCensored: {censored}.\n\n{table(report['rows'])}\n"
+    return f"\nCensored: {censored}.\n\n{replays_table(report['rows'])}\n"
 
 
-def table(rows: Sequence[Mapping[str, Any]]) -> str:
+def replays_table(rows: Sequence[Mapping[str, Any]]) -> str:
     """One line for each kind of records, method and number of trials."""
     heads = ("records", "method", "trials", "mean regret", "its error", "median", "p90", "within 5 %", "of the trials")
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    lines = []
     for row in rows:
         shown = [percent(row[name]) for name in ("regret_mean", "regret_mean_error", "regret_median", "regret_p90")]
         shares = [percent(row[name], 0) for name in ("within_5pct", "tried")]
-        cells = [f"{row['records']}, {row['workloads']}", f"`{row['method']}`", str(row["tries"]), *shown, *shares]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        named = (f"{row['records']}, {row['workloads']}", f"`{row['method']}`", str(row["tries"]))
+        lines.append((*named, *shown, *shares))
+    return table(heads, lines)
 
 
 def rivals(report: Mapping[str, Any]) -> str:
@@ -69,11 +69,11 @@ def rivals(report: Mapping[str, Any]) -> str:
 
 def ratios(rows: Sequence[Mapping[str, Any]]) -> str:
     """One line for all ratios, for none, and for each."""
-    lines = ["| ratio | regret with it alone | cost of leaving it out | its error |", "|---|---|---|---|"]
+    lines = []
     for row in rows:
         left_out = [percent(row[name]) if name in row else "" for name in ("cost_of_leaving_out", "its_error")]
-        lines.append(f"| {' | '.join([row['ratio'], percent(row['regret_alone']), *left_out])} |")
-    return "\n".join(lines) + "\n"
+        lines.append((row["ratio"], percent(row["regret_alone"]), *left_out))
+    return table(("ratio", "regret with it alone", "cost of leaving it out", "its error"), lines)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pages import percent, read_report, replaced
+from pages import percent, read_report, replaced, table
 
 REPORT = Path("benchmarks/reports/learn_by_minutes.json")
 PAGE = Path("docs/learning-where-you-run.md")
@@ -19,15 +19,15 @@ def main() -> None:
 
 def by_minutes(report: Mapping[str, Any]) -> str:
     """A line for each library and number of trials."""
-    lines = [f"| {' | '.join(HEADS)} |", "|---" * len(HEADS) + "|"]
+    lines = []
     for row in report["rows"]:
         named = f"{row['learned']} minutes" if row["own_curves"] is not None else row["learned"]
         own = "-" if row["own_curves"] is None else row["own_curves"]
         cells = (named, own, row["tries"], percent(row["regret"]), _range(row["interval"]))
         beyond = "-" if row["beyond_interval"] is None else f"{100 * row['beyond']:+.1f} points"
-        lines.append(f"| {' | '.join(map(str, cells))} | {beyond} | {_range(row['beyond_interval'])} |")
+        lines.append((*map(str, cells), beyond, _range(row["beyond_interval"])))
     memory = f"at most {report['peak_gib']:.1f} GiB of memory for all its processes together"
-    return f"{report['workloads']} held-out workloads; {memory}.\n\n" + "\n".join(lines) + "\n"
+    return f"{report['workloads']} held-out workloads; {memory}.\n\n{table(HEADS, lines)}"
 
 
 def _range(ends: Sequence[float] | None) -> str:

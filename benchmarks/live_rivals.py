@@ -1,4 +1,4 @@
-"""Every rival at 0, 1, 2 and 3 trials on recorded live sweeps, with one family at a time left out of what they know.
+"""Every rival at 0, 1, 2, 3 and 5 trials on recorded live sweeps, with one family at a time left out of what they know.
 
     python benchmarks/live_rivals.py [--runs build/live_rivals.jsonl] [--networks all_action=build/networks/all_action]
 
@@ -45,7 +45,7 @@ from poolpilot.pipelines.train.recorded_curves import curve_of_sweep
 from recorded_cases import RecordedCase, mean_value, recorded_cases
 from rival_censoring import censored_cases
 from rival_knowledge import Knowledge, Known
-from rival_methods import Tried, defaults, looked, portfolios, refined, searched, that_know
+from rival_methods import NUMBERS, Tried, defaults, looked, portfolios, refined, searched, that_know
 from rival_networks import RIVALS, RivalNetworks
 from rival_statistics import LEAST_FAMILIES, UNSAFE, Row, mean, rows_of
 
@@ -117,7 +117,7 @@ def played(
         for case in bars.each("replaying", cases, lambda one: f"{one.kind} {one.name}"):
             store, _, held = case.kind.partition(", ")
             asked_networks = networks[store] if held else RivalNetworks()
-            asked = f"{curves.digest[:16]} {asked_networks.digests}"
+            asked = f"{curves.digest[:16]} {NUMBERS} {asked_networks.digests}"
             rows = done.get((case.kind, case.name, asked))
             if rows is None:
                 tried = choices(case, knowledge.of(case), asked_networks)

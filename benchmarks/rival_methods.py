@@ -7,6 +7,7 @@ import numpy as np
 from poolpilot.agent.baselines.nearest_ratios import NearestRatios
 from poolpilot.agent.baselines.portfolio import portfolio_on
 from poolpilot.agent.controllers.refiner import Refiner, RefinerSettings
+from poolpilot.agent.controllers.warm_start import WarmStartSettings
 from poolpilot.agent.search.bayesian import BayesianOptimisation
 from poolpilot.agent.search.bayesian_settings import BayesianSettings
 from poolpilot.agent.search.random_search import RandomSearch
@@ -23,8 +24,8 @@ from poolpilot.models.predictor import Predictor
 from rival_knowledge import Known
 from shown_server import ShownServer, ShownWindows
 
-TRIES = (1, 2, 3)
-"""Numbers of trials, unless a benchmark names others."""
+NUMBERS = (1, 2, 3, WarmStartSettings().decisions)
+"""Numbers of trials; the last is what `poolpilot climb --warm` makes."""
 
 AT_ONCE = MeasurementSettings(settle_s=0.0, window_ticks=0.0, max_settle_s=0.0)
 """The windows that are shown have settled already."""
@@ -70,28 +71,26 @@ def that_know(known: Known) -> dict[str, Predictor]:
     return found
 
 
-def refined(
-    windows: ShownWindows, predictors: Mapping[str, Predictor], numbers: Sequence[int] = TRIES
-) -> dict[str, Tried]:
+def refined(windows: ShownWindows, predictors: Mapping[str, Predictor]) -> dict[str, Tried]:
     """What predictors end on after each number of trials."""
-    return {f"{name}_{tries}": refined_on(windows, one, tries) for name, one in predictors.items() for tries in numbers}
+    return {f"{name}_{tries}": refined_on(windows, one, tries) for name, one in predictors.items() for tries in NUMBERS}
 
 
-def portfolios(windows: ShownWindows, known: Known, numbers: Sequence[int] = TRIES) -> dict[str, Tried]:
+def portfolios(windows: ShownWindows, known: Known) -> dict[str, Tried]:
     """What portfolios of each number of constants end on."""
     limits, objective = windows.limits, windows.objective
     return {
         f"portfolio_{tries}": refined_on(windows, portfolio_on(known.curves, limits, objective, tries), tries)
-        for tries in numbers
+        for tries in NUMBERS
     }
 
 
-def searched(windows: ShownWindows, choices: Choices, seed: int, numbers: Sequence[int] = TRIES) -> dict[str, Tried]:
+def searched(windows: ShownWindows, choices: Choices, seed: int) -> dict[str, Tried]:
     """What searches end on after each number of trials."""
     return {
         f"{name}_{tries}": _searched(windows, make, tries, choices, seed)
         for name, make in SEARCHES.items()
-        for tries in numbers
+        for tries in NUMBERS
     }
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pages import percent
+from pages import percent, table
 
 Row = Mapping[str, Any]
 
@@ -39,16 +39,13 @@ PARTS = {
 
 HELD_OUT = {"native, held out": "Embedded pool", "mariadb, held out": "MariaDB"}
 
-MOST_TRIES = 3
+MOST_TRIES = 5
 
 
 def rival_table(rows: Sequence[Row]) -> str:
     """A line for each method, the fewest trials first and then the least mean regret."""
     heads = [*RIVAL_HEADS, *(title for name, title in WHERE_KNOWN.items() if name in rows[0])]
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    for row in sorted(rows, key=by_tries):
-        lines.append(f"| {' | '.join(rival_cells(row))} |")
-    return "\n".join(lines) + "\n"
+    return table(heads, map(rival_cells, sorted(rows, key=by_tries)))
 
 
 def rival_cells(row: Row) -> list[str]:
@@ -99,11 +96,11 @@ def parts_table(report: Mapping[str, Any]) -> str:
     heads = ["method", "trials", *(f"{PARTS[kind]}, {of_kind(report, kind)[0]['workloads']}" for kind in kinds)]
     by_kind = {kind: {row["method"]: row for row in of_kind(report, kind)} for kind in kinds}
     shown = [row for row in of_kind(report, "native") if row["tries"] in (0, MOST_TRIES)]
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    for row in sorted(shown, key=lambda row: (row["tries"], row["regret_mean"])):
-        cells = [with_interval(by_kind[kind][row["method"]]) for kind in kinds]
-        lines.append(f"| `{row['name']}` | {row['tries']} | {' | '.join(cells)} |")
-    return "Mean regret on parts of these:\n\n" + "\n".join(lines) + "\n"
+    lines = [
+        (f"`{row['name']}`", str(row["tries"]), *(with_interval(by_kind[kind][row["method"]]) for kind in kinds))
+        for row in sorted(shown, key=by_tries)
+    ]
+    return f"Mean regret on parts of these:\n\n{table(heads, lines)}"
 
 
 def network_tables(report: Mapping[str, Any]) -> str:
@@ -122,13 +119,8 @@ def network_tables(report: Mapping[str, Any]) -> str:
                 "against the portfolio",
                 "against probing",
             )
-            lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-            lines += [f"| {' | '.join(network_cells(row))} |" for row in sorted(rows, key=by_tries)]
-            parts.append(
-                f"{title}, {rows[0]['workloads']} workloads of {rows[0]['families']} families:\n\n"
-                + "\n".join(lines)
-                + "\n"
-            )
+            cells = table(heads, map(network_cells, sorted(rows, key=by_tries)))
+            parts.append(f"{title}, {rows[0]['workloads']} workloads of {rows[0]['families']} families:\n\n{cells}")
     return "\n" + "\n".join(parts) + "\n"
 
 

@@ -22,7 +22,6 @@ from typing import Any
 from poolpilot.agent.baselines.formulas import WaitRatioFormula
 from poolpilot.agent.baselines.portfolio import constant_on
 from poolpilot.agent.baselines.static import StaticPredictor
-from poolpilot.agent.controllers.warm_start import WarmStartSettings
 from poolpilot.env.action_grid import LARGE_GRID
 from poolpilot.env.objective import regret
 from poolpilot.env.output import terminal, write_json
@@ -38,13 +37,10 @@ from poolpilot.pipelines.evaluate.baselines import Unguarded
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 from poolpilot.pipelines.progress_bars import progress_bars
 from rival_knowledge import Knowledge, Known, with_compositions
-from rival_methods import TRIES, Tried, defaults, looked, portfolios, refined, searched, that_know
+from rival_methods import NUMBERS, Tried, defaults, looked, portfolios, refined, searched, that_know
 from rival_scenarios import AGAIN, JUDGED, SEED, SHOWN, ScenarioWindows, scenarios_of
 from rival_statistics import UNSAFE, Row, mean, mean_row, rows_of
 from simulated_reference import reference_of
-
-NUMBERS = (*TRIES, WarmStartSettings().decisions)
-"""Numbers of trials; the last is what `poolpilot climb --warm` makes."""
 
 HELD_OUT = ["families or compositions", "machines"]
 """What is taken out of what methods know, in words: rows that were kept when they knew more do not count."""
@@ -89,7 +85,7 @@ def played(windows: ScenarioWindows, known: Known, seeds: Sequence[int]) -> dict
     """What every method ends on and has tried, judged, one row each; and why nothing can be judged by the reference."""
     best, reason = reference_of(windows, known.curves)
     rows = judged_rows(windows, best, choices(windows, known))
-    searches = [judged_rows(windows, best, searched(windows, SEARCHED, seed, NUMBERS)) for seed in seeds]
+    searches = [judged_rows(windows, best, searched(windows, SEARCHED, seed)) for seed in seeds]
     return {"reason": reason, "rows": [*rows, *(mean_row(each) for each in zip(*searches, strict=True))]}
 
 
@@ -136,8 +132,8 @@ def choices(windows: ScenarioWindows, known: Known) -> dict[str, Tried]:
     return {
         **defaults(windows),
         **looked(windows, once),
-        **portfolios(windows, known, NUMBERS),
-        **refined(windows, tried, NUMBERS),
+        **portfolios(windows, known),
+        **refined(windows, tried),
     }
 
 

@@ -26,6 +26,7 @@ TEST = "third"
 
 DAYS = Path("benchmarks/reports/two_days.json")
 BESIDE_HOT_ROWS = Path("benchmarks/reports/beside_hot_rows.json")
+FEWER_FIRST = Path("benchmarks/reports/fewer_groups_first.json")
 PAGE = Path("docs/mariadb-suite.md")
 README = Path("README.md")
 
@@ -53,6 +54,11 @@ ERRORS = 2.0
 """So many standard errors are within what measuring explains."""
 
 WAITS = ("waits_per_statement", "waits_per_write")
+ENDS_ON = {
+    "fewer_first": "fewer groups first (`climb --warm`)",
+    "by_curves": "by known curves alone",
+    "constants": "three constants in turn",
+}
 STEPS = ("step", "fewer")
 """Fields of `beside_hot_rows.py`: how often rows are waited for, and what its two steps gain."""
 
@@ -72,7 +78,11 @@ def main() -> None:
     page = replaced(page, "suite-methods-sealed", methods_table(reports[DRAWS[0]]["methods_sealed"], sealed))
     page = replaced(page, "suite-all-draws", all_draws(reports))
     README.write_text(replaced(README.read_text(), "suite", summary_table(read_once(reports))))
-    parts = (("two-days", DAYS, on_two_days), ("beside-hot-rows", BESIDE_HOT_ROWS, beside_hot_rows))
+    parts = (
+        ("two-days", DAYS, on_two_days),
+        ("beside-hot-rows", BESIDE_HOT_ROWS, beside_hot_rows),
+        ("fewer-first", FEWER_FIRST, fewer_first),
+    )
     for name, path, text_of in parts:
         if (report := read_report(path)) is not None:
             page = replaced(page, name, text_of(report))
@@ -96,18 +106,19 @@ def methods_table(methods: Mapping[str, Mapping[str, Any]], rows: Sequence[Row])
     """How often each method is right, by what was written down, and the workloads whose reference does not hold."""
     heads = ("method", "to change: right", "to stay: right", "flat: right", "not shown", "wrong")
     last = ("floors broken", "> 5 % below the default", "largest loss", "mean gain")
-    lines = [f"| {' | '.join((*heads, *last))} |", "|---" * (len(heads) + len(last)) + "|"]
+    lines = []
     for name, title in SHOWN.items():
         if (found := methods.get(name)) is not None:
             cells = (
+                title,
                 *(f"{found[f'{kind}_right']} of {found[kind]}" for kind in KINDS_OF_RIGHT),
                 *(str(found[key]) for key in ("flat_not_shown", "flat_wrong", "floors_broken")),
                 str(sum(row["methods"][name]["difference"]["loss"] > MARGIN for row in rows)),
                 f"{100 * max(found['largest_loss'], 0.0):.0f} %",
                 f"x{found['gain']:.2f}",
             )
-            lines.append(f"| {title} | {' | '.join(cells)} |")
-    return "\n".join((*lines, "", censored_words(rows))) + "\n"
+            lines.append(cells)
+    return f"{table((*heads, *last), lines)}\n{censored_words(rows)}\n"
 
 
 def censored_words(rows: Sequence[Row]) -> str:
@@ -183,19 +194,20 @@ def summary_table(rows: Sequence[Mapping[str, Any]]) -> str:
     """
     heads = ("who decides", "to change: right", "to stay: right", "flat: shown to lose < 5 %")
     last = ("floors broken", "largest loss", "mean gain")
-    lines = [f"| {' | '.join((*heads, *last))} |", "|---" * (len(heads) + len(last)) + "|"]
+    lines = []
     for name, title in IN_README.items():
         found = [(row["expected"]["verdict"], row["methods"][name]) for row in rows]
         kinds = [[one["outcome"] for kind, one in found if kind in verdicts] for verdicts in KINDS_OF_RIGHT.values()]
         gains = [math.log1p(-one["difference"]["loss"]) for _, one in found if not one["floors_broken"]]
         cells = (
+            title,
             *(f"{outcomes.count('right')} of {len(outcomes)}" for outcomes in kinds),
             str(len(found) - len(gains)),
             f"{100 * max(one['difference']['loss'] for kind, one in found if kind != 'abstain'):.0f} %",
             f"x{math.exp(sum(gains) / len(found)):.1f}",
         )
-        lines.append(f"| {title} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        lines.append(cells)
+    return table((*heads, *last), lines)
 
 
 def cells_table(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -238,17 +250,14 @@ def gain(difference: Mapping[str, float]) -> str:
 
 def on_two_days(report: Mapping[str, Any]) -> str:
     """How many gains agree, and those that do not."""
-    lines = [
-        f"{report['agree']} of {report['of']} gains agree within two standard errors. Those that do not:\n",
-        "| workload | configuration | first day | second day | apart, in errors |",
-        "|---|---|---|---|---|",
-    ]
+    lines = []
     for pair in report["pairs"]:
         if abs(pair["apart"]) > 2.0:
             core = f"({', '.join(map(str, pair['core']))})"
             days = [f"{pair[day]['mean']:+.2f} ± {pair[day]['error']:.2f}" for day in ("first", "second")]
-            lines.append(f"| `{pair['workload']}` | {core} | {' | '.join(days)} | {pair['apart']:+.1f} |")
-    return "\n".join(lines) + "\n"
+            lines.append((f"`{pair['workload']}`", core, *days, f"{pair['apart']:+.1f}"))
+    told = f"{report['agree']} of {report['of']} gains agree within two standard errors. Those that do not:\n\n"
+    return told + table(("workload", "configuration", "first day", "second day", "apart, in errors"), lines)
 
 
 def beside_hot_rows(report: Mapping[str, Any]) -> str:
@@ -269,6 +278,20 @@ def beside_hot_rows(report: Mapping[str, Any]) -> str:
         gains = [f"{percent(math.expm1(row[name]), 0)} (error {percent(row[f'{name}_error'], 0)})" for name in STEPS]
         lines.append((f"`{row['workload']}`", *waits, percent(row["waiting_share"], 0), advised, *gains))
     return table(heads, lines)
+
+
+def fewer_first(report: Mapping[str, Any]) -> str:
+    """One line for each workload: what each method ends on, and its gain over the default."""
+    heads = ("transactions that fight over rows", *ENDS_ON.values())
+    lines = [(f"`{row['workload']}`", *(_ended(row["methods"][name]) for name in ENDS_ON)) for row in report["rows"]]
+    means = [[row["methods"][name]["gain"] for row in report["rows"]] for name in ENDS_ON]
+    lines.append(("all, mean", *(f"x{math.exp(sum(gains) / len(gains)):.2f}" for gains in means)))
+    return table(heads, lines)
+
+
+def _ended(found: Mapping[str, Any]) -> str:
+    core = f"({', '.join(map(str, found['core']))})"
+    return f"{core} {percent(math.expm1(found['gain']), 0)} (error {percent(found['error'], 0)})"
 
 
 if __name__ == "__main__":
