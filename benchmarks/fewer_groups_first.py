@@ -10,7 +10,6 @@ was stopped. `python benchmarks/suite_page.py` writes the table.
 """
 
 import argparse
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ from poolpilot.env.output import terminal, write_json
 from poolpilot.env.tuning.loop import tune
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.looks.wait_rules import WaitRules, WaitRuleSettings
+from poolpilot.models.looks.wait_rules import WaitRules
 from poolpilot.pipelines.evaluate.live.judging.live_result import DEFAULT
 from poolpilot.pipelines.evaluate.live.judging.paired_windows import errors_of, round_values
 from poolpilot.pipelines.evaluate.live.live_evaluate import WorkloadFilesSettings
@@ -65,7 +64,7 @@ def main() -> None:
 
 def methods() -> Mapping[str, OpenMethod]:
     """The climb as it ships, the one by curves alone, and constants in turn."""
-    curves, never = load_curves(), WaitRuleSettings(many_row_waits=math.inf, many_waiting=math.inf)
+    curves = load_curves()
 
     def warm(bandit: LatentBandit) -> OpenMethod:
         return lambda knobs, objective, _: WarmStart(
@@ -76,8 +75,11 @@ def methods() -> Mapping[str, OpenMethod]:
         portfolio = portfolio_on(curves, knobs, objective, CONSTANTS)
         return TrialController(portfolio, knobs, objective, CONSTANTS, MARIADB_WARM_START.measurement)
 
-    by_curves = LatentBandit(curves, rules=WaitRules(never))
-    return {"fewer_first": warm(LatentBandit(curves)), "by_curves": warm(by_curves), "constants": constants}
+    return {
+        "fewer_first": warm(LatentBandit(curves, rules=WaitRules())),
+        "by_curves": warm(LatentBandit(curves)),
+        "constants": constants,
+    }
 
 
 def measured(stage: Stage, opened: Mapping[str, OpenMethod], settings: WorkloadFilesSettings) -> Row:

@@ -14,6 +14,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.response_curves import ResponseCurves
+from poolpilot.models.looks.wait_rules import WaitRules
 from poolpilot.models.predictor import Predictor
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
@@ -143,42 +144,22 @@ def test_library_of_a_grid_without_multiples_of_the_processors_is_served(curves:
         assert tried(LatentBandit(library), server, most=4)[-1] in range(16, 65)
 
 
-def mariadb_windows(server: CurveServer, sizes: Sequence[int], waits: float) -> list[Window]:
-    """A window under each of some sizes, as of a MariaDB whose statements wait so often for rows."""
-    windows = []
-    for size in sizes:
-        server.apply(PoolTuple(size, 3, 500))
-        seen = replace(window_of(server), server_kind="mariadb", indicators={"row_lock_waits_per_request": waits})
-        windows.append(seen)
-    return windows
+def of_mariadb(window: Window, waits: float) -> Window:
+    """The same, as of a MariaDB whose statements wait so often for rows."""
+    return replace(window, server_kind="mariadb", indicators={"row_lock_waits_per_request": waits})
 
 
-def test_fewer_groups_are_tried_first_where_rows_are_fought_over(curves: ResponseCurves) -> None:
-    bandit = LatentBandit(curves)
+def test_fewer_groups_are_the_first_trial_where_rows_are_fought_over(curves: ResponseCurves) -> None:
+    bandit = LatentBandit(curves, rules=WaitRules())
     with server_with_peak(1.0) as server:
-        calm, fought = (mariadb_windows(server, [2], waits) for waits in (0.0, 0.3))
-        assert bandit.predict(calm, server.knobs, Objective()).pool_tuple.core != (1, 3, 500)
-        named = bandit.predict(fought, server.knobs, Objective())
-        assert named.pool_tuple.core == (1, 3, 500)
-        assert named.verdict == "change"
+        calm, fought = (of_mariadb(window_of(server), waits) for waits in (0.0, 0.3))
+        by_curves = bandit.predict([calm], server.knobs, Objective())
+        assert by_curves.pool_tuple.core != (1, 3, 500)
+        assert LatentBandit(curves).predict([fought], server.knobs, Objective()) == by_curves
+        named = bandit.predict([fought], server.knobs, Objective())
+        assert (named.pool_tuple.core, named.verdict) == ((1, 3, 500), "change")
         assert "0.30 times for rows" in named.reasons[0]
-        assert named.model_digest == curves.digest
-
-
-def test_fewer_groups_are_tried_step_by_step_for_as_long_as_they_do_better(curves: ResponseCurves) -> None:
-    bandit = LatentBandit(curves)
-    for peak, still in ((1.0, True), (64.0, False)):
-        with server_with_peak(peak) as server:
-            windows = mariadb_windows(server, [16, 8], 0.3)
-            named = bandit.predict(windows, server.knobs, Objective()).pool_tuple
-        assert (named.core == (1, 3, 500)) is still
-
-
-def test_fewer_groups_that_break_a_floor_are_the_last(curves: ResponseCurves) -> None:
-    with server_with_peak(1.0) as server:
-        windows = mariadb_windows(server, [8, 4], 0.3)
-        name, seen = next(iter(windows[1].classes.items()))
-        starved = replace(windows[1], classes={name: replace(seen, throughput_per_s=0.6 * seen.throughput_per_s)})
-        windows[1] = starved
-        named = LatentBandit(curves).predict(windows, server.knobs, Objective(min_share={name: 0.9})).pool_tuple
-    assert named.pool_size > 4
+        server.apply(named.pool_tuple)
+        second = bandit.predict([fought, of_mariadb(window_of(server), 0.3)], server.knobs, Objective())
+    assert second.model_digest == named.model_digest == curves.digest
+    assert second.expected_gain is not None  # by the curves, whatever the first trial has shown

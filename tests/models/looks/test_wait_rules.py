@@ -217,6 +217,10 @@ MANY_IN_LINE = {"row_lock_waits_per_request": 0.03, "row_lock_wait_us_per_reques
         (MANY_IN_LINE, (1, 3, 500)),
         ({**MANY_IN_LINE, "commit_share": 0.0}, (1, 3, 500)),  # one look leaves single updates alone
         ({**MANY_IN_LINE, "row_lock_wait_us_per_request": 1000.0}, None),
+        (
+            {"row_lock_waits_per_request": 0.001, "row_lock_wait_us_per_request": 3400.0},
+            None,
+        ),  # one that has waited 51 s
     ],
 )
 def test_fewer_groups_are_tried_where_many_wait_for_rows(
@@ -234,3 +238,8 @@ def test_fewer_groups_are_tried_on_any_number_of_processors(window_of: WindowOf)
 def test_fewer_groups_are_tried_on_mariadb_alone(window_of: WindowOf, limits: KnobSpace) -> None:
     window = replace(window_of(1, PoolTuple(2, 3, 500), **HOT_ROWS), indicators=MANY_IN_LINE)
     assert WaitRules().fewer_to_try(window, limits) is None
+
+
+def test_fewer_groups_are_not_tried_where_connections_are_not_seen(window_of: WindowOf, limits: KnobSpace) -> None:
+    unseen = {**HOT_ROWS, "connections": None}
+    assert to_try(window_of(1, PoolTuple(2, 3, 500), **unseen), limits, MANY_IN_LINE) is None

@@ -2,8 +2,7 @@
 
 What is known before a trial is how like the workloads of the library the server's windows look (`likeness.py`); what
 every trial adds is how its answer compares with theirs (`belief.py`). Where transactions on a MariaDB fight over rows,
-which no ratio of the library shows, fewer groups are tried first, and for as long as fewer have done better (decision
-47).
+which no ratio of the library shows, fewer groups may be tried first (decision 47).
 """
 
 from collections.abc import Sequence
@@ -62,7 +61,8 @@ class LatentBandit:
     Args:
         curves: The known response curves.
         settings: When it tries.
-        rules: When waits for rows are worth a trial of fewer groups.
+        rules: When waits for rows are worth a first trial of fewer groups; None goes by the curves alone. They promise
+            nothing in numbers, so they are for who has a few trials to spend, not for who weighs each of them.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class LatentBandit:
     ) -> None:
         self.curves = curves
         self.settings = settings or LatentBanditSettings()
-        self.rules = rules or WaitRules()
+        self.rules = rules
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`. It abstains only where the processors of the server are not known."""
@@ -79,23 +79,15 @@ class LatentBandit:
         if limits.processors is None:
             in_force = windows[-1].pool_tuple
             return Prediction(in_force, in_force, True, (UNKNOWN_CPUS,), self.curves.digest)
-        prediction = self._fewer_groups(windows, limits, objective) or self._by_curves(windows, limits, objective)
+        prediction = self._fewer_groups(windows, limits) or self._by_curves(windows, limits, objective)
         return replace(prediction, reasons=(*prediction.reasons, *self.curves.beyond(limits)))
 
-    def _fewer_groups(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction | None:
-        """Fewer groups where rows are fought over, unless fewer than the best measured have been tried already.
-
-        No floor speaks against that: fewer groups that break one are not the best measured.
-        """
-        best = objective.best(windows)
-        if best.pool_tuple.pool_size > min(window.pool_tuple.pool_size for window in windows):
-            return None
-        found = self.rules.fewer_to_try(best, limits)
+    def _fewer_groups(self, windows: Sequence[Window], limits: KnobSpace) -> Prediction | None:
+        """Fewer groups as the first trial where rows are fought over."""
+        found = self.rules.fewer_to_try(windows[0], limits) if self.rules is not None and len(windows) == 1 else None
         if found is None:
             return None
-        in_force = windows[-1].pool_tuple
-        named = in_force.with_core(found.pool_tuple.core)
-        return Prediction(named, in_force, False, (found.reason,), self.curves.digest)
+        return Prediction(found.pool_tuple, windows[0].pool_tuple, False, (found.reason,), self.curves.digest)
 
     def _by_curves(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         placed = PlacedCurves.on(self.curves, limits, objective)

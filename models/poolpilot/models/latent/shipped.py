@@ -54,18 +54,24 @@ def _any_machine(server_kind: ServerKind) -> Artefact | None:
     return load_any_machine() if model_for(server_kind) == "native" else None
 
 
-def bandit_for(server_kind: ServerKind, model: Path | None = None) -> Predictor:
+def bandit_for(server_kind: ServerKind, model: Path | None = None, rules: WaitRules | None = None) -> Predictor:
     """What names trials to somebody who measures them and goes back, on whatever server; see `advisor_for`.
+
+    Args:
+        server_kind: What the windows are measured on.
+        model: Folder of a learned model, or of a network to ask alone, or `network` for the shipped one.
+        rules: When waits for rows are worth a first trial of fewer groups, for who has a few trials to spend; None goes
+            by curves alone.
 
     Raises:
         FeatureError: The model is a network, and none knows such servers.
         ArtefactError: The model or the curves are missing or damaged, or are for another kind of server.
     """
     if model is not None and holds_learned_model(model):
-        return LatentBandit(load_learned_model(model).curves)
+        return LatentBandit(load_learned_model(model).curves, rules=rules)
     folder = _network(server_kind, model)
     if folder is None:
-        return LatentBandit(load_curves())
+        return LatentBandit(load_curves(), rules=rules)
     return ScorePredictor.for_trials(load_for(server_kind, folder))
 
 

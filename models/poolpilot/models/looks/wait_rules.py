@@ -59,6 +59,9 @@ class WaitRuleSettings(BaseModel):
         gt=0.0,
         description="Share of the connections that wait for rows at a time, from which on fewer groups are tried.",
     )
+    least_waits: float = Field(
+        default=30.0, ge=0.0, description="Waits for rows in a window that a trial of fewer groups asks for."
+    )
     least_commits: float = Field(
         default=0.05, ge=0.0, description="Share of commits among the statements from which on transactions hold rows."
     )
@@ -160,21 +163,30 @@ class WaitRules:
             window: What was seen; the tuple is that of the window.
             limits: The knobs of the server and their ranges, its processors known.
         """
-        waits, settings = RowWaits.of(window), self.settings
-        waiting_share = waits.at_once / max(window.profile.features.get("connections") or 0.0, 1.0)
-        if window.server_kind != "mariadb" or (
-            waits.per_statement < settings.many_row_waits and waiting_share < settings.many_waiting
+        named = _half_as_many(window.pool_tuple, limits)
+        if (
+            window.server_kind != "mariadb"
+            or not self._rows_fought_over(window)
+            or named.pool_size >= window.pool_tuple.pool_size
+            or not limits.allows(named)
         ):
             return None
-        named = _half_as_many(window.pool_tuple, limits)
-        if named.pool_size >= window.pool_tuple.pool_size or not limits.allows(named):
-            return None
+        waits = RowWaits.of(window)
         at_once = f", {waits.at_once:.0f} connections at a time" if waits.at_once >= 1.0 else ""
         return Ruled(
             named,
             f"a statement waits {waits.per_statement:.2f} times for rows that others hold{at_once}: {FEWER}, which is "
             "to be measured",
         )
+
+    def _rows_fought_over(self, window: Window) -> bool:
+        """Whether many statements wait for rows, or many connections do at a time; not by a few waits that last."""
+        waits, features, settings = RowWaits.of(window), window.profile.features, self.settings
+        counted = waits.per_statement * (features.get("completed_per_s") or 0.0) * window.duration_s
+        if (connections := features.get("connections")) is None or counted < settings.least_waits:
+            return False
+        often = waits.per_statement >= settings.many_row_waits
+        return often or waits.at_once >= settings.many_waiting * connections
 
     def _more(self, window: Window, limits: KnobSpace, features: Mapping[str, float]) -> Ruled | None:
         """More threads where those that there are wait untold beside processors that idle; that must be seen."""

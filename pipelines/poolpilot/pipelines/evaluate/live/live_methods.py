@@ -31,6 +31,7 @@ from poolpilot.models.latent.advice_by_kind import AdviceByKind
 from poolpilot.models.latent.latent_advisor import LatentAdvisor
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.response_curves import ResponseCurves
+from poolpilot.models.looks.wait_rules import WaitRules
 from poolpilot.models.predictor import Predictor
 from poolpilot.pipelines.evaluate.live.method_settings import MethodSettings
 from poolpilot.pipelines.evaluate.live.network_by_kind import NetworkByKind
@@ -111,7 +112,7 @@ class _Workshop:
             "latent_advisor": lambda: self._once(LatentAdvisor(self.curves)),
             "one_shot": lambda: self._once(self._networks(trials=False)),
             "warm_network": lambda: self._warm(self._networks(trials=True)),
-            "warm_start": lambda: self._warm(LatentBandit(self.curves)),
+            "warm_start": lambda: self._warm(self._bandit()),
             "cold": lambda: self._cold,
             "random_search": lambda: self._random_search,
             "gp_ucb": self._gp_ucb,
@@ -122,10 +123,13 @@ class _Workshop:
                 found[f"{name}_{tries}"] = partial(self._trying_made, make, tries)
         return found
 
+    def _bandit(self) -> Predictor:
+        return LatentBandit(self.curves, rules=WaitRules())
+
     def _tried(self) -> dict[str, Callable[[], Predictor]]:
         """What makes each predictor that is tried, by name."""
         own: dict[str, Callable[[], Predictor]] = {
-            "latent_bandit": lambda: LatentBandit(self.curves),
+            "latent_bandit": self._bandit,
             "refiner": lambda: self._networks(trials=True),
             "nearest": lambda: NearestRatios(self._library, self.settings.nearest),
             "trees": lambda: self._trees,

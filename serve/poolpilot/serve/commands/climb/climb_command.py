@@ -13,6 +13,7 @@ from poolpilot.env.output import terminal, write_json
 from poolpilot.env.tuning.backends import Backend
 from poolpilot.errors import FeatureError, SettingError
 from poolpilot.models.latent.shipped import bandit_for
+from poolpilot.models.looks.wait_rules import WaitRules
 from poolpilot.models.predictor import Prediction, Predictor
 from poolpilot.pipelines.logged_run import LoggedRun, logged_run
 from poolpilot.serve.commands.climb.climb_knobs import check_curve, dry_run
@@ -141,6 +142,6 @@ def verified_predictor(settings: ClimbRunSettings) -> Predictor:
         ArtefactError: The model is missing or damaged, or is for another kind of server.
     """
     try:
-        return bandit_for(settings.server_kind, settings.model)
+        return bandit_for(settings.server_kind, settings.model, WaitRules())
     except FeatureError as error:
         raise SettingError(f"--warm starts from a model's prediction: {error}") from error

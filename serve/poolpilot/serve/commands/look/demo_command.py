@@ -9,6 +9,7 @@ from poolpilot.models.artefact import Artefact
 from poolpilot.models.card import ModelKind
 from poolpilot.models.champion import load_champion
 from poolpilot.models.latent.shipped import bandit_for
+from poolpilot.models.looks.wait_rules import WaitRules
 from poolpilot.pipelines.demo.demo_report import (
     draw_picture,
     foreign_story,
@@ -76,7 +77,7 @@ def show(stages: Sequence[Stage], settings: DemoSettings, kind: ModelKind, json_
     console = terminal()
     make_folder(settings.output)
     static_tuple = _static_tuple(load_champion(None, kind))
-    predictor = bandit_for(kind, settings.model)
+    predictor = bandit_for(kind, settings.model, WaitRules())
     runs: list[DemoRun] = []
     for stage in stages:
         screen = DemoScreen(console)
