@@ -111,12 +111,16 @@ def losing_section(report: Report) -> str:
     lines = ["| comparisons | reason | worst: cell, reference controller | points lost |", "|---|---|---|---|"]
     for reason, rows in sorted(groups.items(), key=lambda item: -len(item[1])):
         worst = max(rows, key=lambda row: float(row["difference"]))
-        low, mean, high = (100.0 * worst[key] for key in ("low", "difference", "high"))
         lines.append(
             f"| {len(rows)} | {reason} | {worst['cell']}; {NAMES[worst['baseline']]} | "
-            f"{mean:.2f} ({low:.2f} .. {high:.2f}) |"
+            f"{100.0 * worst['difference']:.2f} ({_interval(worst)}) |"
         )
     return "\n".join(lines) + "\n"
+
+
+def _interval(row: Mapping[str, Any]) -> str:
+    """In points; a cell of one repeat has none."""
+    return "one repeat" if row["low"] is None else f"{100.0 * row['low']:.2f} .. {100.0 * row['high']:.2f}"
 
 
 def reason_of(row: Mapping[str, Any]) -> str:

@@ -30,6 +30,19 @@ def test_missing_champion_says_what_to_do(tmp_path: Path) -> None:
         load_champion(tmp_path / "nowhere")
 
 
+def test_another_folder_is_named_as_this_one_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before, who had named --model was told of a variable that it goes before."""
+    variable, folder = CHAMPIONS["mariadb"][1], tmp_path / "of the variable"
+    monkeypatch.setenv(variable, str(folder))
+    with pytest.raises(ArtefactError, match="name another folder with --model") as refused:
+        load_for("mariadb", tmp_path / "of the flag")
+    assert variable not in str(refused.value)
+    for named in (None, folder):
+        with pytest.raises(ArtefactError, match=f"name another folder with {variable}") as refused:
+            load_for("mariadb", named)
+        assert "--model" not in str(refused.value)
+
+
 def test_champion_without_manifest_is_damaged_not_missing(artefact: Artefact, tmp_path: Path) -> None:
     assert artefact.digest
     (tmp_path / "random" / "manifest.json").unlink()

@@ -103,3 +103,10 @@ def test_what_mlflow_refuses_is_a_sentence(tmp_path: Path, monkeypatch: pytest.M
     said = r"MLflow could not log the run 'train' to .*runs\.db: nobody answers"
     with pytest.raises(ServerError, match=said), tracked_run("train", Settings(), tmp_path):
         pass
+
+
+def test_an_interrupt_that_makes_mlflow_fail_is_told_as_one(tmp_path: Path) -> None:
+    failed = MlflowException("database is locked")
+    failed.__context__ = KeyboardInterrupt("SIGTERM")
+    with pytest.raises(KeyboardInterrupt, match="SIGTERM"), tracked_run("train", Settings(), tmp_path):
+        raise failed

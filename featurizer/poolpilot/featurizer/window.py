@@ -116,6 +116,11 @@ class Window:
         return self.profile.features["completed_per_s"] or 0.0
 
     @property
+    def is_idle(self) -> bool:
+        """Whether there was nothing to do: no request ended, and none stood in a queue."""
+        return self.throughput_per_s <= 0.0 and not self.profile.features.get("queue_length_mean")
+
+    @property
     def p99_ms(self) -> float | None:
         """Latency that 99 % of the requests of all classes do not exceed; None when none was seen."""
         merged = reduce(lambda left, right: left + right, (each.latency for each in self.classes.values()), Histogram())

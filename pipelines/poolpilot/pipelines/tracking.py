@@ -111,6 +111,14 @@ def tracked_run(name: str, settings: BaseModel, directory: Path, data: TrackedDa
                 raise
 
 
+def _interrupt_within(error: BaseException) -> KeyboardInterrupt | None:
+    """The interrupt that a failure came of: a transaction that a signal has cut short cannot be ended either."""
+    found: BaseException | None = error
+    while found is not None and not isinstance(found, KeyboardInterrupt):
+        found = found.__cause__ or found.__context__
+    return found
+
+
 @contextmanager
 def mlflow_errors_told(name: str) -> Iterator[None]:
     """Turns what MLflow raises while a run is logged into a sentence.
@@ -120,10 +128,13 @@ def mlflow_errors_told(name: str) -> Iterator[None]:
 
     Raises:
         ServerError: MLflow does not answer, or refuses.
+        KeyboardInterrupt: The user ended it, which may be why it refuses.
     """
     try:
         yield
     except MlflowException as error:
+        if (interrupt := _interrupt_within(error)) is not None:
+            raise interrupt from None
         where = mlflow.get_tracking_uri()
         raise ServerError(f"MLflow could not log the run {name!r} to {where}: {error.message}") from error
 

@@ -12,6 +12,7 @@ from poolpilot.env.servers.curve import CurveServer
 from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.tuning.loop import tune
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.featurizer.window import Window
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
 PORTFOLIO = Portfolio([PoolTuple(64, 3, 10), PoolTuple(16, 3, 10), PoolTuple(1, 3, 10)])
@@ -199,3 +200,32 @@ def test_waits_for_metadata_locks_that_go_on_may_be_of_the_workload(server: Curv
         looks += 1
     assert len(controller.windows) == 2
     assert looks == 7 + 6 + 6  # the first tuple, the trial, and what is kept once more
+
+
+def idle(server: CurveServer) -> Window:
+    """A window of a server that nobody sends anything."""
+    seen = observe(server, 1.0).window
+    features = {**seen.profile.features, "completed_per_s": 0.0}
+    return replace(seen, classes={}, profile=replace(seen.profile, features=features))
+
+
+def test_nothing_is_tried_on_a_server_that_has_nothing_to_do(server: CurveServer) -> None:
+    controller = TrialController(PORTFOLIO, server.knobs, Objective(), 3, MeasurementSettings(settle_s=0.0))
+    looks = 0
+    while not controller.finished:
+        assert controller.suggest().pool_tuple is None
+        controller.observe(idle(server))
+        looks += 1
+    assert looks == 6
+    assert controller.predictions == []
+    assert controller.recommend() == server.knobs.default_tuple()
+    assert controller.reason == "nobody sends anything: nothing is tried, and (4, 3, 500) stays"
+
+
+def test_trials_begin_once_somebody_sends_something(server: CurveServer) -> None:
+    controller = TrialController(PORTFOLIO, server.knobs, Objective(), 3, MeasurementSettings(settle_s=0.0))
+    for _ in range(3):
+        controller.observe(idle(server))
+    tune(server, controller, Objective(), period_s=1.0, horizon_s=60.0)
+    assert server.tuple_in_force().pool_size == 16
+    assert len(controller.predictions) == 3

@@ -133,6 +133,23 @@ def test_actions_options_and_seeds_of_other_types() -> None:
             vector.reset(options=options)
 
 
+@pytest.mark.parametrize("actions", [np.array([0, 8, 16]), np.array([0]), np.int64(8), [[0], [8]], [[0, 8]], []])
+def test_actions_that_are_not_one_for_each_environment_are_refused(actions: Any) -> None:
+    vector = SimulatedPoolVectorEnv(2, SCENARIOS, QUICK)
+    vector.reset(seed=0)
+    with pytest.raises(SettingError, match=r"the actions have the shape .*, but must have \(num_envs,\), here \(2,\)"):
+        vector.step(actions)
+    vector.step(np.array([0, 8]))  # nothing has changed
+
+
+@pytest.mark.parametrize("seeds", [[1], [1, 2, 3], [[1, 2]], 1.5])
+def test_seeds_that_are_not_one_for_each_environment_are_refused(seeds: Any) -> None:
+    vector = SimulatedPoolVectorEnv(2, SCENARIOS, QUICK)
+    with pytest.raises(SettingError, match=r"the seeds have the shape .*, but must have \(num_envs,\), here \(2,\)"):
+        vector.reset(seed=seeds)
+    vector.reset(seed=[1, None])
+
+
 def test_nonsense_is_refused() -> None:
     with pytest.raises(SettingError, match="at least one scenario"):
         SimulatedPoolEnv([])

@@ -120,6 +120,19 @@ def test_batch_measures_whole_cycles() -> None:
     assert (columns["seconds"][2:] < 0.1).all()
 
 
+def test_tuples_that_a_server_does_not_allow_are_left_out_while_others_are_there() -> None:
+    columns = simulate_batch([silent(0)], [PoolTuple(200, 3, 10), TUPLES[0]], 300, settings=QUICK)
+    assert (columns["tuple"].tolist(), columns["pool_size"].tolist()) == ([1.0], [1.0])
+
+
+@pytest.mark.parametrize("together", [1, 64])
+def test_batch_of_which_nothing_is_allowed_is_refused_by_knob_and_range(together: int) -> None:
+    """Before, it was a mapping without a column."""
+    tuples = [PoolTuple(200, 3, 10), PoolTuple(300, 3, 10)]
+    with pytest.raises(SettingError, match=r"of the first, pool_size is 200, outside the allowed range 1\.\.128"):
+        simulate_batch([silent(0), silent(1)], tuples, 300, settings=QUICK, together=together)
+
+
 def test_stopped_batch_keeps_what_is_finished() -> None:
     def stop_after_two(done: int) -> None:
         if done >= 2:

@@ -1,12 +1,15 @@
 """`poolpilot bench climbers` compares, shows the table and writes it for machines."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from tests.pipelines.bench.climbing.conftest import NoSuite
 
+from poolpilot.errors import SettingError
 from poolpilot.pipelines.bench import climbers
 from poolpilot.pipelines.bench.climbers import (
     SERVER_CONTROLLERS,
@@ -18,8 +21,10 @@ from poolpilot.pipelines.bench.climbers import (
 )
 from poolpilot.pipelines.bench.climbing.curve_suite import ABLATIONS, CurveSuite
 from poolpilot.pipelines.bench.climbing.reference_controllers import BASELINES, SPECTRAL
+from poolpilot.pipelines.bench.climbing.score import Score
 from poolpilot.pipelines.bench.climbing.server_suite import NativeSuite, SimulatedSuite
 from poolpilot.pipelines.bench.climbing.suite import Run, Suite
+from poolpilot.pipelines.bench.climbing.summary import Comparison
 from poolpilot.pipelines.kept_runs import digest_of
 from poolpilot.serve.commands.look.bench_climbers_command import run
 
@@ -103,6 +108,45 @@ def test_live_pools_are_measured_one_at_a_time(monkeypatch: pytest.MonkeyPatch, 
 def test_settings_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError, match=next(iter(wrong))):
         ClimbersBenchSettings.model_validate(wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"scales": ["8", "0"]}, r"setting 'scales\.1': .* greater than or equal to 2; it is '0'"),
+        ({"scales": (-3,)}, r"'scales\.0': .*; it is -3"),
+        ({"scales": (100_001,)}, r"'scales\.0': .* less than or equal to 100000"),
+        ({"shift_scales": (32, 1)}, r"'shift_scales\.1': .* greater than or equal to 2"),
+        ({"noises": (0.1, -0.1)}, r"'noises\.1': .* greater than or equal to 0"),
+        ({"noises": (1.5,)}, r"'noises\.0': .* less than or equal to 1"),
+        ({"noises": ["nan"]}, r"'noises\.0': .* finite"),
+        ({"correlated_noise": float("nan")}, "'correlated_noise': .* finite"),
+        ({"correlated_noise": float("inf")}, "'correlated_noise': .* (finite|less than)"),
+        ({"margin": float("nan")}, "'margin': .* finite"),
+        ({"period_s": float("inf")}, "'period_s': .* finite"),
+    ],
+)
+def test_each_value_of_a_list_has_its_range(wrong: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(SettingError, match=sentence):
+        ClimbersBenchSettings.load(None, wrong)
+
+
+def test_smallest_and_largest_values_make_cells() -> None:
+    settings = ClimbersBenchSettings(scales=(2, 100_000), shift_scales=(2,), noises=(0.0, 1.0), correlated_noise=1.0)
+    assert suite_of(settings).tasks()
+
+
+@pytest.mark.parametrize(("seeds", "shown"), [(1, "-"), (2, r"-?\d+\.\d\d \.\. \d+\.\d\d")])
+def test_one_repeat_has_no_interval(seeds: int, shown: str) -> None:
+    """Before, it was shown from the difference to the difference, as if that were certain."""
+    lost = {"spectral": [0.4, 0.41][:seeds], "dotnet": [0.1, 0.13][:seeds]}
+    scores = {name: [Score(one, one, None, one, 1.5, 4, 1) for one in shares] for name, shares in lost.items()}
+    comparison = Comparison(NoSuite(), {"a": scores}, margin=0.02)
+    (row,) = comparison.as_dict()["losing"]
+    assert (row["low"] is None, row["high"] is None) == (seeds == 1, seeds == 1)
+    (interval,) = losing_table(comparison).columns[3].cells
+    assert re.fullmatch(shown, str(interval))
+    assert str(losing_table(comparison).title).startswith("1 comparisons lost to ancestors, 1 of them")
 
 
 @pytest.mark.parametrize(

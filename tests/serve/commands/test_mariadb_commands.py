@@ -385,3 +385,16 @@ def test_what_measures_goes_on_where_processors_cannot_be_seen_and_says_so(
     assert (result.code, result.err) == (0, "")
     assert "Warning: the processors of the server are not known" in result.out
     assert "Warning" not in invoke(command, dsn, "--cpus", 16).out
+
+
+def test_a_climb_that_nobody_sends_anything_under_tries_nothing_and_says_so(
+    invoke: Callable[..., Any], dsn: str, lab: Lab, tmp_path: Path
+) -> None:
+    before, path = in_force(lab), tmp_path / "climb.json"
+    result = invoke("climb", dsn, "--warm", "--execute", "--keep", "--seconds", 3, "--json", path)
+    assert result.code == 1
+    assert "no client sent anything to" in result.err
+    assert in_force(lab) == before
+    assert {tuple(step["pool_tuple"].values()) for step in json.loads(path.read_text())["steps"]} == {
+        tuple(before.as_dict().values())
+    }

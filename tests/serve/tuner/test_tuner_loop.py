@@ -369,7 +369,7 @@ def test_a_person_who_undoes_a_try_ends_the_tuning(server: FailingServer, monkey
     verified = loop.memory.verified
     monkeypatch.setattr("poolpilot.serve.tuner.tuner_loop.observe", meddled_with(server, verified))
     assert loop.turn().state is State.STAND_DOWN
-    assert server.tuple_in_force() == loop.memory.verified == verified
+    assert (loop.memory.verified, loop.found_by_person) == (server.tuple_in_force(), True) == (verified, True)
 
 
 @pytest.mark.usefixtures("no_pause")
@@ -383,7 +383,7 @@ def test_what_a_keeper_has_brought_back_is_no_persons_change(
     server.fails = {"apply": LostServerError("gone")}
     while loop.turn().pool_tuple is None:
         pass
-    assert loop.memory.state is State.WATCH
+    assert (loop.memory.state, loop.found_by_person) == (State.WATCH, False)
 
 
 def test_what_went_on_within_a_window_hinders_though_it_is_over(
@@ -436,8 +436,8 @@ def test_what_a_person_sets_between_a_look_and_a_step_stays(server: FailingServe
     while loop.turn().state is not state:
         pass
     server.apply(theirs)
-    assert loop.turn().state is State.STAND_DOWN
-    assert server.tuple_in_force() == loop.memory.verified == theirs
+    assert (loop.found_by_person, loop.turn().state) == (False, State.STAND_DOWN)
+    assert (server.tuple_in_force(), loop.found_by_person) == (loop.memory.verified, True) == (theirs, True)
 
 
 def test_what_was_tried_goes_where_a_person_sets_another_knob_between_a_look_and_the_way_back(

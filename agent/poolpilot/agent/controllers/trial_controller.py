@@ -25,13 +25,15 @@ MOST_DOUBLINGS = 2
 """How often the first look is doubled while a class with a floor has not been seen; then it goes without."""
 
 MOST_REPEATS = 5
-"""How often a disturbed window is measured again before it counts, or before the first tuple comes back meanwhile."""
+"""How often a disturbed window is measured again before it counts, or before the first tuple comes back meanwhile; and
+how often a server that has nothing to do is looked at again before nothing is tried."""
 
 
 class TrialController(Controller):
     """Measures the tuple in force and then each one that the predictor names, and holds the best measured.
 
-    It is finished when the predictor names nothing new or has decided as often as it may. After a change it drops at
+    It is finished when the predictor names nothing new or has decided as often as it may, and where the server has
+    nothing to do: there nothing can be compared. After a change it drops at
     least the time that the requests inside need to leave (Little's law): they were sent under the older tuple, and
     where that one had a long queue they would all count as late.
 
@@ -92,6 +94,13 @@ class TrialController(Controller):
         """The first tuple's window, as long as its timer and what has a floor ask for."""
         self.reason = "the tuple in force is measured first"
         first = yield Trial(None, self._measurement.window_s)
+        for _ in range(MOST_REPEATS):
+            if not first.is_idle:
+                break
+            self.reason = "nobody sends anything: the tuple in force is looked at again"
+            first = yield Trial(None, self._measurement.window_s)
+        if first.is_idle:
+            return first
         wanted_s = self._measurement.window_for(first.pool_tuple)
         longer_s = self._measurement.doubt_windows * wanted_s
         if self._few(first) and first.duration_s < LONG_ENOUGH * longer_s:
@@ -107,7 +116,7 @@ class TrialController(Controller):
     def _measured(self) -> Generator[Trial, Window, None]:
         first = yield from self._looked()
         self.windows.append(first)
-        while (trial := self._next()) is not None:
+        while not first.is_idle and (trial := self._next()) is not None:
             self.reason = next(iter(self._rule.predictions[-1].reasons), f"{trial} was predicted")
             window_s = self._measurement.window_for(trial)
             window = yield from self._changed(self.windows[-1], trial, window_s)
@@ -117,7 +126,9 @@ class TrialController(Controller):
         yield from self._confirmed()
         self._best = self._rule.best(self.windows).pool_tuple
         self.finished = True
-        if len(self.windows) > 1:
+        if first.is_idle:
+            self.reason = f"nobody sends anything: nothing is tried, and {self._best} stays"
+        elif len(self.windows) > 1:
             self.reason = "; ".join(self._in_words())
         while True:
             yield Trial(self._best)

@@ -78,10 +78,15 @@ class SimulatedPoolVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[A
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begins an episode in every environment; with one seed the environments take it and those that follow."""
+        """Begins an episode in every environment; with one seed the environments take it and those that follow.
+
+        Raises:
+            SettingError: There is another number of seeds than of environments, or the options are refused.
+        """
         if seed is None or isinstance(seed, int | np.integer):
             seeds: list[int | None] = [None if seed is None else int(seed) + i for i in range(self.num_envs)]
         else:
+            self._check_shape("seeds", seed, "give one number for all, or one for each environment")
             seeds = list(seed)
         self._ended[:] = False
         for env in self._envs:
@@ -97,9 +102,10 @@ class SimulatedPoolVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[A
         """Sets the tuples of the actions and measures them all at once.
 
         Raises:
-            SettingError: The mask of an environment forbids its action.
+            SettingError: The mask of an environment forbids its action, or there is not one for each environment.
             gymnasium.error.ResetNeeded: No episode has begun.
         """
+        self._check_shape("actions", actions, "give one for each environment")
         beginning = [int(i) for i in np.flatnonzero(self._ended)]
         going_on = [int(i) for i in np.flatnonzero(~self._ended)]
         following = [self._envs[i].prepare_step(actions[i]) for i in going_on]
@@ -121,6 +127,18 @@ class SimulatedPoolVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[A
         """Forgets the servers."""
         for env in self._envs:
             env.close()
+
+    def _check_shape(self, what: str, values: object, remedy: str) -> None:
+        """Refuses values that are not one for each environment.
+
+        Raises:
+            SettingError: They have another shape.
+        """
+        shape = np.asarray(values, dtype=object).shape  # as objects: numpy itself raises on ragged lists
+        if shape != (self.num_envs,):
+            raise SettingError(
+                f"the {what} have the shape {shape}, but must have (num_envs,), here ({self.num_envs},): {remedy}"
+            )
 
     def _measured(self, places: Iterable[int], tuples: Sequence[PoolTuple]) -> list[Window]:
         return measure_all([self._envs[i].server for i in places], tuples, self._settings, self._threads)

@@ -161,7 +161,8 @@ def simulate_batch(
         nothing was completed), `threads`, `cpu_share` (0..1 of all processors), `seconds` and `events` of the window.
 
     Raises:
-        SettingError: There is nothing to simulate, or `requests` or `together` is below 1.
+        SettingError: There is nothing to simulate, no server allows any of the tuples, or `requests` or `together` is
+            below 1.
         ServerError: A pool cannot go on.
         SimulationStopped: The user ended it; it carries the columns so far.
     """
@@ -173,7 +174,23 @@ def simulate_batch(
     if not jobs:
         raise SettingError("there is nothing to simulate: give at least one scenario and one tuple")
     batches = [jobs[first : first + together] for first in range(0, len(jobs), together)]
-    return _run_batches(batches, lambda batch: _rows(scenarios, tuples, batch, measurement, threads), on_done)
+    columns = _run_batches(batches, lambda batch: _rows(scenarios, tuples, batch, measurement, threads), on_done)
+    if not columns:
+        _refuse(scenarios[0], tuples[0])
+    return columns
+
+
+def _refuse(scenario: Scenario, first: PoolTuple) -> None:
+    """Says why no tuple was simulated, by the first one of the first scenario.
+
+    Raises:
+        SettingError: Always, for a tuple that the server does not allow.
+    """
+    try:
+        with scenario.open() as server:
+            server.knobs.check(first)
+    except SettingError as error:
+        raise SettingError(f"no server of the scenarios allows any of the tuples; of the first, {error}") from error
 
 
 def _run_batches(

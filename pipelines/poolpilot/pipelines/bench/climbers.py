@@ -1,8 +1,9 @@
 """`poolpilot bench climbers`: controllers of the pool size beside each other on curves, simulated and live pools."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
@@ -46,6 +47,12 @@ WHICH_RUNS = (
 )
 """Settings that say which runs there are, or what becomes of them, and change none."""
 
+LEAST_SCALE, MOST_SCALE = 2, 100_000
+"""A pool of one size leaves nothing to choose; MariaDB has at most 100,000 thread groups."""
+
+Scale = Annotated[int, Field(ge=LEAST_SCALE, le=MOST_SCALE)]
+NoiseShare = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+
 
 class ClimbersBenchSettings(ProgramSettings):
     """Settings of `poolpilot bench climbers`."""
@@ -58,22 +65,36 @@ class ClimbersBenchSettings(ProgramSettings):
     families: tuple[str, ...] = Field(
         default=(), description="Families of workloads of a pool; those that suit if none."
     )
-    period_s: float = Field(default=0.1, gt=0.0, description="Length of a sample on a pool, in seconds.")
-    shapes: tuple[str, ...] = Field(default=tuple(SHAPES), description="Curves.")
-    scales: tuple[int, ...] = Field(default=(2, 8, 32, 128, 512, 1024), description="Largest sizes of the pool.")
-    noises: tuple[float, ...] = Field(
-        default=(0.0, 0.02, 0.05, 0.1), description="Standard deviations of one sample, relative."
+    period_s: float = Field(
+        default=0.1, gt=0.0, allow_inf_nan=False, description="Length of a sample on a pool, in seconds."
     )
-    correlated_noise: float = Field(default=0.05, ge=0.0, description="One more noise, whose samples hang together;")
+    shapes: tuple[str, ...] = Field(default=tuple(SHAPES), description="Curves.")
+    scales: tuple[Scale, ...] = Field(
+        default=(2, 8, 32, 128, 512, 1024),
+        description=f"Largest sizes of the pool, {LEAST_SCALE} to {MOST_SCALE}.",
+        json_schema_extra={"metavar": "N"},
+    )
+    noises: tuple[NoiseShare, ...] = Field(
+        default=(0.0, 0.02, 0.05, 0.1),
+        description="Standard deviations of one sample, relative, 0 to 1.",
+        json_schema_extra={"metavar": "X"},
+    )
+    correlated_noise: NoiseShare = Field(
+        default=0.05, description="One more noise, 0 to 1, whose samples hang together;"
+    )
     correlation: float = Field(default=0.9, ge=0.0, lt=1.0, description="correlation of its neighbouring samples.")
     starts: tuple[str, ...] = Field(default=(), description="Where runs begin; all places of the backend if none.")
-    shift_scales: tuple[int, ...] = Field(
-        default=(32, 128, 1024), description="Largest sizes at which the workload also shifts in mid-run."
+    shift_scales: tuple[Scale, ...] = Field(
+        default=(32, 128, 1024),
+        description=f"Largest sizes at which the workload also shifts in mid-run, {LEAST_SCALE} to {MOST_SCALE}.",
+        json_schema_extra={"metavar": "N"},
     )
     seeds: int = Field(default=10, ge=1, description="Repeats of a noisy cell, or draws of a family.")
     samples: int = Field(default=600, ge=32, description="Length of a run in samples.")
     price_of_thread: float = Field(default=0.02, ge=0.0, le=1.0, description="e of the objective.")
-    margin: float = Field(default=0.02, ge=0.0, description="Loss against an ancestor that is still not inferior.")
+    margin: float = Field(
+        default=0.02, ge=0.0, allow_inf_nan=False, description="Loss against an ancestor that is still not inferior."
+    )
     processes: int = Field(default=len(os.sched_getaffinity(0)), ge=1, description="Processes beside each other.")
     runs: Path | None = Field(default=None, description="File that keeps every run; run again to go on.")
     plots: Path | None = Field(default=None, description="Folder for plots.")
@@ -177,10 +198,14 @@ def losing_table(comparison: Comparison) -> Table:
     """The cells in which ours loses most to an ancestor."""
     rows = comparison.losing_cells()
     margin = 100.0 * comparison.margin
-    inferior = sum(row["high"] >= comparison.margin for row in rows)
+    inferior = len(comparison.perhaps_inferior(rows))
     title = f"{len(rows)} comparisons lost to ancestors, {inferior} of them perhaps by {margin:g} points or more"
     table = Table("cell", "ancestor", "points lost", "interval", title=title)
     for row in rows[:LOSING_SHOWN]:
-        low, difference, high = (100.0 * row[key] for key in ("low", "difference", "high"))
-        table.add_row(row["cell"], row["baseline"], f"{difference:.2f}", f"{low:.2f} .. {high:.2f}")
+        table.add_row(row["cell"], row["baseline"], f"{100.0 * row['difference']:.2f}", _interval(row))
     return table
+
+
+def _interval(row: Mapping[str, Any]) -> str:
+    """The interval of a losing cell in points; a dash where one repeat tells none."""
+    return "-" if row["low"] is None else f"{100.0 * row['low']:.2f} .. {100.0 * row['high']:.2f}"

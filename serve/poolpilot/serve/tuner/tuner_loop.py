@@ -119,6 +119,8 @@ class TunerLoop:
         self._firsts: list[Window] = []  # the latest of the tuple that this workload was met under
         self._workload = self.memory.workload
         self._lost_s: float | None = None  # since when the server is gone
+        self.found_by_person = False
+        """Whether a person has set what the tuner began with last (`Memory.home`), and no restart of the server."""
         self._restarted = False  # and no decision knows yet
         self._is_owed = False  # what is verified was not in force yet when it was noted
         self._digest = ""  # of what proposed last, and with it the goal of the steps since
@@ -156,6 +158,7 @@ class TunerLoop:
             self._hold_to_today(look.in_force, restarted=look.restarted)
         before = self.memory
         self.memory, self.decision = decide(before, look, self.rules)
+        self._note_whose(before, look)
         if self.log is not None:
             self.log.write(before, look, self.decision)
         if self._has_begun_try(before):
@@ -167,6 +170,15 @@ class TunerLoop:
         self._tell_of_try(before)
         self.on_decision(look, self.decision)
         return self.decision
+
+    def _note_whose(self, before: Memory, look: Look) -> None:
+        """Notes who has set what the tuner goes on from, as the state machine tells them apart."""
+        if look.in_force is None:
+            return
+        if look.restarted:
+            self.found_by_person = False
+        elif look.changed_by_others or not before.has_set(look.in_force):
+            self.found_by_person = True
 
     def _with_caution(self, memory: Memory) -> Memory:
         """What is remembered at the beginning, with what a tuner before has left to be wary of."""

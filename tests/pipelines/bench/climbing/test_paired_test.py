@@ -18,11 +18,13 @@ def test_interval_is_that_of_the_paired_t_test(pairs: int, confidence: float) ->
     assert found.difference == pytest.approx(float(np.mean(ours - baseline)))
 
 
-def test_single_pair_has_its_difference_alone() -> None:
+def test_single_pair_has_its_difference_and_no_interval() -> None:
     found = compare([0.1], [0.3])
-    assert (found.difference, found.low, found.high) == pytest.approx((-0.2, -0.2, -0.2))
-    assert found.outcome == "won"
+    assert found.difference == found.least == found.most == pytest.approx(-0.2)
+    assert (found.low, found.high, found.outcome) == (None, None, "won")
     assert compare([0.3], [0.1]).outcome == "lost"
+    assert compare([0.11], [0.1]).non_inferior(0.02)
+    assert not compare([0.13], [0.1]).non_inferior(0.02)
 
 
 def test_equal_runs_are_a_tie() -> None:

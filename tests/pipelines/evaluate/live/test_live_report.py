@@ -83,6 +83,13 @@ def test_what_each_trial_buys_has_a_table_of_its_own() -> None:
     assert "Mean regret by the number of trials" in shown(report)
 
 
+def test_where_no_method_tries_there_is_no_table_of_trials() -> None:
+    alone = LiveResult("a", "a", (run("reference", 1.0, 1.0), run("advise", 0.9, 0.9)), (), 0.0, 0.01, None)
+    report = LiveReport([alone])
+    assert report.as_dict()["tries"] == {}
+    assert "number of trials" not in shown(report)
+
+
 def test_what_was_left_out_is_said() -> None:
     left_out = LeftOut({"c": "it would not start"}, {"trees": "nothing to learn from"})
     report = LiveReport([result("a", 1.0)], left_out=left_out)

@@ -101,6 +101,12 @@ def of_mariadb(**values: Any) -> dict[str, Any]:
         (changed(classes=[{"name": str(one), "steps": STEPS} for one in range(9)]), "classes"),
         ({**SIMULATED, "objective": {"min_share": {"lang": 0.3}}}, "'min_share' names the class 'lang'; there are all"),
         (of_mariadb(seed=-1), "'seed' is -1"),
+        (changed(name=""), "the 'name' of the workload is ''; it must have at least one letter or digit"),
+        ({**changed(name=" "), "server": "native"}, "the 'name' of the workload is ' '"),
+        (of_mariadb(name=""), "the 'name' of the workload is ''"),
+        (changed(classes=[{"name": "", "steps": STEPS}]), "the 'name' of a class is ''"),
+        ({**changed(classes=[{"name": "", "steps": STEPS}]), "server": "native"}, "the 'name' of a class is ''"),
+        (of_mariadb(classes=[{**READS, "name": ""}]), "the 'name' of a class is ''"),
         (of_mariadb(slow_disk_us=[5000, 2000]), "slow_disk_us"),
         (of_mariadb(slow_disk_us=[5000, -1, 0]), "three delays"),
         (of_mariadb(cpus=0), "it needs at least one"),
@@ -146,6 +152,18 @@ def test_file_that_is_no_json_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "mine.json"
     file.write_text("{", encoding="utf-8")
     with pytest.raises(SettingError, match=r"mine\.json is not JSON"):
+        read_stage(file, LabPlace())
+
+
+@pytest.mark.parametrize(
+    ("once", "twice"),
+    [('"connections": 32', '"connections": 32, "connections": 8'), ('"us": 300.0', '"us": 300.0, "us": 300.0')],
+)
+def test_field_that_is_there_twice_is_refused(tmp_path: Path, once: str, twice: str) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps(SIMULATED).replace(once, twice), encoding="utf-8")
+    name = once.split('"')[1]
+    with pytest.raises(SettingError, match=rf"mine\.json: the field '{name}' is there twice in one object"):
         read_stage(file, LabPlace())
 
 

@@ -7,7 +7,7 @@ from poolpilot.env.knobs import CORE_KNOBS
 from poolpilot.env.servers.curve import CurveServer
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.commands.climb.climb_knobs import KnobName, check_curve, chosen_knobs, ranges_text
+from poolpilot.serve.commands.climb.climb_knobs import KnobName, check_curve, chosen_knobs, dry_run, ranges_text
 
 POINTS = ((1, 100.0), (64, 600.0))
 
@@ -46,3 +46,10 @@ def test_value_in_force_outside_the_range_is_refused_with_a_remedy() -> None:
     assert ranges_text(SIZE_ALONE, server)
     with pytest.raises(SettingError, match=r"oversubscribe is 40, outside 1..32; set it inside that range first, or"):
         ranges_text(CORE_KNOBS, server)
+
+
+def test_a_dry_run_names_the_trials_of_a_warm_climb() -> None:
+    server = CurveServer(POINTS)
+    assert dry_run(server, SIZE_ALONE, 60.0).startswith("Would climb for 60 s over pool_size 1..")
+    said = dry_run(server, SIZE_ALONE, 60.0, trials=5)
+    assert said.startswith("Would try up to 5 tuples that a model names, oversubscribe and stall limit among them, and")

@@ -116,6 +116,31 @@ def test_procedure_that_it_may_not_call_is_refused_where_it_applies(scheduled: L
     check_config(CheckConfigSettings(file=file), None)
 
 
+def test_log_that_cannot_be_kept_is_refused_in_words(scheduled: Lab, tmp_path: Path) -> None:
+    """Before, it read 'no: are kept in ...', and only where rights forbade it."""
+    file = file_of(scheduled, "asked", tmp_path, lease=True)
+    file.write_text(f"{file.read_text(encoding='utf-8')}log = '/proc/poolpilot-decisions'\n", encoding="utf-8")
+    with pytest.raises(typer.Exit) as ended:
+        check_config(CheckConfigSettings(file=file), None)
+    assert ended.value.exit_code == REFUSED
+    trial = checked(file, tmp_path)["decisions"]
+    assert (trial["good"], trial["needed"]) == (False, True)
+    assert trial["found"] == "cannot be kept in /proc/poolpilot-decisions"
+    assert trial["remedy"] == "name another folder with --log"
+
+
+@pytest.mark.parametrize(("proposed", "good"), [("0,3,10", False), ("4,3,10", True)])
+def test_proposal_outside_the_ranges_of_the_server_is_refused(
+    scheduled: Lab, tmp_path: Path, proposed: str, good: bool
+) -> None:
+    """Before, the tuner began, and called it a fault of the predictor at every window."""
+    file = file_of(scheduled, "asked", tmp_path, lease=True)
+    file.write_text(f"{file.read_text(encoding='utf-8')}propose = '{proposed}'\n", encoding="utf-8")
+    trial = checked(file, tmp_path)["proposal"]
+    assert (trial["good"], trial["needed"]) == (good, not good)
+    assert ("--propose 0,3,10: pool_size is 0, outside the allowed range 1..128" in trial["found"]) != good
+
+
 def test_without_a_server_only_the_settings_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "tuner.toml"
     file.write_text('mode = "observe"\n[guard]\nfactor = 1.5\n', encoding="utf-8")

@@ -92,7 +92,9 @@ def test_folder_of_outcomes_is_tried_and_nothing_is_made(tmp_path: Path) -> None
     file.write_text("no folder")
     assert tried({"outcomes": folder})["outcomes"].good
     assert not folder.exists()
-    assert tried({"outcomes": file})["outcomes"].refuses
+    refused = tried({"outcomes": file})["outcomes"]
+    assert refused.refuses
+    assert refused.found == f"cannot be kept in {file}: name another folder with --outcomes"
     with locked_folder(folder, "keeps outcomes"):
         trial = tried({"outcomes": folder})["outcomes"]
         assert trial.refuses

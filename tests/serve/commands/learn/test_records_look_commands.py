@@ -50,6 +50,13 @@ def test_values_that_json_does_not_know_become_text_or_nothing(tmp_path: Path) -
     assert answer["rows"] == [["2026-11-26", {"of": "1.5"}, None, None]]
 
 
+def test_infinity_becomes_text_and_is_not_taken_for_null(tmp_path: Path) -> None:
+    query = "SELECT 'inf'::DOUBLE AS most, '-inf'::DOUBLE AS least, ['inf'::DOUBLE, NULL] AS listed"
+    assert run("sql", SHIPPED, query, "--json", tmp_path / "answer.json").exit_code == 0
+    answer = json.loads((tmp_path / "answer.json").read_text(encoding="utf-8"))
+    assert answer["rows"] == [["inf", "-inf", ["inf", None]]]
+
+
 def test_a_wide_answer_shows_its_first_columns_and_says_so(tmp_path: Path) -> None:
     result = run("sql", SHIPPED, "FROM records", "--limit", 1, "--json", tmp_path / "answer.json")
     columns = json.loads((tmp_path / "answer.json").read_text(encoding="utf-8"))["columns"]

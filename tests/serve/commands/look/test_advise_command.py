@@ -12,7 +12,7 @@ import pytest
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.errors import ServerError
 from poolpilot.featurizer.window import Window
-from poolpilot.models.champion import load_champion
+from poolpilot.models.champion import champion_folder, load_champion
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.predictor import Prediction
 from poolpilot.serve.commands.look import advise_command
@@ -123,6 +123,18 @@ def test_processors_out_of_range_are_refused_with_the_range(invoke: Callable[...
     result = invoke("advise", DSN, "--cpus", cpus)
     assert (result.code, result.err.count("\n"), result.out) == (1, 1, "")
     assert f"setting 'cpus': 'cpus' is {cpus}; a server has a whole number of processors in 1..4096" in result.err
+
+
+def test_wrong_network_is_refused_before_anybody_connects(
+    invoke: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Before, who could not reach the server was told of that first."""
+    monkeypatch.setattr(advise_command, "connect", lambda *_: pytest.fail("connected"))
+    for folder, said in ((tmp_path, "name another folder with --model"), (champion_folder(), "kind 'native'")):
+        result = invoke("advise", DSN, "--model", folder)
+        assert (result.code, result.err.count("\n"), result.out) == (1, 1, "")
+        assert str(folder) in result.err
+        assert said in result.err
 
 
 def test_processors_come_from_the_environment_and_the_file_too(

@@ -38,7 +38,7 @@ def test_it_advises_unless_told_to_apply(invoke: Invoke, tmp_path: Path) -> None
     assert "In force now" not in result.out
     values = json.loads(written.read_text())
     assert values["verified"] == values["first"]
-    assert values["tries"] == 0
+    assert (values["verified_by"], values["tries"]) == ("nobody", 0)
 
 
 def test_what_it_applies_is_verified_and_stays(invoke: Invoke, tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_what_it_applies_is_verified_and_stays(invoke: Invoke, tmp_path: Path) -
     assert "(4, 3, 500) is verified" in result.out
     assert "In force now: (4, 3, 500)." in result.out
     values = json.loads(written.read_text())
-    assert values["verified"]["pool_size"] == 4
+    assert (values["verified"]["pool_size"], values["verified_by"]) == (4, "tuner")
     assert values["tries"] >= 2
     assert values["lost_requests"] < 0.0
 
@@ -69,7 +69,19 @@ def test_every_decision_of_a_log_is_made_again(invoke: Invoke, tmp_path: Path) -
     file.write_text(file.read_text().replace('"rules"', '"laws"', 1))
     said = invoke("why", log, "--replay").out
     assert "Replayed 0 decisions" in said
+    assert "all as they were" not in said
     assert "does not tell by which rules it was written" in " ".join(said.split())
+
+
+@pytest.mark.parametrize("held", ["", '{"log": 1, "server": "a pool", "memory": {}, "rules": {}}\n'])
+def test_log_of_which_nothing_is_replayed_is_no_pass(invoke: Invoke, tmp_path: Path, held: str) -> None:
+    """Before, 'Replayed 0 decisions: all as they were.' and 0 told a script that all was well."""
+    (tmp_path / "decisions.jsonl").write_text(held)
+    assert invoke("why", tmp_path).code == 0, "there is nothing to tell, and nothing is checked"
+    result = invoke("why", tmp_path, "--replay")
+    assert (result.code, result.err.count("\n")) == (1, 1)
+    assert f"nothing was replayed of the log in {tmp_path}: " in result.err
+    assert "all as they were" not in result.out
 
 
 def test_embedded_pool_is_tuned_as_any_server(invoke: Invoke, tmp_path: Path) -> None:
@@ -146,6 +158,9 @@ def test_why_without_any_tuner_is_one_sentence(invoke: Invoke) -> None:
     [
         (("--hours", "never"), "'never' are no hours: write always, nights"),
         (("--propose", "many"), "write three whole numbers, such as 16,3,10"),
+        (("--propose", "nan,3,10"), "write three whole numbers, such as 16,3,10"),
+        (("--propose", "0,3,10"), "--propose 0,3,10: pool_size is 0, outside the allowed range 1..128"),
+        (("--propose", "4,1001,10"), "--propose 4,1001,10: oversubscribe is 1001, outside the allowed range 1..1000"),
         (("--keeper",), "--keeper watches over a MariaDB server"),
         (("--guard.factor", "1"), "guard.factor"),
         (("--guard.retry-after-s", "inf"), "guard.retry_after_s"),

@@ -131,7 +131,9 @@ def test_person_who_sets_the_pool_is_left_alone(stage: Stage) -> None:
             session.execute("SET GLOBAL thread_pool_size = 13")
         said_until(process, f"a person has set {theirs}")
         assert stage.in_force() == theirs
-        assert f"In force now: {theirs}." in ended(process)
+        said = ended(process)
+    assert f"In force now: {theirs}." in said
+    assert "in force, set by a person" in said
     assert stage.in_force() == theirs
 
 

@@ -20,30 +20,40 @@ class Verdict:
 
     Attributes:
         difference: Mean of ours minus the baseline's; below 0 is better.
-        low: Lower end of its interval.
+        low: Lower end of its interval; None where one repeat tells none.
         high: Upper end.
     """
 
     difference: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
+
+    @property
+    def least(self) -> float:
+        """What ours loses at least, as far as is known: the lower end, else the difference."""
+        return self.difference if self.low is None else self.low
+
+    @property
+    def most(self) -> float:
+        """What ours loses at most, as far as is known: the upper end, else the difference."""
+        return self.difference if self.high is None else self.high
 
     @property
     def outcome(self) -> Outcome:
-        """Won or lost where the interval excludes 0 and the difference is not negligible."""
+        """Won or lost where the interval, if there is one, excludes 0 and the difference is not negligible."""
         if abs(self.difference) <= NEGLIGIBLE:
             return "tied"
-        if self.high < 0.0:
+        if self.most < 0.0:
             return "won"
-        return "lost" if self.low > 0.0 else "tied"
+        return "lost" if self.least > 0.0 else "tied"
 
     def non_inferior(self, margin: float) -> bool:
-        """Whether ours is worse by less than the margin, beyond doubt."""
-        return self.high < margin
+        """Whether ours is worse by less than the margin, beyond doubt where there is an interval."""
+        return self.most < margin
 
 
 def compare(ours: Sequence[float], baseline: Sequence[float], confidence: float = 0.95) -> Verdict:
-    """Compares paired runs by Student's t; a single pair has no interval but its difference.
+    """Compares paired runs by Student's t; a single pair has its difference and no interval.
 
     Args:
         ours: Loss of ours by seed.
@@ -53,7 +63,7 @@ def compare(ours: Sequence[float], baseline: Sequence[float], confidence: float 
     differences: NDArray[np.float64] = np.asarray(ours) - np.asarray(baseline)
     mean = float(differences.mean())
     if len(differences) < 2:
-        return Verdict(mean, mean, mean)
+        return Verdict(mean, None, None)
     error = float(differences.std(ddof=1)) / len(differences) ** 0.5
     half = float(stats.t.ppf(0.5 + confidence / 2.0, len(differences) - 1)) * error
     return Verdict(mean, mean - half, mean + half)

@@ -63,7 +63,7 @@ class Comparison:
         cells = list(self.scores)
         baselines = [name for name in self.controllers if name != SPECTRAL]
         verdicts = {baseline: [self.verdict(cell, baseline) for cell in cells] for baseline in baselines}
-        inferior = [row for row in self.losing_cells() if row["high"] >= self.margin]
+        inferior = self.perhaps_inferior(self.losing_cells())
         best = [self.best(cell, self.controllers) == SPECTRAL for cell in cells]
         return {
             "cells": len(cells),
@@ -75,15 +75,22 @@ class Comparison:
         }
 
     def losing_cells(self) -> list[dict[str, Any]]:
-        """Every cell and ancestor where ours is not shown to be better or equal, the worst first."""
+        """Every cell and ancestor where ours is not shown to be better or equal, the worst first.
+
+        Where a cell has one repeat, `low` and `high` are None.
+        """
         rows = []
         for cell in self.scores:
             for baseline in self.ancestors():
                 verdict = self.verdict(cell, baseline)
-                if verdict.high > 0.0 and (verdict.outcome == "lost" or not verdict.non_inferior(self.margin)):
+                if verdict.most > 0.0 and (verdict.outcome == "lost" or not verdict.non_inferior(self.margin)):
                     row = {"cell": cell, "baseline": baseline, "difference": verdict.difference}
                     rows.append({**row, "low": verdict.low, "high": verdict.high})
         return sorted(rows, key=lambda row: float(row["difference"]), reverse=True)
+
+    def perhaps_inferior(self, rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """Those of `losing_cells` in which ours may be worse by the margin or more; of one repeat its loss counts."""
+        return [row for row in rows if Verdict(row["difference"], row["low"], row["high"]).most >= self.margin]
 
     def cells(self) -> list[dict[str, Any]]:
         """Every cell with the means of every controller."""

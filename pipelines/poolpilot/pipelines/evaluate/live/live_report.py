@@ -128,10 +128,11 @@ class LiveReport:
             f"{name} is left out: {why}"
             for name, why in (*self.left_out.workloads.items(), *self.left_out.methods.items())
         ]
+        tries = self.by_tries()
         return Group(
             value_table(statistics, len(self.kept), len(censored)),
             cost_table(statistics, self.noise()),
-            tries_table(self.by_tries()),
+            *([tries_table(tries)] if tries else []),  # of methods that try nothing it would be empty
             *censored,
             *missing,
         )

@@ -69,7 +69,7 @@ def read_stage(file: Path, place: LabPlace) -> Stage:
     """
     try:
         content = file.read_bytes()
-        values = _framed(json.loads(content))
+        values = _framed(json.loads(content, object_pairs_hook=_once_each))
         workload = {"name": file.stem, "family": file.stem, **values.get("workload", {})}
         stage = STAGES[values["server"]](workload, values, place)
         if values["server"] != "simulated" and "machine" in values:
@@ -81,6 +81,20 @@ def read_stage(file: Path, place: LabPlace) -> Stage:
         raise SettingError(f"{file} is not JSON: {error}") from error
     except (SettingError, TypeError, ValueError) as error:
         raise SettingError(f"{file}: {_first_line(error)}") from error
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of a file; of two fields of one name JSON would silently take the last.
+
+    Raises:
+        SettingError: A field is there twice.
+    """
+    made: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in made:
+            raise SettingError(f"the field {name!r} is there twice in one object: leave one of them out")
+        made[name] = value
+    return made
 
 
 def _framed(values: object) -> Mapping[str, Any]:
@@ -193,13 +207,19 @@ def _with_objective(stage: Stage, values: Mapping[str, Any]) -> Stage:
 
 
 def _checked(stage: Stage) -> Stage:
-    """Refuses a seed that no generator takes, and wishes for classes that there are not.
+    """Refuses a seed that no generator takes, names without a letter, and wishes for classes that there are not.
 
     Raises:
         SettingError: There is one; the sentence names it.
     """
     if stage.seed < 0:
         raise SettingError(f"'seed' is {stage.seed}; it must be 0 or more")
+    for what, name in (
+        ("'name' of the workload", stage.name),
+        *(("'name' of a class", name) for name in stage.classes),
+    ):
+        if not name.strip():
+            raise SettingError(f"the {what} is {name!r}; it must have at least one letter or digit")
     for field in ("targets_ms", "weights", "min_share", "max_p99_ms"):
         unknown = sorted(set(getattr(stage.objective, field)) - set(stage.classes))
         if unknown:

@@ -7,11 +7,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from poolpilot.agent.controllers.warm_start import MARIADB_WARM_START
 from poolpilot.env.climbing.spectral import ClimbSettings
 from poolpilot.env.floors import forbidden_by_floors
 from poolpilot.env.output import terminal, write_json
 from poolpilot.env.tuning.backends import Backend
-from poolpilot.errors import FeatureError, SettingError
+from poolpilot.errors import FeatureError, ServerError, SettingError
 from poolpilot.models.latent.shipped import bandit_for
 from poolpilot.models.looks.wait_rules import WaitRules
 from poolpilot.models.predictor import Prediction, Predictor
@@ -56,11 +57,12 @@ def climb(settings: ClimbRunSettings, json_path: Path | None) -> None:
     if settings.choice.backend is Backend.CURVE:
         check_curve(settings.knobs)
     predictor = verified_predictor(settings) if settings.warm else None
+    trials = MARIADB_WARM_START.decisions if settings.warm else 0
     with logged_run("climb", settings, settings.tracking) as logged:
         conduct(
             settings,
             "climb",
-            lambda target: dry_run(target.server, settings.knobs, settings.seconds),
+            lambda target: dry_run(target.server, settings.knobs, settings.seconds, trials),
             lambda target: climb_run(settings, target, predictor, console),
             partial(report, console=console, json_path=json_path, logged=logged),
             console,
@@ -72,6 +74,7 @@ def report(run: ClimbRun, console: Console, json_path: Path | None, logged: Logg
 
     Raises:
         SettingError: The file cannot be written.
+        ServerError: There was no workload.
     """
     lines = _lines(run)
     logged.result = {**run.as_dict(), **lines.as_dict()}
@@ -81,6 +84,11 @@ def report(run: ClimbRun, console: Console, json_path: Path | None, logged: Logg
     finally:
         _print(run, console)
         lines.print(console)
+    if run.steps and not run.interrupted and all(step.measured.window.is_idle for step in run.steps):
+        raise ServerError(
+            f"no client sent anything to {run.target.name} within {run.settings.seconds:g} s: there is no workload to "
+            "climb under; climb again while it is under load"
+        )
 
 
 def _print(run: ClimbRun, console: Console) -> None:

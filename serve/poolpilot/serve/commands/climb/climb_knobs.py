@@ -51,13 +51,21 @@ def ranges_text(knobs: tuple[str, ...], server: Tunable) -> str:
     return ", ".join(f"{name} {low}..{high}" for name, (low, high) in zip(knobs, limits, strict=True))
 
 
-def dry_run(server: Tunable, knobs: tuple[str, ...], seconds: float) -> str:
+def dry_run(server: Tunable, knobs: tuple[str, ...], seconds: float, trials: int = 0) -> str:
     """What a climb on a server in staging would do.
+
+    Args:
+        server: The server.
+        knobs: What is climbed.
+        seconds: How long.
+        trials: How many tuples a model may name first.
 
     Raises:
         SettingError: A knob cannot be climbed on this server, or not from the value in force.
     """
+    first = f"try up to {trials} tuples that a model names, oversubscribe and stall limit among them, and then "
     return (
-        f"Would climb for {seconds:g} s over {ranges_text(knobs, server)} from {server.tuple_in_force()}, and restore "
-        "it at the end unless --keep; add --execute to do it. For staging: a climb makes waves."
+        f"Would {first if trials else ''}climb for {seconds:g} s over {ranges_text(knobs, server)} from "
+        f"{server.tuple_in_force()}, and restore it at the end unless --keep; add --execute to do it. For staging: a "
+        "climb makes waves."
     )

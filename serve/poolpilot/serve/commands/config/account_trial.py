@@ -1,9 +1,7 @@
 """The account tried: what it sees and may set, what brings a tuple back when the tuner dies, and what it may cost."""
 
-import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from poolpilot.env.knobs import UNKNOWN_CPUS
@@ -18,10 +16,11 @@ from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.event_lease import check_scheduler
 from poolpilot.env.tuning.journal import FOLDER_VARIABLE, Journal, journal_folder
 from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
-from poolpilot.errors import JournalError, LostServerError, ServerError
+from poolpilot.errors import JournalError, LostServerError, ServerError, SettingError
 from poolpilot.serve.commands.config.held_rights import HeldRights
+from poolpilot.serve.commands.config.writable_folder import can_be_written
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
-from poolpilot.serve.commands.tune.tuner_parts import rules_for
+from poolpilot.serve.commands.tune.tuner_parts import check_proposed, rules_for
 from poolpilot.serve.tuner.machine.decision import Mode
 
 GRANTS = "`poolpilot mariadb grants` prints the statements"
@@ -72,6 +71,7 @@ def trials(settings: TuneSettings, server: MariadbServer) -> Iterator[AccountTri
     rights = HeldRights.of(server.session)
     yield from _reached(server)
     yield _sets(settings, rights, server)
+    yield from _proposed(settings, server)
     yield from _sees(server, rights)
     yield from _alone(settings, server)
     yield from _way_backs(settings, server, rights)
@@ -130,6 +130,17 @@ def _sets(settings: TuneSettings, rights: HeldRights, server: MariadbServer) -> 
     return AccountTrial("setting", found, may, applies, "" if may else remedy)
 
 
+def _proposed(settings: TuneSettings, server: MariadbServer) -> Iterator[AccountTrial]:
+    if settings.proposed is None or settings.keeper:
+        return
+    try:
+        check_proposed(settings, server)
+    except SettingError as error:
+        yield AccountTrial("proposal", str(error), False, True)
+    else:
+        yield AccountTrial("proposal", f"the server takes {settings.proposed}")
+
+
 def _sees(server: MariadbServer, rights: HeldRights) -> Iterator[AccountTrial]:
     for name, privileges, what in (
         ("other sessions", ("PROCESS",), "backups, changes of tables, holders of locks"),
@@ -162,24 +173,17 @@ def _way_backs(settings: TuneSettings, server: MariadbServer, rights: HeldRights
     applies, folder = settings.mode is Mode.APPLY, journal_folder()
     writes = can_be_written(folder)
     remedy = "" if writes else f"name another folder with {FOLDER_VARIABLE}, the same one for the keeper"
-    yield AccountTrial("after its restart", f"chosen, by the journal in {folder}", writes, applies, remedy)
+    found = f"chosen, by the journal in {folder}" if writes else f"not possible: no journal can be kept in {folder}"
+    yield AccountTrial("after its restart", found, writes, applies, remedy)
     log = settings.folder(server.identity.name)
     logs = can_be_written(log)
-    yield AccountTrial("decisions", f"are kept in {log}", logs, True, "" if logs else "name another folder with --log")
+    found = f"{'are' if logs else 'cannot be'} kept in {log}"
+    yield AccountTrial("decisions", found, logs, True, "" if logs else "name another folder with --log")
     found = "this one is the keeper" if settings.keeper else "a second process on this host; not seen from here"
     yield AccountTrial(
         "by a keeper", found, remedy="" if settings.keeper else "poolpilot tune --keeper with the same DSN"
     )
     yield _event(settings, server, rights)
-
-
-def can_be_written(folder: Path) -> bool:
-    """Whether a folder can be written, or made where it is missing; not where it cannot be looked at."""
-    try:
-        nearest = next(place for place in (folder, *folder.parents) if place.exists())
-    except OSError:
-        return False
-    return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
 
 
 def _event(settings: TuneSettings, server: MariadbServer, rights: HeldRights) -> AccountTrial:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from poolpilot.env.durability.folder_lock import LOCK_FILE, lock_folder
 from poolpilot.errors import PoolPilotError, StoreError
-from poolpilot.serve.commands.config.account_trial import AccountTrial, can_be_written
+from poolpilot.serve.commands.config.account_trial import AccountTrial
+from poolpilot.serve.commands.config.writable_folder import can_be_written
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.commands.tune.tuner_parts import challenger_for, predictor_for
 
@@ -47,7 +48,7 @@ def _tried(name: str, found: str, attempt: Callable[[], object], *, needed: bool
 def _take(folder: Path) -> None:
     """Takes a folder as who keeps outcomes does, and lets it go; nothing is made where nobody has kept any yet."""
     if not can_be_written(folder):
-        raise StoreError(f"cannot write to {folder}: choose another folder with --outcomes")
+        raise StoreError(f"cannot be kept in {folder}: name another folder with --outcomes")
     if (folder / LOCK_FILE).exists():
         os.close(lock_folder(folder, "keeps outcomes"))
 

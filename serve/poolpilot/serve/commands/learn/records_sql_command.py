@@ -1,6 +1,7 @@
 """`poolpilot records sql`: a question to records in SQL."""
 
 from collections.abc import Callable
+from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,9 +85,11 @@ def _cell(value: Any) -> Text:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it; what JSON does not know becomes text."""
+    """A value as JSON has it; what JSON does not know becomes text, infinity too: null is NULL or NaN."""
     if isinstance(value, dict):
         return {str(name): _plain(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]
+    if isinstance(value, float) and isinf(value):
+        return str(value)  # inf or -inf, which float() of Python reads
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)

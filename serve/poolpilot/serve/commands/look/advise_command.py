@@ -15,8 +15,10 @@ from poolpilot.env.output import terminal, warn, write_json
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.errors import ServerError
+from poolpilot.models.latent.one_look import OneLook
 from poolpilot.models.latent.shipped import advisor_for, curves_beside
 from poolpilot.models.looks.disturbances import disturbances_of
+from poolpilot.models.predictor import ScorePredictor
 from poolpilot.serve.commands.look.advice import Advice, advice_of
 from poolpilot.serve.commands.options.mariadb_options import Cpus, MariadbOptions, MinRowsShare
 from poolpilot.serve.commands.options.settings_command import as_command
@@ -54,12 +56,13 @@ def advise(settings: AdviseSettings, json_path: Path | None) -> None:
         ArtefactError: The model is missing, damaged, or for another kind of server.
     """
     console = terminal()
+    advisor = advisor_for("mariadb", settings.model)  # a wrong one is refused before anybody connects
     with connect(settings.dsn, settings.defaults_file, None, settings.cpus) as server:
         warn(server.warnings, console)
         console.print(
             f"Looking at {server.session.where} for {settings.seconds:g} s; nothing is changed.", soft_wrap=True
         )
-        advice = look(server, settings)
+        advice = look(server, settings, advisor)
     console.print(advice_table(advice))
     if advice.to_name_cpus is not None:
         console.print("With the number of its processors in place of N:", advice.to_name_cpus, sep="\n", soft_wrap=True)
@@ -81,18 +84,18 @@ def in_a_shell(settings: AdviseSettings) -> str:
     return shlex.join([settings.dsn, *chain.from_iterable(named)])
 
 
-def look(server: MariadbServer, settings: AdviseSettings) -> Advice:
+def look(server: MariadbServer, settings: AdviseSettings, advisor: OneLook | ScorePredictor) -> Advice:
     """Watches a server under the tuple in force and asks what it should be.
 
     Args:
         server: The server.
-        settings: How it was named, how long it is watched, who is asked, and what is left to long statements.
+        settings: How it was named, how long it is watched, and what is left to long statements.
+        advisor: Who is asked.
 
     Raises:
         ServerError: The server stopped, or nobody sent it anything.
-        ArtefactError: The model or the curves are missing or damaged, or are not for MariaDB.
+        ArtefactError: The curves are missing or damaged.
     """
-    advisor = advisor_for("mariadb", settings.model)
     window = observe(server, settings.seconds).window
     if window.throughput_per_s <= 0.0:
         raise ServerError(

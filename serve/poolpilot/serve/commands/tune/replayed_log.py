@@ -38,8 +38,20 @@ class ReplayedLog:
                 left_out.append(str(error))
         return cls(decisions, tuple(differing), tuple(left_out))
 
+    def check(self, folder: Path) -> None:
+        """Refuses a log of which nothing was replayed: who checks by it would take that for a pass.
+
+        Raises:
+            StoreError: No decision was made again.
+        """
+        if not self.decisions:
+            why = "none of its files can be replayed" if self.left_out else "it holds no decision yet"
+            raise StoreError(f"nothing was replayed of the log in {folder}: {why}; name another folder")
+
     def in_words(self) -> str:
         """What came of it, a line for each thing to say."""
-        alike = "all as they were" if not self.differing else "others now, of each file the first is named"
-        said = [f"Replayed {self.decisions} decisions: {alike}.", *self.differing]
+        alike = ": all as they were" if self.decisions else ""
+        if self.differing:
+            alike = ": others now, of each file the first is named"
+        said = [f"Replayed {self.decisions} decisions{alike}.", *self.differing]
         return "\n".join([*said, *(f"not replayed: {why}" for why in self.left_out)])

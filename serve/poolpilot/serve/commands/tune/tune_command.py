@@ -22,6 +22,7 @@ from poolpilot.serve.commands.tune.tuner_parts import (
     blind_spots,
     caution_for,
     challenger_for,
+    check_proposed,
     outside_of,
     rules_for,
 )
@@ -75,6 +76,7 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
     if settings.keeper:
         return keep_watch(settings, console)
     with settings.opened() as target:
+        check_proposed(settings, target.server)
         warn((*target.warnings, *blind_spots(target.server)), console)
         rules = rules_for(settings, target.server)
         folder = decisions_folder(settings, target)
@@ -117,7 +119,7 @@ def _run(
         if settings.at_end == "first" and settings.mode is Mode.APPLY:
             # Of a person who has set the pool since, or of a restart, it is what they have left.
             target.way_back.return_to(loop.memory.home)
-        came_of_it = summary(first, loop.memory, screen)
+        came_of_it = summary(first, loop.memory, screen, found_by_person=loop.found_by_person)
         console.print(summary_table(came_of_it))
         write_json(json_path, {**target.origin, **came_of_it})
 

@@ -9,7 +9,7 @@ from poolpilot.env.mariadb.diagnosis.listed_session import hidden_sessions
 from poolpilot.env.server import Tunable
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.target import Target
-from poolpilot.errors import FeatureError
+from poolpilot.errors import FeatureError, SettingError
 from poolpilot.models.latent.shipped import advisor_for, bandit_for
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.models.predictor import Predictor
@@ -47,6 +47,20 @@ def rules_for(settings: TuneSettings, server: Tunable) -> Rules:
         min_rows_share=settings.min_rows_share,
         thread_stack_bytes=stack_bytes,
     )
+
+
+def check_proposed(settings: TuneSettings, server: Tunable) -> None:
+    """Refuses a configuration to try that the server would not take.
+
+    Raises:
+        SettingError: A knob of it is outside the server's range.
+    """
+    if settings.proposed is None:
+        return
+    try:
+        server.knobs.check(settings.proposed)
+    except SettingError as error:
+        raise SettingError(f"--propose {settings.propose}: {error}; name another configuration") from error
 
 
 def predictor_for(settings: TuneSettings) -> Predictor:
@@ -102,9 +116,7 @@ def blind_spots(server: Tunable) -> tuple[str, ...]:
     """
     if not isinstance(server, MariadbServer):
         return ()
-    return tuple(
-        f"{one} Until then nothing waits for a backup or a change of a table" for one in hidden_sessions(server.session)
-    )
+    return tuple(f"nothing waits for a backup or a change of a table: {one}" for one in hidden_sessions(server.session))
 
 
 def _hindrances_of(server: MariadbServer, most_replica_lag_s: float) -> tuple[str, ...]:

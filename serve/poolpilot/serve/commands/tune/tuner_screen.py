@@ -15,6 +15,9 @@ from poolpilot.serve.tuner.machine.decision import Decision, State
 from poolpilot.serve.tuner.machine.evidence.look import Look
 from poolpilot.serve.tuner.machine.memory import Memory
 
+VERIFIED_BY = {"tuner": "verified", "person": "in force, set by a person", "nobody": "in force, as found"}
+"""What the last table calls the configuration that comes back: no try has shown that of a person, or one found."""
+
 
 class TunerScreen:
     """Follows the decisions of a tuner.
@@ -59,11 +62,20 @@ class TunerScreen:
         self._console.print(f"{clock}{rate}  {in_force}  {stands}: {reason}", soft_wrap=True)
 
 
-def summary(first: PoolTuple, memory: Memory, screen: TunerScreen) -> dict[str, Any]:
-    """What came of a run, fit for JSON."""
+def summary(first: PoolTuple, memory: Memory, screen: TunerScreen, *, found_by_person: bool = False) -> dict[str, Any]:
+    """What came of a run, fit for JSON.
+
+    Args:
+        first: What was in force when it began.
+        memory: What the tuner remembers at its end.
+        screen: What has followed its decisions.
+        found_by_person: Whether a person has set what it began with last (`TunerLoop.found_by_person`).
+    """
+    found = "person" if found_by_person else "nobody"
     return {
         "first": first.as_dict(),
         "verified": memory.verified.as_dict(),
+        "verified_by": "tuner" if memory.verified != memory.home else found,
         "windows": screen.turns,
         "tries": screen.entered[State.TRY],
         "roll_backs": screen.entered[State.ROLL_BACK],
@@ -76,7 +88,7 @@ def summary_table(values: dict[str, Any]) -> Table:
     """The summary as people read it."""
     table = Table(title="Tuner", show_header=False, title_justify="left")
     table.add_row("at first", str(PoolTuple.from_dict(values["first"])))
-    table.add_row("verified", str(PoolTuple.from_dict(values["verified"])))
+    table.add_row(VERIFIED_BY[values["verified_by"]], str(PoolTuple.from_dict(values["verified"])))
     table.add_row("windows", str(values["windows"]))
     table.add_row("tries", f"{values['tries']}, taken back {values['roll_backs']}")
     lost = values["lost_requests"]

@@ -56,7 +56,7 @@ def why(settings: WhySettings, json_path: Path | None) -> None:
     """Prints the last decisions that said something new.
 
     Raises:
-        StoreError: There is no log, or it cannot be read.
+        StoreError: There is no log, it cannot be read, or nothing of it can be replayed where that is asked for.
         SettingError: The table cannot be written.
     """
     folder = settings.log or newest_folder(journal_folder() / "decisions")
@@ -84,6 +84,8 @@ def why(settings: WhySettings, json_path: Path | None) -> None:
         console.print(score_line(score), soft_wrap=True)
         values["shadow"] = score.as_dict()
     write_json(json_path, values)
+    if settings.replay:
+        again.check(folder)
 
 
 def newest_folder(folder: Path) -> Path:
