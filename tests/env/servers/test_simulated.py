@@ -157,11 +157,24 @@ def test_handler_is_the_one_asked_for() -> None:
         ({"cycle_s": -1.0}, "cycle_s is -1.0, but must be a finite time of at least 0 seconds"),
         ({"cycle_s": float("nan")}, "cycle_s is nan"),
         ({"cycle_s": float("inf")}, "cycle_s is inf"),
+        ({"max_pool_size": 0}, "max_pool_size is 0, but must be at least 1"),
     ],
 )
 def test_nonsense_is_refused_by_name(options: dict[str, Any], text: str) -> None:
     with pytest.raises(SettingError, match=text):
         SimulatedServer(SILENT, **options)
+
+
+@pytest.mark.parametrize(
+    ("changed", "text"),
+    [
+        ({"cpus": 0}, "cpus is 0, but must be at least 1"),
+        ({"connections": 1.5}, "a value is of the wrong type: given was .*connections=1.5"),
+    ],
+)
+def test_nonsense_of_a_workload_is_refused_by_name(changed: dict[str, Any], text: str) -> None:
+    with pytest.raises(SettingError, match=text):
+        SimulatedServer(replace(SILENT, **changed))
 
 
 def test_tuple_outside_the_ranges_is_refused_and_time_does_not_run_back() -> None:

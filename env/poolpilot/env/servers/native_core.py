@@ -23,6 +23,16 @@ def snapshot_of(raw: dict[str, Any], server_kind: ServerKind) -> Snapshot:
     )
 
 
+INVOKED_WITH = "Invoked with: "
+"""What pybind11 writes before the values that fit none of the types."""
+
+
+def _given(error: str) -> str:
+    """What was given, where the text says so; else its first line."""
+    _, found, values = error.partition(INVOKED_WITH)
+    return f"given was {values.strip()}" if found else error.splitlines()[0]
+
+
 @contextmanager
 def native_errors(failed: str, *failures: type[Exception]) -> Iterator[None]:
     """Turns what the native code raises into errors of our tree.
@@ -40,6 +50,6 @@ def native_errors(failed: str, *failures: type[Exception]) -> Iterator[None]:
     except ValueError as error:
         raise SettingError(str(error)) from error
     except TypeError as error:
-        raise SettingError(f"a value is of the wrong type: {str(error).splitlines()[0]}") from error
+        raise SettingError(f"a value is of the wrong type: {_given(str(error))}") from error
     except failures as error:
         raise ServerError(f"{failed}: {error}") from error

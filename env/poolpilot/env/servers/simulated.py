@@ -73,6 +73,9 @@ class SimulatedServer:
     ) -> None:
         if not 0.0 <= cycle_s < math.inf:
             raise SettingError(f"cycle_s is {cycle_s}, but must be a finite time of at least 0 seconds")
+        for name, value in (("cpus", workload.cpus), ("max_pool_size", max_pool_size)):
+            if value < 1:
+                raise SettingError(f"{name} is {value}, but must be at least 1")
         self.workload = workload
         self.cycle_s = cycle_s
         self._knobs = KnobSpace.stock(workload.cpus, max_pool_size)
