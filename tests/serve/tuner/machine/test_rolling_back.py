@@ -7,6 +7,7 @@ from tests.serve.tuner.conftest import HOME, Drive, falling, flat, rising, rules
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.machine.decision import State
+from poolpilot.serve.tuner.machine.evidence.look import Reading
 
 MakeDrive = Callable[..., Drive]
 FAR = PoolTuple(16, 3, 500)
@@ -68,6 +69,27 @@ def test_a_load_that_falls_in_the_middle_of_a_try_is_not_blamed_on_it(drive: Mak
     assert not tuner.memory.refuses(candidate)
     tuner.run(120)
     assert tuner.memory.verified == FAR
+
+
+def test_a_load_that_ends_while_a_try_must_stand_is_not_blamed_on_it(drive: MakeDrive) -> None:
+    """Goodput by the time that requests spend tells nothing of it, and the rows that are read fall with the load."""
+    shifted = [1.0]
+
+    def timed() -> Reading:
+        """A window whose requests spend as long as ever, however few there are."""
+        reading = tuner.look().reading
+        assert reading is not None
+        return reading.model_copy(update={"throughput_per_s": reading.goodput_per_s * shifted[-1], "by_time": True})
+
+    tuner = drive(rising, wanted=FAR, rows=lambda _where, _at_s: 1e6 * shifted[-1])
+    while tuner.turn(reading=timed()).state is not State.VERIFY:
+        assert tuner.at_s < 2000.0
+    candidate = tuner.memory.expected
+    shifted.append(0.01)
+    assert tuner.turn(reading=timed()).state is State.ROLL_BACK
+    assert tuner.turn(reading=timed()).state is State.WATCH
+    assert not tuner.memory.refuses(candidate)
+    assert tuner.memory.roll_backs_s == ()
 
 
 def test_loads_that_fall_in_the_middle_of_tries_open_no_circuit(drive: MakeDrive) -> None:

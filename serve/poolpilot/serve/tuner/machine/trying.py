@@ -1,7 +1,6 @@
 """A try from its beginning to its end: paired windows, then a stand, then it is verified; or it is taken back."""
 
 import math
-import statistics
 
 from poolpilot.serve.tuner.known.known_workloads import hour_of_week, sight_of
 from poolpilot.serve.tuner.machine.decision import State
@@ -24,7 +23,7 @@ FLAT_STEPS = 1
 """Steps in a row that gain nothing and are followed by the next at once; after more the predictor is asked first."""
 
 HALVED = math.log(2.0)
-"""A fall of ln goodput that needs no second window to be believed."""
+"""A fall of ln goodput, or of ln completions, that needs no second window to be believed."""
 
 
 def in_try(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
@@ -77,8 +76,7 @@ def in_verify(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Ste
     trial = memory.trial
     bad = trial.stands(reading, rules.guard)
     memory = memory.but(stood=(*memory.stood, reading), worse=0 if bad is None else memory.worse + 1)
-    before = statistics.fmean(math.log(each.goodput_per_s) for each in trial.befores)
-    if memory.worse >= 2 or before - math.log(reading.goodput_per_s) > HALVED:
+    if memory.worse >= 2 or trial.fall(reading) > HALVED:
         return lost_out(
             f"{trial.candidate} did not stand: {bad or 'goodput has halved'}", look, memory, rules, counted=True
         )

@@ -10,7 +10,7 @@ have. The spread of few differences is hardly known, so that of the windows befo
 import itertools
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -111,9 +111,7 @@ class PairedTrial(BaseModel):
     def stands(self, reading: Reading, guard: GuardSettings) -> str | None:
         """Why a window of a try that has done well speaks against it; None where it stands."""
         scatter = Z_HARM * math.sqrt(1.0 + 1.0 / len(self.befores))
-        for trial, window in zip(self._judged(), (reading, reading.by_completions()), strict=False):
-            before = statistics.fmean(math.log(each.goodput_per_s) for each in trial.befores)
-            fall = before - math.log(window.goodput_per_s)
+        for trial, fall in self._falls(reading):
             if fall > max(-math.log1p(-guard.most_drop), scatter * trial.noise):
                 return f"{100 * -math.expm1(-fall):.0f} % below {self.before}"
         chance = scatter * self.noise
@@ -124,6 +122,15 @@ class PairedTrial(BaseModel):
         if rise > max(math.log1p(guard.most_latency_rise) - max(self.risen, 0.0), 0.0) + chance:
             return f"latency {100 * math.expm1(rise):.0f} % above {self.before}"
         return None
+
+    def fall(self, reading: Reading) -> float:
+        """How far ln goodput of a window is below that of before, or ln of its completions, whichever is further."""
+        return max(fall for _, fall in self._falls(reading))
+
+    def _falls(self, reading: Reading) -> Iterator[tuple["PairedTrial", float]]:
+        for trial, window in zip(self._judged(), (reading, reading.by_completions()), strict=False):
+            before = statistics.fmean(math.log(each.goodput_per_s) for each in trial.befores)
+            yield trial, before - math.log(window.goodput_per_s)
 
     def too_slow(self, stood: Sequence[Reading], guard: GuardSettings) -> str | None:
         """Why the candidate may not be kept, with the windows that it has stood, by its latency or by its completions.
