@@ -1,10 +1,11 @@
 """What one look comes to over all draws, and which workloads are censored."""
 
+import math
 from typing import Any
 
 import pytest
 
-from suite_page import all_draws, beside_hot_rows, methods_table, read_once
+from suite_page import all_draws, beside_hot_rows, fewer_first, methods_table, read_once
 
 STAYED = {"loss": 0.0, "low": 0.0, "high": 0.0, "detectable": 0.0, "rounds": 4}
 
@@ -70,3 +71,16 @@ def test_what_runs_beside_hot_rows_has_a_line_each() -> None:
     _, _, tickets, reading = beside_hot_rows({"rows": rows}).splitlines()
     assert tickets == "| `tickets` | 0.019 | 0.300 | 27 % | stays | -39 % (error 2 %) | 49 % (error 3 %) |"
     assert reading.startswith("| `reads` | 0.000 | - | 0 % | (4, 3, 10) |")
+
+
+def test_what_fewer_groups_first_bring_has_a_line_each_and_a_mean() -> None:
+    def ended(gain: float) -> dict[str, object]:
+        return {"core": [1, 3, 500], "gain": math.log(gain), "error": 0.02}
+
+    rows = [
+        {"workload": name, "methods": {"fewer_first": ended(2.0), "by_curves": ended(1.0), "constants": ended(gain)}}
+        for name, gain in (("bids", 2.0), ("bookings", 0.5))
+    ]
+    _, _, bids, _, mean = fewer_first({"rows": rows}).splitlines()
+    assert bids.startswith("| `bids` | (1, 3, 500) 100 % (error 2 %) | (1, 3, 500) 0 % (error 2 %) |")
+    assert mean == "| all, mean | x2.00 | x1.00 | x1.00 |"
