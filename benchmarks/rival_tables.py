@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pages import percent, table
+from poolpilot.agent.controllers.warm_start import WarmStartSettings
 
 Row = Mapping[str, Any]
 
@@ -39,7 +40,8 @@ PARTS = {
 
 HELD_OUT = {"native, held out": "Embedded pool", "mariadb, held out": "MariaDB"}
 
-MOST_TRIES = 5
+MOST_TRIES = WarmStartSettings().decisions
+"""Those of `poolpilot climb --warm`."""
 
 
 def rival_table(rows: Sequence[Row]) -> str:

@@ -54,13 +54,15 @@ ERRORS = 2.0
 """So many standard errors are within what measuring explains."""
 
 WAITS = ("waits_per_statement", "waits_per_write")
+STEPS = ("step", "fewer")
+"""Fields of `beside_hot_rows.py`: how often rows are waited for, and what its two steps gain."""
+
 ENDS_ON = {
     "fewer_first": "fewer groups first (`climb --warm`)",
     "by_curves": "by known curves alone",
     "constants": "three constants in turn",
 }
-STEPS = ("step", "fewer")
-"""Fields of `beside_hot_rows.py`: how often rows are waited for, and what its two steps gain."""
+"""The methods of `fewer_groups_first.py`."""
 
 Row = Mapping[str, Any]
 """One workload with what every method chose."""
@@ -253,9 +255,8 @@ def on_two_days(report: Mapping[str, Any]) -> str:
     lines = []
     for pair in report["pairs"]:
         if abs(pair["apart"]) > 2.0:
-            core = f"({', '.join(map(str, pair['core']))})"
             days = [f"{pair[day]['mean']:+.2f} ± {pair[day]['error']:.2f}" for day in ("first", "second")]
-            lines.append((f"`{pair['workload']}`", core, *days, f"{pair['apart']:+.1f}"))
+            lines.append((f"`{pair['workload']}`", str(tuple(pair["core"])), *days, f"{pair['apart']:+.1f}"))
     told = f"{report['agree']} of {report['of']} gains agree within two standard errors. Those that do not:\n\n"
     return told + table(("workload", "configuration", "first day", "second day", "apart, in errors"), lines)
 
@@ -275,7 +276,7 @@ def beside_hot_rows(report: Mapping[str, Any]) -> str:
     for row in report["rows"]:
         waits = ["-" if row[name] is None else f"{row[name]:.3f}" for name in WAITS]
         advised = "stays" if row["advised"] is None else str(tuple(row["advised"]))
-        gains = [f"{percent(math.expm1(row[name]), 0)} (error {percent(row[f'{name}_error'], 0)})" for name in STEPS]
+        gains = [gain_with_error(row[name], row[f"{name}_error"]) for name in STEPS]
         lines.append((f"`{row['workload']}`", *waits, percent(row["waiting_share"], 0), advised, *gains))
     return table(heads, lines)
 
@@ -283,15 +284,19 @@ def beside_hot_rows(report: Mapping[str, Any]) -> str:
 def fewer_first(report: Mapping[str, Any]) -> str:
     """One line for each workload: what each method ends on, and its gain over the default."""
     heads = ("transactions that fight over rows", *ENDS_ON.values())
-    lines = [(f"`{row['workload']}`", *(_ended(row["methods"][name]) for name in ENDS_ON)) for row in report["rows"]]
+    lines = []
+    for row in report["rows"]:
+        ended = [row["methods"][name] for name in ENDS_ON]
+        cells = [f"{tuple(one['core'])} {gain_with_error(one['gain'], one['error'])}" for one in ended]
+        lines.append((f"`{row['workload']}`", *cells))
     means = [[row["methods"][name]["gain"] for row in report["rows"]] for name in ENDS_ON]
     lines.append(("all, mean", *(f"x{math.exp(sum(gains) / len(gains)):.2f}" for gains in means)))
     return table(heads, lines)
 
 
-def _ended(found: Mapping[str, Any]) -> str:
-    core = f"({', '.join(map(str, found['core']))})"
-    return f"{core} {percent(math.expm1(found['gain']), 0)} (error {percent(found['error'], 0)})"
+def gain_with_error(gain: float, error: float) -> str:
+    """A gain in ln J as a percentage, with its standard error."""
+    return f"{percent(math.expm1(gain), 0)} (error {percent(error, 0)})"
 
 
 if __name__ == "__main__":

@@ -91,14 +91,8 @@ class TrialController(Controller):
         return self._rule.best(self.windows).pool_tuple if self.windows else None
 
     def _looked(self) -> Generator[Trial, Window, Window]:
-        """The first tuple's window, as long as its timer and what has a floor ask for."""
-        self.reason = "the tuple in force is measured first"
-        first = yield Trial(None, self._measurement.window_s)
-        for _ in range(MOST_REPEATS):
-            if not first.is_idle:
-                break
-            self.reason = "nobody sends anything: the tuple in force is looked at again"
-            first = yield Trial(None, self._measurement.window_s)
+        """The first tuple's window, as long as its timer and what has a floor ask for; any where there is no load."""
+        first = yield from self._loaded()
         if first.is_idle:
             return first
         wanted_s = self._measurement.window_for(first.pool_tuple)
@@ -112,6 +106,16 @@ class TrialController(Controller):
                 break
             first = yield from self._undisturbed(None, 2.0**doubled * longer_s)
         return first
+
+    def _loaded(self) -> Generator[Trial, Window, Window]:
+        """The first tuple's first window under a load; an idle one where none comes."""
+        self.reason = "the tuple in force is measured first"
+        for _ in range(MOST_REPEATS):
+            first = yield Trial(None, self._measurement.window_s)
+            if not first.is_idle:
+                return first
+            self.reason = "nobody sends anything: the tuple in force is looked at again"
+        return (yield Trial(None, self._measurement.window_s))
 
     def _measured(self) -> Generator[Trial, Window, None]:
         first = yield from self._looked()

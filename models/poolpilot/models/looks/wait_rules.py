@@ -163,15 +163,14 @@ class WaitRules:
             window: What was seen; the tuple is that of the window.
             limits: The knobs of the server and their ranges, its processors known.
         """
-        named = _half_as_many(window.pool_tuple, limits)
+        waits, named = RowWaits.of(window), _half_as_many(window.pool_tuple, limits)
         if (
             window.server_kind != "mariadb"
-            or not self._rows_fought_over(window)
+            or not self._rows_fought_over(waits, window)
             or named.pool_size >= window.pool_tuple.pool_size
             or not limits.allows(named)
         ):
             return None
-        waits = RowWaits.of(window)
         at_once = f", {waits.at_once:.0f} connections at a time" if waits.at_once >= 1.0 else ""
         return Ruled(
             named,
@@ -179,9 +178,9 @@ class WaitRules:
             "to be measured",
         )
 
-    def _rows_fought_over(self, window: Window) -> bool:
+    def _rows_fought_over(self, waits: RowWaits, window: Window) -> bool:
         """Whether many statements wait for rows, or many connections do at a time; not by a few waits that last."""
-        waits, features, settings = RowWaits.of(window), window.profile.features, self.settings
+        features, settings = window.profile.features, self.settings
         counted = waits.per_statement * (features.get("completed_per_s") or 0.0) * window.duration_s
         if (connections := features.get("connections")) is None or counted < settings.least_waits:
             return False

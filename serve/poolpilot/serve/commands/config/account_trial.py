@@ -1,8 +1,8 @@
 """The account tried: what it sees and may set, what brings a tuple back when the tuner dies, and what it may cost."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Self
 
 from poolpilot.env.knobs import UNKNOWN_CPUS
 from poolpilot.env.mariadb.actuator import PROCEDURE
@@ -16,7 +16,7 @@ from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.event_lease import check_scheduler
 from poolpilot.env.tuning.journal import FOLDER_VARIABLE, Journal, journal_folder
 from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
-from poolpilot.errors import JournalError, LostServerError, ServerError, SettingError
+from poolpilot.errors import JournalError, LostServerError, PoolPilotError, ServerError
 from poolpilot.serve.commands.config.held_rights import HeldRights
 from poolpilot.serve.commands.config.writable_folder import can_be_written
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
@@ -46,6 +46,22 @@ class AccountTrial:
     good: bool = True
     needed: bool = False
     remedy: str = ""
+
+    @classmethod
+    def of(cls, name: str, found: str, attempt: Callable[[], object], *, needed: bool = True) -> Self:
+        """What came of an attempt.
+
+        Args:
+            name: What is tried.
+            found: What is found where it does well.
+            attempt: Tries it; what it raises says why it is not as it should be.
+            needed: See the attribute.
+        """
+        try:
+            attempt()
+        except PoolPilotError as error:
+            return cls(name, str(error), False, needed)
+        return cls(name, found)
 
     @property
     def refuses(self) -> bool:
@@ -133,12 +149,8 @@ def _sets(settings: TuneSettings, rights: HeldRights, server: MariadbServer) -> 
 def _proposed(settings: TuneSettings, server: MariadbServer) -> Iterator[AccountTrial]:
     if settings.proposed is None or settings.keeper:
         return
-    try:
-        check_proposed(settings, server)
-    except SettingError as error:
-        yield AccountTrial("proposal", str(error), False, True)
-    else:
-        yield AccountTrial("proposal", f"the server takes {settings.proposed}")
+    found = f"the server takes {settings.proposed}"
+    yield AccountTrial.of("proposal", found, lambda: check_proposed(settings, server))
 
 
 def _sees(server: MariadbServer, rights: HeldRights) -> Iterator[AccountTrial]:

@@ -1,11 +1,11 @@
 """What a tuner is made of besides its server, tried: models, the way to a service, outcomes, the port of its page."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from poolpilot.env.durability.folder_lock import LOCK_FILE, lock_folder
-from poolpilot.errors import PoolPilotError, StoreError
+from poolpilot.errors import StoreError
 from poolpilot.serve.commands.config.account_trial import AccountTrial
 from poolpilot.serve.commands.config.writable_folder import can_be_written
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
@@ -24,25 +24,17 @@ def part_trials(settings: TuneSettings, *, beside_another: bool) -> Iterator[Acc
         return  # it asks nobody and shows nothing
     if settings.remote is not None:
         known = "address, token and certificates are of use; it was not asked"
-        yield _tried("service", f"{settings.remote}: {known}", settings.service_link)
+        yield AccountTrial.of("service", f"{settings.remote}: {known}", settings.service_link)
     elif settings.proposed is None:
-        yield _tried("model", f"{settings.model or 'what ships'} loads", lambda: predictor_for(settings))
+        yield AccountTrial.of("model", f"{settings.model or 'what ships'} loads", lambda: predictor_for(settings))
     if settings.challenger is not None:
-        yield _tried("challenger", f"{settings.challenger} loads", lambda: challenger_for(settings))
+        yield AccountTrial.of("challenger", f"{settings.challenger} loads", lambda: challenger_for(settings))
     if (outcomes := settings.outcomes) is not None:
         found = f"are kept in {outcomes}"
-        yield _tried("outcomes", found, lambda: _take(outcomes), needed=not beside_another)
+        yield AccountTrial.of("outcomes", found, lambda: _take(outcomes), needed=not beside_another)
     if settings.page is not None:
         found = f"port {settings.page} of loopback is free" if settings.page else "any port of loopback that is free"
-        yield _tried("page", found, lambda: _bind(settings.page or 0), needed=not beside_another)
-
-
-def _tried(name: str, found: str, attempt: Callable[[], object], *, needed: bool = True) -> AccountTrial:
-    try:
-        attempt()
-    except PoolPilotError as error:
-        return AccountTrial(name, str(error), False, needed)
-    return AccountTrial(name, found)
+        yield AccountTrial.of("page", found, lambda: _bind(settings.page or 0), needed=not beside_another)
 
 
 def _take(folder: Path) -> None:
