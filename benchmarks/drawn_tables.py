@@ -13,27 +13,19 @@ from file_tables import (
     LIVE,
     OURS,
     REPORTS,
-    Report,
     costs_table,
     counted,
-    goodput_shares,
-    judged,
     methods_table,
 )
 from pages import percent, read_report
+from paired_shares import Report, Shares, ahead, capped_shares, goodput_shares, judged
 from poolpilot.pipelines.evaluate.live.judging.live_result import AGAIN, REFERENCE
-from poolpilot.pipelines.evaluate.statistics.regret_statistics import interval_by_family
 
 HOLDS = 0.95
 """Share of the reference's goodput from which on a choice counts as good."""
 
 MET = 0.1
 """Share of the reference's requests in time from which on a target counts as one that can be met."""
-
-RESAMPLES, SEED = 10_000, 0
-
-Shares = Mapping[str, float]
-"""Goodput over the reference's of every method under one workload, where none counts above the reference."""
 
 
 def drawn_section() -> str:
@@ -92,29 +84,12 @@ def part_line(report: Report, part: Sequence[Shares], head: str) -> str:
 def ahead_line(reports: Sequence[Report], where: str) -> str:
     """What the warm start has more than other methods, workload by workload, over all reports together."""
     found = [each for report in reports for each in capped_shares(report)]
-    families = [family for report in reports for family in families_of(report)]
     others = [name for name in COMPARED if name != OURS and all(name in each for each in found)]
-    pairs = (f"than `{name}` {ahead([each[OURS] - each[name] for each in found], families)}" for name in others)
+    pairs = (f"than `{name}` {ahead(reports, OURS, name)}" for name in others)
     return f"* `{OURS}` has more on the {len(found)} workloads {where}, pair by pair: {', '.join(pairs)}\n"
-
-
-def ahead(differences: Sequence[float], families: Sequence[str]) -> str:
-    """The mean of differences and its interval by families."""
-    low, high = interval_by_family(zip(families, differences, strict=True), RESAMPLES, SEED)
-    return f"{fmean(differences):+.2f} ({'-' if low is None or high is None else f'{low:+.2f}..{high:+.2f}'})"
-
-
-def families_of(report: Report) -> list[str]:
-    """Compositions of the workloads that are not censored; a report from before tells none but the workload itself."""
-    return [result.get("family", result["workload"]) for result in judged(report)]
 
 
 def means(report: Report, shares: Sequence[Shares]) -> dict[str, float]:
     """Mean of every method over some workloads."""
     names = [name for name in report["methods"] if name not in (REFERENCE, AGAIN)]
     return {name: fmean(each[name] for each in shares) for name in names}
-
-
-def capped_shares(report: Report) -> list[Shares]:
-    """Goodputs of the workloads that are not censored."""
-    return [{name: min(share, 1.0) for name, share in each.items()} for each in goodput_shares(report)]

@@ -16,6 +16,7 @@ from statistics import fmean, median
 from typing import Any
 
 from pages import percent, read_report, table
+from paired_shares import Report, ahead, goodput_shares
 from poolpilot.env.output import write_json
 from poolpilot.pipelines.evaluate.live.judging.live_result import AGAIN, DEFAULT, REFERENCE
 from poolpilot.pipelines.evaluate.statistics.regret_statistics import WITHIN
@@ -25,6 +26,7 @@ REPORTS = Path("benchmarks/reports/evaluation_files")
 """`native.json` is what was kept of the files in `benchmarks/workloads/native`, and so on."""
 
 KINDS = {"simulated": "simulated", "native": "embedded pool", "mariadb": "MariaDB"}
+LIVE_KINDS = ("native", "mariadb")
 DRAWN = "drawn"
 """What is kept of files that `workload_files.py` has drawn, which are simulated too."""
 
@@ -39,6 +41,18 @@ BESIDE = {**CLEAN, **CHOSEN_BY}
 OURS, CONSTANTS = "warm_start", "portfolio_3"
 COMPARED = (OURS, CONSTANTS, "latent_bandit_3", "random_search", "warm_network")
 
+PROBING = {
+    "ppo_3": "all_action_3",
+    "marwil_3": "all_action_3",
+    "ppo_ratios_3": "all_action_ratios_3",
+    "marwil_ratios_3": "all_action_ratios_3",
+}
+"""What a policy must beat, beside constants tried in turn: a network of its own features that probes."""
+
+BEFORE = r"\*"
+NONE: Mapping[str, Report] = {}
+NO_METHODS: Report = {"methods": {}}
+
 KEPT = ("method", "chosen", "goodput_share", "error", "broken")
 """What is kept of a method under one workload, a line each."""
 
@@ -50,8 +64,6 @@ IN_TIME = "in_time"
 
 ERRORS = 2.0
 """So many standard errors of a difference are within what measuring explains."""
-
-Report = Mapping[str, Any]
 
 
 def main() -> None:
@@ -102,7 +114,9 @@ def files_section() -> str:
     """What every method is worth on each kind of server, the least regret over all kinds first, and two runs beside."""
     reports = {kind: found for kind in KINDS if (found := read_report(REPORTS / f"{kind}.json")) is not None}
     again = {kind: found for kind in reports if (found := read_report(REPORTS / f"{kind}_again.json")) is not None}
-    parts = [counted(reports), methods_table(reports), costs_table(reports)]
+    parts = [counted(reports), methods_table(reports, again), costs_table(reports)]
+    if live := {kind: report for kind, report in reports.items() if kind in LIVE_KINDS}:
+        parts.append(pairs_table(live))
     if again:
         parts.append(in_two_runs(reports, again))
     return "\n" + "\n".join(parts) + "\n"
@@ -134,14 +148,42 @@ def by_regret(reports: Iterable[Report]) -> list[str]:
     return sorted(methods, key=lambda one: (mean_regret(one), one))
 
 
-def methods_table(reports: Mapping[str, Report]) -> str:
-    """Goodput, regret and unsafe windows of every method."""
+def methods_table(reports: Mapping[str, Report], before: Mapping[str, Report] = NONE) -> str:
+    """Goodput, regret and unsafe windows of every method; with a star those that a run before has measured last."""
     heads = ["method", *(f"{KINDS[kind]}: {what}" for kind in reports for what in ("goodput", "regret", "unsafe"))]
+    known = [{**before.get(kind, NO_METHODS)["methods"], **report["methods"]} for kind, report in reports.items()]
     lines = []
-    for name in by_regret(reports.values()):
-        cells = [cell for report in reports.values() for cell in cells_of(report["methods"].get(name))]
-        lines.append([f"`{name}`", *cells])
+    for name in by_regret({"methods": each} for each in known):
+        line = [f"`{name}`"]
+        for methods, report in zip(known, reports.values(), strict=True):
+            goodput, *others = cells_of(methods.get(name))
+            line += [goodput + BEFORE * (name in methods and name not in report["methods"]), *others]
+        lines.append(line)
     return table(heads, lines)
+
+
+def pairs_table(reports: Mapping[str, Report]) -> str:
+    """What every method has more than those it must beat, workload by workload, on live servers, one by one and all."""
+    methods = [
+        name for name in by_regret(reports.values()) if all(name in each["methods"] for each in reports.values())
+    ]
+    groups = {**{KINDS[kind]: [report] for kind, report in reports.items()}, "both": list(reports.values())}
+    rivals = (f"`{CONSTANTS}`", "the network that probes")
+    heads = ["method", *(f"than {rival}: {where}" for rival in rivals for where in groups)]
+    lines = [
+        [
+            f"`{name}`",
+            *(more_than(rival, found, name) for rival in (CONSTANTS, PROBING.get(name)) for found in groups.values()),
+        ]
+        for name in methods
+        if name not in (CONSTANTS, AGAIN)
+    ]
+    return table(heads, lines)
+
+
+def more_than(rival: str | None, reports: Sequence[Report], name: str) -> str:
+    """How much more a method has than a rival; a dash where it has none."""
+    return "-" if rival is None else ahead(reports, name, rival)
 
 
 def costs_table(reports: Mapping[str, Report]) -> str:
@@ -184,16 +226,6 @@ def below_default(report: Report, name: str) -> str:
     shares = goodput_shares(report)
     below = sum(share[name] < (1.0 - WITHIN) * share[DEFAULT] for share in shares)
     return f"{below} of {len(shares)}"
-
-
-def goodput_shares(report: Report) -> list[dict[str, float]]:
-    """Goodput over the reference's of every method, for each workload that is not censored."""
-    return [{run["method"]: run["goodput_share"] for run in result["runs"]} for result in judged(report)]
-
-
-def judged(report: Report) -> list[Mapping[str, Any]]:
-    """The workloads that are not censored."""
-    return [result for result in report["results"] if result["workload"] not in report["censored"]]
 
 
 def cells_of(row: Mapping[str, Any] | None) -> tuple[str, str, str]:

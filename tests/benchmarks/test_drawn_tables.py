@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.benchmarks.test_file_tables import report, run
 
-from drawn_tables import ahead, ahead_line, capped_line, parts_lines
+from drawn_tables import ahead_line, capped_line, parts_lines
 
 
 def test_no_workload_counts_above_its_reference_where_goodputs_are_capped() -> None:
@@ -47,10 +47,3 @@ def test_the_lead_of_the_warm_start_is_paired_and_over_all_reports() -> None:
     assert ahead_line([first, second], "of two seeds") == (
         "* `warm_start` has more on the 3 workloads of two seeds, pair by pair: than `portfolio_3` +0.50 (-)\n"
     )
-
-
-def test_intervals_are_by_composition() -> None:
-    differences, alone = [0.5, 0.4, 0.6, 0.1], ["a", "b", "c", "d"]
-    assert ahead(differences, alone).startswith("+0.40 (")
-    assert ahead(differences, alone) != ahead(differences, ["a", "a", "c", "d"])
-    assert ahead(differences, ["a", "a", "a", "d"]) == "+0.40 (-)"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from file_tables import below_default, costs_table, counted, in_two_runs, kept, scored_twice
+from file_tables import below_default, costs_table, counted, in_two_runs, kept, methods_table, pairs_table, scored_twice
 
 
 def run(method: str, chosen: list[int], share: float, error: float) -> dict[str, Any]:
@@ -88,3 +88,33 @@ def test_runs_without_a_tuple_in_common_are_counted_as_none() -> None:
     other = report(run("default", [1, 3, 10], 0.5, 0.1))
     cells = [cell.strip() for cell in in_two_runs({"native": FIRST}, {"native": other}).splitlines()[-1].split("|")]
     assert cells[4:7] == ["0", "0", "-"]
+
+
+def cells(line: str) -> list[str]:
+    """The cells of a line of a table."""
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def test_method_that_the_last_run_left_out_has_the_figures_of_the_run_before_and_a_star() -> None:
+    known = {"goodput_share_mean": 0.9, "unsafe": 0.1, "regret_mean": 0.1, "regret_mean_low": None}
+    row = known | {"regret_mean_high": None}
+    last, before = ({"methods": {name: row for name in names}} for names in (["cold"], ["cold", "gp_ucb"]))
+    lines = methods_table({"native": last, "mariadb": last}, {"mariadb": before}).splitlines()[2:]
+    assert [cells(line)[:2] + cells(line)[4:5] for line in lines] == [
+        ["`cold`", "0.90", "0.90"],
+        ["`gp_ucb`", "-", r"0.90\*"],
+    ]
+
+
+def test_policies_stand_beside_the_network_of_their_own_features_that_probes() -> None:
+    shares = {"portfolio_3": 0.5, "ppo_3": 0.9, "all_action_3": 0.8, "ppo_ratios_3": 0.4, "all_action_ratios_3": 0.6}
+    found = report(*(run(name, [4, 3, 10], share, 0.0) for name, share in shares.items())) | {"censored": {}}
+    found["methods"] = {name: {"regret_mean": 1.0 - share} for name, share in shares.items()}
+    rows = [cells(line) for line in pairs_table({"native": found}).splitlines()]
+    assert rows[0][3:] == ["than the network that probes: embedded pool", "than the network that probes: both"]
+    assert {row[0]: (row[1], row[3]) for row in rows[2:]} == {
+        "`ppo_3`": ("+0.40 (-)", "+0.10 (-)"),
+        "`all_action_3`": ("+0.30 (-)", "-"),
+        "`all_action_ratios_3`": ("+0.10 (-)", "-"),
+        "`ppo_ratios_3`": ("-0.10 (-)", "-0.20 (-)"),
+    }

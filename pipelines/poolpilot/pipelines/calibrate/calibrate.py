@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 from pydantic_settings import SettingsConfigDict
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from scipy.optimize import minimize
 
@@ -25,6 +24,7 @@ from poolpilot.pipelines.calibrate.machine_file import read_machine
 from poolpilot.pipelines.calibrate.measured_records import read_measured, rebuilt
 from poolpilot.pipelines.calibrate.simulator_validation import MeasuredWorkload, Twin, TwinReport, simulate_twins
 from poolpilot.pipelines.collect.collect_settings import NATIVE_STORE
+from poolpilot.pipelines.progress_bars import new_progress
 from poolpilot.pipelines.store.older_timer import OlderTimer
 from poolpilot.pipelines.store.record_check import CheckedStore, RecordCheck
 
@@ -249,10 +249,7 @@ class _Search:
         self.best = self.start
         self.losses: list[float] = []
         self.stopped = False
-        self.progress = Progress(
-            TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[shown]}"), TimeElapsedColumn(),
-            console=console,
-        )  # fmt: skip
+        self.progress = new_progress(console)
 
     def run(self) -> None:
         if not self.settings.fitted:

@@ -14,6 +14,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.pipelines.production.outcome_store import OutcomeStore
 from poolpilot.serve.commands.learn.learn_command import reported_outcomes
+from poolpilot.serve.commands.presentation.exit_codes import REFUSED
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
 from poolpilot.serve.tuner.decision_log import DecisionLog
 from poolpilot.serve.tuner.machine.evidence.look import Proposal
@@ -65,7 +66,9 @@ def test_every_decision_of_a_log_is_made_again(invoke: Invoke, tmp_path: Path) -
     assert f"Replayed {told['decisions']} decisions: all as they were." in result.out
     file = log / "decisions.jsonl"
     file.write_text(file.read_text().replace("is verified", "is doubted", 1))
-    assert "is doubted" in invoke("why", log, "--replay").out
+    other = invoke("why", log, "--replay")
+    assert "is doubted" in other.out
+    assert (other.code, other.err) == (REFUSED, ""), "a script that checks a log must see it"
     file.write_text(file.read_text().replace('"rules"', '"laws"', 1))
     said = invoke("why", log, "--replay").out
     assert "Replayed 0 decisions" in said

@@ -8,11 +8,11 @@ from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from rich.progress import Progress
-
 from poolpilot.env.interrupts import Interrupts
+from poolpilot.env.output import terminal
 from poolpilot.pipelines.bench.climbing.score import Score
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
+from poolpilot.pipelines.progress_bars import new_progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +88,8 @@ def run_suite(suite: Suite, processes: int, kept: Path | None, asked: str = "") 
     runs = [run for run in known if run.task in wanted]
     done = {run.task for run in runs}
     left = [task for task in tasks if task not in done]
-    with Interrupts(patient=False), Progress(transient=True) as progress, opened_for_more(kept) as out:
-        bar = progress.add_task("runs", total=len(tasks), completed=len(runs))
+    with Interrupts(patient=False), new_progress(terminal(), transient=True) as progress, opened_for_more(kept) as out:
+        bar = progress.add_task("runs", total=len(tasks), completed=len(runs), shown="")
         for finished in _finished(suite, left, processes):
             runs.extend(finished)
             for run in finished:

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Protocol, TextIO
 
-from rich.progress import Progress
-
+from poolpilot.env.output import terminal
 from poolpilot.errors import ServerError
 from poolpilot.pipelines.bench.serving.trial import Measures
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
+from poolpilot.pipelines.progress_bars import new_progress
 
 Contender = Callable[[], Measures]
 """Measures once."""
@@ -132,11 +132,11 @@ def rounds(cells: Sequence[AnyCell], repeats: int, kept: Path | None, asked: str
     for key, measures in read_trials(kept, asked):
         results.measures[key] = measures
     total = repeats * sum(len(cell.contenders) for cell in cells)
-    with Progress(transient=True) as progress, opened_for_more(kept) as out:
-        bar = progress.add_task("trials", total=total)
+    with new_progress(terminal(), transient=True) as progress, opened_for_more(kept) as out:
+        bar = progress.add_task("trials", total=total, shown="")
         for repeat in range(repeats):
             for cell in cells:
-                progress.update(bar, description=f"{cell.part}, {cell.name}")
+                progress.update(bar, shown=f"{cell.part}, {cell.name}")
                 names = in_turn(cell.contenders, repeat)
                 left = [name for name in names if not results.knows(Key(cell.part, cell.name, name, repeat))]
                 progress.advance(bar, len(names) - len(left))

@@ -1,7 +1,7 @@
 """What the command `poolpilot` exits with, besides 0: done, 1: an error stated in one sentence, 2: wrong usage."""
 
 REFUSED = 3
-"""A gate refuses a model."""
+"""What was to be checked does not hold: a gate refuses a model, or records, a configuration or a log fail a check."""
 
 INTERRUPTED = 130
 """Ctrl-C, SIGTERM or SIGHUP."""

@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import typer
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 from rich.table import Table
@@ -17,6 +18,7 @@ from poolpilot.errors import StoreError
 from poolpilot.models.reasons import percent
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.options.target_options import option
+from poolpilot.serve.commands.presentation.exit_codes import REFUSED
 from poolpilot.serve.commands.tune.account_table import account_table, account_values, score_line
 from poolpilot.serve.commands.tune.replayed_log import ReplayedLog
 from poolpilot.serve.page.gist import ROUTINE, gist
@@ -56,6 +58,7 @@ def why(settings: WhySettings, json_path: Path | None) -> None:
     """Prints the last decisions that said something new.
 
     Raises:
+        Exit: A decision that is made again is another one.
         StoreError: There is no log, it cannot be read, or nothing of it can be replayed where that is asked for.
         SettingError: The table cannot be written.
     """
@@ -86,6 +89,8 @@ def why(settings: WhySettings, json_path: Path | None) -> None:
     write_json(json_path, values)
     if settings.replay:
         again.check(folder)
+        if again.differing:
+            raise typer.Exit(REFUSED)
 
 
 def newest_folder(folder: Path) -> Path:
