@@ -245,7 +245,7 @@ def in_two_runs(reports: Mapping[str, Report], again: Mapping[str, Report]) -> s
         "largest difference of a mean regret, in points",
         "tuples scored in both runs",
         "within their errors",
-        "median difference of a goodput, in points",
+        "median difference of a goodput",
     )
     lines = []
     for kind, second in again.items():
@@ -256,19 +256,22 @@ def in_two_runs(reports: Mapping[str, Report], again: Mapping[str, Report]) -> s
         apart = max(abs(one["regret_mean"] - other["regret_mean"]) for one, other in both)
         scored = scored_twice(reports[kind], second)
         within = sum(abs(difference) <= ERRORS * error for difference, error in scored)
-        middle = f"{100 * median(abs(difference) for difference, _ in scored):.1f}" if scored else "-"
+        middle = percent(math.expm1(median(abs(difference) for difference, _ in scored))) if scored else "-"
         cells = (f"{agree} of {len(both)}", f"{100 * apart:.1f}", len(scored), within, middle)
         lines.append((KINDS[kind], *map(str, cells)))
     return table(heads, lines)
 
 
 def scored_twice(first: Report, second: Report) -> list[tuple[float, float]]:
-    """How far the goodput of a tuple, over the reference of its run, differs, and that difference's standard error."""
+    """How far the logarithm of a tuple's goodput over the reference's differs, and that difference's standard error.
+
+    Errors are of J, which is a logarithm too; of a tuple that answers nobody in time there is none.
+    """
     one, other = of_tuples(first), of_tuples(second)
     return [
-        (other[key][0] - one[key][0], math.hypot(one[key][1], other[key][1]))
+        (math.log(other[key][0] / one[key][0]), math.hypot(one[key][1], other[key][1]))
         for key in sorted(one.keys() & other.keys())
-        if one[key][1] + other[key][1] > 0.0
+        if one[key][1] + other[key][1] > 0.0 and min(one[key][0], other[key][0]) > 0.0
     ]
 
 

@@ -1,5 +1,6 @@
 """What is kept of a report and shown of it; two runs over the same files, and whether they agree."""
 
+import math
 from typing import Any
 
 import pytest
@@ -74,14 +75,14 @@ def test_costs_stand_beside_the_signed_noise_floor_and_the_censored_workloads() 
 
 def test_a_tuple_is_compared_whichever_method_named_it_but_not_the_reference_with_itself() -> None:
     named, default = sorted(scored_twice(FIRST, SECOND))
-    assert named == pytest.approx((0.05, 0.05))
-    assert default == pytest.approx((0.1, 0.01 * 2**0.5))
+    assert named == pytest.approx((math.log(0.95 / 0.90), 0.05))
+    assert default == pytest.approx((math.log(0.60 / 0.50), 0.01 * 2**0.5))
 
 
 def test_the_table_counts_intervals_and_tuples_that_agree() -> None:
     lines = in_two_runs({"native": FIRST}, {"native": SECOND}).splitlines()
     cells = [cell.strip() for cell in lines[-1].strip("|").split("|")]
-    assert cells == ["embedded pool", "0 of 1", "15.0", "2", "1", "7.5"]
+    assert cells == ["embedded pool", "0 of 1", "15.0", "2", "1", "12.5 %"]
 
 
 def test_runs_without_a_tuple_in_common_are_counted_as_none() -> None:

@@ -216,6 +216,14 @@ def test_every_command_offers_a_table_as_json_and_a_settings_file(name: str) -> 
     assert "--config" in shown.stdout
 
 
+def test_help_on_a_narrow_terminal_cuts_no_name() -> None:
+    """Before, `evaluate --help` showed 109 options as `--files.methods.measurement.set…` on 80 columns."""
+    shown = CliRunner().invoke(build(), ["evaluate", "--help"], env={"COLUMNS": "80"}, catch_exceptions=False)
+    assert "…" not in shown.stdout
+    names = [line[2:36].strip() for line in shown.stdout.splitlines()]
+    assert "--files.methods.measurement.settle-intervals" in "".join(names)
+
+
 def test_unknown_flags_are_wrong_usage() -> None:
     assert CliRunner().invoke(build(), ["collect", "--force"]).exit_code == 2
 

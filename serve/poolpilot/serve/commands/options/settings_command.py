@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 import typer
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
+from rich.text import Text
 from typer.core import TyperCommand
 
 from poolpilot.env.output import check_folder
@@ -163,9 +164,26 @@ def _when_called(place: CommandPlace) -> Callable[[typer.Context], None]:
     return command
 
 
+class WholeNames(TyperCommand):
+    """A command whose help folds a name that is too long for its column, which Typer would cut."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Shows the help."""
+        from typer import rich_utils  # imported for help alone: it takes a while
+
+        class Folding(rich_utils.OptionHighlighter):
+            def __call__(self, text: str | Text) -> Text:
+                name = super().__call__(text)
+                name.overflow = "fold"
+                return name
+
+        rich_utils.highlighter = Folding()
+        super().format_help(ctx, formatter)
+
+
 def _app_of(place: CommandPlace) -> typer.Typer:
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    app.command()(place.function())
+    app.command(cls=WholeNames)(place.function())
     return app
 
 
