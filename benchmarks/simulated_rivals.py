@@ -6,11 +6,14 @@ Two kinds of workloads: of every simulated family, with that family and everythi
 what the methods know; and compositions drawn by `workload_files.py`, with all of these taken out. Of both, every
 machine with as many processors is taken out, too. Methods see one window of each tuple they try, from a fresh pool.
 `advise` is what `poolpilot advise` and `predict` say: nothing is taken out of its network, which has learned from the
-live families that some simulated ones are made after, but from one and two processors alone. The reference is the best
-of the machine grid by two windows, and reference and choices are judged by a third, so that a regret may be negative;
-where the reference does not repeat (`simulated_reference.py`), the workload is censored and counted. Searches draw, so
-each runs with several seeds, which differ from workload to workload. Goes on where it was stopped, with `--runs`. Some
-forty minutes on one quiet processor; `python benchmarks/evaluation_page.py` writes the tables.
+live families that some simulated ones are made after, but from one and two processors alone. With `--networks`, those
+that `live_networks.py` has trained on a store of simulated records take part, as policies and probing. They know the
+simulated families and all sizes of machines, so `--machines 0` leaves what they do not know: compositions. The
+reference is the best of the machine grid by two windows, and reference and choices are judged by a third, so that a
+regret may be negative; where the reference does not repeat (`simulated_reference.py`), the workload is censored and
+counted. Searches draw, so each runs with several seeds, which differ from workload to workload. Goes on where it was
+stopped, with `--runs`. Some forty minutes on one quiet processor; `python benchmarks/evaluation_page.py` writes the
+tables.
 """
 
 import argparse
@@ -38,6 +41,7 @@ from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 from poolpilot.pipelines.progress_bars import progress_bars
 from rival_knowledge import Knowledge, Known, with_compositions
 from rival_methods import NUMBERS, Tried, defaults, looked, portfolios, refined, searched, that_know
+from rival_networks import RIVALS, RivalNetworks
 from rival_scenarios import AGAIN, JUDGED, SEED, SHOWN, ScenarioWindows, scenarios_of
 from rival_statistics import UNSAFE, Row, mean, mean_row, rows_of
 from simulated_reference import reference_of
@@ -54,26 +58,30 @@ def main() -> None:
     given = _arguments()
     curves = load_curves(given.curves)
     scenarios = scenarios_of(given.compositions, given.machines, given.seed)
-    asked = asked_of(given, curves.digest)
+    networks = RivalNetworks.of(given.networks)
+    asked = asked_of(given, curves.digest, networks)
     done = {row["name"]: row for row in read_runs(given.runs) if row["asked"] == asked}
     knowledge = Knowledge(with_compositions(curves), scenarios, together=("compositions",))
     with opened_for_more(given.runs) as out, progress_bars(terminal()) as bars:
         for scenario in bars.each("simulating", scenarios, lambda one: one.name):
             if scenario.name not in done:
                 windows = ScenarioWindows(scenario.scenario, SimulatedMeasurement(requests=given.requests))
-                found = played(windows, knowledge.of(scenario), search_seeds(scenario.name, given.searches))
+                seeds = search_seeds(scenario.name, given.searches)
+                found = played(windows, knowledge.of(scenario), seeds, networks)
                 done[scenario.name] = {"name": scenario.name, "asked": asked, **found}
                 keep_run(done[scenario.name], out)
     reasons = {one.name: done[one.name]["reason"] for one in scenarios if done[one.name]["reason"] is not None}
-    rows = rows_of([(one, done[one.name]["rows"]) for one in scenarios if one.name not in reasons])
+    left = [(one, done[one.name]["rows"]) for one in scenarios if one.name not in reasons]
+    rows = rows_of(left, rivals=RIVALS if networks else {})
     head = {"source": curves.source, "digest": curves.digest, "curves": len(curves.curves)}
     write_json(given.json, {"knows": head, "searches": given.searches, "censored": reasons, "rows": rows})
 
 
-def asked_of(given: argparse.Namespace, digest: str) -> dict[str, Any]:
+def asked_of(given: argparse.Namespace, digest: str, networks: RivalNetworks) -> dict[str, Any]:
     """What a kept row must have been made with to be taken up, as it comes back from JSON."""
     named = {name: vars(given)[name] for name in ("requests", "seed", "searches")}
-    return {**named, "curves": digest, "held_out": HELD_OUT, "trials": list(NUMBERS)}
+    further = {"networks": networks.digests} if networks else {}
+    return {**named, "curves": digest, "held_out": HELD_OUT, "trials": list(NUMBERS), **further}
 
 
 def search_seeds(name: str, number: int) -> list[int]:
@@ -81,10 +89,10 @@ def search_seeds(name: str, number: int) -> list[int]:
     return [int.from_bytes(hashlib.sha256(f"{name} {place}".encode()).digest()[:4]) for place in range(number)]
 
 
-def played(windows: ScenarioWindows, known: Known, seeds: Sequence[int]) -> dict[str, Any]:
+def played(windows: ScenarioWindows, known: Known, seeds: Sequence[int], networks: RivalNetworks) -> dict[str, Any]:
     """What every method ends on and has tried, judged, one row each; and why nothing can be judged by the reference."""
     best, reason = reference_of(windows, known.curves)
-    rows = judged_rows(windows, best, choices(windows, known))
+    rows = judged_rows(windows, best, choices(windows, known, networks))
     searches = [judged_rows(windows, best, searched(windows, SEARCHED, seed)) for seed in seeds]
     return {"reason": reason, "rows": [*rows, *(mean_row(each) for each in zip(*searches, strict=True))]}
 
@@ -117,7 +125,7 @@ def row_of(name: str, windows: ScenarioWindows, judged: Window, best: Window, tr
     }
 
 
-def choices(windows: ScenarioWindows, known: Known) -> dict[str, Tried]:
+def choices(windows: ScenarioWindows, known: Known, networks: RivalNetworks) -> dict[str, Tried]:
     """What every method ends on that draws nothing, by its name; the number behind it is that of its trials."""
     network = load_champion()
     once: dict[str, Predictor] = {
@@ -131,9 +139,9 @@ def choices(windows: ScenarioWindows, known: Known) -> dict[str, Tried]:
     tried = {**that_know(known), "refiner": ScorePredictor.for_trials(network)}
     return {
         **defaults(windows),
-        **looked(windows, once),
+        **looked(windows, once | networks.once()),
         **portfolios(windows, known),
-        **refined(windows, tried),
+        **refined(windows, tried | networks.tried()),
     }
 
 
@@ -147,6 +155,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--requests", type=int, default=2000, help="requests of a window")
     parser.add_argument("--seed", type=int, default=SEED, help="seed of the workloads")
     parser.add_argument("--searches", type=int, default=5, help="seeds of every search on each workload")
+    parser.add_argument("--networks", nargs="*", default=[], metavar="NAME=FOLDER", help="of simulated machines")
     return parser.parse_args()
 
 

@@ -7,10 +7,12 @@ from itertools import groupby
 import pytest
 
 from poolpilot.env.servers.simulated_measurement import SimulatedMeasurement
+from poolpilot.models.champion import load_any_machine
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
 from rival_knowledge import Known
 from rival_methods import NUMBERS
+from rival_networks import RivalNetworks
 from rival_scenarios import MACHINES, ScenarioWindows, scenarios_of
 from simulated_rivals import asked_of, choices, search_seeds
 
@@ -31,10 +33,12 @@ def test_seeds_of_searches_differ_from_workload_to_workload() -> None:
 
 
 def test_rows_kept_by_methods_that_knew_more_or_tried_less_are_not_taken_up() -> None:
-    asked = asked_of(GIVEN, "curves")
+    asked = asked_of(GIVEN, "curves", RivalNetworks())
     before = {"requests": 100, "seed": 1, "searches": 2, "curves": "curves"}
     assert before.items() < asked.items()
     assert (asked["held_out"], asked["trials"]) == (["families or compositions", "machines"], [1, 2, 3, 5])
+    other = asked_of(GIVEN, "curves", RivalNetworks({"ppo": load_any_machine()}))
+    assert asked.items() < other.items(), "rows that were kept without networks stay what they are"
 
 
 def test_the_machine_of_a_scenario_is_held_out_and_scenarios_come_machine_by_machine() -> None:
@@ -46,7 +50,7 @@ def test_the_machine_of_a_scenario_is_held_out_and_scenarios_come_machine_by_mac
 
 def test_methods_that_try_do_so_as_often_as_a_warm_start_and_what_ships_looks_once(few: ResponseCurves) -> None:
     windows = ScenarioWindows(scenarios_of(1, 0)[0].scenario, SimulatedMeasurement(requests=100))
-    found = choices(windows, Known(few, None))
+    found = choices(windows, Known(few, None), RivalNetworks())
     names = {name.removesuffix("_5") for name in found if name.endswith("_5")}
     assert (
         names
@@ -63,6 +67,16 @@ def test_methods_that_try_do_so_as_often_as_a_warm_start_and_what_ships_looks_on
         == {"1", "2", "3", "5"}
     )
     assert found["advise"] == found["latent_advisor"]  # the network abstains on machines that it does not know
+
+
+def test_networks_take_part_after_one_look_as_policies_and_probing(few: ResponseCurves) -> None:
+    windows = ScenarioWindows(scenarios_of(1, 0)[0].scenario, SimulatedMeasurement(requests=100))
+    found = choices(windows, Known(few, None), RivalNetworks({"ppo": load_any_machine()}))
+    assert {name for name in found if name.startswith("ppo")} == {
+        "ppo",
+        "ppo_unguarded",
+        *(f"ppo_{way}_{number}" for way in ("policy", "probing") for number in NUMBERS),
+    }
 
 
 def _names(number: int) -> Iterator[str]:
