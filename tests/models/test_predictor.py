@@ -50,6 +50,16 @@ def test_sure_prediction_names_the_best_tuple_with_gain_and_digest(
     assert prediction.reasons
 
 
+def test_network_names_what_is_of_use_to_who_asks_where_its_grid_has_any(
+    unanimous: Artefact, poor: Window, limits: KnobSpace
+) -> None:
+    predictor = ScorePredictor(unanimous)
+    freely = predictor.prefer([poor], limits, Objective()).pool_tuple
+    other = replace(limits, permits=lambda one: one.core != freely.core)
+    assert predictor.prefer([poor], other, Objective()).pool_tuple != freely
+    assert predictor.prefer([poor], replace(limits, permits=lambda _: False), Objective()).pool_tuple == freely
+
+
 def test_other_knobs_keep_their_value(unanimous: Artefact, poor: Window, limits: KnobSpace) -> None:
     special = replace(poor.pool_tuple, create_thread_on_wait=False, idle_timeout_s=7.0)
     prediction = predict(ScorePredictor(unanimous), replace(poor, pool_tuple=special), limits)

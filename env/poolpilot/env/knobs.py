@@ -1,7 +1,7 @@
 """The knobs of a server: which there are, and their ranges here and now."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, Self
@@ -123,6 +123,8 @@ class KnobSpace:
         knobs: Knobs by name.
         most_threads: Threads at work that a tuple may ask for at once, which is no range of a knob; None where nobody
             says. Known of a running server alone, and not part of the JSON.
+        permits: Whether a tuple is of use to whoever asks, who may allow less than the server; None where all that the
+            server takes is. Not part of the JSON, so that a service does not know it.
 
     Examples:
         >>> knobs = KnobSpace.stock(cpus=4)
@@ -133,6 +135,7 @@ class KnobSpace:
     processors: int | None
     knobs: Mapping[str, Knob]
     most_threads: int | None = field(default=None, compare=False)
+    permits: Callable[[PoolTuple], bool] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of_ranges(cls, processors: int | None, ranges: Ranges) -> Self:

@@ -18,7 +18,7 @@ from poolpilot.models.artefact import Artefact
 from poolpilot.models.card import PredictorSettings
 from poolpilot.models.forward import member_gains
 from poolpilot.models.looks.disturbances import disturbances_of
-from poolpilot.models.looks.floor_limits import within_floors
+from poolpilot.models.looks.floor_limits import may_be_named
 from poolpilot.models.out_of_distribution import NEEDED_RECORDS
 from poolpilot.models.reasons import factor, percent, reasons_for
 
@@ -228,10 +228,10 @@ class ScorePredictor:
         return [window.hiding(self.artefact.card.hidden_features) for window in windows]
 
     def _allowed(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> NDArray[np.bool_]:
-        """Which of the grid the server takes and may keep all floors, (A,)."""
+        """Which of the grid the server takes and may be named, (A,); all that it takes where none may."""
         grid = self.artefact.card.grid
         taken = grid.mask(limits)
-        allowed = taken & within_floors(grid.tuples, windows, objective)
+        allowed = taken & may_be_named(grid.tuples, windows, limits, objective)
         return allowed if allowed.any() else taken
 
     def _member_gains(

@@ -54,6 +54,18 @@ def test_few_trials_find_the_kind_of_workload(curves: ResponseCurves, peak: floa
     assert len(sizes) <= 5
 
 
+def test_what_is_of_no_use_to_who_asks_is_not_tried_and_keeps_nothing_else_out(curves: ResponseCurves) -> None:
+    """Before, a tuner whose operator forbids more than 8 groups was told 64 again and again, and tried nothing else."""
+    bandit = LatentBandit(curves)
+    with server_with_peak(64.0) as server:
+        windows = [window_of(server)]
+        assert bandit.predict(windows, server.knobs, Objective()).pool_tuple.pool_size > 8
+        limits = replace(server.knobs, permits=lambda one: one.pool_size <= 8)
+        assert 2 < bandit.predict(windows, limits, Objective()).pool_tuple.pool_size <= 8
+        nothing = bandit.predict(windows, replace(server.knobs, permits=lambda _: False), Objective())
+    assert (nothing.pool_tuple, nothing.abstained) == (windows[0].pool_tuple, False)
+
+
 def test_any_number_of_processors_is_served(curves: ResponseCurves) -> None:
     for cpus in (1, 3, 24, 96):
         with server_with_peak(32.0, cpus) as server:

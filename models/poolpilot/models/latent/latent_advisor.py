@@ -19,7 +19,7 @@ from poolpilot.models.latent.likeness import LikenessSettings, prior_by_distance
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.looks.disturbances import disturbances_of
-from poolpilot.models.looks.floor_limits import within_floors
+from poolpilot.models.looks.floor_limits import may_be_named
 from poolpilot.models.predictor import Prediction
 from poolpilot.models.reasons import percent, percentage, reasons_for
 
@@ -112,7 +112,7 @@ class LatentAdvisor:
         belief = Belief(placed.values, prior, placed.answers(windows), MODEL_ERROR)
         in_force = placed.nearest(windows[-1].pool_tuple)
         expected = belief.weights @ placed.regrets
-        usable = placed.useful(windows[-1]) & within_floors(placed.tuples, windows, objective)
+        usable = placed.useful(windows[-1]) & may_be_named(placed.tuples, windows, limits, objective)
         usable[in_force] = True
         best = int(np.argmin(np.where(usable, expected, np.inf)))
         gain, low, high = belief.gain(best, self.settings.interval, in_force)

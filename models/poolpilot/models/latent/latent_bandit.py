@@ -20,7 +20,7 @@ from poolpilot.models.latent.belief import Belief
 from poolpilot.models.latent.likeness import LikenessSettings, prior_by_likeness
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
-from poolpilot.models.looks.floor_limits import within_floors
+from poolpilot.models.looks.floor_limits import may_be_named
 from poolpilot.models.looks.wait_rules import WaitRules
 from poolpilot.models.predictor import Prediction
 from poolpilot.models.reasons import percent
@@ -95,7 +95,7 @@ class LatentBandit:
         broken = [window for window in windows[1:] if not objective.may_be_kept(window, windows[0])]
         not_kept = frozenset(placed.nearest(window.pool_tuple) for window in broken)
         belief = Belief(placed.values, prior, placed.answers(windows), self.settings.model_error, not_kept)
-        usable = placed.useful(windows[-1]) & within_floors(placed.tuples, windows, objective)
+        usable = placed.useful(windows[-1]) & may_be_named(placed.tuples, windows, limits, objective)
         trial = belief.most_promising(self.settings.trial_price, usable)
         if trial is None or belief.improvement[trial] < self.settings.min_improvement:
             return self._best_measured(windows, belief, objective)

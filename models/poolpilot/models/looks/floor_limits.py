@@ -16,6 +16,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import ROWS, Objective
 from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -38,6 +39,21 @@ LEAST_REACH = math.log(2.0)
 
 LEAST_SHARE = 0.01
 """A share below this counts as this, so that its logarithm exists."""
+
+
+def may_be_named(
+    tuples: Sequence[PoolTuple], windows: Sequence[Window], limits: KnobSpace, objective: Objective
+) -> NDArray[np.bool_]:
+    """Which tuples may keep all floors and are of use to whoever asks, (U,).
+
+    Args:
+        tuples: The U tuples of a server.
+        windows: What was measured; see `within_floors`.
+        limits: What the server takes, and whoever asks permits.
+        objective: What counts.
+    """
+    kept = within_floors(tuples, windows, objective)
+    return kept if limits.permits is None else kept & np.array([limits.permits(one) for one in tuples], dtype=np.bool_)
 
 
 def within_floors(tuples: Sequence[PoolTuple], windows: Sequence[Window], objective: Objective) -> NDArray[np.bool_]:

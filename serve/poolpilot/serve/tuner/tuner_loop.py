@@ -352,7 +352,10 @@ class TunerLoop:
         """What the challenger makes of the same windows; it may fail, and nothing depends on it."""
         if self.shadow is None or proposal is None:
             return None
-        return self.shadow(self._windows, self.target.server.knobs, self.target.objective, proposal)
+        return self.shadow(self._windows, self._knobs(), self.target.objective, proposal)
+
+    def _knobs(self) -> KnobSpace:
+        return self.rules.envelope.for_proposals(self.target.server.knobs, self.decision.verified)
 
     def _window_s(self) -> float:
         return self.measurement.window_for(self.target.server.tuple_in_force())
@@ -370,7 +373,7 @@ class TunerLoop:
             return None
         objective = self.target.objective
         try:
-            prediction = self.predictor.predict(self._windows, self.target.server.knobs, objective)
+            prediction = self.predictor.predict(self._windows, self._knobs(), objective)
         except PoolPilotError as error:
             return Proposal(pool_tuple=window.pool_tuple, abstained=True, reason=f"the predictor fails: {error}")
         self._digest = prediction.model_digest

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from poolpilot.env.knobs import Knob, KnobSpace
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.models.latent.machine_grid import MachineGrid
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings
 
@@ -63,6 +64,24 @@ def test_tuple_of_a_person_beyond_the_ranges_is_left_where_it_is() -> None:
     envelope = Envelope.of(GuardSettings(most_size=16), KnobSpace.stock(2))
     person = PoolTuple(100, 3, 500)
     assert envelope.step(person, PoolTuple(8, 3, 500)) == person
+
+
+@pytest.mark.parametrize(
+    ("wanted", "leads"),
+    [((64, 3, 500), False), ((64, 3, 10), True), ((8, 3, 500), True), ((4, 3, 500), True), ((64, 9, 500), True)],
+)
+def test_who_proposes_is_told_what_no_step_leads_towards(wanted: tuple[int, int, int], leads: bool) -> None:
+    envelope, verified = Envelope.of(GuardSettings(most_size=8), KnobSpace.stock(2)), PoolTuple(8, 3, 500)
+    knobs = envelope.for_proposals(KnobSpace.stock(2), verified)
+    assert knobs == KnobSpace.stock(2), "the ranges are those of the server: curves are placed by them"
+    assert knobs.permits is not None
+    assert knobs.permits(PoolTuple(*wanted)) is leads
+
+
+def test_nothing_is_kept_from_who_proposes_within_the_ranges_that_the_tuner_has_by_itself() -> None:
+    knobs = Envelope.of(GuardSettings(), KnobSpace.stock(4)).for_proposals(KnobSpace.stock(4), PoolTuple(4, 3, 500))
+    assert knobs.permits is not None
+    assert all(knobs.permits(each) for each in MachineGrid().columns_on(knobs))
 
 
 def test_threads_bound_a_step_and_are_named() -> None:

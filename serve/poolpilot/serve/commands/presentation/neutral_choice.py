@@ -14,7 +14,7 @@ from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.placed_curves import PlacedCurves
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.looks.disturbances import disturbances_of
-from poolpilot.models.looks.floor_limits import near_first, within_floors
+from poolpilot.models.looks.floor_limits import may_be_named, near_first
 from poolpilot.models.predictor import Prediction
 from poolpilot.models.reasons import percentage
 
@@ -73,7 +73,7 @@ def _by_curves(
     """The constant of the least mean regret, every family alike, among those that have use and may keep all floors."""
     placed, in_force = PlacedCurves.on(curves, limits, objective), windows[-1].pool_tuple
     regrets = curves.prior @ placed.regrets
-    usable = placed.useful(windows[-1]) & within_floors(placed.tuples, windows, objective)
+    usable = placed.useful(windows[-1]) & may_be_named(placed.tuples, windows, limits, objective)
     best, now = int(np.argmin(np.where(usable, regrets, np.inf))), placed.nearest(in_force)
     if not usable[best] or regrets[best] >= regrets[now]:
         return None

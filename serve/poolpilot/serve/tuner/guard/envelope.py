@@ -1,7 +1,8 @@
 """What may be set at all: the operator's ranges, the server's, and at most a step from what was verified."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Self
 
 from poolpilot.env.knobs import CORE_KNOBS, NOT_VARIED, KnobSpace, step_reach
@@ -46,6 +47,10 @@ class Envelope:
         ranges = tuple(_both(name, span, knobs) for name, span in zip(CORE_KNOBS, asked, strict=True))
         limits = [limit for limit in (guard.most_threads, most_threads) if limit is not None]
         return cls(ranges, guard.factor, min(limits, default=None), frozenset(CORE_KNOBS).difference(knobs.knobs))
+
+    def for_proposals(self, knobs: KnobSpace, verified: PoolTuple) -> KnobSpace:
+        """The knobs of a server for who proposes: a tuple that no step leads towards would keep others out."""
+        return replace(knobs, permits=partial(self._leads_towards, verified))
 
     def step(self, verified: PoolTuple, wanted: PoolTuple) -> PoolTuple:
         """The tuple nearest to `wanted` that may be set from a verified one; that one itself where there is none."""
@@ -94,6 +99,9 @@ class Envelope:
     def has_threads_for(self, pool_tuple: PoolTuple) -> bool:
         """Whether a tuple asks for no more threads at worst than it may."""
         return self.most_threads is None or pool_tuple.active_threads <= self.most_threads
+
+    def _leads_towards(self, verified: PoolTuple, wanted: PoolTuple) -> bool:
+        return wanted.core == verified.core or self.step(verified, wanted) != verified
 
     def _reaches(self, verified: PoolTuple) -> list[tuple[int, int]]:
         """How far each core knob may go from a verified tuple."""
