@@ -41,13 +41,14 @@ BESIDE = {**CLEAN, **CHOSEN_BY}
 OURS, CONSTANTS = "warm_start", "portfolio_3"
 COMPARED = (OURS, CONSTANTS, "latent_bandit_3", "random_search", "warm_network")
 
-PROBING = {
+EXACT = {
     "ppo_3": "all_action_3",
     "marwil_3": "all_action_3",
     "ppo_ratios_3": "all_action_ratios_3",
     "marwil_ratios_3": "all_action_ratios_3",
 }
-"""What a policy must beat, beside constants tried in turn: a network of its own features that probes."""
+"""Networks that reinforcement learning has trained, and that of the exact loss with the same features; all of them
+probe."""
 
 BEFORE = r"\*"
 NONE: Mapping[str, Report] = {}
@@ -163,17 +164,17 @@ def methods_table(reports: Mapping[str, Report], before: Mapping[str, Report] = 
 
 
 def pairs_table(reports: Mapping[str, Report]) -> str:
-    """What every method has more than those it must beat, workload by workload, on live servers, one by one and all."""
+    """What every method has more than constants and than the network of the exact loss, workload by workload."""
     methods = [
         name for name in by_regret(reports.values()) if all(name in each["methods"] for each in reports.values())
     ]
     groups = {**{KINDS[kind]: [report] for kind, report in reports.items()}, "both": list(reports.values())}
-    rivals = (f"`{CONSTANTS}`", "the network that probes")
+    rivals = (f"`{CONSTANTS}`", "the network of the exact loss")
     heads = ["method", *(f"than {rival}: {where}" for rival in rivals for where in groups)]
     lines = [
         [
             f"`{name}`",
-            *(more_than(rival, found, name) for rival in (CONSTANTS, PROBING.get(name)) for found in groups.values()),
+            *(more_than(rival, found, name) for rival in (CONSTANTS, EXACT.get(name)) for found in groups.values()),
         ]
         for name in methods
         if name not in (CONSTANTS, AGAIN)

@@ -107,12 +107,15 @@ def test_method_that_the_last_run_left_out_has_the_figures_of_the_run_before_and
     ]
 
 
-def test_policies_stand_beside_the_network_of_their_own_features_that_probes() -> None:
+def test_networks_of_reinforcement_learning_stand_beside_that_of_the_exact_loss_with_their_features() -> None:
     shares = {"portfolio_3": 0.5, "ppo_3": 0.9, "all_action_3": 0.8, "ppo_ratios_3": 0.4, "all_action_ratios_3": 0.6}
     found = report(*(run(name, [4, 3, 10], share, 0.0) for name, share in shares.items())) | {"censored": {}}
     found["methods"] = {name: {"regret_mean": 1.0 - share} for name, share in shares.items()}
     rows = [cells(line) for line in pairs_table({"native": found}).splitlines()]
-    assert rows[0][3:] == ["than the network that probes: embedded pool", "than the network that probes: both"]
+    assert rows[0][3:] == [
+        "than the network of the exact loss: embedded pool",
+        "than the network of the exact loss: both",
+    ]
     assert {row[0]: (row[1], row[3]) for row in rows[2:]} == {
         "`ppo_3`": ("+0.40 (-)", "+0.10 (-)"),
         "`all_action_3`": ("+0.30 (-)", "-"),
