@@ -83,7 +83,7 @@ An error, stated in one sentence.
 Wrong usage.
 .TP
 .B 3
-Refused by a gate.
+A gate or a check does not pass.
 .TP
 .B 130
 Interrupted.
