@@ -9,10 +9,11 @@ from advice_by_processors import advice_table
 from drawn_tables import drawn_section, live_section
 from file_tables import files_section
 from pages import percent, read_report, replaced, table
-from rival_tables import live_tables, network_tables, rival_table
+from rival_tables import live_tables, network_tables, rival_table, simulated_networks
 
 REPORT = Path("benchmarks/reports/replayed_trials.json")
 RIVALS = Path("benchmarks/reports/simulated_rivals.json")
+POLICIES = Path("benchmarks/reports/simulated_policies.json")
 LIVE = Path("benchmarks/reports/live_rivals.json")
 RATIOS = Path("benchmarks/reports/ratio_value.json")
 ADVICE = Path("benchmarks/reports/advice_by_processors.json")
@@ -27,6 +28,9 @@ def main() -> None:
     page = replaced(page, "drawn-live", live_section())
     report = read_report(RIVALS)
     page = page if report is None else replaced(page, "rivals", rivals(report))
+    policies = read_report(POLICIES)
+    if policies is not None:
+        page = replaced(page, "simulated-networks", simulated_networks(policies))
     live = read_report(LIVE)
     if live is not None:
         page = replaced(page, "live-rivals", live_tables(live))

@@ -23,6 +23,17 @@ RIVAL_HEADS = (
     "against the portfolio",
 )
 
+NETWORK_HEADS = (
+    "method",
+    "trials",
+    "mean regret",
+    "median",
+    "p90",
+    "unsafe",
+    "against the portfolio",
+    "against probing",
+)
+
 WHERE_KNOWN = {"seen": "seen", "below_default": "> 5 % below the default"}
 """Columns of those reports that have them."""
 
@@ -111,19 +122,21 @@ def network_tables(report: Mapping[str, Any]) -> str:
     for kind, title in HELD_OUT.items():
         rows = of_kind(report, kind)
         if rows:
-            heads = (
-                "method",
-                "trials",
-                "mean regret",
-                "median",
-                "p90",
-                "unsafe",
-                "against the portfolio",
-                "against probing",
-            )
-            cells = table(heads, map(network_cells, sorted(rows, key=by_tries)))
+            cells = network_table(rows)
             parts.append(f"{title}, {rows[0]['workloads']} workloads of {rows[0]['families']} families:\n\n{cells}")
     return "\n" + "\n".join(parts) + "\n"
+
+
+def simulated_networks(report: Mapping[str, Any]) -> str:
+    """The same for networks of simulated machines, on compositions that are not among what they learned from."""
+    rows, censored = of_kind(report, "compositions"), len(report["censored"])
+    head = f"{rows[0]['workloads']} workloads of {rows[0]['families']} compositions; censored: {censored}."
+    return f"\n{head}\n\n{network_table(rows)}\n"
+
+
+def network_table(rows: Sequence[Row]) -> str:
+    """A line for each method, the fewest trials first and then the least mean regret."""
+    return table(NETWORK_HEADS, map(network_cells, sorted(rows, key=by_tries)))
 
 
 def network_cells(row: Row) -> list[str]:

@@ -8,17 +8,17 @@ machine with as many processors is taken out, too. Methods see one window of eac
 `advise` is what `poolpilot advise` and `predict` say: nothing is taken out of its network, which has learned from the
 live families that some simulated ones are made after, but from one and two processors alone. With `--networks`, those
 that `live_networks.py` has trained on a store of simulated records take part, as policies and probing. They know the
-simulated families and all sizes of machines, so `--machines 0` leaves what they do not know: compositions. The
-reference is the best of the machine grid by two windows, and reference and choices are judged by a third, so that a
-regret may be negative; where the reference does not repeat (`simulated_reference.py`), the workload is censored and
-counted. Searches draw, so each runs with several seeds, which differ from workload to workload. Goes on where it was
-stopped, with `--runs`. Some forty minutes on one quiet processor; `python benchmarks/evaluation_page.py` writes the
-tables.
+simulated families and all sizes of machines, so `--machines 0 --unknown-to STORE` leaves what they do not know:
+compositions that are not in the store that they learned from. The reference is the best of the machine grid by two
+windows, and reference and choices are judged by a third, so that a regret may be negative; where the reference does not
+repeat (`simulated_reference.py`), the workload is censored and counted. Searches draw, so each runs with several seeds,
+which differ from workload to workload. Goes on where it was stopped, with `--runs`. Some forty minutes on one quiet
+processor; `python benchmarks/evaluation_page.py` writes the tables.
 """
 
 import argparse
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +39,12 @@ from poolpilot.models.predictor import Predictor, ScorePredictor
 from poolpilot.pipelines.evaluate.baselines import Unguarded
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 from poolpilot.pipelines.progress_bars import progress_bars
+from poolpilot.pipelines.store.leak_faults import composition_of
+from poolpilot.pipelines.store.store_contents import StoreContents
 from rival_knowledge import Knowledge, Known, with_compositions
 from rival_methods import NUMBERS, Tried, defaults, looked, portfolios, refined, searched, that_know
 from rival_networks import RIVALS, RivalNetworks
-from rival_scenarios import AGAIN, JUDGED, SEED, SHOWN, ScenarioWindows, scenarios_of
+from rival_scenarios import AGAIN, JUDGED, SEED, SHOWN, RivalScenario, ScenarioWindows, scenarios_of
 from rival_statistics import UNSAFE, Row, mean, mean_row, rows_of
 from simulated_reference import reference_of
 
@@ -57,7 +59,8 @@ def main() -> None:
     """Runs every method on every scenario and writes the report."""
     given = _arguments()
     curves = load_curves(given.curves)
-    scenarios = scenarios_of(given.compositions, given.machines, given.seed)
+    learned = compositions_in(given.unknown_to) if given.unknown_to else set()
+    scenarios = unknown(scenarios_of(given.compositions, given.machines, given.seed), learned)
     networks = RivalNetworks.of(given.networks)
     asked = asked_of(given, curves.digest, networks)
     done = {row["name"]: row for row in read_runs(given.runs) if row["asked"] == asked}
@@ -75,6 +78,16 @@ def main() -> None:
     rows = rows_of(left, rivals=RIVALS if networks else {})
     head = {"source": curves.source, "digest": curves.digest, "curves": len(curves.curves)}
     write_json(given.json, {"knows": head, "searches": given.searches, "censored": reasons, "rows": rows})
+
+
+def compositions_in(store: Path) -> set[str]:
+    """All compositions of the workloads of a store."""
+    return {composition_of(row) for _, row in StoreContents.read(store, splits=()).definitions}
+
+
+def unknown(scenarios: Sequence[RivalScenario], learned: Collection[str]) -> list[RivalScenario]:
+    """The scenarios whose composition nobody has learned."""
+    return [one for one in scenarios if one.composition not in learned]
 
 
 def asked_of(given: argparse.Namespace, digest: str, networks: RivalNetworks) -> dict[str, Any]:
@@ -156,6 +169,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=SEED, help="seed of the workloads")
     parser.add_argument("--searches", type=int, default=5, help="seeds of every search on each workload")
     parser.add_argument("--networks", nargs="*", default=[], metavar="NAME=FOLDER", help="of simulated machines")
+    parser.add_argument("--unknown-to", type=Path, metavar="STORE", help="leave out workloads composed as one of it")
     return parser.parse_args()
 
 

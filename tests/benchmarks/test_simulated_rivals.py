@@ -3,18 +3,24 @@
 from argparse import Namespace
 from collections.abc import Iterator
 from itertools import groupby
+from pathlib import Path
 
 import pytest
 
+from poolpilot.env.action_grid import LARGE_GRID
+from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.servers.simulated_measurement import SimulatedMeasurement
+from poolpilot.env.workloads.families import PlannedWorkload
 from poolpilot.models.champion import load_any_machine
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import load_curves
+from poolpilot.pipelines.collect.workload_record import workload_row
+from poolpilot.pipelines.store.records import StagingStore
 from rival_knowledge import Known
 from rival_methods import NUMBERS
 from rival_networks import RivalNetworks
 from rival_scenarios import MACHINES, ScenarioWindows, scenarios_of
-from simulated_rivals import asked_of, choices, search_seeds
+from simulated_rivals import asked_of, choices, compositions_in, search_seeds, unknown
 
 GIVEN = Namespace(requests=100, seed=1, searches=2, compositions=3)
 
@@ -77,6 +83,17 @@ def test_networks_take_part_after_one_look_as_policies_and_probing(few: Response
         "ppo_unguarded",
         *(f"ppo_{way}_{number}" for way in ("policy", "probing") for number in NUMBERS),
     }
+
+
+def test_what_a_network_has_learned_from_is_not_asked_of_it(tmp_path: Path) -> None:
+    scenarios = scenarios_of(3, 0)
+    learned = scenarios[0]
+    planned = PlannedWorkload("train", learned.scenario.workload)
+    row = workload_row(planned, KnobSpace.stock(3), learned.scenario.objective, LARGE_GRID)
+    StagingStore(tmp_path).workloads.append([row], "run")
+    left = unknown(scenarios, compositions_in(tmp_path))
+    assert learned not in left
+    assert {one.composition for one in left} == {one.composition for one in scenarios} - {learned.composition}
 
 
 def _names(number: int) -> Iterator[str]:
