@@ -124,7 +124,7 @@ class KnobSpace:
         most_threads: Threads at work that a tuple may ask for at once, which is no range of a knob; None where nobody
             says. Known of a running server alone, and not part of the JSON.
         permits: Whether a tuple is of use to whoever asks, who may allow less than the server; None where all that the
-            server takes is. Not part of the JSON, so that a service does not know it.
+            server takes is. Not part of the JSON: a service is told what it has named in vain.
 
     Examples:
         >>> knobs = KnobSpace.stock(cpus=4)

@@ -16,6 +16,9 @@ from poolpilot.featurizer.window import Window
 MOST_WINDOWS = 16
 """Windows a request may carry."""
 
+MOST_FORBIDDEN = 64
+"""Tuples that who asks may forbid: more than there are in the grid of a machine."""
+
 FIELDS = ("windows", "limits", "objective")
 
 REQUEST = "request"

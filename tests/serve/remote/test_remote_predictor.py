@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,44 @@ def test_who_measures_asks_for_trials(serving: Serving, window: Window) -> None:
         found = RemotePredictor(link, trials=trials).predict([window], LIMITS, Objective())
         assert (found.improvement is not None) is trials
     assert found.model_digest == load_curves().digest
+
+
+def test_what_is_not_permitted_is_told_to_the_service_until_it_names_something_else(
+    serving: Serving, window: Window
+) -> None:
+    link = _Counted(serving(PredictorByKind.load()).url, deadline_s=20.0)
+    plain = RemotePredictor(link, trials=True).predict([window], LIMITS, Objective())
+    other_sizes = replace(LIMITS, permits=lambda one: one.pool_size != plain.pool_tuple.pool_size)
+    predictor = RemotePredictor(link, trials=True)
+    for _ in range(3):
+        found = predictor.predict([window], other_sizes, Objective())
+    assert not found.keeps
+    assert found.pool_tuple.pool_size != plain.pool_tuple.pool_size
+    link.paths.clear()
+    assert predictor.predict([window], other_sizes, Objective()) == found
+    assert len(link.paths) == 1, "what was named in vain is told beforehand"
+    assert predictor.predict([window], LIMITS, Objective()) == plain, "what is permitted again may be named again"
+
+
+def test_service_of_before_that_does_not_listen_is_asked_once_more_and_believed(
+    serving: Serving, predictor: Any, window: Window
+) -> None:
+    asking = RemotePredictor(ServiceLink(serving(predictor).url), trials=True)
+    found = asking.predict([window], replace(LIMITS, permits=lambda _: False), Objective())
+    assert found.pool_tuple.core == (16, 3, 10)
+    assert len(predictor.asked) == 2
+
+
+class _Counted(ServiceLink):
+    """A link that keeps what was asked."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.paths: list[str] = []
+
+    def post(self, path: str, body: object, allowed: tuple[int, ...] = (200,)) -> Any:
+        self.paths.append(path)
+        return super().post(path, body, allowed)
 
 
 def test_many_windows_are_cut_to_what_a_request_may_carry(serving: Serving, predictor: Any, window: Window) -> None:

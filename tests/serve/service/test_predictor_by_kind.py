@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.knobs import CORE_KNOBS, KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.errors import ArtefactError, FeatureError
 from poolpilot.featurizer.snapshot import SERVER_KINDS, ServerKind
@@ -115,3 +115,16 @@ def test_service_names_trials_where_that_is_asked_for(request_values: dict[str, 
         for wrong in ("trials=maybe", "trials=true&trials=false", "trials="):
             refused = client.post(f"/v1/predict?{wrong}", json=request_values)
             assert (refused.status_code, refused.json()["field"]) == (422, "trials")
+
+
+def test_service_names_another_trial_where_the_first_is_forbidden(request_values: dict[str, Any]) -> None:
+    with TestClient(create_app(PredictorByKind.load())) as client:
+        named: list[str] = []
+        for _ in range(4):
+            query = "&".join(["trials=true", *(f"forbidden={one}" for one in named)])
+            answer = client.post(f"/v1/predict?{query}", json=request_values).json()
+            named.append(",".join(str(answer["pool_tuple"][name]) for name in CORE_KNOBS))
+        assert len(set(named)) == 4
+        for wrong in ("forbidden=8,3", "forbidden=", "forbidden=-8,3,10", "&".join(["forbidden=8,3,10"] * 65)):
+            refused = client.post(f"/v1/predict?{wrong}", json=request_values)
+            assert (refused.status_code, refused.json()["field"]) == (422, "forbidden")

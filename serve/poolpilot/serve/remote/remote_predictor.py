@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Sequence
 from typing import Annotated
+from urllib.parse import urlencode
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -13,13 +14,16 @@ from poolpilot.errors import RemoteError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.featurizer.window import Window
-from poolpilot.models.body import MOST_WINDOWS, as_body
+from poolpilot.models.body import MOST_FORBIDDEN, MOST_WINDOWS, as_body
 from poolpilot.models.predictor import Prediction
 from poolpilot.serve.remote.service_link import ServiceLink
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 MOST_GAIN = math.log(1000.0)
 """A gain beyond a thousandfold is no estimate."""
+
+ASKED_AGAIN = 3
+"""Times a service is asked again at once where it names what is of no use."""
 
 _Gain = Annotated[float, Field(ge=-MOST_GAIN, le=MOST_GAIN)]
 
@@ -55,6 +59,10 @@ class _Answer(BaseModel):
 class RemotePredictor:
     """Asks `POST /v1/predict`; see `Predictor`.
 
+    A service does not know what the limits permit beside their ranges. Where it names what they do not, it is told and
+    asked again, some times at once, and from then on it is told beforehand: whoever asks window by window is soon
+    named something of use. Services of before do not listen, and are answered for as they are.
+
     Args:
         link: The way to the service.
         digest: Digest that the model must have, or its beginning; any if None.
@@ -64,7 +72,8 @@ class RemotePredictor:
     def __init__(self, link: ServiceLink, digest: str | None = None, *, trials: bool = False) -> None:
         self._link = link
         self._digest = digest
-        self._path = "/v1/predict?trials=true" if trials else "/v1/predict"
+        self._trials = trials
+        self._named_in_vain: dict[tuple[int, int, int], None] = {}  # the latest last
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`.
@@ -77,8 +86,27 @@ class RemotePredictor:
             raise SettingError("a prediction needs at least one window; measure the tuple in force first")
         # The gain is over the first window: where there are too many, those after it are left out.
         sent = [windows[0], *windows[1:][-(MOST_WINDOWS - 1) :]]
-        found = self._link.post(self._path, as_body(sent, limits, objective))
-        return self._checked(found, windows[-1].pool_tuple, limits)
+        body, in_force = as_body(sent, limits, objective), windows[-1].pool_tuple
+        permits = limits.permits or (lambda _: True)
+        for _ in range(1 + ASKED_AGAIN):
+            told = [core for core in self._named_in_vain if not permits(in_force.with_core(core))]
+            prediction = self._checked(self._link.post(self._path(told), body), in_force, limits)
+            named = prediction.pool_tuple
+            if prediction.keeps or permits(named) or named.core in told:
+                break
+            self._remember(named)
+        return prediction
+
+    def _path(self, forbidden: Sequence[tuple[int, int, int]]) -> str:
+        trials = [("trials", "true")] if self._trials else []
+        query = urlencode([*trials, *(("forbidden", ",".join(map(str, core))) for core in forbidden)], safe=",")
+        return f"/v1/predict?{query}" if query else "/v1/predict"
+
+    def _remember(self, named: PoolTuple) -> None:
+        self._named_in_vain.pop(named.core, None)
+        self._named_in_vain[named.core] = None
+        if len(self._named_in_vain) > MOST_FORBIDDEN:
+            del self._named_in_vain[next(iter(self._named_in_vain))]
 
     def _checked(self, found: object, in_force: PoolTuple, limits: KnobSpace) -> Prediction:
         try:

@@ -5,6 +5,8 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from poolpilot.models.body import MOST_FORBIDDEN
+from poolpilot.serve.service.prediction_query import TUPLE
 from poolpilot.serve.service.refusals.problem import MEDIA_TYPE, REASONS
 
 TEXT: dict[str, Any] = {"type": "string"}
@@ -25,6 +27,17 @@ TRIALS: dict[str, Any] = {
     "in": "query",
     "description": "Whether who asks measures what is named, and goes back.",
     "schema": {"type": "boolean", "default": False},
+}
+
+FORBIDDEN: dict[str, Any] = {
+    "name": "forbidden",
+    "in": "query",
+    "description": "Configurations SIZE,OVERSUBSCRIBE,STALL_LIMIT that who asks may not set, so that others are named.",
+    "schema": {
+        "type": "array",
+        "maxItems": MOST_FORBIDDEN,
+        "items": {"type": "string", "pattern": f"^{TUPLE}$"},
+    },
 }
 
 OUTCOME: dict[str, Any] = {
@@ -71,7 +84,7 @@ DOCUMENT: dict[str, Any] = {
     "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
     "security": [{"token": []}, {}],
     "paths": {
-        "/v1/predict": {"post": {"parameters": [TRIALS], **_taking(REQUEST_BODY), **_answers(200)}},
+        "/v1/predict": {"post": {"parameters": [TRIALS, FORBIDDEN], **_taking(REQUEST_BODY), **_answers(200)}},
         "/v1/outcomes": {"post": {**_taking(OUTCOME), **_answers(200, 201)}},
         "/v1/model": {"get": _answers(200), "post": _answers(200)},
         "/healthz": {"get": _answers(200)},

@@ -12,17 +12,13 @@ from poolpilot.errors import FeatureError, SettingError
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.models.prediction_request import RequestError, checked
 from poolpilot.serve.service.json_body import as_problem, json_body, parsed
+from poolpilot.serve.service.prediction_query import PredictionQuery
 from poolpilot.serve.service.predictor_by_kind import PredictorByKind
 from poolpilot.serve.service.refusals.problem import Problem
 from poolpilot.serve.service.served_models import ServedModels
 from poolpilot.serve.service.watch.service_metrics import ServiceMetrics
 
 _LOG = structlog.get_logger(__name__)
-
-TRIALS = "trials"
-"""Parameter of the query by which a tuner says that it measures what is named, and goes back."""
-
-SAID = {"true": True, "false": False}
 
 _ENCODER = json.JSONEncoder(allow_nan=False)
 
@@ -51,21 +47,21 @@ class PredictionEndpoint:
         Raises:
             Problem: It is refused.
         """
-        trials = _for_trials(request)
+        query = PredictionQuery.of(request.query_params)
         raw = await json_body(request, self._body_timeout_s)
         if self._thread is None:
-            content = self._predict(raw, trials)
+            content = self._predict(raw, query)
         else:
-            content = await asyncio.get_running_loop().run_in_executor(self._thread, self._predict, raw, trials)
+            content = await asyncio.get_running_loop().run_in_executor(self._thread, self._predict, raw, query)
         return Response(content, media_type="application/json")
 
-    def _predict(self, raw: bytes, trials: bool) -> bytes:
+    def _predict(self, raw: bytes, query: PredictionQuery) -> bytes:
         predictor = self._models.predictor
-        if trials and isinstance(predictor, PredictorByKind):
+        if query.trials and isinstance(predictor, PredictorByKind):
             predictor = predictor.for_trials()
         try:
             asked = checked(parsed(raw))
-            prediction = predictor.predict(*asked)
+            prediction = predictor.predict(asked.windows, query.within(asked.limits), asked.objective)
         except RequestError as error:
             raise as_problem(error) from error
         except FeatureError as error:
@@ -78,15 +74,3 @@ class PredictionEndpoint:
         self._metrics.predicted(asked.windows[-1].server_kind, prediction.verdict)
         _LOG.debug("predicted", pool_tuple=str(prediction.pool_tuple), verdict=prediction.verdict)
         return content
-
-
-def _for_trials(request: Request) -> bool:
-    """Whether who asks will measure what is named, and go back.
-
-    Raises:
-        Problem: That is said in another way than the description has it.
-    """
-    said = request.query_params.getlist(TRIALS) or ["false"]
-    if len(said) != 1 or said[0] not in SAID:
-        raise Problem("bad_field", f"{TRIALS} may be {' or '.join(SAID)}, once", TRIALS)
-    return SAID[said[0]]
