@@ -1,12 +1,14 @@
-"""Networks that learned from live records: of the exact loss, refined by PPO, and by MARWIL, with two sets of features.
+"""Networks that learned from a store: of the exact loss, refined by PPO, and by MARWIL, with two sets of features.
 
     python benchmarks/live_networks.py --store pipelines/native --output build/networks/native
     python benchmarks/live_networks.py --store pipelines/mariadb --output build/networks/mariadb --server mariadb
+    python benchmarks/live_networks.py --store build/simulated_store --output build/networks/simulated
 
 They learn from the training families by the stages of `poolpilot train` with its defaults, from random weights; which
 weights stay is chosen on validation families. `..._on_ratios` are shown the features alone of which the ratios are made
 (`--features ratios`). A folder for each network is left in the output, and one that is there is kept. A quarter of an
-hour for each store; `benchmarks/live_rivals.py` holds them against other methods.
+hour for each live store, an hour for 700 simulated workloads; `benchmarks/live_rivals.py` and, on simulated machines,
+`benchmarks/simulated_rivals.py` hold them against other methods.
 """
 
 import argparse
