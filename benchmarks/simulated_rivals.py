@@ -8,7 +8,7 @@ machine with as many processors is taken out, too. Methods see one window of eac
 `advise` is what `poolpilot advise` and `predict` say: nothing is taken out of its network, which has learned from the
 live families that some simulated ones are made after, but from one and two processors alone. With `--networks`, those
 that `live_networks.py` has trained on a store of simulated records take part, as policies and probing. They know the
-simulated families and all sizes of machines, so `--machines 0 --unknown-to STORE` leaves what they do not know:
+simulated families and most sizes of machines, so `--machines 0 --unknown-to STORE` leaves what they do not know:
 compositions that are not in the store that they learned from. The reference is the best of the machine grid by two
 windows, and reference and choices are judged by a third, so that a regret may be negative; where the reference does not
 repeat (`simulated_reference.py`), the workload is censored and counted. Searches draw, so each runs with several seeds,
