@@ -17,7 +17,7 @@ MOST_WINDOWS = 16
 """Windows a request may carry."""
 
 MOST_FORBIDDEN = 64
-"""Tuples that who asks may forbid: more than there are in the grid of a machine."""
+"""Tuples that who asks may forbid: as many as a grid for any machine has columns."""
 
 FIELDS = ("windows", "limits", "objective")
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import deque
 from collections.abc import Sequence
 from typing import Annotated
 from urllib.parse import urlencode
@@ -73,7 +74,7 @@ class RemotePredictor:
         self._link = link
         self._digest = digest
         self._trials = trials
-        self._named_in_vain: dict[tuple[int, int, int], None] = {}  # the latest last
+        self._named_in_vain: deque[tuple[int, int, int]] = deque(maxlen=MOST_FORBIDDEN)
 
     def predict(self, windows: Sequence[Window], limits: KnobSpace, objective: Objective) -> Prediction:
         """Names a tuple; see `Predictor.predict`.
@@ -94,19 +95,13 @@ class RemotePredictor:
             named = prediction.pool_tuple
             if prediction.keeps or permits(named) or named.core in told:
                 break
-            self._remember(named)
+            self._named_in_vain.append(named.core)
         return prediction
 
     def _path(self, forbidden: Sequence[tuple[int, int, int]]) -> str:
         trials = [("trials", "true")] if self._trials else []
         query = urlencode([*trials, *(("forbidden", ",".join(map(str, core))) for core in forbidden)], safe=",")
         return f"/v1/predict?{query}" if query else "/v1/predict"
-
-    def _remember(self, named: PoolTuple) -> None:
-        self._named_in_vain.pop(named.core, None)
-        self._named_in_vain[named.core] = None
-        if len(self._named_in_vain) > MOST_FORBIDDEN:
-            del self._named_in_vain[next(iter(self._named_in_vain))]
 
     def _checked(self, found: object, in_force: PoolTuple, limits: KnobSpace) -> Prediction:
         try:
