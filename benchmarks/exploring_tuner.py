@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-import unsafe_windows
 from code_digest import made_with
 from exploring_report import summary, table_of
 from poolpilot.agent.baselines.portfolio import constant_on
@@ -46,7 +45,9 @@ from poolpilot.serve.tuner.machine.evidence.look import Look
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.tuner_loop import TunerLoop
 from tuner_day import best_per_s
+from unsafe_arms import MEASUREMENT, untouched
 from unsafe_counts import Seen, counts_of
+from unsafe_windows import HELD_OUT, HORIZON_S
 from workload_files import drawn
 
 CPUS = (1, 2, 4)
@@ -59,7 +60,7 @@ FLAT = 1.03
 def workload_of(source: str, seed: int) -> Workload:
     """The workload of a seed."""
     if source == "families":
-        families = unsafe_windows.HELD_OUT
+        families = HELD_OUT
         return draw_workload(FAMILIES[families[seed % len(families)]], 1 + seed // len(families))
     cpus = CPUS[seed % len(CPUS)]
     return Workload.from_dict(
@@ -76,7 +77,7 @@ def tuned(workload: Workload, first: PoolTuple, guard: GuardSettings, seconds: f
             Target(server, Objective()),
             LatentBandit(load_curves()),
             rules,
-            unsafe_windows.MEASUREMENT,
+            MEASUREMENT,
             on_decision=lambda look, decision: found.append((look, decision)),
         ).run(seconds)
     return found
@@ -87,7 +88,7 @@ def row_of(found: Sequence[tuple[Look, Decision]], usual: Sequence[Seen]) -> dic
     seen = [look for look, _ in found if look.reading is not None]
     first = seen[0].in_force
     rates = np.array([each.reading.throughput_per_s for each in seen if each.reading is not None])
-    untouched = float(np.mean([rate for _, rate, _ in usual]))
+    usual_per_s = float(np.mean([rate for _, rate, _ in usual]))
     counted = counts_of(
         [
             (each.in_force != first, each.reading.throughput_per_s, each.reading.latency_ms)
@@ -97,7 +98,7 @@ def row_of(found: Sequence[tuple[Look, Decision]], usual: Sequence[Seen]) -> dic
         usual,
     )
     return {
-        "gain": math.log(rates.mean() / untouched),
+        "gain": math.log(rates.mean() / usual_per_s),
         "end": math.log(rates[3 * len(rates) // 4 :].mean() / untouched),
         "changes": sum(one.in_force != other.in_force for one, other in itertools.pairwise(seen)),
         "tries": sum(decision.most_lost > 0.0 for _, decision in found),
@@ -118,17 +119,17 @@ def run_of(source: str, seed: int, start: str, seconds: float) -> dict[str, Any]
     knobs, objective = KnobSpace.stock(workload.cpus), Objective()
     first = knobs.default_tuple() if start == "default" else constant_on(load_curves(), knobs, objective)
     with SimulatedServer(workload, initial=first) as server:
-        usual = unsafe_windows.untouched(server, LatentBandit(load_curves()))
-    untouched = float(np.mean([rate for _, rate, _ in usual]))
-    if untouched > MOST_PER_S:
+        usual = untouched(server, HORIZON_S)
+    usual_per_s = float(np.mean([rate for _, rate, _ in usual]))
+    if usual_per_s > MOST_PER_S:
         return {}
     arms = {name: row_of(tuned(workload, first, guard, seconds), usual) for name, guard in ARMS.items()}
-    return {"best": math.log(max(best_of(source, seed), untouched) / untouched), **arms}
+    return {"best": math.log(max(best_of(source, seed), usual_per_s) / usual_per_s), **arms}
 
 
 def family_of(source: str, seed: int) -> str:
     """What a workload is resampled with."""
-    held_out = unsafe_windows.HELD_OUT
+    held_out = HELD_OUT
     return held_out[seed % len(held_out)] if source == "families" else f"drawn-{seed}"
 
 

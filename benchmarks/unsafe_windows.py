@@ -13,7 +13,7 @@ are drawn unless told otherwise.
 """
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -21,33 +21,21 @@ from typing import Any
 from code_digest import made_with
 from poolpilot.agent.baselines.portfolio import constant_on
 from poolpilot.env.knobs import KnobSpace
-from poolpilot.env.measurement.protocol import MeasurementSettings, observe
-from poolpilot.env.measurement.settling import settle
 from poolpilot.env.objective import Objective
 from poolpilot.env.output import terminal, write_json
 from poolpilot.env.servers.simulated import SimulatedServer
-from poolpilot.env.tuning.target import Target
 from poolpilot.env.workloads.families import FAMILIES, draw_workload
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.shipped_curves import load_curves
-from poolpilot.models.predictor import Predictor
 from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 from poolpilot.pipelines.progress_bars import progress_bars
-from poolpilot.serve.tuner.guard.envelope import Envelope
-from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
-from poolpilot.serve.tuner.machine.decision import Decision, Mode
-from poolpilot.serve.tuner.machine.evidence.look import Look, Reading
-from poolpilot.serve.tuner.machine.why_not import Rules
-from poolpilot.serve.tuner.tuner_loop import TunerLoop
-from unsafe_counts import Seen, counts_of, summaries, table_of
-from unsafe_predictors import PREDICTORS, RandomPredictor
+from unsafe_arms import ARMS, untouched
+from unsafe_counts import counts_of, summaries, table_of
+from unsafe_predictors import PREDICTORS
 
 HELD_OUT = tuple(name for name, family in FAMILIES.items() if family.split == "validation")
 HORIZON_S = 600.0
-MEASUREMENT = MeasurementSettings(settle_s=1.0, window_s=5.0)
-ASK_EVERY_WINDOWS = 10
 
 Case = tuple[str, int, str, str]
 """Family, draw, start and predictor of a run."""
@@ -55,58 +43,14 @@ Case = tuple[str, int, str, str]
 STARTS = ("default", "constant")
 
 
-def untouched(server: SimulatedServer, _predictor: Predictor) -> list[Seen]:
-    """Nothing is set."""
-    found = []
-    while server.snapshot().time_s < HORIZON_S:
-        found.append(_seen(observe(server, MEASUREMENT.window_s).window, changed=False))
-    return found
-
-
-def guarded(server: SimulatedServer, predictor: Predictor) -> list[Seen]:
-    """The tuner as it ships."""
-    found: list[Seen] = []
-    first, guard = server.tuple_in_force(), GuardSettings()
-
-    def keep(look: Look, _decision: Decision) -> None:
-        if look.reading is not None:
-            found.append((look.in_force != first, look.reading.throughput_per_s, look.reading.latency_ms))
-
-    rules = Rules(Mode.APPLY, guard, PaceSettings(), Envelope.of(guard, server.knobs))
-    TunerLoop(Target(server, Objective()), predictor, rules, MEASUREMENT, on_decision=keep).run(HORIZON_S)
-    return found
-
-
-def unguarded(server: SimulatedServer, predictor: Predictor) -> list[Seen]:
-    """What is named is set at once, each minute."""
-    found: list[Seen] = []
-    first, windows = server.tuple_in_force(), list[Window]()
-    while server.snapshot().time_s < HORIZON_S:
-        window = observe(server, MEASUREMENT.window_s).window
-        found.append(_seen(window, changed=window.pool_tuple != first))
-        windows = [*[each for each in windows if each.pool_tuple != window.pool_tuple][-9:], window]
-        if len(found) % ASK_EVERY_WINDOWS == 0:
-            named = predictor.predict(windows, server.knobs, Objective()).pool_tuple
-            settle(server, server.apply(named), MEASUREMENT)
-    return found
-
-
-ARMS: Mapping[str, Callable[[SimulatedServer, Predictor], list[Seen]]] = {"guarded": guarded, "unguarded": unguarded}
-
-
-def _seen(window: Window, *, changed: bool) -> Seen:
-    reading = Reading.of(window, Objective())
-    return changed, reading.throughput_per_s, reading.latency_ms
-
-
 def run_of(workload: Workload, start: PoolTuple, predictor_name: str, seed: int) -> dict[str, Any]:
     """Both arms beside the untouched server: windows, unsafe ones, the longest row of them, and what was gained."""
     with SimulatedServer(workload, initial=start) as server:
-        usual = untouched(server, RandomPredictor(0))
+        usual = untouched(server, HORIZON_S)
     row: dict[str, Any] = {}
     for name, arm in ARMS.items():
         with SimulatedServer(workload, initial=start) as server:
-            found = arm(server, PREDICTORS[predictor_name](seed))
+            found = arm(server, PREDICTORS[predictor_name](seed), HORIZON_S)
         row[name] = counts_of(found, usual)
     return row
 

@@ -1,0 +1,73 @@
+"""What is done to a server whose unsafe windows are counted: nothing, what the tuner does, or whatever is predicted."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from poolpilot.env.measurement.protocol import MeasurementSettings, observe
+from poolpilot.env.measurement.settling import settle
+from poolpilot.env.objective import Objective
+from poolpilot.env.server import PoolServer
+from poolpilot.env.tuning.target import Target
+from poolpilot.featurizer.window import Window
+from poolpilot.models.predictor import Predictor
+from poolpilot.serve.tuner.clock import clock_of
+from poolpilot.serve.tuner.guard.envelope import Envelope
+from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
+from poolpilot.serve.tuner.machine.decision import Decision, Mode
+from poolpilot.serve.tuner.machine.evidence.look import Look, Reading
+from poolpilot.serve.tuner.machine.why_not import Rules
+from poolpilot.serve.tuner.tuner_loop import TunerLoop
+from unsafe_counts import Seen
+
+MEASUREMENT = MeasurementSettings(settle_s=1.0, window_s=5.0)
+ASK_EVERY_WINDOWS = 10
+
+
+def untouched(server: PoolServer, seconds: float) -> list[Seen]:
+    """Nothing is set."""
+    found = []
+    for _ in _for(server, seconds):
+        found.append(_seen(observe(server, MEASUREMENT.window_s).window, changed=False))
+    return found
+
+
+def guarded(server: PoolServer, predictor: Predictor, seconds: float) -> list[Seen]:
+    """The tuner as it ships."""
+    found: list[Seen] = []
+    first, guard = server.tuple_in_force(), GuardSettings()
+
+    def keep(look: Look, _decision: Decision) -> None:
+        if look.reading is not None:
+            found.append((look.in_force != first, look.reading.throughput_per_s, look.reading.latency_ms))
+
+    rules = Rules(Mode.APPLY, guard, PaceSettings(), Envelope.of(guard, server.knobs))
+    TunerLoop(Target(server, Objective()), predictor, rules, MEASUREMENT, on_decision=keep).run(seconds)
+    return found
+
+
+def unguarded(server: PoolServer, predictor: Predictor, seconds: float) -> list[Seen]:
+    """What is named is set at once, each minute."""
+    found: list[Seen] = []
+    first, windows = server.tuple_in_force(), list[Window]()
+    for _ in _for(server, seconds):
+        window = observe(server, MEASUREMENT.window_s).window
+        found.append(_seen(window, changed=window.pool_tuple != first))
+        windows = [*[each for each in windows if each.pool_tuple != window.pool_tuple][-9:], window]
+        if len(found) % ASK_EVERY_WINDOWS == 0:
+            named = predictor.predict(windows, server.knobs, Objective()).pool_tuple
+            settle(server, server.apply(named), MEASUREMENT)
+    return found
+
+
+ARMS: Mapping[str, Callable[[PoolServer, Predictor, float], list[Seen]]] = {"guarded": guarded, "unguarded": unguarded}
+
+
+def _for(server: PoolServer, seconds: float) -> Iterator[None]:
+    """Again and again, until so many seconds of a server are over."""
+    clock = clock_of(server)
+    while clock.at_s() < seconds:
+        yield
+
+
+def _seen(window: Window, *, changed: bool) -> Seen:
+    reading = Reading.of(window, Objective())
+    return changed, reading.throughput_per_s, reading.latency_ms
