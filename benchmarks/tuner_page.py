@@ -1,4 +1,4 @@
-"""Rewrites the measured tables of docs/tuner.md: days beside the untouched default, and unsafe windows."""
+"""Rewrites the measured tables of docs/tuner.md: days beside the default, and unsafe windows, live ones too."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from pages import percent, read_report, replaced, table
+from unsafe_counts import ARMS
 
 DAYS = Path("benchmarks/reports/tuner_day_undisturbed.json")
 UNSAFE = Path("benchmarks/reports/unsafe_windows.json")
+LIVE = Path("benchmarks/reports/unsafe_live.json")
 PAGE = Path("docs/tuner.md")
 
 METHODS = {"tuner": "tuner", "constant": "best constant of the known curves"}
@@ -16,9 +18,11 @@ STARTS = {"both": "both", "default": "the default", "constant": "the best consta
 
 
 def main() -> None:
-    """Writes both tables."""
+    """Writes the tables."""
     page = replaced(PAGE.read_text(), "tuner-days", days_table(read_report(DAYS)["methods"]))
-    PAGE.write_text(replaced(page, "unsafe-windows", unsafe_table(read_report(UNSAFE)["rows"])))
+    page = replaced(page, "unsafe-windows", unsafe_table(read_report(UNSAFE)["rows"]))
+    live = read_report(LIVE)
+    PAGE.write_text(replaced(page, "unsafe-live", live_table(live["runs"], live["rows"][0])))
 
 
 def days_table(methods: Mapping[str, Mapping[str, float]]) -> str:
@@ -57,17 +61,40 @@ def unsafe_table(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def unsafe_cells(row: Mapping[str, Any]) -> list[str]:
     """Unsafe windows among those of another configuration than the first, guarded and not."""
+    *of_changed, longest = counts(row)
     return [
         row["predictor"],
         STARTS[row["start"]],
         str(row["runs"]),
-        f"{row['guarded_unsafe']} of {row['guarded_changed']:,}",
-        f"{row['unguarded_unsafe']} of {row['unguarded_changed']:,}",
+        *of_changed,
         percent(row["avoided"]),
         percent(row["avoided_low"]),
-        f"{row['guarded_in_a_row']}, {row['unguarded_in_a_row']}",
-        f"{100 * row['guarded_gain']:+.0f} %, {100 * row['unguarded_gain']:+.0f} %",
+        longest,
+        gains(row),
     ]
+
+
+def live_table(runs: Sequence[Mapping[str, Any]], whole: Mapping[str, Any]) -> str:
+    """One line for each workload of the embedded pool, and one for all."""
+    heads = ("family", "processors", "guarded", "followed at once", "most in a row", "gain")
+    return table(heads, [*map(live_cells, runs), ["all", "", *counts(whole), f"median {gains(whole)}"]])
+
+
+def live_cells(run: Mapping[str, Any]) -> list[str]:
+    """What came of one workload."""
+    flat = {f"{arm}_{name}": value for arm in ARMS for name, value in run[arm].items()}
+    return [f"`{run['family']}`", str(run["cpus"]), *counts(flat), gains(flat)]
+
+
+def counts(row: Mapping[str, Any]) -> list[str]:
+    """Unsafe windows among those of another configuration, and the longest row of them, guarded and not."""
+    of_changed = [f"{row[f'{arm}_unsafe']:,} of {row[f'{arm}_changed']:,}" for arm in ARMS]
+    return [*of_changed, ", ".join(str(row[f"{arm}_in_a_row"]) for arm in ARMS)]
+
+
+def gains(row: Mapping[str, Any]) -> str:
+    """Throughput over that of the untouched server, guarded and not."""
+    return ", ".join(f"{100 * row[f'{arm}_gain']:+.0f} %" for arm in ARMS)
 
 
 if __name__ == "__main__":

@@ -5,10 +5,11 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from tests.serve.raw_server import Raw, good_answer, http_answer
@@ -19,7 +20,7 @@ from poolpilot.env.objective import Objective
 from poolpilot.errors import PoolPilotError, RemoteError, SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
-from poolpilot.models.body import from_body
+from poolpilot.models.body import MOST_FORBIDDEN, from_body
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.serve.remote.remote_predictor import RemotePredictor
 from poolpilot.serve.remote.service_link import ServiceLink, Trust
@@ -81,6 +82,55 @@ def test_service_of_before_that_does_not_listen_is_asked_once_more_and_believed(
     found = asking.predict([window], replace(LIMITS, permits=lambda _: False), Objective())
     assert found.pool_tuple.core == (16, 3, 10)
     assert len(predictor.asked) == 2
+
+
+class _Scripted(ServiceLink):
+    """A link to a service that names one size after the other, and then fails."""
+
+    def __init__(self, window: Window, sizes: Sequence[int]) -> None:
+        super().__init__("http://127.0.0.1:1")
+        self._answer, self._sizes, self.paths = good_answer(window), list(sizes), list[str]()
+
+    def post(self, path: str, body: object, allowed: tuple[int, ...] = (200,)) -> Any:  # noqa: ARG002
+        self.paths.append(path)
+        if not self._sizes:
+            raise RemoteError("it is gone")
+        return {**self._answer, "pool_tuple": {**self._answer["pool_tuple"], "pool_size": self._sizes.pop(0)}}
+
+
+NOTHING_PERMITTED = replace(LIMITS, permits=lambda _: False)
+
+
+def forbidden_in(path: str) -> list[str]:
+    return parse_qs(urlsplit(path).query).get("forbidden", [])
+
+
+def test_answer_is_not_lost_where_the_service_fails_when_asked_again(window: Window) -> None:
+    link = _Scripted(window, [16, 32])
+    found = RemotePredictor(link).predict([window], NOTHING_PERMITTED, Objective())
+    assert found.pool_tuple.pool_size == 32
+    assert [len(forbidden_in(path)) for path in link.paths] == [0, 1, 2]
+
+
+def test_first_question_that_fails_is_told(window: Window) -> None:
+    with pytest.raises(RemoteError, match="it is gone"):
+        RemotePredictor(_Scripted(window, [])).predict([window], NOTHING_PERMITTED, Objective())
+
+
+def test_service_is_asked_again_three_times_at_most(window: Window) -> None:
+    link = _Scripted(window, range(20, 30))
+    found = RemotePredictor(link).predict([window], NOTHING_PERMITTED, Objective())
+    assert (len(link.paths), found.pool_tuple.pool_size) == (4, 23)
+
+
+def test_no_more_is_told_beforehand_than_a_question_may_carry_and_the_latest_are(window: Window) -> None:
+    link = _Scripted(window, range(20, 120))
+    predictor = RemotePredictor(link)
+    for _ in range(25):
+        predictor.predict([window], NOTHING_PERMITTED, Objective())
+    told = forbidden_in(link.paths[-1])
+    _, oversubscribe, stall_limit = window.pool_tuple.core
+    assert told == [f"{size},{oversubscribe},{stall_limit}" for size in range(119 - MOST_FORBIDDEN, 119)]
 
 
 class _Counted(ServiceLink):

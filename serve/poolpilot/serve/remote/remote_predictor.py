@@ -4,6 +4,8 @@ import math
 import re
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Annotated
 from urllib.parse import urlencode
 
@@ -80,23 +82,31 @@ class RemotePredictor:
         """Names a tuple; see `Predictor.predict`.
 
         Raises:
-            RemoteError: The service does not answer in time, refuses, or its answer cannot be trusted.
+            RemoteError: The service does not answer in time, refuses, or its first answer cannot be trusted.
             SettingError: There is no window, or the token can no longer be read.
         """
         if not windows:
             raise SettingError("a prediction needs at least one window; measure the tuple in force first")
         # The gain is over the first window: where there are too many, those after it are left out.
         sent = [windows[0], *windows[1:][-(MOST_WINDOWS - 1) :]]
-        body, in_force = as_body(sent, limits, objective), windows[-1].pool_tuple
-        permits = limits.permits or (lambda _: True)
-        for _ in range(1 + ASKED_AGAIN):
-            told = [core for core in self._named_in_vain if not permits(in_force.with_core(core))]
-            prediction = self._checked(self._link.post(self._path(told), body), in_force, limits)
-            named = prediction.pool_tuple
-            if prediction.keeps or permits(named) or named.core in told:
-                break
-            self._named_in_vain.append(named.core)
+        ask = partial(self._ask, as_body(sent, limits, objective), windows[-1].pool_tuple, limits)
+        prediction, asked_again = ask(), 0
+        with suppress(RemoteError):  # it has answered once, and that is not lost where it fails when asked again
+            while self._is_newly_in_vain(prediction, limits) and asked_again < ASKED_AGAIN:
+                prediction, asked_again = ask(), asked_again + 1
         return prediction
+
+    def _ask(self, body: object, in_force: PoolTuple, limits: KnobSpace) -> Prediction:
+        told = [core for core in self._named_in_vain if not _permits(limits, in_force.with_core(core))]
+        return self._checked(self._link.post(self._path(told), body), in_force, limits)
+
+    def _is_newly_in_vain(self, prediction: Prediction, limits: KnobSpace) -> bool:
+        """Whether what is named is of no use, and the service was not told so; it will be from now on."""
+        named = prediction.pool_tuple
+        if prediction.keeps or _permits(limits, named) or named.core in self._named_in_vain:
+            return False
+        self._named_in_vain.append(named.core)
+        return True
 
     def _path(self, forbidden: Sequence[tuple[int, int, int]]) -> str:
         trials = [("trials", "true")] if self._trials else []
@@ -142,3 +152,7 @@ class RemotePredictor:
             )
         if answer.in_force.core != in_force.core:
             raise RemoteError(f"{url} answers about {answer.in_force.core}, while {in_force} is in force")
+
+
+def _permits(limits: KnobSpace, named: PoolTuple) -> bool:
+    return limits.permits is None or limits.permits(named)
