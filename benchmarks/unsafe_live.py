@@ -5,7 +5,7 @@
 A workload of each validation family, on one and two processors in turns, runs under the predictor that ships from the
 default: *guarded*, with the tuner as it ships, and *unguarded*, where what is named is set at once, each minute, both
 under the same seed of the load. Before, between and after them the pool is left alone for a while; each of these five
-parts begins with a pool and a load of its own. Which of the two comes first changes from one workload to the next.
+parts begins with a pool and a load of its own. Which of the two comes first changes with every second workload.
 Windows are counted as `unsafe_windows.py` counts them. On a machine that does nothing else: twelve minutes a workload,
 an hour and a half in all; goes on where it was stopped.
 """
