@@ -8,27 +8,38 @@ from typing import Any
 from pages import percent, read_report, replaced, table
 from unsafe_counts import ARMS
 
-DAYS = Path("benchmarks/reports/tuner_day_undisturbed.json")
+DAYS = {
+    "tuner-days": Path("benchmarks/reports/tuner_day_undisturbed.json"),
+    "whole-days": Path("benchmarks/reports/tuner_day.json"),
+}
 UNSAFE = Path("benchmarks/reports/unsafe_windows.json")
 LIVE = Path("benchmarks/reports/unsafe_live.json")
 PAGE = Path("docs/tuner.md")
 
-METHODS = {"tuner": "tuner", "constant": "best constant of the known curves"}
+METHODS = {
+    "tuner": "tuner",
+    "constant": "best constant of the known curves",
+    "cold climb": "cold climb",
+    "warm climb": "warm climb",
+}
 STARTS = {"both": "both", "default": "the default", "constant": "the best constant"}
 
 
 def main() -> None:
     """Writes the tables."""
-    page = replaced(PAGE.read_text(), "tuner-days", days_table(read_report(DAYS)["methods"]))
+    page = PAGE.read_text()
+    for name, path in DAYS.items():
+        page = replaced(page, name, days_table(read_report(path)))
     page = replaced(page, "unsafe-windows", unsafe_table(read_report(UNSAFE)["rows"]))
     live = read_report(LIVE)
     PAGE.write_text(replaced(page, "unsafe-live", live_table(live["runs"], live["rows"][0])))
 
 
-def days_table(methods: Mapping[str, Mapping[str, float]]) -> str:
-    """One line for each method."""
+def days_table(report: Mapping[str, Any]) -> str:
+    """One line for each method that lived through the days."""
     heads = ("", "requests completed (one standard error)", "worst day", "rate", "regret", "unsafe", "changes a day")
-    return table(heads, [[title, *day_cells(methods[name])] for name, title in METHODS.items()])
+    methods = report["methods"]
+    return table(heads, [[title, *day_cells(methods[name])] for name, title in METHODS.items() if name in methods])
 
 
 def day_cells(row: Mapping[str, float]) -> list[str]:
