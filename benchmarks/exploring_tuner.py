@@ -99,7 +99,7 @@ def row_of(found: Sequence[tuple[Look, Decision]], usual: Sequence[Seen]) -> dic
     )
     return {
         "gain": math.log(rates.mean() / usual_per_s),
-        "end": math.log(rates[3 * len(rates) // 4 :].mean() / untouched),
+        "end": math.log(rates[3 * len(rates) // 4 :].mean() / usual_per_s),
         "changes": sum(one.in_force != other.in_force for one, other in itertools.pairwise(seen)),
         "tries": sum(decision.most_lost > 0.0 for _, decision in found),
         "to_learn": sum(decision.most_lost > 0.0 and "to learn from" in decision.reason for _, decision in found),
