@@ -30,22 +30,17 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.env.output import terminal, write_json
 from poolpilot.env.servers.simulated import SimulatedServer
-from poolpilot.env.tuning.target import Target
 from poolpilot.env.workloads.families import FAMILIES, draw_workload
-from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 from poolpilot.pipelines.progress_bars import progress_bars
-from poolpilot.serve.tuner.guard.envelope import Envelope
-from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
-from poolpilot.serve.tuner.machine.decision import Decision, Mode
+from poolpilot.serve.tuner.guard.guard_settings import GuardSettings
+from poolpilot.serve.tuner.machine.decision import Decision
 from poolpilot.serve.tuner.machine.evidence.look import Look
-from poolpilot.serve.tuner.machine.why_not import Rules
-from poolpilot.serve.tuner.tuner_loop import TunerLoop
 from tuner_day import best_per_s
-from unsafe_arms import MEASUREMENT, untouched
+from unsafe_arms import seen_by, tuned, untouched
 from unsafe_counts import Seen, counts_of
 from unsafe_windows import HELD_OUT, HORIZON_S
 from workload_files import drawn
@@ -68,35 +63,13 @@ def workload_of(source: str, seed: int) -> Workload:
     )
 
 
-def tuned(workload: Workload, first: PoolTuple, guard: GuardSettings, seconds: float) -> list[tuple[Look, Decision]]:
-    """What a tuner saw and decided."""
-    found: list[tuple[Look, Decision]] = []
-    with SimulatedServer(workload, initial=first) as server:
-        rules = Rules(Mode.APPLY, guard, PaceSettings(), Envelope.of(guard, server.knobs))
-        TunerLoop(
-            Target(server, Objective()),
-            LatentBandit(load_curves()),
-            rules,
-            MEASUREMENT,
-            on_decision=lambda look, decision: found.append((look, decision)),
-        ).run(seconds)
-    return found
-
-
 def row_of(found: Sequence[tuple[Look, Decision]], usual: Sequence[Seen]) -> dict[str, float]:
     """What came of it: gains in ln throughput over the untouched server, changes, tries, unsafe windows."""
     seen = [look for look, _ in found if look.reading is not None]
     first = seen[0].in_force
     rates = np.array([each.reading.throughput_per_s for each in seen if each.reading is not None])
     usual_per_s = float(np.mean([rate for _, rate, _ in usual]))
-    counted = counts_of(
-        [
-            (each.in_force != first, each.reading.throughput_per_s, each.reading.latency_ms)
-            for each in seen
-            if each.reading is not None
-        ],
-        usual,
-    )
+    counted = counts_of(seen_by(found, first), usual)
     return {
         "gain": math.log(rates.mean() / usual_per_s),
         "end": math.log(rates[3 * len(rates) // 4 :].mean() / usual_per_s),
@@ -123,7 +96,10 @@ def run_of(source: str, seed: int, start: str, seconds: float) -> dict[str, Any]
     usual_per_s = float(np.mean([rate for _, rate, _ in usual]))
     if usual_per_s > MOST_PER_S:
         return {}
-    arms = {name: row_of(tuned(workload, first, guard, seconds), usual) for name, guard in ARMS.items()}
+    arms = {}
+    for name, guard in ARMS.items():
+        with SimulatedServer(workload, initial=first) as server:
+            arms[name] = row_of(tuned(server, LatentBandit(load_curves()), seconds, guard), usual)
     return {"best": math.log(max(best_of(source, seed), usual_per_s) / usual_per_s), **arms}
 
 

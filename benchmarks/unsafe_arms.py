@@ -1,12 +1,13 @@
 """What is done to a server whose unsafe windows are counted: nothing, what the tuner does, or whatever is predicted."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from poolpilot.env.measurement.protocol import MeasurementSettings, observe
 from poolpilot.env.measurement.settling import settle
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import PoolServer
 from poolpilot.env.tuning.target import Target
+from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.predictor import Predictor
 from poolpilot.serve.tuner.clock import clock_of
@@ -30,18 +31,35 @@ def untouched(server: PoolServer, seconds: float) -> list[Seen]:
     return found
 
 
+def tuned(
+    server: PoolServer, predictor: Predictor, seconds: float, guard: GuardSettings | None = None
+) -> list[tuple[Look, Decision]]:
+    """What the tuner, as it ships but for its guard, sees and decides."""
+    found: list[tuple[Look, Decision]] = []
+    guard = guard or GuardSettings()
+    TunerLoop(
+        Target(server, Objective()),
+        predictor,
+        Rules(Mode.APPLY, guard, PaceSettings(), Envelope.of(guard, server.knobs)),
+        MEASUREMENT,
+        on_decision=lambda look, decision: found.append((look, decision)),
+    ).run(seconds)
+    return found
+
+
+def seen_by(found: Sequence[tuple[Look, Decision]], first: PoolTuple | None) -> list[Seen]:
+    """The windows of a tuner's looks, held against the tuple that it began with."""
+    return [
+        (look.in_force != first, look.reading.throughput_per_s, look.reading.latency_ms)
+        for look, _ in found
+        if look.reading is not None
+    ]
+
+
 def guarded(server: PoolServer, predictor: Predictor, seconds: float) -> list[Seen]:
     """The tuner as it ships."""
-    found: list[Seen] = []
-    first, guard = server.tuple_in_force(), GuardSettings()
-
-    def keep(look: Look, _decision: Decision) -> None:
-        if look.reading is not None:
-            found.append((look.in_force != first, look.reading.throughput_per_s, look.reading.latency_ms))
-
-    rules = Rules(Mode.APPLY, guard, PaceSettings(), Envelope.of(guard, server.knobs))
-    TunerLoop(Target(server, Objective()), predictor, rules, MEASUREMENT, on_decision=keep).run(seconds)
-    return found
+    first = server.tuple_in_force()
+    return seen_by(tuned(server, predictor, seconds), first)
 
 
 def unguarded(server: PoolServer, predictor: Predictor, seconds: float) -> list[Seen]:
