@@ -18,6 +18,7 @@ __all__ = [
     "TakenLabError",
     "TakenServerError",
     "TupleChangedError",
+    "in_words",
 ]
 
 
@@ -101,3 +102,8 @@ class ArtefactError(PoolPilotError):
 
 class DamagedArtefactError(ArtefactError):
     """A file of a model artefact is gone, cannot be read or is not what was written."""
+
+
+def in_words(error: Exception) -> str:
+    """What is said of an error: ours is a sentence already; of any other, which is a defect, its kind is told."""
+    return str(error) if isinstance(error, PoolPilotError) else f"unexpected: {error!r}"

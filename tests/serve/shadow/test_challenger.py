@@ -77,6 +77,9 @@ def test_same_tuple_is_no_difference_and_no_advice_keeps_what_is(server: Simulat
     found = failing(windows, knobs, Objective(), proposed(BEST))
     assert (found.proposal.abstained, found.proposal.reason) == (True, "the challenger fails: damaged")
     assert found.expected is None
+    defective = Challenger(Naming(BEST, ValueError("no")), load_curves())
+    found = defective(windows, knobs, Objective(), proposed(BEST))
+    assert (found.failed, found.proposal.reason) == (True, "the challenger fails: unexpected: ValueError('no')")
 
 
 def run(server: SimulatedServer, folder: Path, challenger: Challenger | None) -> DecisionLog:

@@ -20,7 +20,6 @@ from poolpilot.env.tuning.backends import draw
 from poolpilot.env.tuning.target import Target
 from poolpilot.errors import (
     CountersResetError,
-    FeatureError,
     LostServerError,
     ServerError,
     SettingError,
@@ -478,18 +477,6 @@ def test_approval_that_cannot_be_read_is_in_the_reason(server: FailingServer, tm
     loop.run(30.0)
     assert loop.decision.would == PoolTuple(2, 3, 500)
     assert loop.decision.reason.endswith("; the file that it would stand in cannot be read: Is a directory")
-
-
-def test_predictor_that_fails_is_no_advice(server: FailingServer) -> None:
-    seen: list[Decision] = []
-    predictor = Wanting(PoolTuple(2, 3, 500), FeatureError("x", "no such feature"))
-
-    def keep(_look: Look, decision: Decision) -> None:
-        seen.append(decision)
-
-    loop_on(server, PoolTuple(2, 3, 500), predictor=predictor, on_decision=keep).run(15.0)
-    assert any("the predictor fails: no such feature" in decision.reason for decision in seen)
-    assert server.tuple_in_force() == PoolTuple(1, 3, 500)
 
 
 def test_envelope_is_asked_again_by_who_acts(server: FailingServer) -> None:

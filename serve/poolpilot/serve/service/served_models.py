@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from poolpilot.errors import PoolPilotError
+from poolpilot.errors import in_words
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.models.artefact import Artefact
 from poolpilot.models.latent.one_look import OneLook
@@ -83,10 +83,8 @@ def failure_of(renew: Callable[[], None]) -> str | None:
     """Renews something; why it could not be renewed, whatever that is, and None where it was."""
     try:
         renew()
-    except PoolPilotError as error:
-        return str(error)
     except Exception as error:
-        return f"unexpected: {error!r}"
+        return in_words(error)
     return None
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
-from poolpilot.errors import PoolPilotError
+from poolpilot.errors import PoolPilotError, in_words
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.latent.belief import Belief
@@ -45,10 +45,10 @@ class Challenger:
         in_force = windows[-1].pool_tuple
         try:
             prediction = self._predictor.predict(windows, limits, objective)
-        except PoolPilotError as error:
-            failed = Proposal(pool_tuple=in_force, abstained=True, reason=f"the challenger fails: {error}")
+            proposal = Proposal.of(prediction, objective.value(windows[-1]) - objective.value(windows[0]))
+        except Exception as error:  # whatever it gets wrong, the champion acts
+            failed = Proposal(pool_tuple=in_force, abstained=True, reason=f"the challenger fails: {in_words(error)}")
             return Challenge(proposal=failed, failed=True)
-        proposal = Proposal.of(prediction, objective.value(windows[-1]) - objective.value(windows[0]))
         ours, theirs = acted_on(proposal, in_force), acted_on(champion, in_force)
         if ours.core == theirs.core:
             return Challenge(proposal=proposal, expected=0.0, error=0.0)

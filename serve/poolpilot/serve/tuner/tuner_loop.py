@@ -15,10 +15,10 @@ from poolpilot.env.tuning.target import Target
 from poolpilot.errors import (
     CountersResetError,
     LostServerError,
-    PoolPilotError,
     ServerError,
     SettingError,
     TupleChangedError,
+    in_words,
 )
 from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -374,10 +374,13 @@ class TunerLoop:
         objective = self.target.objective
         try:
             prediction = self.predictor.predict(self._windows, self._knobs(), objective)
-        except PoolPilotError as error:
-            return Proposal(pool_tuple=window.pool_tuple, abstained=True, reason=f"the predictor fails: {error}")
+            proposal = Proposal.of(prediction, objective.value(window) - objective.value(self._windows[0]))
+        except Exception as error:  # whatever a predictor gets wrong, the pool is looked after
+            return Proposal(
+                pool_tuple=window.pool_tuple, abstained=True, reason=f"the predictor fails: {in_words(error)}"
+            )
         self._digest = prediction.model_digest
-        return Proposal.of(prediction, objective.value(window) - objective.value(self._windows[0]))
+        return proposal
 
 
 def usual(windows: Sequence[Window]) -> Window:

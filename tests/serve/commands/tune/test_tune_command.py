@@ -36,7 +36,7 @@ def test_it_advises_unless_told_to_apply(invoke: Invoke, tmp_path: Path) -> None
     result = invoke("tune", *SIMULATED, *QUICK, "--seconds", 20, "--json", written)
     assert (result.code, result.err) == (0, "")
     assert "mode advise" in result.out
-    assert "In force now" not in result.out
+    assert "In force now: (1, 3, 500)." in result.out  # as it was
     values = json.loads(written.read_text())
     assert values["verified"] == values["first"]
     assert (values["verified_by"], values["tries"]) == ("nobody", 0)
@@ -245,7 +245,7 @@ def test_outcomes_that_cannot_be_kept_are_told_before_anything_is_set(invoke: In
         result = invoke("tune", *SIMULATED, *QUICK, *options)
     assert (result.code, result.err.count("\n")) == (1, 1)
     assert f"another process keeps outcomes in {tmp_path}" in result.err
-    assert "In force now" not in result.out
+    assert "In force now: (1, 3, 500)." in result.out  # as it was
 
 
 def test_challenger_is_compared_and_never_acts(invoke: Invoke, tmp_path: Path) -> None:

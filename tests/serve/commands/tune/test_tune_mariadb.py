@@ -1,6 +1,7 @@
 """`poolpilot tune` on a real MariaDB: whatever befalls the tuner or the server, what is verified is in force."""
 
 import signal
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -13,6 +14,7 @@ from poolpilot.env.lab.instance import Lab
 from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.env.mariadb.session import Session
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
 
 LOAD = selects(think_ms=50.0)
 """Half idle, so that every size does and a try goes on until somebody ends it."""
@@ -97,6 +99,27 @@ def test_killed_tuner_leaves_what_was_verified(stage: Stage, by: str) -> None:
             said, _ = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 0, said
         assert "has ended without its way back" in said
+    assert stage.in_force() == FIRST
+    assert not list(stage.journals.glob("*.jsonl"))
+
+
+@pytest.mark.parametrize("lacks", ["model", "port", "folder of outcomes"])
+def test_start_that_cannot_go_on_brings_back_what_was_verified(stage: Stage, lacks: str, tmp_path: Path) -> None:
+    with stage.applying(*ENDLESS) as process:
+        stage.until(STEP, process)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    with socket.create_server(("127.0.0.1", 0)) as taken, OutcomeLog(tmp_path / "outcomes", 2**20):
+        (tmp_path / "curves.json").write_text("no curves")
+        options = {
+            "model": ("--model", str(tmp_path)),
+            "port": ("--propose", "8,4,400", "--page", str(taken.getsockname()[1])),
+            "folder of outcomes": ("--propose", "8,4,400", "--outcomes", str(tmp_path / "outcomes")),
+        }
+        with stage.tuner("--mode", "apply", *QUICK, *options[lacks]) as process:
+            said, _ = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 1, said
+    assert "has ended without its way back" in said
     assert stage.in_force() == FIRST
     assert not list(stage.journals.glob("*.jsonl"))
 

@@ -1,7 +1,7 @@
 """`poolpilot tune`: the tuner beside one server; it advises unless it is told to apply."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -75,7 +75,9 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
     settings.check()
     if settings.keeper:
         return keep_watch(settings, console)
-    with settings.opened() as target:
+    with settings.opened() as target, ExitStack() as way_back:
+        # What a tuner that was killed has left comes back before anything that this one may lack ends it.
+        way_back.enter_context(_way_back(settings, target, console))
         check_proposed(settings, target.server)
         warn((*target.warnings, *blind_spots(target.server)), console)
         rules = rules_for(settings, target.server)
@@ -88,7 +90,7 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
             _page(settings, folder, console),
             told_of_tries(settings, target, console) as on_tried,
             followed_model(settings, console) as predictor,
-            _way_back(settings, target, console),
+            way_back.pop_all(),  # at the end it is gone first, whatever the others still have to tell
         ):
             loop = TunerLoop(
                 target,
@@ -125,7 +127,7 @@ def _run(
 
 
 def _page(settings: TuneSettings, folder: Path, console: Console) -> AbstractContextManager[None]:
-    """The page beside the tuner, where one is asked for; its port is bound before anything else happens.
+    """The page beside the tuner, where one is asked for; its port is bound before anything is set.
 
     Raises:
         ServerError: The port cannot be had.

@@ -21,7 +21,7 @@ from poolpilot.serve.tuner.machine.rolling_back import rolled_back
 from poolpilot.serve.tuner.machine.steps import Step
 from poolpilot.serve.tuner.machine.trying import abandon, booked, in_try, in_verify, lost_out
 from poolpilot.serve.tuner.machine.watching import in_hold, in_pause, in_watch
-from poolpilot.serve.tuner.machine.why_not import Rules
+from poolpilot.serve.tuner.machine.why_not import Rules, hours_in_words, outside_hours
 
 WARY_OF = ("refusals", "tries_s", "roll_backs_s", "openings", "half_open_until_s", "opened_again", "taken_back_under")
 """What was tried, taken back and refused: neither a restart nor a person's change makes it harmless."""
@@ -65,6 +65,8 @@ def _decided(memory: Memory, look: Look, rules: Rules) -> Step:
         return _killed(look, memory, rules)
     if memory.trial is not None and _lacks_threads(memory.trial.candidate, memory, rules):
         return _without_threads(memory.trial.candidate, look, memory, rules)
+    if memory.trial is not None and outside_hours(look, rules):
+        return _hours_over(memory.trial.candidate, look, memory, rules)
     if look.in_force != memory.expected or look.refused is not None:
         return _not_taken(look, memory, rules)
     back = look.in_force == memory.verified
@@ -97,6 +99,14 @@ def _without_threads(candidate: PoolTuple, look: Look, memory: Memory, rules: Ru
     asks = f"{candidate} may ask for {candidate.active_threads} threads"
     return memory, memory.decision(
         f"{asks}, and no more than {rules.envelope.most_threads} are allowed by now: back to {memory.verified}"
+    )
+
+
+def _hours_over(candidate: PoolTuple, look: Look, memory: Memory, rules: Rules) -> Step:
+    """The hours have ended in the middle of a try, which is not to blame."""
+    memory = abandon(look, memory)
+    return memory, memory.decision(
+        f"the hours ({hours_in_words(rules)}) are over before {candidate} is verified: back to {memory.verified}"
     )
 
 

@@ -138,8 +138,8 @@ def why_not(candidate: PoolTuple, look: Look, memory: Memory, rules: Rules) -> s
     """Why a step may not be tried now; None where it may."""
     if rules.mode is not Mode.APPLY:
         return f"would try {candidate}, but the mode is {rules.mode}"
-    if rules.hours and not any(each.hold(datetime.fromtimestamp(look.unix_s)) for each in rules.hours):
-        return f"would try {candidate}, but not before the hours: {', '.join(each.text for each in rules.hours)}"
+    if outside_hours(look, rules):
+        return f"would try {candidate}, but not before the hours: {hours_in_words(rules)}"
     if len(memory.tries_s) >= rules.guard.tries_per_hour:
         return f"would try {candidate}, but {rules.guard.tries_per_hour} configurations were tried within an hour"
     if rules.approval and _approved(look) != candidate.core:
@@ -147,6 +147,17 @@ def why_not(candidate: PoolTuple, look: Look, memory: Memory, rules: Rules) -> s
             f"would try {candidate}, which waits for approval ({at_worst(candidate, rules)}){_approved_instead(look)}"
         )
     return None
+
+
+def outside_hours(look: Look, rules: Rules) -> bool:
+    """Whether hours are named in which anything may be changed, and it is none of them."""
+    now = datetime.fromtimestamp(look.unix_s)
+    return bool(rules.hours) and not any(each.hold(now) for each in rules.hours)
+
+
+def hours_in_words(rules: Rules) -> str:
+    """The hours in which anything may be changed, as they were given."""
+    return ", ".join(each.text for each in rules.hours)
 
 
 def _approved(look: Look) -> tuple[int, int, int] | None:
