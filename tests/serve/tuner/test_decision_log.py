@@ -14,7 +14,7 @@ from tests.serve.tuner.conftest import Drive, rising, rules
 
 from poolpilot.errors import StoreError, TakenFolderError
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.serve.tuner.decision_log import DecisionLog, read_log
+from poolpilot.serve.tuner.decision_log import DecisionLog, log_files, read_log
 from poolpilot.serve.tuner.decision_replay import replayed
 
 MakeDrive = Callable[..., Drive]
@@ -44,10 +44,11 @@ def test_replay_makes_the_same_decisions(tuner: Drive, tmp_path: Path) -> None:
 
 
 def test_every_file_replays_alone_and_the_oldest_go(tuner: Drive, tmp_path: Path) -> None:
-    log = DecisionLog(tmp_path, "db1", largest_bytes=20_000, kept_files=3)
+    log = DecisionLog(tmp_path, "db1", largest_bytes=20_000, kept_bytes=70_000)
     logged(tuner, log, 400)
-    files = sorted(tmp_path.glob("*.jsonl"))
+    files = log_files(tmp_path)
     assert len(files) == 4
+    assert sum(file.stat().st_size for file in files[:-1]) <= 70_000
     assert max(file.stat().st_size for file in files) < 30_000
     for file in files:
         assert all(then == now for then, now in replayed(file))
@@ -61,6 +62,30 @@ def test_second_tuner_begins_a_file_of_its_own(tuner: Drive, tmp_path: Path) -> 
         logged(tuner, log, 5)
         log.close()
     assert [len(list(read_log(file))) for file in sorted(tmp_path.glob("*.jsonl"))] == [5, 5]
+
+
+def test_tuner_that_is_started_again_and_again_pushes_no_full_file_out(tuner: Drive, tmp_path: Path) -> None:
+    log = DecisionLog(tmp_path, "db1")
+    logged(tuner, log, 300)
+    log.close()
+    for _ in range(50):
+        log = DecisionLog(tmp_path, "db1")
+        logged(tuner, log, 1)
+        log.close()
+    oldest, *later = log_files(tmp_path)
+    assert len(list(read_log(oldest))) == 300
+    assert [len(list(read_log(file))) for file in later] == 50 * [1]
+
+
+def test_no_more_files_are_kept_than_can_be_renamed(
+    tuner: Drive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("poolpilot.serve.tuner.decision_log.MOST_FILES", 3)
+    for _ in range(6):
+        log = DecisionLog(tmp_path, "db1")
+        logged(tuner, log, 1)
+        log.close()
+    assert [file.name for file in log_files(tmp_path)] == [f"decisions{each}.jsonl" for each in (".3", ".2", ".1", "")]
 
 
 def test_second_tuner_does_not_take_the_log_of_a_running_one(tuner: Drive, tmp_path: Path) -> None:
@@ -134,7 +159,7 @@ def test_full_disk_ends_nothing_and_is_told(tuner: Drive, tmp_path: Path, monkey
 def test_disk_that_is_full_when_a_file_is_over_loses_no_older_one_and_leaves_none_without_a_head(
     tuner: Drive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
 ) -> None:
-    log = DecisionLog(tmp_path, "db1", largest_bytes=8_000, kept_files=3)
+    log = DecisionLog(tmp_path, "db1", largest_bytes=8_000, kept_bytes=24_000)
     while not (tmp_path / "decisions.1.jsonl").exists():
         logged(tuner, log, 1)
     before = (tmp_path / "decisions.1.jsonl").read_bytes()

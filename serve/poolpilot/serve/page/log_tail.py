@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from poolpilot.errors import StoreError
-from poolpilot.serve.tuner.decision_log import NAME
+from poolpilot.serve.tuner.decision_log import NAME, numbered
 
 LONGEST_LINE = 1 << 20
 """Bytes; a longer line is none that a tuner wrote."""
@@ -102,7 +102,7 @@ class LogTail:
         yield from self._read()
 
     def _numbered(self, number: int) -> Path:
-        return self._path.with_suffix(f".{number}.jsonl")
+        return numbered(self._path, number)
 
     def _next(self, descriptor: int | None) -> None:
         self.close()

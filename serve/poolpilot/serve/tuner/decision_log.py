@@ -26,6 +26,9 @@ from poolpilot.serve.tuner.machine.memory import Memory
 from poolpilot.serve.tuner.machine.why_not import Rules
 
 FORMAT = 1
+MOST_FILES = 1000
+"""Older files at most, however small: each start begins one, and each is given another number when one begins."""
+
 RULES = TypeAdapter(Rules)
 NAME = "decisions.jsonl"
 
@@ -50,20 +53,21 @@ class DecisionLog:
         folder: Where it lies; made where it is missing.
         server: What the server is called.
         largest_bytes: Size from which on a new file is begun.
-        kept_files: Older files that are kept.
+        kept_bytes: Size of the older files that are kept, of `MOST_FILES` at most; three weeks of windows of 5 s
+            take some 300 MB.
 
     Raises:
         TakenFolderError: Another tuner writes there.
         StoreError: The folder cannot be made or written.
     """
 
-    def __init__(self, folder: Path, server: str, largest_bytes: int = 8 << 20, kept_files: int = 32) -> None:
+    def __init__(self, folder: Path, server: str, largest_bytes: int = 8 << 20, kept_bytes: int = 384 << 20) -> None:
         self.path = folder / NAME
         self.lost_lines = 0
         self.rules: Rules | None = None
         """What the tuner goes by; without them nobody can replay a file."""
         self._server = server
-        self._largest_bytes, self._kept_files = largest_bytes, kept_files
+        self._largest_bytes, self._kept_bytes = largest_bytes, kept_bytes
         self._lock = _taken(folder)
         try:
             self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -119,19 +123,31 @@ class DecisionLog:
         waiting = self.path.with_suffix(".new")
         fresh = os.open(waiting, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
         try:
-            for number in range(self._kept_files, 0, -1):
-                older = self.path.with_suffix(f".{number}.jsonl")
-                if number == self._kept_files:
-                    older.unlink(missing_ok=True)
-                newer = self.path if number == 1 else self.path.with_suffix(f".{number - 1}.jsonl")
-                with suppress(FileNotFoundError):
-                    newer.rename(older)
+            for number in reversed(self._kept()):
+                self._numbered(number).rename(self._numbered(number + 1))
+            with suppress(FileNotFoundError):
+                self.path.rename(self._numbered(1))
             waiting.rename(self.path)
         except OSError:  # what cannot be renamed now is tried again, and until then nobody writes where nobody reads
             os.close(fresh)
             raise
         os.close(self._descriptor)
         self._descriptor = fresh
+
+    def _kept(self) -> list[int]:
+        """Numbers of the older files that stay, the latest first; what is beyond the size, or too many, is deleted."""
+        kept, left_bytes = list[int](), self._kept_bytes - os.fstat(self._descriptor).st_size
+        for number in older_numbers(self.path):
+            file = self._numbered(number)
+            left_bytes -= file.stat().st_size
+            if left_bytes < 0 or len(kept) >= MOST_FILES - 1:
+                file.unlink()
+            else:
+                kept.append(number)
+        return kept
+
+    def _numbered(self, number: int) -> Path:
+        return numbered(self.path, number)
 
     def _append(self, line: dict[str, Any]) -> None:
         data = f"{json.dumps(line, allow_nan=False)}\n".encode()
@@ -159,6 +175,23 @@ def _taken(folder: Path) -> int:
 
 def _plain(model: Look | Decision) -> dict[str, Any]:
     return model.model_dump(mode="json", exclude_defaults=True)
+
+
+def numbered(newest: Path, number: int) -> Path:
+    """An older file of a log; the latest of them is number 1."""
+    return newest.with_suffix(f".{number}.jsonl")
+
+
+def older_numbers(newest: Path) -> list[int]:
+    """Numbers of the older files of a log, the latest first."""
+    suffixes = (path.suffixes[0][1:] for path in newest.parent.glob(f"{newest.stem}.*.jsonl"))
+    return sorted(int(each) for each in suffixes if each.isdigit())
+
+
+def log_files(folder: Path) -> list[Path]:
+    """The files of a log, oldest first; the newest one may be missing."""
+    newest = folder / NAME
+    return [*(numbered(newest, each) for each in reversed(older_numbers(newest))), newest]
 
 
 def read_log(path: Path) -> Iterator[LoggedDecision]:

@@ -16,7 +16,7 @@ from poolpilot.pipelines.production.outcome_store import OutcomeStore
 from poolpilot.serve.commands.learn.learn_command import reported_outcomes
 from poolpilot.serve.commands.presentation.exit_codes import REFUSED
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
-from poolpilot.serve.tuner.decision_log import DecisionLog
+from poolpilot.serve.tuner.decision_log import DecisionLog, read_log
 from poolpilot.serve.tuner.machine.evidence.look import Proposal
 
 SIMULATED = ("--backend", "simulated", "--seed", 3)
@@ -260,6 +260,19 @@ def test_challenger_is_compared_and_never_acts(invoke: Invoke, tmp_path: Path) -
     shadow = json.loads(written.read_text())["shadow"]
     assert shadow["decisions"] + shadow["unknown"] >= 1
     assert shadow["may_take_over"] is False
+
+
+@pytest.mark.parametrize("mode", ["advise", "apply"])
+def test_model_against_itself_names_the_same(invoke: Invoke, tmp_path: Path, mode: str) -> None:
+    """Before, a challenger was asked for one of several measurements while who only advises has a single look."""
+    models = ("--model", "network", "--challenger", "network")
+    invoke("tune", *SIMULATED, *QUICK, "--mode", mode, "--seconds", 60, *models, "--log", tmp_path / "log")
+    asked = [line.look for line in read_log(tmp_path / "log" / "decisions.jsonl") if line.look.challenge is not None]
+    assert asked
+    for look in asked:
+        assert look.challenge is not None
+        assert look.proposal is not None
+        assert look.challenge.proposal.pool_tuple == look.proposal.pool_tuple
 
 
 def test_shadow_without_a_challenger_says_how_to_name_one(invoke: Invoke) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from poolpilot.env.output import json_text
 from poolpilot.serve.commands.bundle.bundle_part import BundlePart
 from poolpilot.serve.commands.bundle.redaction import Redaction
-from poolpilot.serve.tuner.decision_log import NAME
+from poolpilot.serve.tuner.decision_log import NAME, numbered
 
 MOST_SERVERS = 16
 """Servers whose decisions go along, those that were written last."""
@@ -54,7 +54,7 @@ def _kept(newest: Path, last: int) -> list[dict[str, Any]]:
     """The last decisions of a log, of older files too where the newest has too few: each start begins a file."""
     found: list[dict[str, Any]] = []
     for number in range(MOST_FILES):
-        path = newest if number == 0 else newest.with_suffix(f".{number}.jsonl")
+        path = newest if number == 0 else numbered(newest, number)
         wanted = last - sum("decision" in line for line in found)
         if wanted <= 0:
             break

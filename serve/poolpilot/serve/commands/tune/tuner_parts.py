@@ -74,23 +74,28 @@ def predictor_for(settings: TuneSettings) -> Predictor:
         return StaticPredictor(settings.proposed)
     if (link := settings.service_link()) is not None:
         return RemotePredictor(link, settings.remote_digest, trials=settings.mode is Mode.APPLY)
+    return _of_model(settings, settings.model)
+
+
+def _of_model(settings: TuneSettings, model: Path | None) -> Predictor:
+    """What a model proposes, as the mode asks it: who only advises has a single look."""
     if settings.mode is Mode.APPLY:
-        return bandit_for(settings.server_kind, settings.model)
+        return bandit_for(settings.server_kind, model)
     try:
-        return advisor_for(settings.server_kind, settings.model)
+        return advisor_for(settings.server_kind, model)
     except FeatureError:  # one's own server, which no network knows
-        return bandit_for(settings.server_kind, settings.model)
+        return bandit_for(settings.server_kind, model)
 
 
 def challenger_for(settings: TuneSettings) -> Challenger | None:
-    """What is asked beside the predictor that acts; None where nobody named it.
+    """What is asked beside the predictor that acts, as that one is asked; None where nobody named it.
 
     Raises:
         ArtefactError: Its model or the curves are missing or damaged.
     """
     if settings.challenger is None:
         return None
-    return Challenger(bandit_for(settings.server_kind, settings.challenger), load_curves())
+    return Challenger(_of_model(settings, settings.challenger), load_curves())
 
 
 def caution_for(settings: TuneSettings, target: Target, folder: Path) -> KeptCaution | None:

@@ -23,7 +23,7 @@ from poolpilot.serve.commands.tune.account_table import account_table, account_v
 from poolpilot.serve.commands.tune.replayed_log import ReplayedLog
 from poolpilot.serve.page.gist import ROUTINE, gist
 from poolpilot.serve.shadow.shadow_score import score_of
-from poolpilot.serve.tuner.decision_log import NAME, LoggedDecision, read_log
+from poolpilot.serve.tuner.decision_log import NAME, LoggedDecision, log_files, read_log
 from poolpilot.serve.tuner.machine.evidence.look import Proposal
 from poolpilot.serve.tuner.tuning_account import TuningAccount
 
@@ -124,13 +124,6 @@ def decisions_in(folder: Path, on_damage: Callable[[str], None] = lambda _: None
             yield from read_log(path)
         except StoreError as error:
             on_damage(str(error))
-
-
-def log_files(folder: Path) -> list[Path]:
-    """The files of a log, oldest first; the newest one may be missing."""
-    newest = folder / NAME
-    older = [path for path in folder.glob(f"{newest.stem}.*.jsonl") if path.suffixes[0][1:].isdigit()]
-    return [*sorted(older, key=lambda path: -int(path.suffixes[0][1:])), newest]
 
 
 def new_ones(lines: Iterable[LoggedDecision]) -> Iterator[LoggedDecision]:
