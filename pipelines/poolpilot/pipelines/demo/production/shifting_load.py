@@ -1,8 +1,8 @@
-"""The load of the demonstration of production: three workloads, one after the other, on one server."""
+"""The load of the demonstration of production: three workloads on one server, of which the first comes back."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from poolpilot.env.lab.instance import Lab
 from poolpilot.env.lab.sql_workload import SqlClass, SqlWorkload
@@ -26,8 +26,11 @@ HOT_ROWS = SqlWorkload(
     "hot rows", "hot_rows", (SqlClass("update", "hot_rows", 128, options={"rows": 16, "updates": 2}),)
 )
 
-PHASES = (SELECTS, BESIDE_JOINS, HOT_ROWS)
+LOADS = (SELECTS, BESIDE_JOINS, HOT_ROWS)
 """Each wants something else of the pool. The first class of each is the one whose 99th percentile is told."""
+
+PHASES = (*LOADS, replace(SELECTS, name="selects again"))
+"""One after the other: three shifts, the last of which is to a workload that was here before."""
 
 CANDIDATES = ((4, 3, 10), (16, 3, 10), (1, 3, 500))
 """Constants beside the default among which the best one is chosen: good ones of the suite for MariaDB."""

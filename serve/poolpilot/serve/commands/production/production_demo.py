@@ -17,7 +17,7 @@ from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.pipelines.demo.production.constant_arms import RUN_UP_S, best_of, in_turns, through_phases
 from poolpilot.pipelines.demo.production.phase_seen import PhaseSeen
 from poolpilot.pipelines.demo.production.production_report import arms_table
-from poolpilot.pipelines.demo.production.shifting_load import BESIDE_JOINS, CANDIDATES, PHASES, LoadedLab
+from poolpilot.pipelines.demo.production.shifting_load import BESIDE_JOINS, CANDIDATES, LOADS, PHASES, LoadedLab
 from poolpilot.serve.commands.production.incidents import (
     ATTEMPTS,
     GivenBack,
@@ -153,9 +153,10 @@ class ProductionDemo:
         cores = list(dict.fromkeys((default.core, *CANDIDATES)))
         settings, by_phase = self.settings, []
         with place.restarted():
-            for workload in PHASES:
+            for workload in LOADS:
                 self._say(f"constants in turns: {workload.name}", bold=True)
                 by_phase.append(in_turns(place, workload, cores, settings.turns, settings.turn_s, settings.settle_s))
+        by_phase.append(by_phase[0])  # of the first load, which comes back
         rows = [{"tuple": list(core), "ln_per_s": [phase[core] for phase in by_phase]} for core in cores]
         return best_of(by_phase), rows
 
