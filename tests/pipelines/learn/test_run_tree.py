@@ -59,9 +59,10 @@ def test_one_tree_even_when_it_is_stopped(
         ("gate", "FINISHED"),
         ("gate", "KILLED"),
         ("simulated 1", "FINISHED"),
+        ("training 1", "FINISHED"),
     ]
-    (evaluation,) = (run for run in runs if run.info.run_name == "evaluation 1")
-    assert evaluation.data.metrics["own_curves"] == 6.0
+    (training,) = (run for run in runs if run.info.run_name == "training 1")
+    assert training.data.metrics["own_curves"] == 6.0
     assert report.promoted
     kept = {file.path for file in client.list_artifacts(root.info.run_id, "model")}
     assert "model/MANIFEST.json" in kept

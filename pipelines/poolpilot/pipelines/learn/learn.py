@@ -168,7 +168,7 @@ class _Learning:
             for number in range(1, plan.rounds + 1):
                 self._round(plan, number)
             # Margin, outcomes and what is in force may be others than when the run was stopped: judged in any case.
-            self._ship(self._done("gate", partial(self._gate, plan.rounds), {"margin": self.settings.margin}))
+            self._ship(self._done("gate", self._gate, {"margin": self.settings.margin}))
             self.journal.close()
 
     def _begin_with_machine(self) -> None:
@@ -189,8 +189,9 @@ class _Learning:
                 calibrated = partial(self._calibrate, plan.calibrating_s)
                 found = self._stage(f"calibration {number}", calibrated, {"seconds": plan.calibrating_s})
                 self.machine = Machine.model_validate(found["machine"])
+        trained = self._stage(f"training {number}", self._train, {})
         row = self._stage(f"evaluation {number}", self._evaluate, {})
-        self.report.rounds.append({"minutes": plan.minutes_after(number, self.settings), **row})
+        self.report.rounds.append({"minutes": plan.minutes_after(number, self.settings), **trained, **row})
         for sentence in row["in_words"]:
             self.console.print(f"After {self.report.rounds[-1]['minutes']:g} minutes: {sentence}", soft_wrap=True)
 
@@ -300,14 +301,18 @@ class _Learning:
     def _learned(self) -> ResponseCurves:
         return joined_curves(self.base, self.records.curves(self.base.grid))
 
-    def _evaluate(self) -> dict[str, Any]:
-        learned, held_out = self._learned(), self._held_out()
-        beside = self._compared(learned, held_out)
+    def _train(self) -> dict[str, Any]:
+        learned = self._learned()
         return {
             "curves": len(learned.curves),
             "own_curves": len(learned.curves) - len(self.base.curves),
             "coverage": self.records.coverage(),
             "digest": learned.digest,
+        }
+
+    def _evaluate(self) -> dict[str, Any]:
+        beside = self._compared(self._learned(), self._held_out())
+        return {
             "beside": [{"name": name, "differences": as_rows(found)} for name, found in beside],
             "in_words": [one.in_words() for one in beside[0][1]] or ["no held-out workload is complete yet"],
         }
@@ -330,7 +335,7 @@ class _Learning:
     ) -> list[Any]:
         return differences(judged, judge(other, held_out))
 
-    def _gate(self, last_round: int) -> dict[str, Any]:
+    def _gate(self) -> dict[str, Any]:
         learned, held_out = self._learned(), self._held_out()
         beside = self._compared(learned, held_out)
         objections = objections_to_learned(beside, self.settings.margin, learned.digest, self.shelf.barred())
@@ -338,7 +343,7 @@ class _Learning:
         if learned.digest == self.base.digest:
             objections = (*objections, "nothing was learned: no workload to learn from is complete")
         evaluation = {
-            "rounds": [self.journal.result(f"evaluation {number}") for number in range(1, last_round + 1)],
+            "rounds": self.report.rounds,
             "beside": {name: as_rows(found) for name, found in beside},
             "objections": objections,
         }
