@@ -1,9 +1,10 @@
 """What the environment says is understood as people write it, and a value that is not names its variable."""
 
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from pydantic_settings import SettingsConfigDict
 
 from poolpilot.env.program_settings import ProgramSettings
@@ -40,6 +41,15 @@ class BakeSettings(ProgramSettings):
     small_oven: Oven = Field(default=Oven(degrees=120))
     shop: Shop = Shop(counters=2)
     token_count: int = 0
+
+
+class CakeSettings(ProgramSettings):
+    """Settings of a made-up program whose prefix begins that of another."""
+
+    model_config = SettingsConfigDict(env_prefix="POOLPILOT_BAKE_", env_prefix_target="all")
+    longer_prefixes: ClassVar[tuple[str, ...]] = ("POOLPILOT_BAKE_BREAD_",)
+
+    layers: int = Field(default=1, validation_alias=AliasChoices("layers", "tiers"))
 
 
 @pytest.mark.parametrize(
@@ -120,3 +130,77 @@ def test_a_secret_in_the_wrong_place_is_not_repeated(written: str, tmp_path: Pat
     with pytest.raises(SettingError, match=r"^setting '(password|oven\.key|token_count)'") as caught:
         BakeSettings.load(file, {})
     assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("variable", "nearest"),
+    [
+        ("POOLPILOT_BAKE_FILINGS", "POOLPILOT_BAKE_FILLINGS"),
+        ("POOLPILOT_BAKE_TOKENCOUNT", "POOLPILOT_BAKE_TOKEN_COUNT"),
+        ("POOLPILOT_BAKE_OVEN_DEGREES", "POOLPILOT_BAKE_OVEN__DEGREES"),
+        ("poolpilot_bake_spam", "POOLPILOT_BAKE_SPAN"),
+        ("POOLPILOT_BAKE_TOKEN_COUNT__MORE", "POOLPILOT_BAKE_TOKEN_COUNT"),
+        ("POOLPILOT_BAKE_XYZ", ""),
+        ("POOLPILOT_BAKE_", ""),
+    ],
+)
+def test_a_variable_of_no_setting_is_refused(variable: str, nearest: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before, it was passed over: a DSN or a file of tokens by a misspelled name was none."""
+    monkeypatch.setenv(variable, "hunter2")
+    with pytest.raises(SettingError) as caught:
+        BakeSettings.load(None, {})
+    meant = f" (the nearest is {nearest})" if nearest else ""
+    assert str(caught.value).startswith(f"the variable {variable} names no setting{meant}: ")
+    assert "--help lists all" in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_variables_of_others_are_left_to_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("POOLPILOT_BAKERY", "POOLPILOT_JOURNALS", "BAKE_SUGAR", "POOLPILOT_BAKE_BREAD_SALT"):
+        monkeypatch.setenv(name, "1")
+    assert CakeSettings.load(None, {}).layers == 1
+    with pytest.raises(SettingError, match="POOLPILOT_BAKE_BREAD_SALT names no setting"):
+        BakeSettings.load(None, {})
+
+
+def test_a_setting_may_be_named_by_its_other_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POOLPILOT_BAKE_TIERS", "3")
+    assert CakeSettings.load(None, {}).layers == 3
+
+
+def test_a_program_without_a_prefix_hears_of_its_fields_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    class AnyName(ProgramSettings):
+        flour: str = ""
+
+    monkeypatch.setenv("FLOUR", "rye")
+    monkeypatch.setenv("FLOWER", "rose")
+    assert AnyName.load(None, {}).flour == "rye"
+
+
+def test_settings_that_are_nested_too_deeply_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before, it was a RecursionError with its traceback."""
+    file = tmp_path / "deep.toml"
+    deep = "a." * 5000 + "a = 1"
+    for text in ("fillings = " + "[" * 100_000, f"oven.{deep}", f"token_count.{deep}", f"span.{deep}"):
+        file.write_text(text)
+        with pytest.raises(SettingError, match=rf"^the settings file {file} is nested too deeply: 16 tables"):
+            BakeSettings.load(file, {})
+    file.write_text("")
+    monkeypatch.setenv("POOLPILOT_BAKE_OVEN", "[" * 100_000)
+    with pytest.raises(SettingError, match="the variable POOLPILOT_BAKE_OVEN is") as caught:
+        BakeSettings.load(file, {})
+    assert len(str(caught.value)) < 500
+    monkeypatch.setenv("POOLPILOT_BAKE_OVEN", "{" + '"a":{' * 900 + "}" * 901)
+    with pytest.raises(SettingError) as caught:
+        BakeSettings.load(file, {})
+    assert len(str(caught.value)) < 500
+
+
+def test_what_is_no_file_of_settings_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "bake.toml"
+    file.write_bytes(b"\xff\xfe m")
+    with pytest.raises(SettingError, match=rf"^the settings file {file} is not TOML: "):
+        BakeSettings.load(file, {})
+    file.write_text("n = " + "9" * 5000)
+    with pytest.raises(SettingError, match=rf"^the settings file {file} is not TOML: "):
+        BakeSettings.load(file, {})

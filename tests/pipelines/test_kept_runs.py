@@ -28,6 +28,12 @@ def test_what_was_torn_is_left_out_and_what_follows_is_read(tmp_path: Path, lost
     assert list(read_runs(kept)) == [RUNS[0], "next"]
 
 
+def test_line_that_is_nested_too_deeply_is_left_out(tmp_path: Path) -> None:
+    kept = tmp_path / "runs.jsonl"
+    kept.write_text(json.dumps(RUNS[0]) + "\n" + "[" * 100_000 + "\n")
+    assert list(read_runs(kept)) == [RUNS[0]]
+
+
 def test_without_a_file_nothing_is_kept(tmp_path: Path) -> None:
     with opened_for_more(None) as out:
         keep_run(RUNS[0], out)

@@ -2,19 +2,21 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Self, TypeVar, get_origin
+from typing import Any, ClassVar, Self, TypeVar, get_origin
 
 from pydantic import BaseModel, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
+    InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     SettingsError,
-    TomlConfigSettingsSource,
 )
 from typing_extensions import override
 
@@ -28,6 +30,12 @@ SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 """Names of settings, columns and variables whose value is nobody else's business."""
+
+SHOWN_OF_A_VALUE = 200
+"""Characters of a refused value that are told."""
+
+DEEPEST = 16
+"""Tables and lists within one another that a file of settings may have; ours have five."""
 
 
 class _Environment(EnvSettingsSource):
@@ -45,13 +53,42 @@ class _Environment(EnvSettingsSource):
             return [part.strip() for part in value.split(",") if part.strip()]
         try:
             return super().decode_complex_value(field_name, field, value)  # type: ignore[arg-type]  # None is allowed
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             form = (
                 'its values with commas between them, or a list in JSON, such as ["one", "two"]'
                 if is_list
                 else "each setting into a variable of its own, whose name goes on with __ and the setting"
             )
-            raise ValueError(f"the variable {self._variable(field_name, value)} is {value!r}: write {form}") from error
+            named = f"the variable {self._variable(field_name, value)} is {_shown(value)}"
+            raise ValueError(f"{named}: write {form}") from error
+
+    def check_names(self, longer_prefixes: Sequence[str]) -> None:
+        """Refuses a variable with the program's prefix that is of none of its settings; its value is not told.
+
+        Args:
+            longer_prefixes: Those of other programs that begin with this one, whose variables are theirs to check.
+
+        Raises:
+            SettingError: There is one; the text names the setting that is written most alike.
+        """
+        prefix = self.env_prefix.upper()
+        if not prefix:
+            return  # then every variable of the host has it
+        of_others = tuple(longer_prefixes)
+        for variable in os.environ:
+            name = variable.upper()
+            if name.startswith(prefix) and not name.startswith(of_others) and not self._is_known(name):
+                raise SettingError(_of_no_setting(variable, prefix, [*_variables(self.settings_cls)]))
+
+    def _is_known(self, variable: str) -> bool:
+        """Whether it is of a setting, or of something within one; what that may be is for its own model to say."""
+        for field_name, field in self.settings_cls.model_fields.items():
+            is_nested = self._field_is_complex(field)[0]
+            for _, name, _ in self._extract_field_info(field, field_name):
+                whole = name.upper()
+                if variable == whole or (is_nested and variable.startswith(f"{whole}{self.env_nested_delimiter}")):
+                    return True
+        return False
 
     def _variable(self, field_name: str, value: str) -> str:
         """The variable that holds the value of a field, which may be one of a nested model."""
@@ -64,10 +101,17 @@ class ProgramSettings(BaseSettings):
     """Settings of a program; flags win over the environment, the environment over the file.
 
     A subclass sets `env_prefix`, such as POOLPILOT_TRAIN_; nested names are joined by `__` there and by `.` in flags.
-    In the environment a list is written as `one,two`, or in JSON.
+    In the environment a list is written as `one,two`, or in JSON. A variable with the prefix that is of no setting is
+    refused, as is such a name in the file.
     """
 
     model_config = SettingsConfigDict(frozen=True, extra="forbid", env_nested_delimiter="__")
+
+    longer_prefixes: ClassVar[Sequence[str]] = ()
+    """Prefixes of other programs that begin with the one of this program."""
+
+    in_file: ClassVar[Mapping[str, Any]] = {}
+    """What the file says."""
 
     @classmethod
     def settings_customise_sources(
@@ -79,8 +123,10 @@ class ProgramSettings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Orders the sources: flags, environment, file."""
-        from_toml = TomlConfigSettingsSource(settings_cls)
-        return init_settings, _Environment(settings_cls), dotenv_settings, file_secret_settings, from_toml
+        environment = _Environment(settings_cls)
+        environment.check_names(cls.longer_prefixes)
+        from_file = InitSettingsSource(settings_cls, dict(cls.in_file))
+        return init_settings, environment, dotenv_settings, file_secret_settings, from_file
 
     @model_validator(mode="after")
     def _with_nested_defaults(self) -> Self:
@@ -113,15 +159,9 @@ class ProgramSettings(BaseSettings):
         Raises:
             SettingError: The file is missing or broken, or a value is refused.
         """
-        if file is not None and not file.is_file():
-            raise SettingError(f"there is no settings file {file}")
-        from_file: type[Self] = type(cls.__name__, (cls,), {"model_config": SettingsConfigDict(toml_file=file)})
-        try:
-            return from_file._made(flags)
-        except ValueError as error:
-            raise SettingError(f"the settings file {file} is not TOML: {error}") from error
-        except OSError as error:
-            raise SettingError(f"cannot read the settings file {file}: {error.strerror}") from error
+        in_file = {} if file is None else read_toml(file)
+        with_file: type[Self] = type(cls.__name__, (cls,), {"in_file": in_file})
+        return with_file._made(flags)
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
@@ -144,6 +184,64 @@ class ProgramSettings(BaseSettings):
             raise SettingError(_refusal(error)) from error
         except SettingsError as error:
             raise SettingError(str(error.__cause__ or error)) from error
+        except RecursionError as error:
+            raise SettingError(f"a setting is nested too deeply: {DEEPEST} levels are more than any has") from error
+
+
+def read_toml(file: Path) -> dict[str, Any]:
+    """What a file of settings says.
+
+    Raises:
+        SettingError: It is missing, cannot be read, is not TOML, or is nested too deeply to be read.
+    """
+    if not file.is_file():
+        raise SettingError(f"there is no settings file {file}")
+    too_deep = (
+        f"the settings file {file} is nested too deeply: {DEEPEST} tables and lists within one another are allowed"
+    )
+    try:
+        values = tomllib.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise SettingError(f"the settings file {file} is not TOML: {error}") from error
+    except RecursionError as error:
+        raise SettingError(too_deep) from error
+    except OSError as error:
+        raise SettingError(f"cannot read the settings file {file}: {error.strerror}") from error
+    if _is_deeper(values, DEEPEST):
+        raise SettingError(too_deep)
+    return values
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    """Whether tables and lists are within one another beyond so many levels; it looks no deeper itself."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(levels == 0 or _is_deeper(one, levels - 1) for one in inner)
+
+
+def _of_no_setting(variable: str, prefix: str, known: Sequence[str]) -> str:
+    nearest = get_close_matches(variable.upper().removeprefix(prefix), known, n=1)
+    meant = f" (the nearest is {prefix}{nearest[0]})" if nearest else ""
+    return (
+        f"the variable {variable} names no setting{meant}: correct it or unset it; the command's --help lists all "
+        f"settings, whose variables are {prefix} and the option in capitals, with _ for - and __ for a dot"
+    )
+
+
+def _variables(model: type[BaseModel]) -> Iterator[str]:
+    """The variables of a model's fields and of those of nested models, without the prefix."""
+    for name, field in model.model_fields.items():
+        yield name.upper()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from (f"{name.upper()}__{inner}" for inner in _variables(field.annotation))
+
+
+def _shown(value: object) -> str:
+    """A refused value as text, of which the beginning is enough."""
+    try:
+        text = repr(value)
+    except RecursionError:
+        return "nested too deeply"
+    return text if len(text) <= SHOWN_OF_A_VALUE else f"{text[:SHOWN_OF_A_VALUE]}..."
 
 
 def _given_alone(_cls: type, _settings_cls: type, /, **sources: Any) -> tuple[Any, ...]:
@@ -158,7 +256,7 @@ def _refusal(error: ValidationError) -> str:
     if first["type"] == "extra_forbidden":
         return f"setting {name!r}: there is no such setting"
     reason = first["msg"].removeprefix("Value error, ")
-    return f"setting {name!r}: {reason}" + ("" if SECRET_NAME.search(name) else f"; it is {first['input']!r}")
+    return f"setting {name!r}: {reason}" + ("" if SECRET_NAME.search(name) else f"; it is {_shown(first['input'])}")
 
 
 def _with_named(defaults: BaseModel, given: BaseModel) -> BaseModel:

@@ -133,7 +133,7 @@ def parse(files: Mapping[str, bytes], directory: Path) -> Artefact:
 def _json(directory: Path, name: str, content: bytes) -> dict[str, Any]:
     try:
         parsed = json.loads(content)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DamagedArtefactError(f"{directory / name} is not JSON ({error}); {REMEDY}") from error
     if not isinstance(parsed, dict):
         raise DamagedArtefactError(f"{directory / name} holds no JSON object; {REMEDY}")

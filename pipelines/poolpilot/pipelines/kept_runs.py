@@ -24,7 +24,7 @@ def read_runs(kept: Path | None) -> Iterator[Any]:
     for line in _checked_text(kept).splitlines():
         try:
             yield json.loads(line)
-        except JSONDecodeError:
+        except (JSONDecodeError, RecursionError):
             continue
 
 
@@ -72,7 +72,7 @@ def _is_json(line: str) -> bool:
     """Whether a line may be a run; those of a laid out JSON file are indented, ours never."""
     try:
         json.loads(line)
-    except JSONDecodeError:
+    except (JSONDecodeError, RecursionError):
         return False
     return not line[0].isspace()
 

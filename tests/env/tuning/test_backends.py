@@ -31,7 +31,9 @@ def test_without_a_file_the_curve_is_the_example() -> None:
         assert json.loads(json.dumps(target.origin)) == {"backend": "curve", "curve": [list(p) for p in EXAMPLE_CURVE]}
 
 
-@pytest.mark.parametrize("text", ["", "{}", "3", "[1, 2]", "[[1]]", "[[1, 2], [1, 3]]", "[[1, -2]]", "[[1, Infinity]]"])
+@pytest.mark.parametrize(
+    "text", ["", "{}", "3", "[1, 2]", "[[1]]", "[[1, 2], [1, 3]]", "[[1, -2]]", "[[1, Infinity]]", "[" * 100_000]
+)
 def test_file_that_holds_no_curve_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "curve.json"
     file.write_text(text, encoding="utf-8")

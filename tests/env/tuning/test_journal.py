@@ -237,7 +237,9 @@ def test_journal_that_does_not_fit_is_named(
     assert "nothing is set" in str(refused.value)
 
 
-@pytest.mark.parametrize("text", ["{}\n", "[]\n", "3\n", "nonsense\n", "\n", "\x00\n", '{"journal": 1}\n'])
+@pytest.mark.parametrize(
+    "text", ["{}\n", "[]\n", "3\n", "nonsense\n", "\n", "\x00\n", '{"journal": 1}\n', "[" * 100_000 + "\n"]
+)
 def test_file_that_is_no_journal_is_named(begun: Journal, stock: KnobSpace, text: str) -> None:
     begun.path.write_text(text)
     with pytest.raises(JournalError, match="nothing is set"):

@@ -78,7 +78,7 @@ class Lab:
             made = json.loads(LabFolder(folder).settings.read_bytes())
             known = {name: made[name] for name in LabSettings.model_fields if name in made}
             return cls(folder, LabSettings.model_validate(known))
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, ValueError, TypeError, RecursionError) as error:
             raise ServerError(
                 f"there is no test server in {folder}; make one: poolpilot lab up --folder {folder}"
             ) from error

@@ -130,7 +130,7 @@ def read_curve(path: Path) -> Table:
         points = [(float(size), float(throughput)) for size, throughput in json.loads(path.read_bytes())]
     except OSError as error:
         raise SettingError(f"cannot read {path}: {error.strerror}") from error
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise SettingError(f"{path} does not hold a list of [pool size, throughput]: {error}") from error
     if not all(math.isfinite(number) for point in points for number in point):
         raise SettingError(f"{path} holds a number that is not finite")

@@ -127,7 +127,7 @@ class Journal:
             return None
         try:
             return cls._of(path, [json.loads(line) for line in lines], server, knobs)
-        except (AttributeError, KeyError, TypeError, ValueError, SettingError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError, SettingError) as error:
             raise _unfit(path, f"is damaged ({type(error).__name__}: {error})") from error
 
     @classmethod

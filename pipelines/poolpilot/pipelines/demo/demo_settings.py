@@ -1,6 +1,7 @@
 """What the demonstration runs and for how long."""
 
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_settings import SettingsConfigDict
@@ -16,6 +17,7 @@ class DemoSettings(ProgramSettings):
     """Settings of `poolpilot demo`."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_DEMO_")
+    longer_prefixes: ClassVar[tuple[str, ...]] = ("POOLPILOT_DEMO_MARIADB_", "POOLPILOT_DEMO_PRODUCTION_")
 
     seed: int = Field(default=1, ge=0, description="Draws the workloads from the held-out families.")
     output: Path = Field(default=Path("demo-out"), description="Folder for the report and the pictures.")
@@ -46,6 +48,7 @@ class MariadbDemoSettings(DemoSettings):
     """Settings of `poolpilot demo-mariadb`: a real server is slower to answer and noisier, so it is watched longer."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_DEMO_MARIADB_")
+    longer_prefixes = ()
 
     output: Path = Field(default=Path("demo-mariadb-out"), description="Folder for the report and the picture.")
     family: str = Field(default="joins_beside", description="Family of the test server to draw the workload from.")

@@ -161,10 +161,20 @@ def test_a_secret_that_would_be_left_stops_the_writing(tmp_path: Path) -> None:
     assert not path.exists()
 
 
+@pytest.mark.usefixtures("state")
+def test_settings_that_are_nested_too_deeply_are_refused(invoke: Callable[..., Any], tmp_path: Path) -> None:
+    file = tmp_path / "deep.toml"
+    for text in ("a = " + "[" * 100_000, "a." * 5000 + "a = 1"):
+        file.write_text(text)
+        result = invoke("bundle", "--settings", file)
+        assert (result.code, result.out) == (1, "")
+        assert "deep.toml is nested too deeply" in result.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--settings", "gone.toml"), "cannot read the settings file gone.toml"),
+        (("--settings", "gone.toml"), "there is no settings file gone.toml"),
         (("--out", "/nowhere/report.tar.gz"), "no such folder"),
         (("--dsn", "h=db1,p=geheim"), "a password on the command line"),
         (("--last", 0), "greater than or equal to 1"),

@@ -77,7 +77,7 @@ class Running:
         """The server that a file names, if it still runs."""
         try:
             noted = cls(**json.loads(path.read_text()))
-        except (OSError, ValueError, TypeError):
+        except (OSError, ValueError, TypeError, RecursionError):
             return None
         return noted if noted.alive else None
 

@@ -2,13 +2,12 @@
 
 import os
 import time
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from poolpilot.errors import SettingError
+from poolpilot.env.program_settings import read_toml
 from poolpilot.serve.commands.bundle.bundle_part import BundlePart
 from poolpilot.serve.commands.bundle.host_facts import environment_settings, installation
 from poolpilot.serve.commands.bundle.kept_traces import decisions, journals
@@ -55,7 +54,7 @@ def bundle_parts(sources: BundleSources, redaction: Redaction) -> Iterator[Bundl
     named = redaction.value(environment_settings(os.environ))
     yield BundlePart.of_values("environment.json", "settings in the environment", named)
     for number, path in enumerate(sources.settings_files):
-        values = redaction.value(_settings_in(path))
+        values = redaction.value(read_toml(path))
         yield BundlePart.of_values(f"settings/{number}.json", f"settings of {redaction.text(str(path))}", values)
     yield BundlePart.of_values("models.json", "digests of the models", redaction.value(model_digests()))
     folder = sources.decisions_folder or sources.state_folder / "decisions"
@@ -64,12 +63,3 @@ def bundle_parts(sources: BundleSources, redaction: Redaction) -> Iterator[Bundl
     if sources.diagnosis is not None:
         found = redaction.value(sources.diagnosis)
         yield BundlePart.of_values("diagnosis.json", "what `poolpilot diagnose` found", found)
-
-
-def _settings_in(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SettingError(f"cannot read the settings file {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise SettingError(f"the settings file {path} is not TOML: {error}") from error

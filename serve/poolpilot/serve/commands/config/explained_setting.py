@@ -1,7 +1,6 @@
 """One setting explained: its value, where that came from, what is allowed, and what it means."""
 
 import os
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -11,7 +10,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from poolpilot.env.program_settings import ProgramSettings
+from poolpilot.env.program_settings import ProgramSettings, read_toml
 from poolpilot.serve.commands.options.settings_command import leaves
 
 NOT_SET = "not given"
@@ -59,8 +58,11 @@ def explained(settings: ProgramSettings, file: Path | None, flags: Mapping[str, 
         settings: The settings, as loaded from the same file and flags.
         file: The TOML file; None where there is none.
         flags: What was given on the command line.
+
+    Raises:
+        SettingError: The file is gone or broken by now.
     """
-    in_file = {} if file is None else tomllib.loads(file.read_text(encoding="utf-8"))
+    in_file = {} if file is None else read_toml(file)
     prefix = str(settings.model_config.get("env_prefix", ""))
     given = {
         Origin.FLAG: {name for name, value in flags.items() if value is not None},
