@@ -10,8 +10,10 @@ import pytest
 import typer
 
 from poolpilot.env.interrupts import ENDING, Interrupts
+from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.errors import SettingError
 from poolpilot.serve.commands import main
+from poolpilot.serve.commands.options.settings_command import BuiltCommand
 
 PANELS = {
     "Look": ["advise", "demo", "demo-mariadb", "mariadb", "predict", "version"],
@@ -122,12 +124,41 @@ def test_a_missing_extra_is_one_sentence_and_exit_code_1(
     assert "pip install '.[train]'" in result.err
 
 
-def test_a_module_of_ours_that_is_missing_is_a_defect_and_not_hidden(
-    invoke: Callable[..., Any], failing: Callable[[BaseException], None]
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ModuleNotFoundError("No module named 'poolpilot.gone'", name="poolpilot.gone"), "No module named"),
+        (ImportError("cannot import name 'gone'", name="poolpilot.here"), "ImportError: cannot import name 'gone'"),
+        (RuntimeError("two\n  lines"), "RuntimeError: two lines"),
+        (KeyError("pool_size"), "KeyError: 'pool_size'"),
+        (AssertionError(), "AssertionError"),
+        (ValueError("x" * 10_000), "ValueError: xxx"),
+    ],
+)
+def test_what_nobody_has_foreseen_is_a_sentence_that_calls_it_a_defect(
+    invoke: Callable[..., Any], failing: Callable[[BaseException], None], error: Exception, told: str
 ) -> None:
-    failing(ModuleNotFoundError("No module named 'poolpilot.gone'", name="poolpilot.gone"))
-    with pytest.raises(ModuleNotFoundError):
-        invoke("fail")
+    """Before, an operator saw a traceback."""
+    failing(error)
+    result = invoke("fail")
+    assert (result.code, result.out, result.err.count("\n")) == (1, "", 1)
+    assert result.err.startswith("poolpilot: this is a defect of PoolPilot")
+    assert told in result.err
+    assert len(result.err) < 1000
+    assert "POOLPILOT_TRACEBACK=1" in result.err
+
+
+def test_the_traceback_of_a_defect_is_shown_to_who_asks_for_it(
+    invoke: Callable[..., Any], failing: Callable[[BaseException], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("POOLPILOT_TRACEBACK", "1")
+    failing(RuntimeError("nobody thought of it"))
+    result = invoke("fail")
+    assert result.code == 1
+    assert "Traceback (most recent call last)" in result.err
+    assert result.err.splitlines()[-1].startswith("poolpilot: this is a defect of PoolPilot (RuntimeError: nobody")
+    failing(SettingError("pool_size is 0"))
+    assert invoke("fail").err == "poolpilot: pool_size is 0\n"
 
 
 @pytest.mark.parametrize(("error", "code"), [(typer.Exit(3), 3), (KeyboardInterrupt(), 130)], ids=["gate", "interrupt"])
@@ -175,3 +206,32 @@ def test_signal_ends_a_command_in_order(
     assert invoke("fail").code == 130
     assert moments == (["after the signal", "cleaned up"] if patient else ["cleaned up"])
     assert signal.getsignal(number) == before
+
+
+def commands_of(group: Any) -> Iterator[Any]:
+    """The commands themselves."""
+    for command in group.commands.values():
+        if hasattr(command, "commands"):
+            yield from commands_of(command)
+        else:
+            yield command.whole() if isinstance(command, BuiltCommand) else command
+
+
+def models_of(model: type[ProgramSettings]) -> Iterator[type[ProgramSettings]]:
+    """The settings of all programs that were imported."""
+    for one in model.__subclasses__():
+        yield from (one, *models_of(one))
+
+
+def test_programs_know_whose_prefix_begins_with_theirs() -> None:
+    """Else one refused the variables of another."""
+    assert len([*commands_of(typer.main.get_command(main.build()))]) > 30
+    prefixes = {
+        model: model.model_config["env_prefix"]
+        for model in models_of(ProgramSettings)
+        if model.__module__.startswith("poolpilot.") and model.model_config["env_prefix"]
+    }
+    assert len({*prefixes.values()}) > 30
+    for model, prefix in prefixes.items():
+        longer = sorted({other for other in prefixes.values() if other.startswith(prefix) and other != prefix})
+        assert sorted(model.longer_prefixes) == longer, model

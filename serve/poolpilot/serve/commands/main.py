@@ -7,7 +7,9 @@ Exit codes: 0 done, 1 an error stated in one sentence, 2 wrong usage, 3 refused 
 SIGTERM or SIGHUP.
 """
 
+import os
 import sys
+import traceback
 from importlib.metadata import version
 from typing import Annotated
 
@@ -29,6 +31,12 @@ LEARN = "Learn"
 
 NATIVE_MODULE = "poolpilot.native_pool._core"
 """The compiled part, which a wheel for another Python or another machine lacks; nearly every command needs it."""
+
+TRACEBACK = "POOLPILOT_TRACEBACK"
+"""The variable that shows the traceback of a defect, too."""
+
+SHOWN_OF_A_DEFECT = 300
+"""Characters of what an error says that are told."""
 
 BENCH_HELP = "Benchmarks, each with its peers in the same run."
 CONFIG_HELP = "Look at the settings of a tuner before it starts."
@@ -134,37 +142,54 @@ def show_version() -> None:
 
 
 def main() -> None:
-    """Runs the command; a user's mistake is one sentence on stderr and never a traceback."""
+    """Runs the command; an error is one sentence on stderr, and a traceback is for who asks for it."""
     try:
         with Interrupts(patient=False):  # else SIGTERM and SIGHUP would leave behind what a command has started
             build()()
-    except PoolPilotError as error:
-        _fail(str(error))
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
-    except OSError as error:  # of a file or a socket that no command has foreseen
-        _fail(f"{_refused(error)}: see to rights, space and what is there, then call it again")
-    except ImportError as error:
-        if error.name == NATIVE_MODULE:
-            _fail(
-                f"the native module {NATIVE_MODULE} cannot be loaded ({error.msg}): this installation is for another "
-                "Python or machine, or was not built; in a clone of PoolPilot: pip install ."
-            )
-        ours = error.name is None or error.name.partition(".")[0] == "poolpilot"
-        if ours or not isinstance(error, ModuleNotFoundError):
-            raise
-        _fail(
-            f"this command needs {error.name!r}, which the base installation lacks; "
-            "in a clone of PoolPilot: pip install '.[train]'"
+    except Exception as error:  # whatever it is, an operator gets a sentence
+        sentence = _foreseen(error)
+        if sentence is None and os.environ.get(TRACEBACK):
+            traceback.print_exception(error)
+        sys.stderr.write(f"poolpilot: {sentence or _defect(error)}\n")
+        sys.exit(1)
+
+
+def _foreseen(error: Exception) -> str | None:
+    """What is told of a user's mistake, or of what the system or an installation lacks; None for a defect."""
+    if isinstance(error, PoolPilotError):
+        return str(error)
+    if isinstance(error, OSError):  # of a file or a socket that no command has foreseen
+        return f"{_refused(error)}: see to rights, space and what is there, then call it again"
+    if not isinstance(error, ImportError):
+        return None
+    if error.name == NATIVE_MODULE:
+        return (
+            f"the native module {NATIVE_MODULE} cannot be loaded ({error.msg}): this installation is for another "
+            "Python or machine, or was not built; in a clone of PoolPilot: pip install ."
         )
+    ours = error.name is None or error.name.partition(".")[0] == "poolpilot"
+    if ours or not isinstance(error, ModuleNotFoundError):
+        return None
+    return (
+        f"this command needs {error.name!r}, which the base installation lacks; "
+        "in a clone of PoolPilot: pip install '.[train]'"
+    )
+
+
+def _defect(error: Exception) -> str:
+    """What is told of an error that nobody has foreseen."""
+    said = " ".join(str(error).split())
+    shown = said if len(said) <= SHOWN_OF_A_DEFECT else f"{said[:SHOWN_OF_A_DEFECT]}..."
+    kind = type(error).__name__
+    return (
+        f"this is a defect of PoolPilot ({f'{kind}: {shown}' if shown else kind}): report it with what `poolpilot "
+        f"bundle` gathers and with the traceback, which {TRACEBACK}=1 in the environment shows when it happens again"
+    )
 
 
 def _refused(error: OSError) -> str:
     """What the system has refused, and for which files."""
     named = [str(name) for name in (error.filename, error.filename2) if name is not None]
     return f"the system refuses {' and '.join(named) or 'what was asked of it'} ({error.strerror or error})"
-
-
-def _fail(sentence: str) -> None:
-    sys.stderr.write(f"poolpilot: {sentence}\n")
-    sys.exit(1)
