@@ -23,7 +23,7 @@ from poolpilot.featurizer.catalogue import FEATURES
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.schema import SCHEMA_VERSION
 from poolpilot.featurizer.window import Window
-from poolpilot.serve.commands.main import main
+from poolpilot.serve.commands.main import TRACEBACK, main
 
 PASSING_S = 3.0
 """So long a socket may be open that a library's thread has opened meanwhile."""
@@ -51,6 +51,14 @@ def _interrupts_reach_python() -> Iterator[None]:
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _defects_show_their_traceback() -> Iterator[None]:
+    """Of commands in this process and in those that tests start: many a test asks that there is none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(TRACEBACK, "1")
+        yield
 
 
 def answer_of(controller: Controller, window: Window) -> PoolTuple:

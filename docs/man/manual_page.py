@@ -53,7 +53,8 @@ Options come from the file of
 (TOML), then from the environment, then from flags; the later wins. Most commands read
 .BR POOLPILOT_ \\fICOMMAND\\fR_\\fIOPTION\\fR ,
 such as
-.BR POOLPILOT_SERVE_PORT .
+.BR POOLPILOT_SERVE_PORT ;
+such a variable that is of no option is refused.
 .SH ENVIRONMENT
 .TP
 .BR POOLPILOT_CHAMPION ", " POOLPILOT_MARIADB_CHAMPION
@@ -65,6 +66,9 @@ network knows, in place of that of the package.
 .TP
 .B POOLPILOT_CURVES
 File of response curves, in place of those of the package.
+.TP
+.B POOLPILOT_TRACEBACK
+Shows the traceback of an error that nobody has foreseen, before the sentence that calls it a defect.
 .TP
 .B MLFLOW_TRACKING_URI
 Where runs go; mlflow.db in the folder of \\-\\-tracking if not set.

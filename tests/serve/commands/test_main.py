@@ -136,9 +136,14 @@ def test_a_missing_extra_is_one_sentence_and_exit_code_1(
     ],
 )
 def test_what_nobody_has_foreseen_is_a_sentence_that_calls_it_a_defect(
-    invoke: Callable[..., Any], failing: Callable[[BaseException], None], error: Exception, told: str
+    invoke: Callable[..., Any],
+    failing: Callable[[BaseException], None],
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    told: str,
 ) -> None:
     """Before, an operator saw a traceback."""
+    monkeypatch.delenv("POOLPILOT_TRACEBACK")
     failing(error)
     result = invoke("fail")
     assert (result.code, result.out, result.err.count("\n")) == (1, "", 1)
@@ -151,7 +156,7 @@ def test_what_nobody_has_foreseen_is_a_sentence_that_calls_it_a_defect(
 def test_the_traceback_of_a_defect_is_shown_to_who_asks_for_it(
     invoke: Callable[..., Any], failing: Callable[[BaseException], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("POOLPILOT_TRACEBACK", "1")
+    monkeypatch.setenv("POOLPILOT_TRACEBACK", "yes")
     failing(RuntimeError("nobody thought of it"))
     result = invoke("fail")
     assert result.code == 1

@@ -39,7 +39,7 @@ SHOWN_OF_A_DEFECT = 300
 """Characters of what an error says that are told."""
 
 BENCH_HELP = "Benchmarks, each with its peers in the same run."
-CONFIG_HELP = "Look at the settings of a tuner before it starts."
+CONFIG_HELP = "Look at the settings of a tuner or a service before it starts."
 LAB_HELP = "A private MariaDB in a folder, with data sets and named loads."
 MARIADB_HELP = "Look at a MariaDB server's pool, and print the grants for a tuner."
 RECORDS_HELP = "Look at stored records."

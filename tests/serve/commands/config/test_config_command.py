@@ -141,17 +141,52 @@ def test_proposal_outside_the_ranges_of_the_server_is_refused(
     assert ("--propose 0,3,10: pool_size is 0, outside the allowed range 1..128" in trial["found"]) != good
 
 
-def test_without_a_server_only_the_settings_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "tuner.toml"
+def test_without_a_server_the_settings_are_told_and_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before, it ended with 0, and a tuner with a DSN that was left out tuned a pool of its own."""
+    file, written = tmp_path / "tuner.toml", tmp_path / "check.json"
     file.write_text('mode = "observe"\n[guard]\nfactor = 1.5\n', encoding="utf-8")
-    check_config(CheckConfigSettings(file=file), None)
+    with pytest.raises(typer.Exit) as ended:
+        check_config(CheckConfigSettings(file=file), written)
+    assert ended.value.exit_code == REFUSED
     said = capsys.readouterr().out
     assert "guard.factor = 1.5 (file; allowed: more than 1, at most 16)" in said
-    assert "its account was not tried" in said
     assert "what ships loads" in said
     assert "guard.most_size" not in said
-    check_config(CheckConfigSettings(file=file, defaults=True), None)
+    server, *_ = json.loads(written.read_text(encoding="utf-8"))["trials"]
+    assert (server["name"], server["good"], server["needed"]) == ("server", False, True)
+    assert "no server is named" in server["found"]
+    with suppress(typer.Exit):
+        check_config(CheckConfigSettings(file=file, defaults=True), None)
     assert "guard.most_size = 128 (default" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("named", ['backend = "simulated"', 'server = "my_pool:open_server"'])
+def test_server_without_an_account_can_be_followed(
+    named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "tuner.toml"
+    file.write_text(f"{named}\n", encoding="utf-8")
+    check_config(CheckConfigSettings(file=file), None)
+    assert "has no account to try" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("[guard]\nleast_size = 64\nmost_size = 2", "guard.least_size is 64, above guard.most_size, which is 2"),
+        ("[guard]\nleast_stall_limit_ms = 5000\nmost_stall_limit_ms = 10", "guard.least_stall_limit_ms is 5000, above"),
+        ("[guard]\nleast_size = 200", "guard.least_size is 200, above guard.most_size, which is 128"),
+        ("[pace]\nleast_pairs = 10\nmost_pairs = 2", "pace.least_pairs is 10, above pace.most_pairs, which is 2"),
+    ],
+)
+def test_settings_that_contradict_one_another_are_refused_without_a_server(
+    written: str, said: str, tmp_path: Path
+) -> None:
+    """Before, they passed until a tuner began."""
+    file = tmp_path / "tuner.toml"
+    file.write_text(f"{written}\n", encoding="utf-8")
+    with pytest.raises(SettingError, match=said):
+        check_config(CheckConfigSettings(file=file), None)
 
 
 def test_wrong_setting_and_unreachable_server_are_errors(tmp_path: Path) -> None:

@@ -22,6 +22,11 @@ def test_bounds_are_those_of_a_tuner(name: str, value: float, reason: str) -> No
         ProductionDemoSettings.load(None, {name: value})
 
 
+def test_settings_that_contradict_one_another_are_those_of_a_tuner() -> None:
+    with pytest.raises(SettingError, match=r"^pace\.least_pairs is 4, above pace\.most_pairs, which is 3"):
+        ProductionDemoSettings.load(None, {"pace.least_pairs": 4})
+
+
 def test_widest_bounds_are_taken() -> None:
     settings = ProductionDemoSettings.load(None, {"guard.factor": 16.0, "pace.baseline_windows": 2, "window_s": 0.1})
     assert (settings.guard.factor, settings.pace.baseline_windows, settings.window_s) == (16.0, 2, 0.1)

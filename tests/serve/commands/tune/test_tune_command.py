@@ -170,6 +170,15 @@ def test_why_without_any_tuner_is_one_sentence(invoke: Invoke) -> None:
         (("--pace.look-shift", "inf"), "pace.look_shift"),
         (("--window", "inf"), "window"),
         (("--guard.least-size", "200", "--guard.most-size", "300"), "but the server takes 1..128"),
+        (("--guard.least-size", "64", "--guard.most-size", "2"), "guard.least_size is 64, above guard.most_size"),
+        (
+            ("--guard.least-stall-limit-ms", "5000", "--guard.most-stall-limit-ms", "10"),
+            "guard.least_stall_limit_ms is",
+        ),
+        (
+            ("--pace.least-pairs", "10", "--pace.most-pairs", "2"),
+            "pace.least_pairs is 10, above pace.most_pairs, which",
+        ),
         (("--mode", "dictate"), "mode"),
         (("--token-file", "tokens"), "--token-file is of a service: name one by --remote"),
         (("--remote", "http://example.org:8750"), "leaves this host without TLS"),
@@ -183,6 +192,16 @@ def test_wrong_settings_are_one_sentence(invoke: Invoke, options: tuple[str, ...
     assert result.code in (1, 2)
     assert said in result.err
     assert "Traceback" not in result.err
+
+
+def test_it_begins_on_a_server_that_somebody_has_named_alone(invoke: Invoke, journals: Path) -> None:
+    """Before, it tuned a pool of its own under a load of its own, for as long as nobody ended it."""
+    result = invoke("tune", "--seconds", 5, "--mode", "apply")
+    assert (result.code, result.out, result.err.count("\n")) == (1, "", 1)
+    assert "no server is named" in result.err
+    assert "DSN" in result.err
+    assert "--backend simulated" in result.err
+    assert [*journals.iterdir()] == []
 
 
 def test_kill_switch_keeps_it_from_setting_anything(invoke: Invoke, tmp_path: Path) -> None:

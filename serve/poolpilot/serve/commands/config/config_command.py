@@ -1,13 +1,14 @@
-"""`poolpilot config check`: every setting of a tuner explained, and its account tried; nothing is changed."""
+"""`poolpilot config check`: every setting of a tuner or a service explained, and what it needs tried."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 import typer
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -16,19 +17,23 @@ from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.output import terminal, write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.tuning.mariadb_target import connect
+from poolpilot.errors import SettingError
 from poolpilot.serve.commands.config.account_trial import ANOTHER_TUNER, AccountTrial, trials
 from poolpilot.serve.commands.config.explained_setting import ExplainedSetting, Origin, explained
 from poolpilot.serve.commands.config.part_trials import part_trials
+from poolpilot.serve.commands.config.service_trials import service_trials
 from poolpilot.serve.commands.options.settings_command import as_command
 from poolpilot.serve.commands.presentation.exit_codes import REFUSED
 from poolpilot.serve.commands.tune.tune_settings import TuneSettings
+from poolpilot.serve.service.service_settings import ServeSettings
 
 CHECK_HELP = (
     "Explain every setting of `poolpilot tune`, and try the account: what it sees and may set, what brings a "
     "configuration back when the tuner dies, and threads and memory at worst; then its models, the way to a service "
-    "and the port of its page. Nothing is changed, and no service is asked.\n\n"
+    "and the port of its page. With --program serve: those of `poolpilot serve`, its models, tokens, certificate, "
+    "outcomes and port. Nothing is changed, and no service is asked.\n\n"
     "It ends with 0 where the settings can be followed, 1 where they are wrong or the server cannot be reached, and 3 "
-    "where account, server or host lack what they ask for."
+    "where they name no server, or account, server or host lack what they ask for."
 )
 
 
@@ -44,9 +49,10 @@ class CheckConfigSettings(ProgramSettings):
     )
     file: Path | None = Field(
         default=None,
-        description="TOML file that `poolpilot tune --config` is to be given.",
+        description="TOML file that the program's --config is to be given.",
         json_schema_extra={"metavar": "FILE"},
     )
+    program: Literal["tune", "serve"] = Field(default="tune", description="Whose settings they are: tune or serve.")
     defaults: bool = Field(
         default=False,
         description="Explain the settings that nobody named, too.",
@@ -68,14 +74,11 @@ def check_config(settings: CheckConfigSettings, json_path: Path | None) -> None:
         Exit: With 3, where the settings cannot be followed.
     """
     console = terminal()
-    flags = {"dsn": settings.dsn}
-    tuner = TuneSettings.load(settings.file, flags)
-    if tuner.dsn is not None:
-        Dsn.parse(tuner.dsn)  # before it is shown: one with a password is refused
-    rows = explained(tuner, settings.file, flags)
+    flags = {} if settings.dsn is None else {"dsn": settings.dsn}
+    loaded = _loaded(settings, flags)
+    rows = explained(loaded, settings.file, flags)
     console.print(*told(rows, all_of_them=settings.defaults), sep="\n")
-    tuner.check()
-    tried = _tried(tuner, console)
+    tried = _tried(loaded)
     if tried:
         console.print(trials_table(tried))
     write_json(json_path, {"settings": [row.as_dict() for row in rows], "trials": [trial.as_dict() for trial in tried]})
@@ -109,11 +112,30 @@ def trials_table(tried: Sequence[AccountTrial]) -> Table:
     return table
 
 
-def _tried(tuner: TuneSettings, console: Console) -> list[AccountTrial]:
-    if tuner.dsn is None:
-        console.print('No server is named, so its account was not tried: give its DSN, or dsn = "..." in the file.')
-        return list(part_trials(tuner, beside_another=False))
-    with connect(tuner.dsn, tuner.defaults_file, tuner.procedure, tuner.cpus) as server:
-        tried = list(trials(tuner, server))
+def _loaded(settings: CheckConfigSettings, flags: Mapping[str, str]) -> TuneSettings | ServeSettings:
+    """The settings of the program, fit to be shown.
+
+    Raises:
+        SettingError: They are wrong.
+    """
+    if settings.program == "serve":
+        if flags:
+            raise SettingError("a DSN is of a tuner: leave it out, or leave out --program serve")
+        return ServeSettings.load(settings.file, flags)
+    tuner = TuneSettings.load(settings.file, flags)
+    if tuner.dsn is not None:
+        Dsn.parse(tuner.dsn)  # one with a password is refused
+    return tuner
+
+
+def _tried(loaded: TuneSettings | ServeSettings) -> list[AccountTrial]:
+    if isinstance(loaded, ServeSettings):
+        return list(service_trials(loaded))
+    loaded.check()
+    if loaded.dsn is None:
+        named = AccountTrial.of("server", "named, and no MariaDB: it has no account to try", loaded.check_named)
+        return [named, *part_trials(loaded, beside_another=False)]
+    with connect(loaded.dsn, loaded.defaults_file, loaded.procedure, loaded.cpus) as server:
+        tried = list(trials(loaded, server))
     another = any(trial.name == ANOTHER_TUNER and not trial.good for trial in tried)
-    return [*tried, *part_trials(tuner, beside_another=another)]
+    return [*tried, *part_trials(loaded, beside_another=another)]

@@ -29,12 +29,21 @@ def part_trials(settings: TuneSettings, *, beside_another: bool) -> Iterator[Acc
         yield AccountTrial.of("model", f"{settings.model or 'what ships'} loads", lambda: predictor_for(settings))
     if settings.challenger is not None:
         yield AccountTrial.of("challenger", f"{settings.challenger} loads", lambda: challenger_for(settings))
-    if (outcomes := settings.outcomes) is not None:
-        found = f"are kept in {outcomes}"
-        yield AccountTrial.of("outcomes", found, lambda: _take(outcomes), needed=not beside_another)
+    if settings.outcomes is not None:
+        yield outcomes_trial(settings.outcomes, needed=not beside_another)
     if settings.page is not None:
         found = f"port {settings.page} of loopback is free" if settings.page else "any port of loopback that is free"
         yield AccountTrial.of("page", found, lambda: _bind(settings.page or 0), needed=not beside_another)
+
+
+def outcomes_trial(folder: Path, *, needed: bool) -> AccountTrial:
+    """Whether outcomes can be kept in a folder.
+
+    Args:
+        folder: The folder.
+        needed: Whether it refuses the settings where they cannot; see `AccountTrial`.
+    """
+    return AccountTrial.of("outcomes", f"are kept in {folder}", lambda: _take(folder), needed=needed)
 
 
 def _take(folder: Path) -> None:

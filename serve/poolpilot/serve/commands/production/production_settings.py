@@ -8,7 +8,7 @@ from pydantic_settings import SettingsConfigDict
 
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.serve.commands.options.target_options import option
-from poolpilot.serve.commands.tune.tune_settings import LEAST_WINDOW_S
+from poolpilot.serve.commands.tune.tune_settings import LEAST_PAIRS, LEAST_WINDOW_S, MOST_PAIRS, check_in_order
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 
 
@@ -85,3 +85,8 @@ class ProductionDemoSettings(ProgramSettings):
     @model_validator(mode="after")
     def _shortened(self) -> Self:
         return self.with_defaults(QUICK) if self.quick else self
+
+    @model_validator(mode="after")
+    def _in_order_for_the_tuner(self) -> Self:
+        check_in_order(self, LEAST_PAIRS, MOST_PAIRS)
+        return self

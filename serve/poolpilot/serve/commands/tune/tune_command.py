@@ -75,6 +75,7 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
     settings.check()
     if settings.keeper:
         return keep_watch(settings, console)
+    settings.check_named()
     with settings.opened() as target, ExitStack() as way_back:
         # What a tuner that was killed has left comes back before anything that this one may lack ends it.
         way_back.enter_context(_way_back(settings, target, console))

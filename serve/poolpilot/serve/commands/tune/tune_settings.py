@@ -2,6 +2,7 @@
 
 import re
 from contextlib import AbstractContextManager
+from operator import attrgetter
 from pathlib import Path
 from typing import Literal
 
@@ -10,7 +11,9 @@ from pydantic_settings import SettingsConfigDict
 from typing_extensions import override
 
 from poolpilot.env.measurement.protocol import MeasurementSettings
+from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.servers.watch_settings import WatchSettings
+from poolpilot.env.tuning.backends import Backend
 from poolpilot.env.tuning.event_lease import LEAST_S, MOST_S, silence_s
 from poolpilot.env.tuning.journal import journal_folder
 from poolpilot.env.tuning.target import Target
@@ -28,12 +31,21 @@ LEAST_WINDOW_S = 0.1
 SETTLE_S, MARIADB_SETTLE_S = 0.2, 1.0
 DISTURBANCES_EVERY_S = 1.0
 
+LEAST_PAIRS, MOST_PAIRS = "pace.least_pairs", "pace.most_pairs"
+IN_ORDER = (
+    ("guard.least_size", "guard.most_size"),
+    ("guard.least_stall_limit_ms", "guard.most_stall_limit_ms"),
+    (LEAST_PAIRS, MOST_PAIRS),
+)
+"""Settings of which the first may not be above the second."""
+
 
 class TuneSettings(RemoteOptions):
     """What the tuner may do, and to which server."""
 
     model_config = SettingsConfigDict(env_prefix="POOLPILOT_TUNE_", allow_inf_nan=False)
 
+    backend: Backend | None = option(None, "native, simulated or curve: a pool to see a tuner at work.", metavar="NAME")
     mode: Mode = option(Mode.ADVISE, "observe, advise (sets nothing) or apply.", metavar="NAME")
     seconds: float | None = option(None, "How long it tunes; until it is ended if not given.", low=1.0, metavar="X")
     window: float | None = option(None, "Seconds of a window: 1, MariaDB 5.", low=LEAST_WINDOW_S, metavar="X")
@@ -125,6 +137,8 @@ class TuneSettings(RemoteOptions):
             SettingError: They do; the text says which.
         """
         super().check()
+        for least, most in IN_ORDER:
+            check_in_order(self, least, most)
         if self.keeper and self.dsn is None:
             raise SettingError("--keeper watches over a MariaDB server, which outlives the tuner: name it by its DSN")
         if self.remote is not None and (self.model is not None or self.propose is not None):
@@ -144,6 +158,21 @@ class TuneSettings(RemoteOptions):
                 "lengthen the other"
             )
 
+    def check_named(self) -> None:
+        """Refuses to tune where nobody has said what.
+
+        Other commands run a pool and a load of their own then. A tuner whose DSN is missing would do so on a host of
+        production for as long as it runs.
+
+        Raises:
+            SettingError: Nothing is named.
+        """
+        if self.dsn is None and self.backend is None and self.server is None:
+            raise SettingError(
+                "no server is named: give the DSN of a MariaDB server, such as S=/run/mysqld/mysqld.sock (dsn in the "
+                "file), --server for a pool of your own, or --backend simulated to see a tuner at work"
+            )
+
     @override
     def opened(self) -> AbstractContextManager[Target]:
         """The server for the duration of a block, with the lease that is asked for; see `TargetOptions.opened`.
@@ -156,3 +185,14 @@ class TuneSettings(RemoteOptions):
     def folder(self, server: str) -> Path:
         """Where the decisions about a server are kept, by its own name (`Target.own_name`)."""
         return self.log or journal_folder() / "decisions" / re.sub(r"[^\w.-]+", "-", server).strip("-")
+
+
+def check_in_order(settings: ProgramSettings, least: str, most: str) -> None:
+    """Refuses a least value above the greatest one; both are named with dots.
+
+    Raises:
+        SettingError: It is.
+    """
+    low, high = attrgetter(least, most)(settings)
+    if low > high:
+        raise SettingError(f"{least} is {low}, above {most}, which is {high}: lower the one, or raise the other")
