@@ -159,7 +159,7 @@ def test_every_feature_is_refused_beyond_its_range_by_name(window: Window, name:
     high = next(feature.high for feature in FEATURES if feature.name == name)
     with pytest.raises(FeatureError, match=f"{name} is .*; allowed is a number from 0 to") as refused:
         checked_features({**window.profile.features, name: high * 2.0})
-    assert refused.value.feature == name
+    assert refused.value.feature == f"features.{name}"
 
 
 def test_no_feature_is_made_of_what_only_indicators_say() -> None:

@@ -131,11 +131,12 @@ def test_file_of_a_command_is_read_as_the_request_in_it(request_values: dict[str
     ("path", "new", "location"),
     [
         ((), None, (REQUEST,)),
+        ((), [], (REQUEST,)),
         (("windows",), [], (REQUEST, "windows")),
-        (("windows", 0, "duration_s"), -1, (REQUEST, "duration_s")),
-        (("windows", 0, "server_kind"), "postgres", (REQUEST, "server_kind")),
+        (("windows", 0, "duration_s"), -1, (REQUEST, "windows.0.duration_s")),
+        (("windows", 0, "server_kind"), "postgres", (REQUEST, "windows.0.server_kind")),
         (("limits", "cpus"), 0, (REQUEST, "limits", "cpus")),
-        (("objective",), {"price": 1.0}, (REQUEST,)),
+        (("objective",), {"price": 1.0}, (REQUEST, "objective.price")),
     ],
 )
 def test_refusal_of_a_request_in_a_file_names_the_place_in_it(
@@ -144,11 +145,11 @@ def test_refusal_of_a_request_in_a_file_names_the_place_in_it(
     told = replaced({REQUEST: request_values}, (REQUEST, *path), new)
     with pytest.raises(RequestError) as refused:
         parse(json.dumps(told).encode())
-    assert refused.value.location[: len(location) + 1] == ("body", *location)
+    assert ".".join(map(str, refused.value.location)) == ".".join(("body", *location))
 
 
 def test_windows_of_two_kinds_of_servers_are_refused(request_values: dict[str, Any]) -> None:
     other = {**request_values["windows"][0], "server_kind": "mariadb"}
     with pytest.raises(RequestError, match="different kinds") as refused:
         parse(json.dumps({**request_values, "windows": [*request_values["windows"], other]}).encode())
-    assert refused.value.location == ("body", "server_kind")
+    assert refused.value.location == ("body", "windows.1.server_kind")

@@ -37,7 +37,7 @@ class FeatureError(PoolPilotError):
         """Names the field and explains.
 
         Args:
-            feature: Name of the offending field.
+            feature: Path to the offending field, its steps joined by dots; empty for the whole.
             message: The sentence to print.
         """
         super().__init__(message)

@@ -70,7 +70,7 @@ def checked_features(values: object) -> dict[str, float | None]:
         value = given[feature.name]
         # Nearly all are what is tested first, and a service checks thousands a second.
         sound = value is None or (type(value) is float and feature.low <= value <= feature.high)
-        features[feature.name] = value if sound else _in_range(feature, value)
+        features[feature.name] = value if sound else _in_range("features", feature, value)
     return features
 
 
@@ -82,12 +82,12 @@ def checked_indicators(values: object) -> dict[str, float]:
     """
     given = untrusted.named("indicators", values, (), [indicator.name for indicator in INDICATORS])
     return {
-        indicator.name: _in_range(indicator, given[indicator.name])
+        indicator.name: _in_range("indicators", indicator, given[indicator.name])
         for indicator in INDICATORS
         if indicator.name in given
     }
 
 
-def _in_range(feature: Feature, value: object) -> float:
+def _in_range(holder: str, feature: Feature, value: object) -> float:
     unit = "" if feature.unit == "1" else feature.unit
-    return untrusted.number(feature.name, value, feature.low, feature.high, unit)
+    return untrusted.number(f"{holder}.{feature.name}", value, feature.low, feature.high, unit)

@@ -13,6 +13,9 @@ Choice = TypeVar("Choice", bound=str)
 LONGEST_NAME = 64
 """Field names from outside are cut to this many characters in a message."""
 
+WINDOW = "window"
+"""What a sentence calls the value that all fields are in."""
+
 WIDEST_INT = 2**63
 
 MOST_IN_BUCKET = 2**53
@@ -70,14 +73,19 @@ def one_of(field: str, value: object, allowed: Collection[Choice]) -> Choice:
 
 
 def mapping(field: str, value: object) -> Mapping[str, Any]:
-    """Returns a JSON object, whatever its names.
+    """Returns a JSON object, whatever its names; the field of the window itself is empty.
 
     Raises:
         FeatureError: It is no object.
     """
     if not isinstance(value, Mapping):
-        raise FeatureError(field, f"{field} is {shown(value)}; allowed is an object")
+        raise FeatureError(field, f"{field or WINDOW} is {shown(value)}; allowed is an object")
     return value
+
+
+def within(*fields: str) -> str:
+    """The path that leads through some fields, of which an empty one is no step."""
+    return ".".join(field for field in fields if field)
 
 
 def named(field: str, value: object, names: Collection[str], optional: Collection[str] = ()) -> Mapping[str, Any]:
@@ -94,11 +102,11 @@ def named(field: str, value: object, names: Collection[str], optional: Collectio
         return value
     for name in value:
         if name not in names and name not in optional:
-            where = str(name)[:LONGEST_NAME]
-            raise FeatureError(where, f"{field} has an unknown field {where!r}; remove it")
+            cut = str(name)[:LONGEST_NAME]
+            raise FeatureError(within(field, cut), f"{field or WINDOW} has an unknown field {cut!r}; remove it")
     for name in names:
         if name not in value:
-            raise FeatureError(name, f"{field} lacks the field {name!r}; add it")
+            raise FeatureError(within(field, name), f"{field or WINDOW} lacks the field {name!r}; add it")
     return value
 
 

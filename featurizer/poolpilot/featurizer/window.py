@@ -222,9 +222,9 @@ class Window:
 
         Raises:
             FeatureError: The version differs, or a field is missing, unknown or out of its range; the error
-                names the field and the sentence its range.
+                names the field by its path in the window and the sentence its range.
         """
-        given = untrusted.named("window", values, REQUIRED_FIELDS, OPTIONAL_FIELDS)
+        given = untrusted.named("", values, REQUIRED_FIELDS, OPTIONAL_FIELDS)
         check_version(given["schema_version"])
         pool_tuple = untrusted.pool_tuple(given["pool_tuple"])
         profile = WorkloadProfile(SCHEMA_VERSION, pool_tuple, checked_features(given["features"]))

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.objective import Objective
 from poolpilot.errors import FeatureError, SettingError
+from poolpilot.featurizer.untrusted import mapping, within
 from poolpilot.featurizer.window import Window
 
 MOST_WINDOWS = 16
@@ -66,15 +67,14 @@ def from_body(body: object) -> Request:
     """Checks parsed JSON: a body, or a file of ours that holds one; the objective may be left out for the default one.
 
     Raises:
-        FeatureError: A window does not fit the schema, or a field is missing or unknown; it names the field.
-        SettingError: The limits or the objective are out of range.
+        FeatureError: A field is missing, unknown, of the wrong type or out of its range; its path begins in the body.
     """
     for name in place_of(body):
         body = cast("Mapping[str, object]", body)[name]
         if body is None:
-            raise FeatureError(name, "the file holds no window: it was written before anything was measured")
+            raise FeatureError("", "the file holds no window: it was written before anything was measured")
     if not isinstance(body, Mapping):
-        raise FeatureError("body", "the body must be a JSON object with 'windows', 'limits' and maybe 'objective'")
+        raise FeatureError("", "the body must be a JSON object with 'windows', 'limits' and maybe 'objective'")
     unknown = sorted(set(body) - set(FIELDS))
     if unknown:
         allowed = f"{', '.join(FIELDS)}, or {REQUEST!r} with these in it beside anything else"
@@ -85,25 +85,40 @@ def from_body(body: object) -> Request:
     limits = body.get("limits")
     if not isinstance(limits, Mapping):
         raise FeatureError("limits", "'limits' must be an object with 'cpus' and 'knobs'")
-    return Request(_windows(windows), KnobSpace.from_dict(limits), _objective(body.get("objective", {})))
+    return Request(_windows(windows), _limits(limits), _objective(body.get("objective", {})))
 
 
 def _windows(values: list[object]) -> tuple[Window, ...]:
-    windows = tuple(Window.from_dict(value) for value in values)
-    kinds = sorted({window.server_kind for window in windows})
-    if len(kinds) > 1:
-        raise FeatureError(
-            "server_kind",
-            f"the windows come from servers of different kinds ({', '.join(kinds)}); "
-            "a request holds the windows of one server",
-        )
+    windows = tuple(_window(index, value) for index, value in enumerate(values))
+    kinds = [window.server_kind for window in windows]
+    for index, kind in enumerate(kinds):
+        if kind != kinds[0]:
+            raise FeatureError(
+                f"windows.{index}.server_kind",
+                f"the windows come from servers of different kinds ({', '.join(sorted(set(kinds)))}); "
+                "a request holds the windows of one server",
+            )
     return windows
+
+
+def _window(index: int, value: object) -> Window:
+    try:
+        return Window.from_dict(value)
+    except FeatureError as error:
+        raise FeatureError(within("windows", str(index), error.feature), str(error)) from error
+
+
+def _limits(values: Mapping[str, object]) -> KnobSpace:
+    try:
+        return KnobSpace.from_dict(values)
+    except SettingError as error:
+        raise FeatureError("limits.knobs" if "knobs" in values else "limits", str(error)) from error
 
 
 def _objective(values: object) -> Objective:
     try:
-        return Objective.model_validate(values)
+        return Objective.model_validate(mapping("objective", values), strict=True)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(["objective", *(str(part) for part in first["loc"])])
-        raise SettingError(f"{place}: {first['msg']}") from error
+        first = error.errors(include_url=False)[0]
+        place = within("objective", *map(str, first["loc"]))
+        raise FeatureError(place, f"{place}: {first['msg']}") from error

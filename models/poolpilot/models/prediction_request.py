@@ -17,7 +17,7 @@ class RequestError(PoolPilotError):
     """A request is refused.
 
     Args:
-        location: Path from `body` to the offending field.
+        location: Path from `body` to the offending field; a part may hold several steps, joined by dots.
         message: The sentence to print.
     """
 
@@ -33,9 +33,9 @@ class _Strict(BaseModel):
 
 class _Knob(_Strict):
     name: Literal["pool_size", "oversubscribe", "timer_interval_ms", "create_thread_on_wait", "idle_timeout_s"]
-    low: Annotated[int | float, Field(ge=0)]
-    high: Annotated[int | float, Field(le=2**32)]
-    default: int | float
+    low: Annotated[float, Field(ge=0)]
+    high: Annotated[float, Field(le=2**32)]
+    default: float
     unit: Annotated[str, Field(max_length=64)]
     restart_only: bool = False
     per_session: bool = False
@@ -85,9 +85,7 @@ def checked(found: object) -> Request:
         request = from_body(found)
         _check_what_is_kept(request)
     except FeatureError as error:
-        raise RequestError((*location, error.feature), str(error)) from error
-    except SettingError as error:
-        raise RequestError(location, str(error)) from error
+        raise RequestError((*location, error.feature) if error.feature else location, str(error)) from error
     return request
 
 
@@ -109,7 +107,8 @@ def _check_what_is_kept(request: Request) -> None:
             try:
                 knob.check(getattr(kept, name))
             except SettingError as error:
-                raise FeatureError(f"pool_tuple.{name}", str(error)) from error
+                place = f"windows.{len(request.windows) - 1}.pool_tuple.{name}"
+                raise FeatureError(place, str(error)) from error
 
 
 def finite_json(raw: bytes) -> object:

@@ -70,10 +70,10 @@ def test_objective_may_be_left_out(client: TestClient, request_values: dict[str,
 
 
 WINDOW_CHANGES: dict[str, tuple[Change, str]] = {
-    "feature missing": (lambda window: window["features"].pop(FEATURE), FEATURE),
-    "feature extra": (lambda window: window["features"].update(mystery=1.0), "mystery"),
-    "feature negative": (lambda window: window["features"].update({FEATURE: -1.0}), FEATURE),
-    "feature is text": (lambda window: window["features"].update({FEATURE: "fast"}), FEATURE),
+    "feature missing": (lambda window: window["features"].pop(FEATURE), f"features.{FEATURE}"),
+    "feature extra": (lambda window: window["features"].update(mystery=1.0), "features.mystery"),
+    "feature negative": (lambda window: window["features"].update({FEATURE: -1.0}), f"features.{FEATURE}"),
+    "feature is text": (lambda window: window["features"].update({FEATURE: "fast"}), f"features.{FEATURE}"),
     "version wrong": (lambda window: window.update(schema_version=SCHEMA_VERSION + 1), "schema_version"),
     "version missing": (lambda window: window.pop("schema_version"), "schema_version"),
     "field extra": (lambda window: window.update(mood="good"), "mood"),
@@ -92,7 +92,7 @@ def test_refuses_a_bad_window_by_the_name_of_its_field(
 ) -> None:
     change(request_values["windows"][0])
     response = client.post("/v1/predict", json=request_values)
-    assert check_problem(response, 422, "bad_field")["field"] == f"body.{field}"
+    assert check_problem(response, 422, "bad_field")["field"] == f"body.windows.0.{field}"
 
 
 @pytest.mark.parametrize("number", ["Infinity", "-Infinity", "NaN", "1e999"])
@@ -105,26 +105,76 @@ def test_refuses_numbers_that_are_not_finite(
     assert predictor.asked == []
 
 
-BODY_CHANGES: dict[str, tuple[Change, str]] = {
-    "no windows": (lambda body: body.update(windows=[]), "windows"),
-    "windows missing": (lambda body: body.pop("windows"), "windows"),
-    "limits missing": (lambda body: body.pop("limits"), "limits"),
-    "unknown field": (lambda body: body.update(model="/etc/passwd"), "model"),
-    "knob is text": (lambda body: body["limits"]["knobs"][0].update(low="a"), "limits.knobs.0.low"),
-    "knob unknown": (lambda body: body["limits"]["knobs"][0].update(name="x"), "limits.knobs.0.name"),
-    "range reversed": (lambda body: body["limits"]["knobs"][0].update(low=9, high=1), "limits.knobs.0"),
-    "no processor": (lambda body: body["limits"].update(cpus=0), "limits.cpus"),
+OBJECTIVES: dict[str, tuple[Any, str]] = {
+    "negative price": ({"price_of_thread": -1}, "objective.price_of_thread"),
+    "price is text": ({"price_of_thread": "0.5"}, "objective.price_of_thread"),
+    "price is true": ({"price_of_thread": True}, "objective.price_of_thread"),
+    "target is text": ({"targets_ms": {"read": "50"}}, "objective.targets_ms.read"),
+    "weight is true": ({"weights": {"read": True}}, "objective.weights.read"),
+    "unknown objective": ({"speed": 1}, "objective.speed"),
+    "objective is a list": ([], "objective"),
+    "objective is null": (None, "objective"),
 }
 
 
+def with_objective(values: Any) -> Change:
+    return lambda body: body.update(objective=values)
+
+
+def with_a_bad_second_window(body: dict[str, Any]) -> None:
+    body["windows"].append({**body["windows"][0], "duration_s": -1})
+
+
+def without_the_first_knob(body: dict[str, Any]) -> None:
+    del body["limits"]["knobs"][0]
+
+
+BODY_CHANGES: dict[str, tuple[Change, str]] = {
+    "no windows": (lambda body: body.update(windows=[]), "windows"),
+    "windows missing": (lambda body: body.pop("windows"), "windows"),
+    "window is a number": (lambda body: body.update(windows=[3]), "windows.0"),
+    "second window bad": (with_a_bad_second_window, "windows.1.duration_s"),
+    "limits missing": (lambda body: body.pop("limits"), "limits"),
+    "limits are null": (lambda body: body.update(limits=None), "limits"),
+    "unknown field": (lambda body: body.update(model="/etc/passwd"), "model"),
+    "knob is text": (lambda body: body["limits"]["knobs"][0].update(low="a"), "limits.knobs.0.low"),
+    "knob is true": (lambda body: body["limits"]["knobs"][0].update(low=True), "limits.knobs.0.low"),
+    "knob without a default": (lambda body: body["limits"]["knobs"][0].update(default=None), "limits.knobs.0.default"),
+    "knob is huge": (lambda body: body["limits"]["knobs"][0].update(high=10**400), "limits.knobs.0.high"),
+    "knob unknown": (lambda body: body["limits"]["knobs"][0].update(name="x"), "limits.knobs.0.name"),
+    "range reversed": (lambda body: body["limits"]["knobs"][0].update(low=9, high=1), "limits.knobs.0"),
+    "knob missing": (without_the_first_knob, "limits.knobs"),
+    "no processor": (lambda body: body["limits"].update(cpus=0), "limits.cpus"),
+    **{name: (with_objective(values), field) for name, (values, field) in OBJECTIVES.items()},
+}
+
+
+@pytest.mark.parametrize("place", ["body", "body.request"])
 @pytest.mark.parametrize(("change", "field"), BODY_CHANGES.values(), ids=BODY_CHANGES)
 def test_refuses_a_bad_body_by_location(
-    client: TestClient, request_values: dict[str, Any], change: Change, field: str
+    client: TestClient, predictor: Any, request_values: dict[str, Any], change: Change, field: str, place: str
 ) -> None:
     change(request_values)
-    response = client.post("/v1/predict", json=request_values)
-    found = check_problem(response, 422, "bad_field")["field"]
-    assert found == f"body.{field}" or found.startswith(f"body.{field}.")
+    sent = request_values if place == "body" else {"request": request_values}
+    response = client.post("/v1/predict", json=sent)
+    assert check_problem(response, 422, "bad_field")["field"] == f"{place}.{field}"
+    assert predictor.asked == []
+
+
+@pytest.mark.parametrize("body", ["null", "[]", "3", '"text"'])
+def test_refuses_a_body_that_is_no_object_as_a_whole(client: TestClient, body: str) -> None:
+    assert check_problem(post_text(client, body), 422, "bad_field")["field"] == "body"
+
+
+@pytest.mark.parametrize("name", ["trails", "Trials", "body", "", "x" * 10_000])
+def test_refuses_an_unknown_parameter_by_its_name(
+    client: TestClient, predictor: Any, request_values: dict[str, Any], name: str
+) -> None:
+    response = client.post("/v1/predict", params={name: "true"}, json=request_values)
+    document = check_problem(response, 422, "bad_field")
+    assert (document["field"], len(response.content) < 1000) == (f"query.{name[:64]}", True)
+    assert "trials" in document["detail"]
+    assert predictor.asked == []
 
 
 @pytest.mark.parametrize("core", ["pool_size", "oversubscribe", "timer_interval_ms"])
@@ -141,13 +191,7 @@ def test_refuses_numbers_whose_sums_are_infinite(
 ) -> None:
     request_values["objective"] = {field: {"read": 1e308}}
     response = client.post("/v1/predict", json=request_values)
-    assert f"objective.{field}.read" in check_problem(response, 422, "bad_field")["detail"]
-
-
-def test_refuses_an_unknown_objective(client: TestClient, request_values: dict[str, Any]) -> None:
-    request_values["objective"] = {"speed": 1}
-    response = client.post("/v1/predict", json=request_values)
-    assert "speed" in check_problem(response, 422, "bad_field")["detail"]
+    assert check_problem(response, 422, "bad_field")["field"] == f"body.objective.{field}.read"
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b"\xff\xfe\xfa", b"[" * 60_000, b"9" * 5000])
@@ -224,6 +268,9 @@ def test_limits_that_allow_no_tuple_are_refused(tellable: Callable[..., Any], re
         response = client.post("/v1/predict", json=request_values)
     document = check_problem(response, 422, "bad_field")
     assert (document["field"], document["detail"]) == ("body.limits", "the limits allow no tuple of the grid")
+    with TestClient(create_app(predictor)) as client:
+        response = client.post("/v1/predict", json={"request": request_values})
+    assert check_problem(response, 422, "bad_field")["field"] == "body.request.limits"
 
 
 def test_tuple_in_force_outside_the_limits_may_stay(

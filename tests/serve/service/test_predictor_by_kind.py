@@ -81,7 +81,7 @@ def test_service_answers_for_every_known_kind_or_names_the_field(request_values:
         window["server_kind"] = "other"
         refused = client.post("/v1/predict", json=request_values)
     assert refused.status_code == 422
-    assert refused.json()["field"] == "body.server_kind"
+    assert refused.json()["field"] == "body.windows.0.server_kind"
     assert "'other', and no model has learned from such servers" in refused.json()["detail"]
 
 
@@ -114,7 +114,7 @@ def test_service_names_trials_where_that_is_asked_for(request_values: dict[str, 
         assert plain["improvement"] is None
         for wrong in ("trials=maybe", "trials=true&trials=false", "trials="):
             refused = client.post(f"/v1/predict?{wrong}", json=request_values)
-            assert (refused.status_code, refused.json()["field"]) == (422, "trials")
+            assert (refused.status_code, refused.json()["field"]) == (422, "query.trials")
 
 
 def test_service_names_another_trial_where_the_first_is_forbidden(request_values: dict[str, Any]) -> None:
@@ -127,4 +127,4 @@ def test_service_names_another_trial_where_the_first_is_forbidden(request_values
         assert len(set(named)) == 4
         for wrong in ("forbidden=8,3", "forbidden=", "forbidden=-8,3,10", "&".join(["forbidden=8,3,10"] * 65)):
             refused = client.post(f"/v1/predict?{wrong}", json=request_values)
-            assert (refused.status_code, refused.json()["field"]) == (422, "forbidden")
+            assert (refused.status_code, refused.json()["field"]) == (422, "query.forbidden")

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from poolpilot.errors import FeatureError, SettingError
 from poolpilot.featurizer.schema import SCHEMA_VERSION
+from poolpilot.models.body import place_of
 from poolpilot.models.prediction_request import RequestError, checked
 from poolpilot.serve.service.json_body import as_problem, json_body, parsed
 from poolpilot.serve.service.prediction_query import PredictionQuery
@@ -59,15 +60,17 @@ class PredictionEndpoint:
         predictor = self._models.predictor
         if query.trials and isinstance(predictor, PredictorByKind):
             predictor = predictor.for_trials()
+        found = parsed(raw)
+        place = ".".join(("body", *place_of(found)))
         try:
-            asked = checked(parsed(raw))
+            asked = checked(found)
             prediction = predictor.predict(asked.windows, query.within(asked.limits), asked.objective)
         except RequestError as error:
             raise as_problem(error) from error
-        except FeatureError as error:
-            raise Problem("bad_field", str(error), f"body.{error.feature}") from error
+        except FeatureError as error:  # of the kind of server, which all windows share
+            raise Problem("bad_field", str(error), f"{place}.windows.0.{error.feature}") from error
         except SettingError as error:
-            raise Problem("bad_field", str(error), "body.limits") from error
+            raise Problem("bad_field", str(error), f"{place}.limits") from error
         if not prediction.keeps:
             asked.limits.check(prediction.pool_tuple)
         content = _ENCODER.encode(prediction.as_dict() | {"schema_version": SCHEMA_VERSION}).encode()

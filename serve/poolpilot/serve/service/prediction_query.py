@@ -9,7 +9,7 @@ from starlette.datastructures import QueryParams
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.models.body import MOST_FORBIDDEN
-from poolpilot.serve.service.refusals.problem import Problem
+from poolpilot.serve.service.refusals.query_parameters import bad_parameter, check_names
 
 TRIALS = "trials"
 """By which a tuner says that it measures what is named, and goes back."""
@@ -40,15 +40,16 @@ class PredictionQuery:
         """Reads the parameters.
 
         Raises:
-            Problem: One is said in another way than the description has it.
+            Problem: One is unknown, or said in another way than the description has it.
         """
+        check_names(parameters, (TRIALS, FORBIDDEN))
         said = parameters.getlist(TRIALS) or ["false"]
         if len(said) != 1 or said[0] not in SAID:
-            raise Problem("bad_field", f"{TRIALS} may be {' or '.join(SAID)}, once", TRIALS)
+            raise bad_parameter(TRIALS, f"{TRIALS} may be {' or '.join(SAID)}, once")
         tuples = parameters.getlist(FORBIDDEN)
         if len(tuples) > MOST_FORBIDDEN or not all(re.fullmatch(TUPLE, one) for one in tuples):
             allowed = f"SIZE,OVERSUBSCRIBE,STALL_LIMIT in whole numbers, {MOST_FORBIDDEN} times at most"
-            raise Problem("bad_field", f"{FORBIDDEN} may be {allowed}", FORBIDDEN)
+            raise bad_parameter(FORBIDDEN, f"{FORBIDDEN} may be {allowed}")
         return cls(SAID[said[0]], frozenset(tuple(map(int, one.split(","))) for one in tuples))
 
     def within(self, limits: KnobSpace) -> KnobSpace:

@@ -85,7 +85,7 @@ def test_a_bad_window_is_named_with_its_file(
     body.write_text(json.dumps(request_values), encoding="utf-8")
     result = invoke("predict", "--windows", body)
     assert (result.code, result.out) == (1, "")
-    assert "body.json: body.duration_s" in result.err
+    assert "body.json: body.windows.0.duration_s" in result.err
 
 
 def test_a_missing_file_is_one_sentence(invoke: Callable[..., Any], tmp_path: Path) -> None:

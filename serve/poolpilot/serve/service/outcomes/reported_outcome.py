@@ -18,7 +18,7 @@ class _Head(BaseModel):
 
     id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:-]{1,64}$")]
     server_id: Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[^\x00-\x1f\x7f]+$")]
-    propensity: Annotated[int | float, Field(gt=0, le=1)]
+    propensity: Annotated[float, Field(gt=0, le=1)]
     model_digest: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
     verdict: OutcomeVerdict
 

@@ -74,7 +74,7 @@ class Problem(PoolPilotError):
     Args:
         reason: Which rule refuses it.
         detail: The sentence to read; that of a 503 begins with `UNAVAILABLE`, which is put before it.
-        field: Path from `body` to the offending field, where there is one.
+        field: Path from `body` to the offending field, or `query` and the name of a parameter, where there is one.
         headers: Further headers of the answer.
     """
 
