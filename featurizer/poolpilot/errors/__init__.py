@@ -16,6 +16,7 @@ __all__ = [
     "StoreError",
     "TakenFolderError",
     "TakenLabError",
+    "TakenNameError",
     "TakenServerError",
     "TupleChangedError",
     "in_words",
@@ -86,6 +87,10 @@ class StoreError(PoolPilotError):
 
 class TakenFolderError(StoreError):
     """Another process writes to a folder that only one may write to."""
+
+
+class TakenNameError(StoreError):
+    """What shall be kept has the name of something else that is kept already."""
 
 
 class RemoteError(PoolPilotError):

@@ -27,6 +27,14 @@ def test_what_is_no_outcome_is_refused_for_good(tmp_path: Path, outcome_values: 
     assert list(read_outcomes(tmp_path)) == []
 
 
+def test_another_outcome_of_a_known_name_is_refused_for_good(tmp_path: Path, outcome_values: dict[str, Any]) -> None:
+    with OutcomeLog(tmp_path, 2**20) as log:
+        OutcomeFolder(log).post("/v1/outcomes", outcome_values)
+        with pytest.raises(RefusedForGoodError, match="another outcome"):
+            OutcomeFolder(log).post("/v1/outcomes", {**outcome_values, "verdict": "not tried"})
+        assert list(read_outcomes(tmp_path)) == [ReportedOutcome.from_json(outcome_values)]
+
+
 def test_disk_that_is_full_may_take_it_later(
     tmp_path: Path, outcome_values: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -134,6 +134,27 @@ def test_service_refuses_a_report_of_another_kind_for_good(serving: Serving, pre
         link.post("/v1/outcomes", {"id": "another kind"}, allowed=(200, 201))
 
 
+def test_service_that_has_another_report_of_that_name_is_not_asked_again(
+    serving: Serving, predictor: Any, tried: Tried, outcome_values: dict[str, Any], tmp_path: Path
+) -> None:
+    link = ServiceLink(serving(predictor, outcomes=OutcomeLog(tmp_path, 1 << 20)).url)
+    link.post("/v1/outcomes", outcome_values, allowed=(200, 201))
+    with pytest.raises(RefusedForGoodError, match="409"):
+        link.post("/v1/outcomes", {**outcome_values, "verdict": "taken back"}, allowed=(200, 201))
+
+    class OfTheSameName(ServiceLink):
+        def post(self, path: str, body: object, allowed: tuple[int, ...] = (200,)) -> Any:
+            assert isinstance(body, dict)
+            return super().post(path, {**body, "id": outcome_values["id"]}, allowed)
+
+    reporter = OutcomeReporter(OfTheSameName(link.url), ABOUT, again_after_s=60.0)
+    reporter.report(tried)
+    wait_for(lambda: reporter.lost == 1)
+    reporter.close()
+    assert reporter.told == 0
+    assert "409" in reporter.last_error
+
+
 def test_what_no_time_is_left_for_counts_as_lost(tried: Tried) -> None:
     reporter = OutcomeReporter(FlakyLink(), ABOUT, again_after_s=60.0)
     for _ in range(5):

@@ -39,6 +39,18 @@ def test_report_is_kept_and_a_repeat_acknowledged(
     assert [outcome.as_dict()["server_id"] for outcome in read_outcomes(tmp_path)] == [outcome_values["server_id"]]
 
 
+def test_another_report_under_a_known_id_is_refused(
+    client: TestClient, outcome_values: dict[str, Any], tmp_path: Path
+) -> None:
+    assert client.post(OUTCOMES, json=outcome_values).status_code == 201
+    refused = client.post(OUTCOMES, json={**outcome_values, "verdict": "taken back", "propensity": 1})
+    assert (refused.status_code, refused.headers["content-type"]) == (409, "application/problem+json")
+    document = refused.json()
+    assert (document["status"], document["reason"], document["field"]) == (409, "taken_id", "body.id")
+    assert client.post(OUTCOMES, json=outcome_values).json() == {"status": "repeated"}
+    assert [outcome.verdict for outcome in read_outcomes(tmp_path)] == ["kept"]
+
+
 def test_bad_report_is_refused_by_its_field_and_not_kept(
     client: TestClient, outcome_values: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -1,6 +1,6 @@
 """A folder on this host in the place of a service: it keeps what became of tries as a service keeps what it is told."""
 
-from poolpilot.errors import RefusedForGoodError
+from poolpilot.errors import RefusedForGoodError, TakenNameError
 from poolpilot.models.prediction_request import RequestError
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
 from poolpilot.serve.service.outcomes.reported_outcome import ReportedOutcome
@@ -20,10 +20,10 @@ class OutcomeFolder:
         """Keeps a report; when this returns it is on disk.
 
         Raises:
-            RefusedForGoodError: It is no outcome.
+            RefusedForGoodError: It is no outcome, or has the identifier of another one.
             StoreError: It could not be written now.
         """
         try:
             self._log.append(ReportedOutcome.from_json(body))
-        except RequestError as error:
+        except (RequestError, TakenNameError) as error:
             raise RefusedForGoodError(str(error)) from error

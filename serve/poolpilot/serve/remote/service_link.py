@@ -24,7 +24,7 @@ LONGEST_DETAIL = 200
 
 JSON_TYPE = "application/json"
 
-REFUSED_FOR_GOOD = (400, 413, 415, 422)
+REFUSED_FOR_GOOD = (400, 409, 413, 415, 422)
 """Status codes that a body gets for what it is; others may be otherwise once token, load or service are."""
 
 

@@ -7,7 +7,7 @@ import structlog
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from poolpilot.errors import StoreError
+from poolpilot.errors import StoreError, TakenNameError
 from poolpilot.models.prediction_request import RequestError
 from poolpilot.serve.service.json_body import as_problem, json_body, parsed
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
@@ -51,6 +51,8 @@ class OutcomeEndpoint:
             return log.append(ReportedOutcome.from_json(parsed(raw)))
         except RequestError as error:
             raise as_problem(error) from error
+        except TakenNameError as error:
+            raise Problem("taken_id", str(error), "body.id") from error
         except StoreError as error:
             _LOG.error("an outcome was not kept", error=str(error))
             raise Problem("storage", str(error)) from error

@@ -1,6 +1,8 @@
 """What was acknowledged is there: after death, on a full disk, once, and nothing that was refused."""
 
+import copy
 import errno
+import json
 import os
 import resource
 import signal
@@ -12,7 +14,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from poolpilot.errors import StoreError
+from poolpilot.errors import StoreError, TakenNameError
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
 from poolpilot.serve.service.outcomes.outcome_segments import read_outcomes, segments
 from poolpilot.serve.service.outcomes.reported_outcome import ReportedOutcome
@@ -75,6 +77,59 @@ def test_repeat_is_not_written_twice_not_even_by_another_process(folder: Path, o
     with OutcomeLog(folder, LARGE) as log:
         assert [log.append(outcome_of("a")), log.append(outcome_of("b"))] == [False, True]
     assert kept(folder) == ["a", "b"]
+
+
+def in_other_order(outcome: ReportedOutcome) -> ReportedOutcome:
+    """The same report by a client whose objects have no order."""
+
+    def turned(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: turned(value[name]) for name in reversed(value)}
+        return [turned(one) for one in value] if isinstance(value, list) else value
+
+    return ReportedOutcome.from_json(turned(outcome.as_dict()))
+
+
+OTHERS: dict[str, dict[str, Any]] = {
+    "verdict": {"verdict": "taken back"},
+    "propensity": {"propensity": 0.5},
+    "server": {"server_id": "another"},
+    "digest": {"model_digest": "cd" * 32},
+}
+
+
+@pytest.mark.parametrize("change", OTHERS.values(), ids=OTHERS)
+def test_another_report_under_a_known_identifier_is_refused_also_by_another_process(
+    folder: Path, outcome_of: MakeOutcome, change: dict[str, Any]
+) -> None:
+    with OutcomeLog(folder, LARGE) as log:
+        log.append(outcome_of("a"))
+        with pytest.raises(TakenNameError, match="another outcome is kept under the id 'a'"):
+            log.append(replace(outcome_of("a"), **change))
+    with OutcomeLog(folder, LARGE) as log:
+        with pytest.raises(TakenNameError):
+            log.append(replace(outcome_of("a"), **change))
+        assert [log.append(outcome_of("a")), log.append(outcome_of("b"))] == [False, True]
+    assert list(read_outcomes(folder)) == [outcome_of("a"), outcome_of("b")]
+
+
+def test_repeat_in_another_order_is_the_same(folder: Path, outcome_values: dict[str, Any]) -> None:
+    values = copy.deepcopy(outcome_values)
+    values["request"]["objective"] = {"targets_ms": {"read": 50.0, "write": 5.0}, "weights": {"write": 2.0, "read": 1}}
+    outcome = ReportedOutcome.from_json(values)
+    with OutcomeLog(folder, LARGE) as log:
+        assert [log.append(outcome), log.append(in_other_order(outcome))] == [True, False]
+
+
+def test_repeat_of_what_a_release_of_before_has_written_is_known(folder: Path, outcome_of: MakeOutcome) -> None:
+    with OutcomeLog(folder, LARGE) as log:
+        log.append(outcome_of("a"))
+    (segment,) = segments(folder)
+    segment.write_text(json.dumps(outcome_of("a").as_dict()) + "\n")  # in the order of the fields, not of their names
+    with OutcomeLog(folder, LARGE) as log:
+        assert not log.append(outcome_of("a"))
+        with pytest.raises(TakenNameError):
+            log.append(replace(outcome_of("a"), verdict="taken back"))
 
 
 def test_segments_end_at_their_size(folder: Path, outcome_of: MakeOutcome) -> None:

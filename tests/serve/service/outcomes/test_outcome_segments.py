@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from poolpilot.errors import StoreError
-from poolpilot.serve.service.outcomes.outcome_segments import read_outcomes, segment_path, segments
+from poolpilot.serve.service.outcomes.outcome_segments import read_outcomes, segment_path, segments, writer_folder
 
 
 def line(values: dict[str, Any], identifier: str) -> str:
@@ -40,6 +40,19 @@ def test_line_that_is_no_outcome_is_named(tmp_path: Path, outcome_values: dict[s
     assert [outcome.id for outcome in read_outcomes(tmp_path, told.append)] == ["a", "b"]
     assert len(told) == 1, "who wants to be told goes on without it"
     assert told[0].startswith("line 2 of ")
+
+
+def test_who_reads_is_told_of_two_that_were_told_to_two_writers(tmp_path: Path, outcome_values: dict[str, Any]) -> None:
+    for number, verdict in enumerate(("kept", "kept", "taken back"), 1):
+        folder = writer_folder(tmp_path, number)
+        folder.mkdir()
+        segment_path(folder, 1).write_text(line({**outcome_values, "verdict": verdict}, "a"), encoding="utf-8")
+    told: list[str] = []
+    assert [outcome.verdict for outcome in read_outcomes(tmp_path, told.append)] == ["kept"]
+    assert len(told) == 1, "a repeat is no other outcome"
+    assert told[0].endswith("replica-003/outcomes-00000001.jsonl has the id 'a' of another outcome")
+    with pytest.raises(StoreError, match="has the id 'a' of another outcome"):
+        list(read_outcomes(tmp_path))
 
 
 def test_missing_folder_is_a_sentence(tmp_path: Path) -> None:

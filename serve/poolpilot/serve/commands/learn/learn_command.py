@@ -75,7 +75,7 @@ def reported_outcomes(folder: Path, on_left_out: Callable[[str], None]) -> Itera
 
     Args:
         folder: Where it keeps them.
-        on_left_out: Is told of each line that is no outcome.
+        on_left_out: Is told of each line that is no outcome, or has the identifier of another one.
 
     Raises:
         StoreError: The folder or a segment cannot be read.

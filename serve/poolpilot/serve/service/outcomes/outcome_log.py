@@ -1,6 +1,5 @@
 """The writer of outcomes; the package states its protocol."""
 
-import json
 import os
 from pathlib import Path
 from types import TracebackType
@@ -9,10 +8,12 @@ from typing import Self
 import structlog
 
 from poolpilot.env.durability.folder_lock import lock_folder
-from poolpilot.errors import StoreError
+from poolpilot.errors import StoreError, TakenNameError
 from poolpilot.serve.service.outcomes.open_segment import OpenSegment, mended
 from poolpilot.serve.service.outcomes.outcome_segments import (
+    digest_of,
     identifier_of,
+    line_of,
     number_of,
     segment_path,
     segments,
@@ -21,7 +22,7 @@ from poolpilot.serve.service.outcomes.outcome_segments import (
 from poolpilot.serve.service.outcomes.reported_outcome import ReportedOutcome
 
 MOST_IDENTIFIERS = 500_000
-"""Latest outcomes that a repeat is told of, in some 80 MB; an older one is written again, and dropped by who reads."""
+"""Latest outcomes that a repeat is told of, in 80 to 120 MB; an older one is written again, and read once."""
 
 _LOG = structlog.get_logger(__name__)
 
@@ -47,11 +48,12 @@ class OutcomeLog:
         try:
             found = segments(folder)
             _drop_torn_ends(found)
-            self._identifiers: dict[str, None] = {}  # the latest last
+            self._digests: dict[str, bytes] = {}  # by identifier, the latest last
             for segment in found:
                 for line in whole_lines(segment):
                     if (identifier := identifier_of(line)) is not None:
-                        self._remember(identifier)
+                        self._digests.setdefault(identifier, digest_of(line))
+                        self._forget_the_oldest()
             self._number = max(map(number_of, found), default=0)
         except StoreError:
             os.close(self._lock)
@@ -78,24 +80,30 @@ class OutcomeLog:
             Whether it was written; not where its identifier is there already.
 
         Raises:
+            TakenNameError: Another outcome is kept under its identifier.
             StoreError: It could not be written and does not count as reported.
         """
         if self._closed:
             raise StoreError(f"the outcome cannot be kept: {self._folder} is left to another writer")
-        if outcome.id in self._identifiers:
+        line = line_of(outcome.as_dict())
+        digest = digest_of(line)
+        if (known := self._digests.get(outcome.id)) is not None:
+            if known != digest:
+                raise TakenNameError(
+                    f"another outcome is kept under the id {outcome.id!r}: report this one under its own"
+                )
             return False
-        line = json.dumps(outcome.as_dict(), allow_nan=False).encode() + b"\n"
         try:
             self._segment_for(len(line)).append(line)
         except OSError as error:
             raise StoreError(f"the outcome cannot be kept: {error.strerror}; report it again later") from error
-        self._remember(outcome.id)
+        self._digests[outcome.id] = digest
+        self._forget_the_oldest()
         return True
 
-    def _remember(self, identifier: str) -> None:
-        self._identifiers[identifier] = None
-        if len(self._identifiers) > MOST_IDENTIFIERS:
-            del self._identifiers[next(iter(self._identifiers))]
+    def _forget_the_oldest(self) -> None:
+        if len(self._digests) > MOST_IDENTIFIERS:
+            del self._digests[next(iter(self._digests))]
 
     def _segment_for(self, length: int) -> OpenSegment:
         """The segment that a line of this length goes to."""

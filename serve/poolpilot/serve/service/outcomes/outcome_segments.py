@@ -3,6 +3,8 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from hashlib import blake2b
 from pathlib import Path
 
 from poolpilot.errors import StoreError
@@ -16,33 +18,41 @@ WRITER = re.compile(r"replica-\d{3,}")
 
 _IDENTIFIER = re.compile(rb'\{"id": "([A-Za-z0-9._:-]+)"')
 
+_BY_NAME = re.compile(rb'\{"id": "[^"]+", "model_digest": ')
+"""How a line begins whose names are in alphabetical order; older releases wrote another one."""
+
+DIGEST_BYTES = 8
+"""Enough that two outcomes of one identifier are told apart."""
+
 
 def read_outcomes(folder: Path, on_left_out: Callable[[str], None] | None = None) -> Iterator[ReportedOutcome]:
     """Gives the outcomes of a folder in the order in which they were reported; it may be written to meanwhile.
 
-    After its own come those of the folders of several writers in it, one writer after another. One whose identifier
-    came before is left out: what could not be taken back, or was kept by another writer, may have been reported again.
+    After its own come those of the folders of several writers in it, one writer after another. One that came before is
+    left out: what could not be taken back, or was kept by another writer, may have been reported again.
 
     Args:
         folder: The folder.
-        on_left_out: Is told of each whole line that is no outcome, as one of another version's schema; without it the
-            first ends the reading.
+        on_left_out: Is told of each whole line that is no outcome, as one of another version's schema, or that has the
+            identifier of another outcome, as one that another writer kept; without it the first ends the reading.
 
     Raises:
-        StoreError: The folder or a segment cannot be read, or a whole line is no outcome and nobody is told.
+        StoreError: The folder or a segment cannot be read, or a whole line is to be left out and nobody is told.
     """
-    given: set[str] = set()
+    given: dict[str, bytes] = {}
     for segment in _segments_of_all(folder):
         for number, line in enumerate(whole_lines(segment), 1):
             try:
                 outcome = _outcome(f"line {number} of {segment}", line)
+                if given.get(outcome.id, digest := digest_of(line)) != digest:
+                    raise StoreError(f"line {number} of {segment} has the id {outcome.id!r} of another outcome")
             except StoreError as error:
                 if on_left_out is None:
                     raise
                 on_left_out(str(error))
                 continue
             if outcome.id not in given:
-                given.add(outcome.id)
+                given[outcome.id] = digest
                 yield outcome
 
 
@@ -99,6 +109,19 @@ def whole_lines(segment: Path) -> Iterator[bytes]:
             yield from (line for line in file if line.endswith(b"\n"))
     except OSError as error:
         raise StoreError(f"cannot read {segment}: {error.strerror}") from error
+
+
+def line_of(values: object) -> bytes:
+    """What is written of an outcome: the same whatever the order in which its client names things."""
+    return json.dumps(values, allow_nan=False, sort_keys=True).encode() + b"\n"
+
+
+def digest_of(line: bytes) -> bytes:
+    """Tells whether two lines say the same."""
+    if not _BY_NAME.match(line):
+        with suppress(ValueError, RecursionError):  # a line that is no JSON says what it says
+            line = line_of(json.loads(line))
+    return blake2b(line, digest_size=DIGEST_BYTES).digest()
 
 
 def identifier_of(line: bytes) -> str | None:
