@@ -32,6 +32,15 @@ def asking(tmp_path: Path) -> Iterator[TestClient]:
     servers.close()
 
 
+def check_problem(answer: Any, status: int, reason: str) -> dict[str, Any]:
+    """The document of a refusal, which is one of the service's."""
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
+    document: dict[str, Any] = answer.json()
+    assert (document["status"], document["reason"]) == (status, reason)
+    assert document["type"] == f"urn:poolpilot:problem:{reason}"
+    return document
+
+
 def numbers(answer: Any) -> list[int]:
     assert answer.status_code == 200, answer.text
     return [row["number"] for row in answer.json()["decisions"]]
@@ -89,14 +98,13 @@ def test_loopback_is_answered(asking: TestClient, host: str) -> None:
 )
 def test_another_host_is_refused(asking: TestClient, host: str) -> None:
     answer = asking.get("/v1/servers", headers={"host": host.encode()})
-    assert answer.status_code == 403
-    assert "loopback" in answer.json()["detail"]
+    assert "loopback" in check_problem(answer, 403, "not_loopback")["detail"]
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "FROBNICATE"])
 def test_nothing_but_looking(asking: TestClient, method: str) -> None:
     answer = asking.request(method, "/v1/servers")
-    assert answer.status_code == 405
+    check_problem(answer, 405, "no_such_method")
     assert answer.headers["allow"] == "GET, HEAD"
 
 
@@ -213,27 +221,34 @@ def test_answer_says_what_there_is(asking: TestClient, written: Written, monkeyp
 )
 def test_number_that_is_none_is_refused(asking: TestClient, written: Written, query: str) -> None:
     written().turn()
-    answer = asking.get(f"/v1/decisions?{query}")
-    assert answer.status_code == 400
-    assert "is a whole number from 0" in answer.json()["detail"]
+    document = check_problem(asking.get(f"/v1/decisions?{query}"), 422, "bad_field")
+    assert document["field"] == f"query.{query.partition('=')[0]}"
+    assert "is a whole number from 0" in document["detail"]
+
+
+def test_parameter_that_there_is_not_is_refused(asking: TestClient, written: Written) -> None:
+    written().turn()
+    document = check_problem(asking.get("/v1/decisions?afer=1"), 422, "bad_field")
+    assert document["field"] == "query.afer"
+    assert "after" in document["detail"]
 
 
 def test_after_and_before_at_once_are_refused(asking: TestClient, written: Written) -> None:
     written().turn()
-    assert asking.get("/v1/decisions?after=1&before=2").status_code == 400
+    answer = asking.get("/v1/decisions?after=1&before=2")
+    assert check_problem(answer, 422, "bad_field")["field"] == "query.before"
 
 
 @pytest.mark.parametrize("key", ["db2", "../db1", "..", "%2e%2e%2f", "", "db1%00"])
 def test_unknown_server_is_not_found(asking: TestClient, written: Written, key: str) -> None:
     written("db1").turn()
     answer = asking.get(f"/v1/decisions?server={key}")
-    assert answer.status_code == 404
-    assert "GET /v1/servers lists them" in answer.json()["detail"]
+    assert "GET /v1/servers lists them" in check_problem(answer, 404, "no_such_server")["detail"]
 
 
 @pytest.mark.parametrize("path", ["/../pyproject.toml", "/assets/page.js", "/page.py", "/page.css/", "//", "/v1"])
 def test_unknown_path_is_not_found(asking: TestClient, path: str) -> None:
-    assert asking.get(f"http://127.0.0.1{path}", follow_redirects=False).status_code == 404
+    check_problem(asking.get(f"http://127.0.0.1{path}", follow_redirects=False), 404, "no_such_path")
 
 
 def test_log_that_cannot_be_read_is_a_sentence(asking: TestClient, tmp_path: Path, monkeypatch: Any) -> None:
@@ -244,8 +259,7 @@ def test_log_that_cannot_be_read_is_a_sentence(asking: TestClient, tmp_path: Pat
 
     monkeypatch.setattr("poolpilot.serve.page.log_tail.os.open", fail)
     answer = asking.get("/v1/decisions")
-    assert answer.status_code == 503
-    assert "Permission denied" in answer.json()["detail"]
+    assert "Permission denied" in check_problem(answer, 503, "storage")["detail"]
     assert "Permission denied" in asking.get("/v1/servers").json()["servers"][0]["problem"]
     assert [asking.get(path).status_code for path in ("/metrics", "/healthz")] == [200, 200]
 
@@ -259,8 +273,9 @@ def test_what_nobody_has_foreseen_is_a_problem_document(tmp_path: Path, monkeypa
     with TestClient(create_page(servers), base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
         answer = client.get("/v1/servers")
     servers.close()
-    assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
-    assert answer.json()["detail"] == "the page has failed (ZeroDivisionError): its log says where"
+    assert (
+        "the page has failed (ZeroDivisionError): its log says where" in check_problem(answer, 503, "failure")["detail"]
+    )
     assert "Traceback" not in answer.text
 
 

@@ -4,11 +4,12 @@ A page of somebody else whose name resolves to 127.0.0.1 (DNS rebinding) asks wi
 """
 
 from collections.abc import Mapping
-from http import HTTPStatus
 
 from starlette.datastructures import MutableHeaders
-from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from poolpilot.serve.service.refusals.problem import Problem
+from poolpilot.serve.service.refusals.problem_answers import problem_response
 
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
@@ -46,19 +47,18 @@ class LoopbackOnly:
             await send(message)
 
         refused = refusal_of_request(scope)
-        await (self._app if refused is None else refused)(scope, receive, guarded)
+        await (self._app if refused is None else problem_response(refused))(scope, receive, guarded)
 
 
-def refusal_of_request(scope: Scope) -> Response | None:
-    """The answer to a request that is not for this page; None where it is."""
+def refusal_of_request(scope: Scope) -> Problem | None:
+    """The refusal of a request that is not for this page; None where it is."""
     hosts = [value for name, value in scope["headers"] if name == b"host"]
     if len(hosts) != 1 or not is_loopback(hosts[0].decode("latin-1")):
         said = "this page answers on loopback alone: ask for it as http://127.0.0.1, localhost or [::1]"
-        return refusal(HTTPStatus.FORBIDDEN, said)
+        return Problem("not_loopback", said)
     if scope["method"] not in METHODS:
-        answer = refusal(HTTPStatus.METHOD_NOT_ALLOWED, "this page changes nothing: it answers GET and HEAD")
-        answer.headers["allow"] = ", ".join(METHODS)
-        return answer
+        said = "this page changes nothing: it answers GET and HEAD"
+        return Problem("no_such_method", said, headers={"Allow": ", ".join(METHODS)})
     return None
 
 
@@ -68,9 +68,3 @@ def is_loopback(host: str) -> bool:
     if not name:
         name, port = host, ""
     return name.lower() in LOOPBACK_HOSTS and (port == "" or (port.isascii() and port.isdigit()))
-
-
-def refusal(status: HTTPStatus, detail: str) -> JSONResponse:
-    """A refusal, as a problem document."""
-    content = {"type": "about:blank", "title": status.phrase, "status": status.value, "detail": detail}
-    return JSONResponse(content, status.value, media_type="application/problem+json")

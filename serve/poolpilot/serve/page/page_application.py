@@ -1,7 +1,6 @@
 """The page as an application: its files, what it asks for, health and metrics."""
 
 from collections.abc import Mapping
-from http import HTTPStatus
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +13,12 @@ from starlette.routing import Route
 
 from poolpilot.errors import StoreError
 from poolpilot.serve.page.followed_servers import FollowedServers
-from poolpilot.serve.page.loopback_only import LoopbackOnly, refusal
+from poolpilot.serve.page.loopback_only import LoopbackOnly
 from poolpilot.serve.page.server_history import ServerHistory, named_apart
 from poolpilot.serve.page.tuner_metrics import TunerMetrics
+from poolpilot.serve.service.refusals.problem import Problem, no_such_path
+from poolpilot.serve.service.refusals.problem_answers import problem_response
+from poolpilot.serve.service.refusals.query_parameters import bad_parameter, check_names
 from poolpilot.serve.tuner.machine.decision import State
 
 if TYPE_CHECKING:
@@ -37,6 +39,9 @@ ASSETS: Mapping[str, str] = {
 """Files of the page, and what they are."""
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+NUMBERS = ("after", "before", "limit")
+"""Parameters of a question for decisions that are whole numbers."""
 
 MOST_ROWS = 1000
 """Decisions in one answer."""
@@ -67,14 +72,15 @@ class PageEndpoints:
         """`GET /v1/decisions`: of one server (`server`) the latest, or those `after` or `before` a number.
 
         Raises:
-            HTTPException: A parameter is wrong, or there is no such server.
+            Problem: A parameter is wrong or unknown, or there is no such server.
         """
-        after, before, most = (_number(request, name) for name in ("after", "before", "limit"))
+        check_names(request.query_params, ("server", *NUMBERS))
+        after, before, most = (_number(request, name) for name in NUMBERS)
         if after is not None and before is not None:
-            raise HTTPException(HTTPStatus.BAD_REQUEST, "ask for what is after a number or before one, not both")
+            raise bad_parameter("before", "ask for what is after a number or before one, not both")
         with self._servers.one(request.query_params.get("server")) as history:
             if history is None:
-                raise HTTPException(HTTPStatus.NOT_FOUND, "there is no such server: GET /v1/servers lists them")
+                raise Problem("no_such_server", "there is no such server: GET /v1/servers lists them")
             most = min(most or MOST_ROWS, MOST_ROWS)
             rows = history.before(before, most) if after is None else history.after(after, most)
             oldest = history.rows[0].number if history.rows else 0
@@ -109,7 +115,7 @@ def create_page(servers: FollowedServers, playground: "Playground | None" = None
         Route("/healthz", endpoints.health),
         *([] if playground is None else _play_routes(playground)),
     ]
-    handlers: Any = {HTTPException: _refused, StoreError: _unreadable, Exception: _failed}
+    handlers: Any = {Problem: _refused, HTTPException: _no_such_path, StoreError: _unreadable, Exception: _failed}
     page = Starlette(routes=routes, middleware=[Middleware(LoopbackOnly)], exception_handlers=handlers)
     page.router.redirect_slashes = False
     return page
@@ -156,25 +162,28 @@ def _number(request: Request, name: str) -> int | None:
     """A parameter that is a whole number.
 
     Raises:
-        HTTPException: It is none.
+        Problem: It is none.
     """
     text = request.query_params.get(name)
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) <= 16 and int(text) <= LARGEST_NUMBER):
-        raise HTTPException(HTTPStatus.BAD_REQUEST, f"{name} is a whole number from 0 to {LARGEST_NUMBER}")
+        raise bad_parameter(name, f"{name} is a whole number from 0 to {LARGEST_NUMBER}")
     return int(text)
 
 
-def _refused(_: Request, error: HTTPException) -> Response:
-    return refusal(HTTPStatus(error.status_code), error.detail)
+def _refused(_: Request, error: Problem) -> Response:
+    return problem_response(error)
+
+
+def _no_such_path(_: Request, _error: HTTPException) -> Response:
+    return problem_response(no_such_path("docs/live-page.md"))
 
 
 def _unreadable(_: Request, error: StoreError) -> Response:
-    return refusal(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
+    return problem_response(Problem("storage", str(error)))
 
 
 def _failed(_: Request, error: Exception) -> Response:
     """What nobody has foreseen; the traceback goes to the log alone."""
-    said = f"the page has failed ({type(error).__name__}): its log says where"
-    return refusal(HTTPStatus.INTERNAL_SERVER_ERROR, said)
+    return problem_response(Problem("failure", f"the page has failed ({type(error).__name__}): its log says where"))

@@ -53,20 +53,22 @@ def test_every_profile_answers(asking: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "status", "says"),
+    ("values", "field", "says"),
     [
-        ({"profile": "no_such"}, 422, "no sweep of a family 'no_such'"),
-        ({"profile": "../../etc/passwd"}, 422, "no sweep of a family"),
-        ({"pool_size": 100_000}, 422, "allowed"),
-        ({"pool_size": 1_000_000_000}, 400, "whole numbers"),
-        ({"pool_size": "-1"}, 400, "whole numbers"),
-        ({"stall_limit_ms": ""}, 400, "whole numbers"),
-        ({"oversubscribe": "3.5"}, 400, "whole numbers"),
+        ({"profile": "no_such"}, "query.profile", "no sweep of a family 'no_such'"),
+        ({"profile": "../../etc/passwd"}, "query.profile", "no sweep of a family"),
+        ({"pool_size": 100_000}, "query", "pool_size is 100000, outside the allowed range"),
+        ({"pool_size": 1_000_000_000}, "query.pool_size", "a whole number"),
+        ({"pool_size": "-1"}, "query.pool_size", "a whole number"),
+        ({"stall_limit_ms": ""}, "query.stall_limit_ms", "a whole number"),
+        ({"oversubscribe": "3.5"}, "query.oversubscribe", "a whole number"),
+        ({"colour": "red"}, "query.colour", "no such parameter"),
     ],
 )
-def test_what_cannot_be_simulated_is_refused(asking: TestClient, values: Any, status: int, says: str) -> None:
+def test_what_cannot_be_simulated_is_refused(asking: TestClient, values: Any, field: str, says: str) -> None:
     refused = asked(asking, **values)
-    assert (refused.status_code, refused.headers["content-type"]) == (status, "application/problem+json")
+    assert (refused.status_code, refused.headers["content-type"]) == (422, "application/problem+json")
+    assert (refused.json()["reason"], refused.json()["field"]) == ("bad_field", field)
     assert says in refused.json()["detail"]
 
 
@@ -84,7 +86,8 @@ def test_too_many_questions_are_told_to_come_again(asking: TestClient, monkeypat
         raise PlaygroundBusyError("the simulator is busy: ask again in a second")
 
     monkeypatch.setattr(Playground, "answer", busy)
-    assert asked(asking).status_code == 429
+    refused = asked(asking)
+    assert (refused.status_code, refused.json()["reason"]) == (429, "too_many_requests")
 
 
 def test_a_configuration_is_simulated_once(monkeypatch: pytest.MonkeyPatch) -> None:

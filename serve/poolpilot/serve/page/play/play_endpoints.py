@@ -1,17 +1,22 @@
 """What the page of a recorded profile asks for."""
 
-from http import HTTPStatus
-
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from poolpilot.env.measurement.sample_sweeps import sample_families
 from poolpilot.env.measurement.sweep import Core
 from poolpilot.errors import SettingError
 from poolpilot.serve.page.play.playground import Playground, PlaygroundBusyError
+from poolpilot.serve.service.refusals.problem import Problem
+from poolpilot.serve.service.refusals.query_parameters import bad_parameter, check_names
 
 KNOBS = ("pool_size", "oversubscribe", "stall_limit_ms")
+
+PROFILE = "profile"
+
+LONGEST_REASON = 300
+"""Characters of a refusal, which may repeat the name of a profile that there is not."""
 
 MOST_DIGITS = 6
 """Of a knob; the ranges of the recorded server are narrower."""
@@ -24,18 +29,26 @@ def play_routes(playground: Playground) -> list[Route]:
         return JSONResponse(playground.choices())
 
     def play(request: Request) -> Response:
+        check_names(request.query_params, (PROFILE, *KNOBS))
+        profile = request.query_params.get(PROFILE, "")
         try:
-            return JSONResponse(playground.answer(request.query_params.get("profile", ""), _core(request)))
+            return JSONResponse(playground.answer(profile, _core(request)))
         except SettingError as error:
-            raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)[:300]) from error
+            field = "query" if profile in sample_families() else f"query.{PROFILE}"
+            raise Problem("bad_field", str(error)[:LONGEST_REASON], field) from error
         except PlaygroundBusyError as error:
-            raise HTTPException(HTTPStatus.TOO_MANY_REQUESTS, str(error)) from error
+            raise Problem("too_many_requests", str(error)) from error
 
     return [Route("/v1/profiles", choices), Route("/v1/play", play)]
 
 
 def _core(request: Request) -> Core:
-    values = [request.query_params.get(name, "") for name in KNOBS]
-    if not all(text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS for text in values):
-        raise HTTPException(HTTPStatus.BAD_REQUEST, f"{', '.join(KNOBS)} are whole numbers")
-    return int(values[0]), int(values[1]), int(values[2])
+    size, oversubscribe, stall_limit_ms = (_whole(request, name) for name in KNOBS)
+    return size, oversubscribe, stall_limit_ms
+
+
+def _whole(request: Request, name: str) -> int:
+    text = request.query_params.get(name, "")
+    if not (text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS):
+        raise bad_parameter(name, f"{name} is a whole number of at most {MOST_DIGITS} digits")
+    return int(text)

@@ -23,6 +23,8 @@ Reason = Literal[
     "unknown_token",
     "wrong_scope",
     "from_a_page",
+    "not_loopback",
+    "no_such_server",
     "too_many_requests",
     "keeps_no_outcomes",
     "busy",
@@ -31,7 +33,7 @@ Reason = Literal[
     "not_ready",
     "reload_failed",
 ]
-"""Why a request is refused; also what the metrics count refusals by."""
+"""Why a request is refused, by the service or by the live page; also what the service's metrics count refusals by."""
 
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
@@ -51,6 +53,8 @@ STATUS: Mapping[Reason, HTTPStatus] = MappingProxyType(
         "unknown_token": HTTPStatus.UNAUTHORIZED,
         "wrong_scope": HTTPStatus.FORBIDDEN,
         "from_a_page": HTTPStatus.FORBIDDEN,
+        "not_loopback": HTTPStatus.FORBIDDEN,
+        "no_such_server": HTTPStatus.NOT_FOUND,
         "too_many_requests": HTTPStatus.TOO_MANY_REQUESTS,
         "keeps_no_outcomes": HTTPStatus.NOT_FOUND,
         "busy": HTTPStatus.SERVICE_UNAVAILABLE,
@@ -108,6 +112,6 @@ class Problem(PoolPilotError):
         return json.dumps(self.as_dict()).encode()
 
 
-def no_such_path() -> Problem:
-    """The refusal of a path that the service does not have."""
-    return Problem("no_such_path", "there is no such path; docs/service.md lists them")
+def no_such_path(listed: str = "docs/service.md") -> Problem:
+    """The refusal of a path that there is not; `listed` names the text that lists those that there are."""
+    return Problem("no_such_path", f"there is no such path; {listed} lists them")
