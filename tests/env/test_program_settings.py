@@ -151,7 +151,7 @@ def test_a_variable_of_no_setting_is_refused(variable: str, nearest: str, monkey
         BakeSettings.load(None, {})
     meant = f" (the nearest is {nearest})" if nearest else ""
     assert str(caught.value).startswith(f"the variable {variable} names no setting{meant}: ")
-    assert "--help lists all" in str(caught.value)
+    assert "--help of the command that it is for lists all" in str(caught.value)
     assert "hunter2" not in str(caught.value)
 
 

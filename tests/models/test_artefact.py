@@ -117,6 +117,13 @@ def test_file_without_golden_vectors_is_damaged(folder: Path, content: bytes) ->
         load(folder)
 
 
+@pytest.mark.parametrize("content", [b"no JSON", b"[" * 100_000])
+def test_card_that_is_none_is_damaged(folder: Path, content: bytes) -> None:
+    rewrite(folder, CARD_FILE, content)
+    with pytest.raises(DamagedArtefactError, match=rf"{CARD_FILE} is not JSON"):
+        load(folder)
+
+
 def test_unknown_architecture_names_the_program_that_wrote_it(folder: Path) -> None:
     rewrite_card(folder, lambda card: card["architecture"].update(kind="transformer-7"))
     with pytest.raises(ArtefactError, match=r"'transformer-7'.*install the version that wrote it \(poolpilot"):

@@ -222,8 +222,8 @@ def _of_no_setting(variable: str, prefix: str, known: Sequence[str]) -> str:
     nearest = get_close_matches(variable.upper().removeprefix(prefix), known, n=1)
     meant = f" (the nearest is {prefix}{nearest[0]})" if nearest else ""
     return (
-        f"the variable {variable} names no setting{meant}: correct it or unset it; the command's --help lists all "
-        f"settings, whose variables are {prefix} and the option in capitals, with _ for - and __ for a dot"
+        f"the variable {variable} names no setting{meant}: correct it or unset it; the --help of the command that it is"
+        f" for lists all settings, whose variables are {prefix} and the option in capitals, _ for - and __ for a dot"
     )
 
 

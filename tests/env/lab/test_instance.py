@@ -85,7 +85,7 @@ def test_folder_without_a_test_server_is_said(tmp_path: Path) -> None:
         Lab.of(tmp_path)
 
 
-@pytest.mark.parametrize("text", ["", "3", '["dataset"]', '{"dataset": "of old"}'])
+@pytest.mark.parametrize("text", ["", "3", '["dataset"]', '{"dataset": "of old"}', "[" * 100_000])
 def test_settings_that_are_none_are_no_test_server(text: str, tmp_path: Path) -> None:
     LabFolder(tmp_path).settings.write_text(text)
     with pytest.raises(ServerError, match="there is no test server"):
