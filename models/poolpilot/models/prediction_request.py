@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from poolpilot.env.knobs import CORE_KNOBS, checked_cpus
+from poolpilot.env.knobs import CORE_KNOBS, MOST_CPUS, checked_cpus
 from poolpilot.errors import FeatureError, PoolPilotError, SettingError
 from poolpilot.featurizer.untrusted import LONGEST_NAME, shown
 from poolpilot.models.body import REQUEST, Request, from_body, place_of
@@ -31,7 +31,9 @@ class _Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
-class _Knob(_Strict):
+class StatedKnob(_Strict):
+    """A knob and its range, as a client states them."""
+
     name: Literal["pool_size", "oversubscribe", "timer_interval_ms", "create_thread_on_wait", "idle_timeout_s"]
     low: Annotated[float, Field(ge=0)]
     high: Annotated[float, Field(le=2**32)]
@@ -54,9 +56,11 @@ def _cpus(value: object) -> int:
         raise ValueError(str(error)) from error
 
 
-class _Limits(_Strict):
-    cpus: Annotated[int, BeforeValidator(_cpus)]
-    knobs: Annotated[list[_Knob], Field(max_length=5)]
+class StatedLimits(_Strict):
+    """The knobs of a server and their ranges, as a client states them."""
+
+    cpus: Annotated[int, Field(ge=1, le=MOST_CPUS), BeforeValidator(_cpus)]
+    knobs: Annotated[list[StatedKnob], Field(max_length=5)]
 
 
 def parse(raw: bytes) -> Request:
@@ -92,7 +96,7 @@ def checked(found: object) -> Request:
 def _check_limits(values: object, location: tuple[str, ...]) -> None:
     """Refuses limits that a knob space, which trusts its callers, would take."""
     try:
-        _Limits.model_validate(values)
+        StatedLimits.model_validate(values)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         reason = first["msg"].removeprefix("Value error, ")

@@ -1,26 +1,21 @@
 """The description of the service for programs (OpenAPI 3.1), given out where a setting asks for it."""
 
-from typing import Any
+from typing import Any, get_args
 
+from pydantic import TypeAdapter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from poolpilot.models.body import MOST_FORBIDDEN
+from poolpilot.models.predictor import Prediction, Verdict
 from poolpilot.serve.service.prediction_query import TUPLE
 from poolpilot.serve.service.refusals.problem import MEDIA_TYPE, REASONS
+from poolpilot.serve.service.request_schema import REFERENCE, holding, referring, request_schemas
+from poolpilot.serve.service.served_models import ModelsInForce
 
 TEXT: dict[str, Any] = {"type": "string"}
-OBJECT: dict[str, Any] = {"type": "object"}
 
-REQUEST_BODY: dict[str, Any] = {
-    "type": "object",
-    "required": ["windows", "limits"],
-    "properties": {
-        "windows": {"type": "array", "minItems": 1, "maxItems": 16, "items": OBJECT},
-        "limits": OBJECT,
-        "objective": OBJECT,
-    },
-}
+INTEGER: dict[str, Any] = {"type": "integer"}
 
 TRIALS: dict[str, Any] = {
     "name": "trials",
@@ -40,27 +35,13 @@ FORBIDDEN: dict[str, Any] = {
     },
 }
 
-OUTCOME: dict[str, Any] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["id", "server_id", "propensity", "model_digest", "verdict", "request"],
-    "properties": {
-        "id": {"type": "string", "pattern": "^[A-Za-z0-9._:-]{1,64}$"},
-        "server_id": {"type": "string", "minLength": 1, "maxLength": 128},
-        "propensity": {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
-        "model_digest": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
-        "verdict": {"enum": ["kept", "taken back", "not tried"]},
-        "request": REQUEST_BODY,
-    },
-}
-
 PROBLEM: dict[str, Any] = {
     "type": "object",
     "required": ["type", "title", "status", "detail", "reason"],
     "properties": {
         "type": TEXT,
         "title": TEXT,
-        "status": {"type": "integer"},
+        "status": INTEGER,
         "detail": TEXT,
         "reason": {"enum": list(REASONS)},
         "field": TEXT,
@@ -68,28 +49,56 @@ PROBLEM: dict[str, Any] = {
 }
 
 
-def _answers(*statuses: int, media_type: str = "application/json") -> dict[str, Any]:
-    refused = {"description": "a problem document", "content": {MEDIA_TYPE: {"schema": PROBLEM}}}
-    done = {str(status): {"description": "done", "content": {media_type: {}}} for status in statuses}
+def _prediction() -> tuple[dict[str, Any], dict[str, Any]]:
+    """The schema of a prediction, and those that it refers to."""
+    schema = TypeAdapter(Prediction).json_schema(ref_template=REFERENCE)
+    parts = schema.pop("$defs")
+    beside: dict[str, Any] = {
+        "keeps": {"type": "boolean"},
+        "verdict": {"enum": list(get_args(Verdict))},
+        "schema_version": INTEGER,
+    }
+    return holding({**schema["properties"], **beside}), parts
+
+
+def _schemas() -> dict[str, Any]:
+    prediction, parts = _prediction()
+    models = TypeAdapter(ModelsInForce).json_schema(ref_template=REFERENCE)
+    return request_schemas() | parts | {"Prediction": prediction, "ModelsInForce": models, "Problem": PROBLEM}
+
+
+def _answers(*statuses: int, schema: dict[str, Any], media_type: str = "application/json") -> dict[str, Any]:
+    refused = {"description": "a problem document", "content": {MEDIA_TYPE: {"schema": referring("Problem")}}}
+    done = {str(status): {"description": "done", "content": {media_type: {"schema": schema}}} for status in statuses}
     return {"responses": {**done, "default": refused}}
 
 
-def _taking(schema: dict[str, Any]) -> dict[str, Any]:
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+def _saying(*statuses: str, **beside: dict[str, Any]) -> dict[str, Any]:
+    return holding({"status": {"enum": list(statuses)}, **beside})
+
+
+def _taking(name: str) -> dict[str, Any]:
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": referring(name)}}}}
 
 
 DOCUMENT: dict[str, Any] = {
     "openapi": "3.1.0",
     "info": {"title": "PoolPilot", "version": "1"},
-    "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+    "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}, "schemas": _schemas()},
     "security": [{"token": []}, {}],
     "paths": {
-        "/v1/predict": {"post": {"parameters": [TRIALS, FORBIDDEN], **_taking(REQUEST_BODY), **_answers(200)}},
-        "/v1/outcomes": {"post": {**_taking(OUTCOME), **_answers(200, 201)}},
-        "/v1/model": {"get": _answers(200), "post": _answers(200)},
-        "/healthz": {"get": _answers(200)},
-        "/readyz": {"get": _answers(200)},
-        "/metrics": {"get": _answers(200, media_type="text/plain")},
+        "/v1/predict": {
+            "post": {
+                "parameters": [TRIALS, FORBIDDEN],
+                **_taking("Request"),
+                **_answers(200, schema=referring("Prediction")),
+            }
+        },
+        "/v1/outcomes": {"post": {**_taking("Outcome"), **_answers(200, 201, schema=_saying("appended", "repeated"))}},
+        "/v1/model": {method: _answers(200, schema=referring("ModelsInForce")) for method in ("get", "post")},
+        "/healthz": {"get": _answers(200, schema=_saying("ok", schema_version=INTEGER))},
+        "/readyz": {"get": _answers(200, schema=_saying("ready", schema_version=INTEGER))},
+        "/metrics": {"get": _answers(200, schema=TEXT, media_type="text/plain")},
     },
 }
 

@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+
+from typing_extensions import TypedDict
 
 from poolpilot.errors import in_words
 from poolpilot.featurizer.schema import SCHEMA_VERSION
@@ -16,6 +17,15 @@ ANY_KIND = "any"
 
 CHECKED_FOR_S = 10.0
 """Time for which models that were found sound are not checked again."""
+
+
+class ModelsInForce(TypedDict):
+    """What `GET /v1/model` tells: digests by kind of server and part, and why they could not be loaded again."""
+
+    models: dict[str, dict[str, str]]
+    loaded_unix_s: float
+    failed_reload: str | None
+    schema_version: int
 
 
 class ServedModels:
@@ -69,7 +79,7 @@ class ServedModels:
         """Kind of server to part to digest of what answers."""
         return {kind: _digests(predictor) for kind, predictor in _by_kind(self.predictor).items()}
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> ModelsInForce:
         """What answers, fit for JSON."""
         return {
             "models": self.digests(),

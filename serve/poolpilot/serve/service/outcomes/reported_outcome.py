@@ -13,7 +13,9 @@ OutcomeVerdict = Literal["kept", "taken back", "not tried"]
 """Whether the configuration of the second window stayed, or was set and taken back, or nothing was set."""
 
 
-class _Head(BaseModel):
+class OutcomeHead(BaseModel):
+    """What a report says beside its request."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:-]{1,64}$")]
@@ -73,9 +75,9 @@ class ReportedOutcome:
         }
 
 
-def _head(values: Mapping[str, object]) -> _Head:
+def _head(values: Mapping[str, object]) -> OutcomeHead:
     try:
-        return _Head.model_validate(values)
+        return OutcomeHead.model_validate(values)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise RequestError(("body", *first["loc"]), first["msg"]) from error
