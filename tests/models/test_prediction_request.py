@@ -153,3 +153,12 @@ def test_windows_of_two_kinds_of_servers_are_refused(request_values: dict[str, A
     with pytest.raises(RequestError, match="different kinds") as refused:
         parse(json.dumps({**request_values, "windows": [*request_values["windows"], other]}).encode())
     assert refused.value.location == ("body", "windows.1.server_kind")
+
+
+def test_knob_that_is_named_twice_is_refused(request_values: dict[str, Any]) -> None:
+    """Before, the last one won."""
+    knobs = request_values["limits"]["knobs"]
+    limits = {**request_values["limits"], "knobs": [*knobs[:3], {**knobs[0], "high": knobs[0]["high"] + 1}]}
+    with pytest.raises(RequestError, match=f"{knobs[0]['name']} is named 2 times: name each knob once") as refused:
+        parse(json.dumps({**request_values, "limits": limits}).encode())
+    assert refused.value.location == ("body", "limits", "knobs")

@@ -2,10 +2,11 @@
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from poolpilot.env.knobs import CORE_KNOBS, MOST_CPUS, checked_cpus
 from poolpilot.errors import FeatureError, PoolPilotError, SettingError
@@ -61,6 +62,14 @@ class StatedLimits(_Strict):
 
     cpus: Annotated[int, Field(ge=1, le=MOST_CPUS), BeforeValidator(_cpus)]
     knobs: Annotated[list[StatedKnob], Field(max_length=5)]
+
+    @field_validator("knobs")
+    @classmethod
+    def _each_once(cls, knobs: list[StatedKnob]) -> list[StatedKnob]:
+        for knob, number in Counter(each.name for each in knobs).items():
+            if number > 1:
+                raise ValueError(f"{knob} is named {number} times: name each knob once")
+        return knobs
 
 
 def parse(raw: bytes) -> Request:
