@@ -103,6 +103,7 @@ def test_killed_tuner_leaves_what_was_verified(stage: Stage, by: str) -> None:
     assert not list(stage.journals.glob("*.jsonl"))
 
 
+@pytest.mark.fault
 @pytest.mark.parametrize("lacks", ["model", "port", "folder of outcomes"])
 def test_start_that_cannot_go_on_brings_back_what_was_verified(stage: Stage, lacks: str, tmp_path: Path) -> None:
     with stage.applying(*ENDLESS) as process:
