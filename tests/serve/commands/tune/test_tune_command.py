@@ -15,6 +15,7 @@ from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.pipelines.production.outcome_store import OutcomeStore
 from poolpilot.serve.commands.learn.learn_command import reported_outcomes
 from poolpilot.serve.commands.presentation.exit_codes import REFUSED
+from poolpilot.serve.commands.tune.tune_settings import TuneSettings
 from poolpilot.serve.service.outcomes.outcome_log import OutcomeLog
 from poolpilot.serve.tuner.decision_log import DecisionLog, read_log
 from poolpilot.serve.tuner.machine.evidence.look import Proposal
@@ -202,6 +203,11 @@ def test_it_begins_on_a_server_that_somebody_has_named_alone(invoke: Invoke, jou
     assert "DSN" in result.err
     assert "--backend simulated" in result.err
     assert [*journals.iterdir()] == []
+
+
+@pytest.mark.parametrize("named", [{"backend": "simulated"}, {"family": "page_faults"}, {"workload": "mine.json"}])
+def test_whoever_names_a_pool_or_its_load_may_leave_out_a_dsn(named: dict[str, str]) -> None:
+    TuneSettings.of(named).check_named()
 
 
 def test_kill_switch_keeps_it_from_setting_anything(invoke: Invoke, tmp_path: Path) -> None:

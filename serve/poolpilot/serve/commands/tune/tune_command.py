@@ -17,7 +17,7 @@ from poolpilot.serve.commands.tune.followed_model import followed_model
 from poolpilot.serve.commands.tune.introduction import introduction
 from poolpilot.serve.commands.tune.keeper import keep_watch
 from poolpilot.serve.commands.tune.told_of_tries import told_of_tries
-from poolpilot.serve.commands.tune.tune_settings import TuneSettings
+from poolpilot.serve.commands.tune.tune_settings import WITHOUT_A_DSN, TuneSettings
 from poolpilot.serve.commands.tune.tuner_parts import (
     blind_spots,
     caution_for,
@@ -50,7 +50,7 @@ PANELS = {
         "lease_s",
     ),
     "A service that is asked": REMOTE_PANEL,
-    "Without a DSN": ("backend", "server", "family", "seed", "workload"),
+    "Without a DSN": WITHOUT_A_DSN,
 }
 """The groups of the help."""
 

@@ -31,6 +31,9 @@ LEAST_WINDOW_S = 0.1
 SETTLE_S, MARIADB_SETTLE_S = 0.2, 1.0
 DISTURBANCES_EVERY_S = 1.0
 
+WITHOUT_A_DSN = ("backend", "server", "family", "seed", "workload")
+"""Settings that name what is tuned in the place of a DSN."""
+
 LEAST_PAIRS, MOST_PAIRS = "pace.least_pairs", "pace.most_pairs"
 IN_ORDER = (
     ("guard.least_size", "guard.most_size"),
@@ -159,7 +162,7 @@ class TuneSettings(RemoteOptions):
             )
 
     def check_named(self) -> None:
-        """Refuses to tune where nobody has said what.
+        """Refuses to tune where nobody has said what: a server, or what a pool of its own is to be loaded with.
 
         Other commands run a pool and a load of their own then. A tuner whose DSN is missing would do so on a host of
         production for as long as it runs.
@@ -167,7 +170,7 @@ class TuneSettings(RemoteOptions):
         Raises:
             SettingError: Nothing is named.
         """
-        if self.dsn is None and self.backend is None and self.server is None:
+        if self.dsn is None and self.model_fields_set.isdisjoint(WITHOUT_A_DSN):
             raise SettingError(
                 "no server is named: give the DSN of a MariaDB server, such as S=/run/mysqld/mysqld.sock (dsn in the "
                 "file), --server for a pool of your own, or --backend simulated to see a tuner at work"
