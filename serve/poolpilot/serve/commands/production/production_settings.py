@@ -71,7 +71,7 @@ class ProductionDemoSettings(ProgramSettings):
     quick: bool = option(False, "About a minute: all of it works, but no figure is worth quoting.", flag="--quick")
     page: int = Field(default=0, ge=0, le=65_535, description="Port of the live page on loopback; 0 is any free one.")
     arm_s: float = Field(default=12.0, ge=2.0, description="Seconds of each phase under the default and the constant.")
-    tuner_s: float = Field(default=32.0, ge=4.0, description="Seconds of each phase under the tuner.")
+    tuner_s: float = Field(default=28.0, ge=4.0, description="Seconds of each phase under the tuner.")
     turns: int = Field(default=2, ge=1, description="Turns of each constant in each phase, to choose the best one.")
     turn_s: float = Field(default=1.5, gt=0.0, description="Seconds of a turn.")
     window_s: float = Field(
