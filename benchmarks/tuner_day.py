@@ -75,6 +75,10 @@ class KeptDays:
         best: Sequence[float] = self._kept(day, REFERENCE, lambda: [best_per_s(each) for each in day.workloads])
         return best
 
+    def has(self, seed: int, methods: Sequence[str]) -> bool:
+        """Whether a day needs nothing more for these methods."""
+        return all((seed, what) in self._done for what in (DEFAULT, REFERENCE, *methods))
+
     def _tags(self, what: str) -> dict[str, Any]:
         made = {name: digest for name, digest in made_with().items() if name != "tuner" or what not in UNTUNED}
         return {**self._asked, "made_with": made}
@@ -98,16 +102,19 @@ def main() -> None:
     """Runs every method on every day and writes the report."""
     given = _arguments()
     kept = KeptDays(given.runs, given.hours, disturbed=not given.undisturbed)
-    seeds = range(given.first_seed, given.first_seed + given.seeds)
     methods = [name for name in given.methods if name != DEFAULT]
+    drawn = range(given.first_seed, given.first_seed + given.seeds)
+    seeds = [seed for seed in drawn if not given.finished or kept.has(seed, methods)]
+    if not seeds:
+        raise SystemExit(f"no day is finished in {given.runs} with the tuner of today: leave out --finished")
     console, days = terminal(), list[Mapping[str, Mapping[str, float]]]()
     with progress_bars(console) as bars:
         for seed in bars.each("days", seeds, str):
             days.append(rows_of(Day.draw(seed, given.hours, disturbed=not given.undisturbed), methods, kept))
     report = {name: summary([day[name] for day in days]) | {"ahead_of": ahead_of(days, name)} for name in methods}
     console.print(table_of(report))
-    drawn = {"first_seed": given.first_seed, "seeds": given.seeds, "hours": given.hours}
-    write_json(given.json, {"made_with": made_with(), **drawn, "disturbed": not given.undisturbed, "methods": report})
+    of_days = {"seeds": seeds, "hours": given.hours, "disturbed": not given.undisturbed}
+    write_json(given.json, {"made_with": made_with(), **of_days, "methods": report})
 
 
 def _arguments() -> argparse.Namespace:
@@ -118,6 +125,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--undisturbed", action="store_true", help="days without a restart and without a person")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--runs", type=Path, help="file of finished days, so that a stopped run goes on")
+    parser.add_argument(
+        "--finished", action="store_true", help="report of the days that need nothing more, and no others"
+    )
     parser.add_argument("--json", type=Path)
     return parser.parse_args()
 
