@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -189,8 +189,9 @@ class _Learning:
                 calibrated = partial(self._calibrate, plan.calibrating_s)
                 found = self._stage(f"calibration {number}", calibrated, {"seconds": plan.calibrating_s})
                 self.machine = Machine.model_validate(found["machine"])
-        trained = self._stage(f"training {number}", self._train, {})
-        row = self._stage(f"evaluation {number}", self._evaluate, {})
+        learned = cache(self._learned)  # the records of a round are read once, where both stages are still to do
+        trained = self._stage(f"training {number}", lambda: self._train(learned()), {})
+        row = self._stage(f"evaluation {number}", lambda: self._evaluate(learned()), {})
         self.report.rounds.append({"minutes": plan.minutes_after(number, self.settings), **trained, **row})
         for sentence in row["in_words"]:
             self.console.print(f"After {self.report.rounds[-1]['minutes']:g} minutes: {sentence}", soft_wrap=True)
@@ -301,8 +302,7 @@ class _Learning:
     def _learned(self) -> ResponseCurves:
         return joined_curves(self.base, self.records.curves(self.base.grid))
 
-    def _train(self) -> dict[str, Any]:
-        learned = self._learned()
+    def _train(self, learned: ResponseCurves) -> dict[str, Any]:
         return {
             "curves": len(learned.curves),
             "own_curves": len(learned.curves) - len(self.base.curves),
@@ -310,8 +310,8 @@ class _Learning:
             "digest": learned.digest,
         }
 
-    def _evaluate(self) -> dict[str, Any]:
-        beside = self._compared(self._learned(), self._held_out())
+    def _evaluate(self, learned: ResponseCurves) -> dict[str, Any]:
+        beside = self._compared(learned, self._held_out())
         return {
             "beside": [{"name": name, "differences": as_rows(found)} for name, found in beside],
             "in_words": [one.in_words() for one in beside[0][1]] or ["no held-out workload is complete yet"],
