@@ -20,11 +20,14 @@ from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.shipped_curves import load_curves
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
-from poolpilot.serve.tuner.machine.decision import Mode, State
+from poolpilot.serve.tuner.machine.decision import Decision, Mode, State
+from poolpilot.serve.tuner.machine.evidence.look import Look
 from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.tuner_loop import TunerLoop
 
 ASK_EVERY_S = 300.0
+
+OnDecision = Callable[[Look, Decision], None]
 
 
 @dataclass
@@ -64,7 +67,7 @@ class _RollBacks:
     count: int = 0
     last: State = field(default=State.WATCH)
 
-    def add(self, _look: Any, decision: Any) -> None:
+    def add(self, _look: Look, decision: Decision) -> None:
         self.count += decision.state is State.ROLL_BACK and self.last is not State.ROLL_BACK
         self.last = decision.state
 
@@ -88,14 +91,18 @@ def constant(day: Day) -> DayResult:
 def tuner(day: Day) -> DayResult:
     """The tuner in apply mode, as it ships, but for a person's change, which it forgets after an hour."""
     with DayServer(day) as server:
-        guard = GuardSettings(stand_down_s=3600.0)
-        rules = Rules(Mode.APPLY, guard, PaceSettings(), Envelope.of(guard, server.knobs))
         seen = _RollBacks()
-        target = Target(server, Objective(), "a day", NoWayBack(server))  # type: ignore[arg-type]
-        measurement = MeasurementSettings(settle_s=1.0, window_s=5.0)
-        loop = TunerLoop(target, LatentBandit(load_curves()), rules, measurement, on_decision=seen.add, clock=server)
-        loop.run(day.length_s)
+        tuner_on(server, seen.add).run(day.length_s)
         return DayResult(list(server.bins), len(server.changes), seen.count)
+
+
+def tuner_on(server: DayServer, on_decision: OnDecision) -> TunerLoop:
+    """The tuner of a day, not yet at work."""
+    guard = GuardSettings(stand_down_s=3600.0)
+    rules = Rules(Mode.APPLY, guard, PaceSettings(), Envelope.of(guard, server.knobs))
+    target = Target(server, Objective(), "a day", NoWayBack(server))  # type: ignore[arg-type]
+    measurement = MeasurementSettings(settle_s=1.0, window_s=5.0)
+    return TunerLoop(target, LatentBandit(load_curves()), rules, measurement, on_decision=on_decision, clock=server)
 
 
 def unguarded(day: Day) -> DayResult:

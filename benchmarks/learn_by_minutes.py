@@ -7,7 +7,8 @@ The base is what ships without every curve that was measured live on two process
 processor stay. `poolpilot learn` runs on it on this machine, which must have two, for an hour, on the embedded pool and
 the simulator. What it had collected after 0, 10, 30 and 60 minutes, and what ships as a whole, which has seen all
 training families on such a machine, then replay the held-out workloads that were recorded there (`pipelines/native`,
-validation and test families) with one, three and five trials. A choice is judged by windows that it was not made on.
+validation and test families) with one, three and five trials; beside them as many constants, the best portfolio of the
+base. A choice is judged by windows that it was not made on.
 Goes on where it was stopped. An hour on a quiet machine; `python benchmarks/learning_page.py` writes the table.
 """
 
@@ -24,12 +25,14 @@ from typing import Any
 
 import numpy as np
 
+from poolpilot.agent.baselines.portfolio import portfolio_on
 from poolpilot.env.objective import regret
 from poolpilot.env.output import write_json
 from poolpilot.errors import ServerError
 from poolpilot.models.latent.latent_bandit import LatentBandit
 from poolpilot.models.latent.response_curves import ResponseCurves
 from poolpilot.models.latent.shipped_curves import VARIABLE, load_curves
+from poolpilot.models.predictor import Predictor
 from poolpilot.pipelines.evaluate.statistics.regret_statistics import clustered_interval
 from poolpilot.pipelines.learn.learn_settings import Staged
 from poolpilot.pipelines.learn.learning_journal import NAME, LearningRun
@@ -47,6 +50,7 @@ SERVERS: tuple[Staged, ...] = ("native", "simulated")
 MINUTES = (0.0, 10.0, 30.0, 60.0)
 TRIES = (1, 3, 5)
 SAW_ALL = "saw them all"
+CONSTANTS = "constants"
 RESAMPLES = 5000
 LOOK_EVERY_S = 5.0
 
@@ -65,10 +69,12 @@ def main() -> None:
     libraries = {f"{minutes:g}": run.library(base, minutes) for minutes in MINUTES if minutes <= given.minutes}
     libraries[SAW_ALL] = load_curves()
     cases = held_out()
-    rows = table(libraries, cases)
+    lost = {tries: lost_by(libraries, cases, tries) for tries in TRIES}
+    rows = [row for tries, regrets in lost.items() for row in rows_of(libraries, cases, tries, regrets)]
     for row in rows:
         print(row)
-    write_json(given.json, {"workloads": len(cases), "peak_gib": run.peak_gib(), "rows": rows})
+    report = {"workloads": len(cases), "peak_gib": run.peak_gib(), "rows": rows, "lost": _by_workload(lost, cases)}
+    write_json(given.json, report)
 
 
 def without_live(curves: ResponseCurves) -> ResponseCurves:
@@ -163,30 +169,57 @@ def held_out() -> list[RecordedCase]:
     return [one for one in cases if (one.kind, one.name) not in reasons]
 
 
-def table(libraries: Mapping[str, ResponseCurves], cases: Sequence[RecordedCase]) -> list[dict[str, Any]]:
-    """A row for every library and number of trials, with the difference in regret to the one that saw them all."""
+Regrets = Mapping[str, Sequence[float]]
+"""What was lost on each workload, by what had learned."""
+
+
+def lost_by(libraries: Mapping[str, ResponseCurves], cases: Sequence[RecordedCase], tries: int) -> Regrets:
+    """What is lost on each workload after so many trials: with each library, and by as many constants of the base."""
+    found = {name: [_regret(LatentBandit(curves), case, tries) for case in cases] for name, curves in libraries.items()}
+    base = libraries["0"]
+    found[CONSTANTS] = [_regret(portfolio_on(base, case.limits, case.objective, tries), case, tries) for case in cases]
+    return found
+
+
+def rows_of(
+    libraries: Mapping[str, ResponseCurves], cases: Sequence[RecordedCase], tries: int, regrets: Regrets
+) -> list[dict[str, Any]]:
+    """A row for every library after so many trials, with the difference in regret to the one that saw them all."""
     rows = []
-    for tries in TRIES:
-        regrets = {name: [_regret(curves, case, tries) for case in cases] for name, curves in libraries.items()}
-        for name, found in regrets.items():
-            beyond = [one - other for one, other in zip(found, regrets[SAW_ALL], strict=True)]
-            rows.append(
-                {
-                    "learned": name,
-                    "own_curves": len(libraries[name].curves) - len(libraries["0"].curves) if name != SAW_ALL else None,
-                    "tries": tries,
-                    "regret": float(np.mean(found)),
-                    "interval": _interval(cases, found),
-                    "beyond": float(np.mean(beyond)),
-                    "beyond_interval": None if name == SAW_ALL else _interval(cases, beyond),
-                }
-            )
+    for name, found in regrets.items():
+        beyond = [one - other for one, other in zip(found, regrets[SAW_ALL], strict=True)]
+        rows.append(
+            {
+                "learned": name,
+                "own_curves": _own(libraries, name),
+                "tries": tries,
+                "regret": float(np.mean(found)),
+                "interval": _interval(cases, found),
+                "beyond": float(np.mean(beyond)),
+                "beyond_interval": None if name == SAW_ALL else _interval(cases, beyond),
+            }
+        )
     return rows
 
 
-def _regret(curves: ResponseCurves, case: RecordedCase, tries: int) -> float:
+def _own(libraries: Mapping[str, ResponseCurves], name: str) -> int | None:
+    """Curves that minutes of learning have brought; None of what has not learned here."""
+    return None if name in (SAW_ALL, CONSTANTS) else len(libraries[name].curves) - len(libraries["0"].curves)
+
+
+def _by_workload(lost: Mapping[int, Regrets], cases: Sequence[RecordedCase]) -> list[dict[str, Any]]:
+    """What was lost on each workload, from which other intervals can be made."""
+    return [
+        {"workload": case.name, "family": case.family, "tries": tries}
+        | {name: round(found[place], 5) for name, found in regrets.items()}
+        for tries, regrets in lost.items()
+        for place, case in enumerate(cases)
+    ]
+
+
+def _regret(predictor: Predictor, case: RecordedCase, tries: int) -> float:
     """What is lost to the best by the choice after so many trials."""
-    choice, _ = refined_on(case, LatentBandit(curves), tries)
+    choice, _ = refined_on(case, predictor, tries)
     return regret(case.value(case.nearest(choice)), mean_value(case.objective, case.again))
 
 

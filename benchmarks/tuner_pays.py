@@ -11,6 +11,7 @@ error is small or the rounds are used up. *Meanwhile* is what clients got while 
 default; *unsafe* the share of its windows below 95 % of that, less what the default's own windows scatter (3 standard
 deviations). On a quiet machine: the minutes and about one more for each workload; goes on where it was stopped. With
 `--demo-pace` the tuner watches and waits for seconds where it would for minutes, as in `make demo-production`.
+`--keep-logs` keeps its decisions, for `look_distances.py --logs` and `poolpilot why`.
 """
 
 import argparse
@@ -18,7 +19,8 @@ import math
 import signal
 import tempfile
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -117,12 +119,25 @@ def main() -> int:
 
 
 def _tried(cell: SuiteCell, given: argparse.Namespace, console: Console) -> dict[str, Any] | None:
-    console.print(f"{cell.workload.name}: the tuner, {given.minutes:g} minutes", style="bold")
+    name = cell.workload.name
+    console.print(f"{name}: the tuner, {given.minutes:g} minutes", style="bold")
     try:
-        return measured(cell, given.folder, 60.0 * given.minutes, flags(given.demo_pace), console)
+        with _log_of(name, given.keep_logs) as log:
+            options = ["--log", str(log), *flags(given.demo_pace)]
+            return measured(cell, given.folder, 60.0 * given.minutes, options, console)
     except ServerError as error:
-        warn([f"{cell.workload.name} is left out: {error}"], console)
+        warn([f"{name} is left out: {error}"], console)
         return None
+
+
+@contextmanager
+def _log_of(workload: str, kept: Path | None) -> Iterator[Path]:
+    """A folder for the decisions under a workload: one that stays, or none that does."""
+    if kept is not None:
+        yield kept / workload
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
 
 
 def flags(demo_pace: bool) -> list[str]:
@@ -163,7 +178,7 @@ def _tuned(server: LabServer, seconds: float, tuner_flags: Sequence[str], consol
     """What clients get while a tuner runs beside the server, which is ended in order."""
     assert isinstance(server.clients, SqlLoad)
     with tempfile.TemporaryDirectory() as kept:
-        options = ["--mode", "apply", "--log", f"{kept}/log", *tuner_flags]
+        options = ["--mode", "apply", *tuner_flags]
         say = partial(console.print, soft_wrap=True)
         with TunerChild(server.lab.defaults_file, Path(kept) / "journals", options, say) as child:
             seen = watched(server.clients, seconds, WINDOW_S)
@@ -236,6 +251,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--folder", type=Path, default=Path("lab"), help="where the test servers lie")
     parser.add_argument("--runs", type=Path, help="file of finished workloads, so that a stopped run goes on")
     parser.add_argument("--json", type=Path, help="where the report goes")
+    parser.add_argument("--keep-logs", type=Path, help="folder for the decisions under each workload")
     return parser.parse_args()
 
 

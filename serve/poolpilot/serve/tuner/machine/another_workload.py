@@ -54,8 +54,21 @@ def shift_of(
     """
     if change := _change(reading, usual, rules, watched):
         return WorkloadShift(change)
+    apart = apart_from(reading, usual, rules, watched)
+    return WorkloadShift(0.0, apart) if apart else None
+
+
+def apart_from(reading: Reading, usual: Sequence[Reading], rules: Rules, watched: Sequence[Reading] = ()) -> float:
+    """How far the ratios of a window are from those of others; 0 where that is chance, or not known.
+
+    Args:
+        reading: A window.
+        usual: Those that it is held against; none tell nothing.
+        rules: How much is another workload.
+        watched: Further ones, perhaps of other workloads, that show how much windows scatter.
+    """
     apart = ratio_distance(reading.ratios, mean_ratios(each.ratios for each in usual))
-    return WorkloadShift(0.0, apart) if _least_apart(usual, watched, rules) < apart < math.inf else None
+    return apart if _least_apart(usual, watched, rules) < apart < math.inf else 0.0
 
 
 def _change(reading: Reading, usual: Sequence[Reading], rules: Rules, watched: Sequence[Reading]) -> float:

@@ -6,9 +6,10 @@
                                                (often: open circuit)
     hold --another workload--> watch              a person sets the pool, or throws the switch: stand down
 
-Whatever comes in between (a server that cannot be reached, a hindrance, a window that nobody filled) ends a try, and
-what is verified comes back. The tuple of every decision is the verified one, or within the envelope's reach of it, or
-one that was verified earlier: `Rules.envelope` is asked for each step, and the loop that acts asks it again.
+Whatever comes in between (a server that cannot be reached, a hindrance, a window that nobody filled, another workload)
+ends a try, and what is verified comes back. The tuple of every decision is the verified one, or within the envelope's
+reach of it, or one that was verified earlier: `Rules.envelope` is asked for each step, and the loop that acts asks it
+again.
 """
 
 from collections.abc import Callable, Mapping
@@ -242,7 +243,7 @@ def _not_taken(look: Look, memory: Memory, rules: Rules) -> Step:
         memory = memory.but(home=in_force, verified=in_force, expected=in_force, lately=None, cleans_up=False)
         return memory, memory.decision(f"{wanted} could not be set: {in_force} stays, which a person has set in part")
     if wanted == memory.verified:
-        memory = memory.but(state=State.ROLL_BACK, trial=None, lost_requests=booked(memory))
+        memory = memory.but(state=State.ROLL_BACK, trial=None, other=0, lost_requests=booked(memory))
         why = "" if look.refused is None else f": {look.refused}"
         return memory, memory.decision(f"{wanted} is not back in force yet{why}")
     refusal = Refusal(pool_tuple=wanted, until_s=look.at_s + rules.guard.retry_after_s, whatever_runs=True)

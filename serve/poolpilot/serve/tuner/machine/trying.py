@@ -16,6 +16,7 @@ from poolpilot.serve.tuner.machine.evidence.starving import (
 )
 from poolpilot.serve.tuner.machine.memory import Journey, Memory, Refusal
 from poolpilot.serve.tuner.machine.rolling_back import taken_back
+from poolpilot.serve.tuner.machine.shift_within_try import begins_anew, ended_by_shift, is_another_workload, with_look
 from poolpilot.serve.tuner.machine.steps import Step, begin_try, further_step
 from poolpilot.serve.tuner.machine.why_not import Rules
 
@@ -30,17 +31,23 @@ def in_try(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     """Takes the window of a try."""
     assert memory.trial is not None
     trial = memory.trial.with_reading(reading)
-    memory = memory.but(trial=trial, expected=trial.next)
+    memory = with_look(reading, memory, rules).but(trial=trial, expected=trial.next)
+    if begins_anew(trial, memory, rules):
+        return _begun_anew(memory)
     judged = trial.held_to(memory.baseline, rules.guard)
     if memory.homeward and (starved := starved_before(judged, rules.min_rows_share)) is not None:
         if len(judged.candidates) < rules.pace.least_pairs:  # a report may have run in one of the windows only
             return memory, memory.decision(f"{starved}, by {len(judged.candidates)} windows")
         memory, decision = _accepted(look, memory.but(trial=judged, stood=()), rules)
         return memory, decision.model_copy(update={"reason": f"{starved}; {decision.reason}"})
+    if memory.other and trial.next == trial.candidate and _harms(judged, rules):
+        return _shifted(reading, look, memory, rules)
     if (harm := judged.harm(rules.guard)) is not None:
         return lost_out(harm, look, memory, rules, counted=True)
     if (harm := starves(judged, rules.min_rows_share)) is not None:
         return lost_out(harm, look, memory, rules, counted=falls_clearly(judged), starved_by=rows_fall(judged))
+    if memory.other:
+        return _looks_different(reading, look, memory, rules)
     verdict = judged.verdict(rules.guard, rules.pace)
     shown = _shown(judged)
     if verdict is None:
@@ -51,6 +58,30 @@ def in_try(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     memory = memory.but(state=State.VERIFY, trial=judged, expected=trial.candidate, stood=(), worse=0)
     than = trial.before if judged is trial else f"{trial.before} before the try, which has become poorer"
     return memory, memory.decision(f"{trial.candidate} is {verdict} than {than}: {shown}; it must stand")
+
+
+def _begun_anew(memory: Memory) -> Step:
+    assert memory.trial is not None
+    trial = memory.trial.from_latest()
+    memory = memory.but(trial=trial, lost_requests=booked(memory))
+    said = f"{trial.before} looks different from before the try, which begins anew with {trial.candidate}"
+    return memory, memory.decision(said)
+
+
+def _harms(trial: PairedTrial, rules: Rules) -> bool:
+    """Whether a try would have to end now; where its last window is of what it is held against, that one has risen."""
+    return trial.harm(rules.guard) is not None or starves(trial, rules.min_rows_share) is not None
+
+
+def _shifted(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
+    return ended_by_shift(reading, look, _without_try(memory, booked(memory)), rules)
+
+
+def _looks_different(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
+    """Nothing is concluded from windows of two workloads; the try ends once it is sure that they are."""
+    if is_another_workload(memory):
+        return _shifted(reading, look, memory, rules)
+    return memory, memory.decision("requests look different from those before; one window more")
 
 
 def _is_no_way_back(memory: Memory) -> bool:
@@ -75,11 +106,14 @@ def in_verify(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Ste
     assert memory.trial is not None
     trial = memory.trial
     bad = trial.stands(reading, rules.guard)
+    memory = with_look(reading, memory, rules)
     memory = memory.but(stood=(*memory.stood, reading), worse=0 if bad is None else memory.worse + 1)
     if memory.worse >= 2 or trial.fall(reading) > HALVED:
         return lost_out(
             f"{trial.candidate} did not stand: {bad or 'goodput has halved'}", look, memory, rules, counted=True
         )
+    if memory.other:
+        return _looks_different(reading, look, memory, rules)
     if (not_to_stay := trial.too_slow(memory.stood, rules.guard)) is not None:
         return lost_out(not_to_stay, look, memory, rules, counted=False)
     if (not_to_stay := starves(trial, rules.min_rows_share, memory.stood)) is not None:
@@ -94,9 +128,19 @@ def abandon(look: Look, memory: Memory) -> Memory:
     """Ends a try that cannot be judged; what is verified comes back."""
     if memory.trial is None:
         return memory.but(expected=memory.verified)
-    lost = booked(memory, look.reading if look.in_force == memory.expected == memory.trial.candidate else None)
+    further = look.reading if look.in_force == memory.expected == memory.trial.candidate else None
+    return _without_try(memory, booked(memory, further))
+
+
+def _without_try(memory: Memory, lost_requests: float) -> Memory:
     return memory.but(
-        state=State.WATCH, trial=None, expected=memory.verified, baseline=(), recall=None, lost_requests=lost
+        state=State.WATCH,
+        trial=None,
+        expected=memory.verified,
+        baseline=(),
+        other=0,
+        recall=None,
+        lost_requests=lost_requests,
     )
 
 
@@ -144,6 +188,7 @@ def _accepted(look: Look, memory: Memory, rules: Rules) -> Step:
         rows_variance=memory.rows_variance + rows_variance(trial, memory.stood),
         tries_s=memory.tries_s[:-1] if better else memory.tries_s,
         baseline=(*trial.candidates, *memory.stood)[-2 * rules.pace.baseline_windows :],
+        other=0,
         stood=(),
         asked_s=None,
         lost_requests=booked(memory),
@@ -206,7 +251,7 @@ def lost_out(
     """
     assert memory.trial is not None
     trial = memory.trial
-    memory = memory.but(lost_requests=booked(memory, further))
+    memory = memory.but(lost_requests=booked(memory, further), other=0)
     if memory.exploring and (fall := trial.left_behind(memory.baseline, rules.guard)):
         worse = f"{trial.before} completes {100 * -math.expm1(-fall):.0f} % less than before the try"
         reason = f"{reason}; {worse}, so nothing more is tried to learn from under this workload"

@@ -59,6 +59,7 @@ class PairedTrial(BaseModel):
         rows_variance: Variance of `rows_lost` by chance.
         rows_noise: Standard deviation of ln rows read a second between windows of `before`.
         risen: How far ln latency under `before` is above that of the first tuple of the workload, by the tries between.
+        anew: Whether it has begun anew with the first window of `before` since it began.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -73,11 +74,21 @@ class PairedTrial(BaseModel):
     rows_lost: float = 0.0
     rows_variance: float = 0.0
     rows_noise: float = UNSEEN_NOISE
+    anew: bool = False
 
     @property
     def next(self) -> PoolTuple:
         """The tuple of the next window."""
         return self.candidate if len(self.befores) > len(self.candidates) else self.before
+
+    @property
+    def befores_within(self) -> tuple[Reading, ...]:
+        """Windows under `before` since the try began."""
+        return self.befores if self.anew else self.befores[1:]
+
+    def from_latest(self) -> "PairedTrial":
+        """The trial from the latest window of `before` on."""
+        return self.model_copy(update={"befores": self.befores[-1:], "candidates": (), "anew": True})
 
     def with_reading(self, reading: Reading) -> "PairedTrial":
         """The trial with the window of `next`."""
