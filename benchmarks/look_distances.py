@@ -71,14 +71,12 @@ class Distance:
     Attributes:
         where: Of which tuple it is, and when.
         another: Whether it is of another workload than those.
-        apart: The distance that tells another workload.
-        with_threads: The same with the count of threads.
+        apart: The distance.
     """
 
     where: str
     another: bool
     apart: float
-    with_threads: float
 
 
 WATCHED, FIRST, IN_TRY = "watched", "first of the verified tuple in a try", "in a try"
@@ -118,16 +116,10 @@ class Distances:
         if len(usual) >= (1 if where == IN_TRY else SURE):
             apart = ratio_distance(seen.ratios, mean_ratios(each.ratios for each in usual))
             if math.isfinite(apart):
-                self.found.append(Distance(where, another, apart, _with_threads(seen.ratios, usual)))
+                self.found.append(Distance(where, another, apart))
         if another:
             return list(usual) if self._odd < SURE else [seen]
         return [*usual, seen][-KEPT:]
-
-
-def _with_threads(ratios: Ratios, usual: Sequence[Seen]) -> float:
-    pairs = zip(ratios, mean_ratios(each.ratios for each in usual), strict=True)
-    squares = [(one - other) ** 2 for one, other in pairs if one is not None and other is not None]
-    return math.sqrt(sum(squares) / len(squares))
 
 
 def of_day(seed: int, hours: float) -> list[Distance]:
@@ -178,18 +170,16 @@ def rows_of(found: Iterable[Distance]) -> list[dict[str, Any]]:
     for each in found:
         kinds[each.where, each.another].append(each)
     return [
-        {"where": where, "another": another, "windows": len(some)}
-        | _told("", [each.apart for each in some])
-        | _told("with_threads_", [each.with_threads for each in some])
+        {"where": where, "another": another, "windows": len(some)} | _told([each.apart for each in some])
         for (where, another), some in sorted(kinds.items())
     ]
 
 
-def _told(name: str, values: Sequence[float]) -> dict[str, float]:
+def _told(values: Sequence[float]) -> dict[str, float]:
     lowest, *middle, highest = np.quantile(values, (0.0, *QUANTILES, 1.0)).tolist()
     beyond = float(np.mean(np.array(values) > LIMIT))
     shown = {"least": lowest, "median": middle[0], "p99": middle[1], "most": highest, "beyond": beyond}
-    return {f"{name}{key}": round(value, 4) for key, value in shown.items()}
+    return {name: round(value, 4) for name, value in shown.items()}
 
 
 def table_of(rows: Sequence[Mapping[str, Any]]) -> Table:

@@ -5,9 +5,11 @@ the candidate's doing. Goodput cannot say whose doing it is, as a try may free a
 what requests look like can, once each window is held against earlier ones of its own tuple in the same try. Windows
 from before the try are no such ones: the candidate's threads are still there in the first window of the verified tuple,
 and the pool may be in another of its states. Where that window looks different from those before the try, the try
-begins anew with it, whichever it is: what was before no longer says what the candidate is to be compared with.
+begins anew with it, whichever it is: what was before no longer says what the candidate is to be compared with. Where
+that window is like another workload that is known, the try ends.
 """
 
+from poolpilot.serve.tuner.known.known_workloads import hour_of_week, sight_of
 from poolpilot.serve.tuner.machine.another_workload import apart_from, watched_anew
 from poolpilot.serve.tuner.machine.evidence.look import Look, Reading
 from poolpilot.serve.tuner.machine.evidence.paired_trial import PairedTrial
@@ -45,6 +47,13 @@ def begins_anew(trial: PairedTrial, memory: Memory, rules: Rules) -> bool:
     if trial.left_behind(memory.baseline, rules.guard):
         return False
     return apart_from(trial.befores[-1], memory.baseline, rules, memory.watched) > 0.0
+
+
+def known_has_come(reading: Reading, look: Look, memory: Memory) -> bool:
+    """Whether a window of the verified tuple is of a workload that is known, and not of that which was in force."""
+    sight = sight_of(memory.verified, [reading.ratios])
+    found = memory.known.match(sight, hour_of_week(look.unix_s))
+    return found is not None and found.number not in (memory.present, memory.recall)
 
 
 def is_another_workload(memory: Memory) -> bool:

@@ -16,7 +16,13 @@ from poolpilot.serve.tuner.machine.evidence.starving import (
 )
 from poolpilot.serve.tuner.machine.memory import Journey, Memory, Refusal
 from poolpilot.serve.tuner.machine.rolling_back import taken_back
-from poolpilot.serve.tuner.machine.shift_within_try import begins_anew, ended_by_shift, is_another_workload, with_look
+from poolpilot.serve.tuner.machine.shift_within_try import (
+    begins_anew,
+    ended_by_shift,
+    is_another_workload,
+    known_has_come,
+    with_look,
+)
 from poolpilot.serve.tuner.machine.steps import Step, begin_try, further_step
 from poolpilot.serve.tuner.machine.why_not import Rules
 
@@ -33,7 +39,7 @@ def in_try(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     trial = memory.trial.with_reading(reading)
     memory = with_look(reading, memory, rules).but(trial=trial, expected=trial.next)
     if begins_anew(trial, memory, rules):
-        return _begun_anew(memory)
+        return _shifted(reading, look, memory, rules) if known_has_come(reading, look, memory) else _begun_anew(memory)
     judged = trial.held_to(memory.baseline, rules.guard)
     if memory.homeward and (starved := starved_before(judged, rules.min_rows_share)) is not None:
         if len(judged.candidates) < rules.pace.least_pairs:  # a report may have run in one of the windows only
