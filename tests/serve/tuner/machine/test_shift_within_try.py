@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import pytest
-from tests.serve.tuner.conftest import HOME, WINDOW_S, Drive, falling, flat, rising, rules
+from tests.serve.tuner.conftest import HOME, WINDOW_S, Drive, flat, rising, rules
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.tuner.known.known_workloads import KnownWorkloads, WorkloadLook
@@ -57,12 +57,12 @@ def test_without_looks_it_is_judged_by_what_is_completed(drive: MakeDrive, tried
     assert tuner.memory.workload == 0
 
 
-@pytest.mark.parametrize("windows", range(5))
+@pytest.mark.parametrize("windows", range(1, 6))
 @pytest.mark.parametrize("best", [PoolTuple(32, 3, 500), HOME])
 def test_what_was_verified_for_the_workload_that_comes_is_tried_in_one_move(
     drive: MakeDrive, tried_at_s: float, windows: int, best: PoolTuple
 ) -> None:
-    """Also where it comes with the first pair; where that tuple is in force, nothing else is tried."""
+    """Where that tuple is in force, nothing else is tried."""
     sight = WorkloadLook(pool_tuple=HOME, ratios=SECOND)
     known, number = KnownWorkloads().filed(None, [sight], best, 0.01, 0)
     at_s = tried_at_s + windows * WINDOW_S
@@ -97,33 +97,173 @@ def test_a_candidate_that_looks_different_from_the_start_is_no_other_workload(dr
     assert (tuner.memory.workload, tuner.memory.verified) == (0, NEAR)
 
 
-def test_harm_is_taken_back_at_once_whatever_requests_look_like(drive: MakeDrive, tried_at_s: float) -> None:
-    def scattered(_where: PoolTuple, now_s: float) -> Sequence[float]:
-        return SECOND if now_s >= tried_at_s else FIRST
-
-    tuner = drive(falling, ratios=scattered, wanted=NEAR, rules=SLOW, noise=0.01)
-    taken_back = tuner.until(State.ROLL_BACK)
-    assert tuner.at_s == tried_at_s + WINDOW_S
-    assert "% less" in taken_back.reason
-    assert tuner.memory.refuses(NEAR)
-
-
-@pytest.mark.parametrize("windows", [0, 1])
 @pytest.mark.parametrize("share", [0.8, 1.0])
 def test_a_try_begins_anew_where_its_first_pair_is_of_another_workload(
-    drive: MakeDrive, tried_at_s: float, windows: int, share: float
+    drive: MakeDrive, tried_at_s: float, share: float
 ) -> None:
     """The candidate is judged by windows of the workload that has come: the last one before the try has no say."""
-    at_s = tried_at_s + windows * WINDOW_S
 
     def doubled(where: PoolTuple, now_s: float) -> float:
-        return (2000.0 if now_s >= at_s else 1000.0) * (1.0 if where == HOME or now_s < at_s else share)
+        return (2000.0 if now_s >= tried_at_s else 1000.0) * (share if where == NEAR and now_s >= tried_at_s else 1.0)
 
-    tuner = drive(doubled, ratios=shifting_at(at_s), wanted=NEAR, rules=SLOW, noise=0.01)
-    tuner.run(40)
-    assert any("which begins anew" in each.reason for each in tuner.decisions)
+    tuner = drive(doubled, ratios=shifting_at(tried_at_s), wanted=NEAR, rules=SLOW, noise=0.01)
+    most = 0
+    for _ in range(40):
+        tuner.turn()
+        most = max(most, 0 if tuner.memory.trial is None else len(tuner.memory.trial.candidates))
+    assert sum("which begins anew" in each.reason for each in tuner.decisions) == 1
     assert not any("is better than" in each.reason for each in tuner.decisions)
     assert (tuner.memory.verified == NEAR) == (share == 1.0)
+    assert most <= SLOW.pace.most_pairs
+
+
+def test_a_leap_of_the_first_window_beside_it_is_not_held_against_a_candidate(
+    drive: MakeDrive, tried_at_s: float
+) -> None:
+    at_s = tried_at_s + WINDOW_S
+    tuner = drive(turning_at(at_s), ratios=shifting_at(at_s), wanted=NEAR, rules=SLOW, noise=0.01)
+    tuner.turn()
+    while tuner.memory.workload == 0 and tuner.at_s < at_s + 60.0:
+        tuner.turn()
+    assert sum(where == NEAR for where, _ in tuner.seen) == 1
+    assert (tuner.memory.trial, tuner.memory.refuses(NEAR), tuner.memory.roll_backs_s) == (None, False, ())
+    tuner.run(40)
+    assert tuner.memory.verified == NEAR
+
+
+@pytest.mark.parametrize("at", [0, 1, 2, 4])
+def test_a_candidate_that_harms_the_workload_that_has_come_has_one_window(
+    drive: MakeDrive, tried_at_s: float, at: int
+) -> None:
+    at_s = tried_at_s + at * WINDOW_S
+
+    def harmed(where: PoolTuple, now_s: float) -> float:
+        return 1000.0 if now_s < at_s or where == NEAR else 2000.0
+
+    tuner = drive(harmed, ratios=shifting_at(at_s), wanted=NEAR, rules=SLOW, noise=0.01)
+    while tuner.memory.trial is not None or tuner.at_s <= at_s:
+        tuner.turn()
+    assert sum(where == NEAR for where, _ in tuner.seen) == at // 2 + 1
+
+
+@pytest.mark.parametrize("windows", [2, 4, 13])
+def test_a_candidate_that_harms_and_looks_different_is_taken_back_at_once(
+    drive: MakeDrive, tried_at_s: float, windows: int
+) -> None:
+    """Also while it is being verified: it is what it does that counts."""
+    at_s = tried_at_s + windows * WINDOW_S
+
+    def harms(where: PoolTuple, now_s: float) -> float:
+        return 400.0 if where == NEAR and now_s >= at_s else 1000.0
+
+    def looks(where: PoolTuple, now_s: float) -> Sequence[float]:
+        return SECOND if where == NEAR and now_s >= at_s else FIRST
+
+    tuner = drive(harms, ratios=looks, wanted=NEAR, rules=SLOW, noise=0.01)
+    tuner.until(State.ROLL_BACK)
+    assert tuner.at_s == at_s + WINDOW_S
+    assert tuner.memory.refuses(NEAR)
+    assert len(tuner.memory.roll_backs_s) == 1
+
+
+@pytest.mark.parametrize("apart", [1.0, 4.0])
+@pytest.mark.parametrize("which", [HOME, NEAR])
+def test_a_tuple_that_alone_looks_different_makes_no_try_longer(
+    drive: MakeDrive, tried_at_s: float, apart: float, which: PoolTuple
+) -> None:
+    """As a pool that tips over under one of the two."""
+    far = tuple(each + apart for each in FIRST)
+
+    def tipped(where: PoolTuple, now_s: float) -> Sequence[float]:
+        return far if where == which and now_s >= tried_at_s + 7 * WINDOW_S else FIRST
+
+    tuner = drive(
+        lambda where, _: 965.0 if where == NEAR else 1000.0, ratios=tipped, wanted=NEAR, rules=SLOW, noise=0.02
+    )
+    tuner.until(State.TRY)
+    pairs = 0
+    while tuner.memory.trial is not None:
+        pairs = len(tuner.memory.trial.candidates)
+        tuner.turn()
+    assert pairs <= SLOW.pace.most_pairs
+    assert tuner.memory.verified == HOME
+
+
+@pytest.mark.parametrize("budget", [2, 60])
+def test_an_open_circuit_stays_open_where_a_shift_ends_the_try_of_what_was_found_at_first(
+    drive: MakeDrive, budget: int
+) -> None:
+    """Nothing else is tried in it, known or not, and none of the pause is lost for want of leave."""
+    looks: dict[str, Sequence[float]] = {"now": FIRST}
+    rate: dict[str, Callable[[PoolTuple, float], float]] = {"now": rising}
+    settings = rules(least_pairs=6, verify_windows=6, tries_per_hour=budget)
+    tuner = drive(
+        lambda where, now_s: rate["now"](where, now_s),
+        ratios=lambda _where, _now_s: looks["now"],
+        wanted=NEAR,
+        rules=settings,
+        noise=0.01,
+    )
+    while tuner.memory.verified != NEAR:
+        tuner.turn()
+    tuner.run(20)
+    rate["now"] = flat
+    known, _ = KnownWorkloads().filed(None, [WorkloadLook(pool_tuple=NEAR, ratios=SECOND)], FAR, 0.01, 0)
+    ends_s = tuner.at_s + 1800.0
+    tuner.memory = tuner.memory.but(
+        state=State.OPEN_CIRCUIT,
+        paused=State.OPEN_CIRCUIT,
+        wait_until_s=ends_s,
+        known=known,
+        check_home=True,
+        present=None,
+        baseline=(),
+        watched=(),
+        tries_s=(),
+    )
+    tuner.until(State.TRY)
+    assert tuner.memory.homeward
+    tuner.run(4)
+    looks["now"] = SECOND
+    while tuner.memory.trial is not None:
+        tuner.turn()
+    while tuner.at_s < ends_s - WINDOW_S:
+        tuner.turn()
+        assert tuner.memory.wait_until_s == ends_s
+        assert tuner.memory.trial is None or tuner.memory.homeward
+
+
+def test_the_pause_after_a_try_knows_nothing_of_one_that_a_shift_has_ended(drive: MakeDrive, tried_at_s: float) -> None:
+    at_s = tried_at_s + 16 * WINDOW_S
+
+    def harmful(where: PoolTuple, now_s: float) -> float:
+        return 500.0 if where == NEAR and now_s >= at_s + 4 * WINDOW_S else 1000.0
+
+    tuner = drive(harmful, ratios=shifting_at(at_s), wanted=NEAR, rules=SLOW, noise=0.01)
+    while tuner.memory.workload == 0:
+        tuner.turn()
+        assert tuner.at_s < at_s + 60.0
+    tuner.until(State.ROLL_BACK)
+    assert tuner.memory.exposed == pytest.approx(1.0 / 12.0)
+
+
+def test_what_is_known_of_the_workload_before_is_left_where_a_try_begins_anew(
+    drive: MakeDrive, tried_at_s: float
+) -> None:
+    known, number = KnownWorkloads().filed(None, [WorkloadLook(pool_tuple=HOME, ratios=FIRST)], HOME, 0.01, 0)
+
+    def better(where: PoolTuple, now_s: float) -> float:
+        return 1000.0 if now_s < tried_at_s else 2600.0 if where == NEAR else 2000.0
+
+    tuner = drive(better, ratios=shifting_at(tried_at_s), known=known, wanted=NEAR, rules=SLOW, noise=0.01)
+    while tuner.memory.verified != NEAR:
+        tuner.turn()
+        assert tuner.at_s < tried_at_s + 300.0
+    before, after = (tuner.memory.known.numbered(each) for each in (number, tuner.memory.present))
+    assert before == known.numbered(number)
+    assert after is not None
+    assert after.best == NEAR
+    assert FIRST not in [each.ratios for each in after.sights]
 
 
 @pytest.mark.parametrize("stay", [(FIRST, SECOND), (SECOND, FIRST)])

@@ -5,11 +5,9 @@ the candidate's doing. Goodput cannot say whose doing it is, as a try may free a
 what requests look like can, once each window is held against earlier ones of its own tuple in the same try. Windows
 from before the try are no such ones: the candidate's threads are still there in the first window of the verified tuple,
 and the pool may be in another of its states. Where that window looks different from those before the try, the try
-begins anew with it, whichever it is: what was before no longer says what the candidate is to be compared with. Where
-that window is like another workload that is known, the try ends.
+begins anew with it, whichever it is: what was before no longer says what the candidate is to be compared with.
 """
 
-from poolpilot.serve.tuner.known.known_workloads import hour_of_week, sight_of
 from poolpilot.serve.tuner.machine.another_workload import apart_from, watched_anew
 from poolpilot.serve.tuner.machine.evidence.look import Look, Reading
 from poolpilot.serve.tuner.machine.evidence.paired_trial import PairedTrial
@@ -49,33 +47,44 @@ def begins_anew(trial: PairedTrial, memory: Memory, rules: Rules) -> bool:
     return apart_from(trial.befores[-1], memory.baseline, rules, memory.watched) > 0.0
 
 
-def known_has_come(reading: Reading, look: Look, memory: Memory) -> bool:
-    """Whether a window of the verified tuple is of a workload that is known, and not of that which was in force."""
-    sight = sight_of(memory.verified, [reading.ratios])
-    found = memory.known.match(sight, hour_of_week(look.unix_s))
-    return found is not None and found.number not in (memory.present, memory.recall)
-
-
 def is_another_workload(memory: Memory) -> bool:
     """Whether the workload of a try has surely gone."""
     return memory.other >= SURE
 
 
-def ended_by_shift(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
+def ended_by_shift(reading: Reading, look: Look, memory: Memory, rules: Rules, *, sure: bool) -> Step:
     """Ends a try that another workload has come into; what is verified comes back, and may be known for that one.
 
+    A pause goes on: only what was found at first is tried in one, and another workload is no leave for more.
+
     Args:
-        reading: The window that has made it sure.
+        reading: The window that tells it.
         look: What was found out last.
         memory: What is remembered once the try is over.
         rules: What is allowed.
+        sure: Whether two windows tell it; by a single one what was refused stays so, as in a pause.
     """
-    of_verified = look.in_force == memory.verified
-    memory = watched_anew(reading, look, memory, rules)
+    paused = memory.wait_until_s is not None and look.at_s < memory.wait_until_s
+    anew = watched_anew(reading, look, memory, rules)
+    if look.in_force != memory.verified:
+        anew = anew.but(baseline=())
+    if paused or not sure:
+        anew = anew.but(refusals=memory.refusals, taken_back_under=memory.taken_back_under)
     said = f"requests look different from those before in the try: back to {memory.verified}, watching begins anew"
-    if not of_verified:
-        return memory.but(baseline=()), memory.decision(said)
-    memory = recognised(look, memory, rules)
-    if (step := recall(look, memory, rules)) is not None:
+    if paused:
+        anew = anew.but(state=memory.paused)
+        return anew, anew.decision(said)
+    anew = recognised(look, anew, rules)
+    if (step := recall(look, anew, rules)) is not None:
         return step
-    return memory, memory.decision(said)
+    return anew, anew.decision(said)
+
+
+def from_latest(memory: Memory) -> Memory:
+    """Begins a try anew with its latest window of the verified tuple, which may be of another workload than is known.
+
+    So nothing is filed for that one.
+    """
+    assert memory.trial is not None
+    trial = memory.trial.from_latest()
+    return memory.but(trial=trial, baseline=trial.befores, present=None, sights=())

@@ -19,8 +19,8 @@ from poolpilot.serve.tuner.machine.rolling_back import taken_back
 from poolpilot.serve.tuner.machine.shift_within_try import (
     begins_anew,
     ended_by_shift,
+    from_latest,
     is_another_workload,
-    known_has_come,
     with_look,
 )
 from poolpilot.serve.tuner.machine.steps import Step, begin_try, further_step
@@ -38,21 +38,19 @@ def in_try(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     assert memory.trial is not None
     trial = memory.trial.with_reading(reading)
     memory = with_look(reading, memory, rules).but(trial=trial, expected=trial.next)
-    if begins_anew(trial, memory, rules):
-        return _shifted(reading, look, memory, rules) if known_has_come(reading, look, memory) else _begun_anew(memory)
     judged = trial.held_to(memory.baseline, rules.guard)
+    if (step := _of_two_workloads(reading, judged, look, memory, rules)) is not None:
+        return step
     if memory.homeward and (starved := starved_before(judged, rules.min_rows_share)) is not None:
         if len(judged.candidates) < rules.pace.least_pairs:  # a report may have run in one of the windows only
             return memory, memory.decision(f"{starved}, by {len(judged.candidates)} windows")
         memory, decision = _accepted(look, memory.but(trial=judged, stood=()), rules)
         return memory, decision.model_copy(update={"reason": f"{starved}; {decision.reason}"})
-    if memory.other and trial.next == trial.candidate and _harms(judged, rules):
-        return _shifted(reading, look, memory, rules)
     if (harm := judged.harm(rules.guard)) is not None:
         return lost_out(harm, look, memory, rules, counted=True)
     if (harm := starves(judged, rules.min_rows_share)) is not None:
         return lost_out(harm, look, memory, rules, counted=falls_clearly(judged), starved_by=rows_fall(judged))
-    if memory.other:
+    if memory.other and (is_another_workload(memory) or len(judged.candidates) < rules.pace.most_pairs):
         return _looks_different(reading, look, memory, rules)
     verdict = judged.verdict(rules.guard, rules.pace)
     shown = _shown(judged)
@@ -66,27 +64,36 @@ def in_try(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     return memory, memory.decision(f"{trial.candidate} is {verdict} than {than}: {shown}; it must stand")
 
 
+def _of_two_workloads(reading: Reading, judged: PairedTrial, look: Look, memory: Memory, rules: Rules) -> Step | None:
+    """What follows where a window of what is verified looks different; None where nothing does but to wait.
+
+    The candidate is not in force. Where it would have to be taken back now, it is that window which has risen: the
+    candidate is not to blame, and has no further one.
+    """
+    trial = memory.trial
+    assert trial is not None
+    anew = begins_anew(trial, memory, rules)
+    if anew or (memory.other and trial.next == trial.candidate):
+        harms = judged.harm(rules.guard) is not None or starves(judged, rules.min_rows_share) is not None
+        if harms:
+            return _shifted(reading, look, memory, rules, sure=not anew)
+    return _begun_anew(memory) if anew else None
+
+
 def _begun_anew(memory: Memory) -> Step:
-    assert memory.trial is not None
-    trial = memory.trial.from_latest()
-    memory = memory.but(trial=trial, lost_requests=booked(memory))
-    said = f"{trial.before} looks different from before the try, which begins anew with {trial.candidate}"
+    memory = from_latest(memory.but(lost_requests=booked(memory)))
+    said = f"{memory.verified} looks different from before the try, which begins anew with {memory.expected}"
     return memory, memory.decision(said)
 
 
-def _harms(trial: PairedTrial, rules: Rules) -> bool:
-    """Whether a try would have to end now; where its last window is of what it is held against, that one has risen."""
-    return trial.harm(rules.guard) is not None or starves(trial, rules.min_rows_share) is not None
-
-
-def _shifted(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
-    return ended_by_shift(reading, look, _without_try(memory, booked(memory)), rules)
+def _shifted(reading: Reading, look: Look, memory: Memory, rules: Rules, *, sure: bool) -> Step:
+    return ended_by_shift(reading, look, _without_try(memory, booked(memory)), rules, sure=sure)
 
 
 def _looks_different(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     """Nothing is concluded from windows of two workloads; the try ends once it is sure that they are."""
     if is_another_workload(memory):
-        return _shifted(reading, look, memory, rules)
+        return _shifted(reading, look, memory, rules, sure=True)
     return memory, memory.decision("requests look different from those before; one window more")
 
 
@@ -144,6 +151,7 @@ def _without_try(memory: Memory, lost_requests: float) -> Memory:
         trial=None,
         expected=memory.verified,
         baseline=(),
+        stood=(),
         other=0,
         recall=None,
         lost_requests=lost_requests,

@@ -177,7 +177,7 @@ class PairedTrial(BaseModel):
             return "better"
         if pairs < pace.least_pairs:
             return None
-        if pairs < pace.most_pairs and (error > pace.wanted_error or (fewer or 0.0) > 0.0):
+        if pairs < self._most_pairs(pace) and (error > pace.wanted_error or (fewer or 0.0) > 0.0):
             return None
         if slow or (fewer is not None and fewer > -math.log1p(-guard.most_drop)):
             return "worse"
@@ -185,6 +185,10 @@ class PairedTrial(BaseModel):
             return "better"
         beyond = mean + Z_ONE_SIDED_95 * error < 0.0 or mean < math.log1p(-KEPT_SHARE * guard.most_drop)
         return "worse" if beyond else "no worse"
+
+    def _most_pairs(self, pace: PaceSettings) -> int:
+        """Pairs at most; one that was given up when the try began anew counts."""
+        return max(pace.most_pairs - self.anew, pace.least_pairs)
 
     def _fewer_perhaps(self, guard: GuardSettings) -> float | None:
         """How far ln completions are below those of before, where that may be more than what is kept may lose.
