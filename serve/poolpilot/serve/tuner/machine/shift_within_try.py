@@ -81,10 +81,7 @@ def ended_by_shift(reading: Reading, look: Look, memory: Memory, rules: Rules, *
 
 
 def from_latest(memory: Memory) -> Memory:
-    """Begins a try anew with its latest window of the verified tuple, which may be of another workload than is known.
-
-    So nothing is filed for that one.
-    """
+    """Begins a try anew with its latest window of the verified tuple, and without what was before it."""
     assert memory.trial is not None
     trial = memory.trial.from_latest()
-    return memory.but(trial=trial, baseline=trial.befores, present=None, sights=())
+    return memory.but(trial=trial, baseline=trial.befores)
