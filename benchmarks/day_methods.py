@@ -23,11 +23,9 @@ from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettin
 from poolpilot.serve.tuner.machine.decision import Decision, Mode, State
 from poolpilot.serve.tuner.machine.evidence.look import Look
 from poolpilot.serve.tuner.machine.why_not import Rules
-from poolpilot.serve.tuner.tuner_loop import TunerLoop
+from poolpilot.serve.tuner.tuner_loop import OnDecision, TunerLoop
 
 ASK_EVERY_S = 300.0
-
-OnDecision = Callable[[Look, Decision], None]
 
 
 @dataclass

@@ -201,6 +201,10 @@ class Memory(BaseModel):
         """Whether one try that is taken back opens the circuit again."""
         return self.half_open_until_s is not None
 
+    def is_paused(self, at_s: float) -> bool:
+        """Whether a pause that ends by itself goes on."""
+        return self.wait_until_s is not None and at_s < self.wait_until_s
+
     def circuit_open_until_s(self, at_s: float) -> float | None:
         """Until when the circuit is open, whatever a person says or is tried meanwhile; None where it is closed."""
         is_open = State.OPEN_CIRCUIT in (self.state, self.paused)

@@ -37,6 +37,12 @@ def recall(look: Look, memory: Memory, rules: Rules) -> Step | None:
     return begin_try(candidate, look, memory, rules, said, homeward=False, recall=found.number)
 
 
+def known_again(otherwise: str, look: Look, memory: Memory, rules: Rules) -> Step:
+    """The try of what was verified for another workload that has come; where there is none, a reason why not to act."""
+    memory = recognised(look, memory, rules)
+    return recall(look, memory, rules) or (memory, memory.decision(otherwise))
+
+
 def file_verified(look: Look, memory: Memory, rules: Rules) -> Memory:
     """Keeps what is verified as what the workload in force is to get when it comes back."""
     if rules.mode is not Mode.APPLY or not memory.baseline:

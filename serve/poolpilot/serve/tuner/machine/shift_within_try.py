@@ -12,7 +12,7 @@ from poolpilot.serve.tuner.machine.another_workload import apart_from, watched_a
 from poolpilot.serve.tuner.machine.evidence.look import Look, Reading
 from poolpilot.serve.tuner.machine.evidence.paired_trial import PairedTrial
 from poolpilot.serve.tuner.machine.memory import Memory
-from poolpilot.serve.tuner.machine.recalling import recall, recognised
+from poolpilot.serve.tuner.machine.recalling import known_again
 from poolpilot.serve.tuner.machine.steps import Step
 from poolpilot.serve.tuner.machine.why_not import Rules
 
@@ -64,7 +64,7 @@ def ended_by_shift(reading: Reading, look: Look, memory: Memory, rules: Rules, *
         rules: What is allowed.
         sure: Whether two windows tell it; by a single one what was refused stays so, as in a pause.
     """
-    paused = memory.wait_until_s is not None and look.at_s < memory.wait_until_s
+    paused = memory.is_paused(look.at_s)
     anew = watched_anew(reading, look, memory, rules)
     if look.in_force != memory.verified:
         anew = anew.but(baseline=())
@@ -74,14 +74,4 @@ def ended_by_shift(reading: Reading, look: Look, memory: Memory, rules: Rules, *
     if paused:
         anew = anew.but(state=memory.paused)
         return anew, anew.decision(said)
-    anew = recognised(look, anew, rules)
-    if (step := recall(look, anew, rules)) is not None:
-        return step
-    return anew, anew.decision(said)
-
-
-def from_latest(memory: Memory) -> Memory:
-    """Begins a try anew with its latest window of the verified tuple, and without what was before it."""
-    assert memory.trial is not None
-    trial = memory.trial.from_latest()
-    return memory.but(trial=trial, baseline=trial.befores)
+    return known_again(said, look, anew, rules)

@@ -19,7 +19,6 @@ from poolpilot.serve.tuner.machine.rolling_back import taken_back
 from poolpilot.serve.tuner.machine.shift_within_try import (
     begins_anew,
     ended_by_shift,
-    from_latest,
     is_another_workload,
     with_look,
 )
@@ -81,7 +80,9 @@ def _of_two_workloads(reading: Reading, judged: PairedTrial, look: Look, memory:
 
 
 def _begun_anew(memory: Memory) -> Step:
-    memory = from_latest(memory.but(lost_requests=booked(memory)))
+    assert memory.trial is not None
+    trial = memory.trial.from_latest()
+    memory = memory.but(trial=trial, baseline=trial.befores, lost_requests=booked(memory))
     said = f"{memory.verified} looks different from before the try, which begins anew with {memory.expected}"
     return memory, memory.decision(said)
 

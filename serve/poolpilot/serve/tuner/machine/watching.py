@@ -12,7 +12,7 @@ from poolpilot.serve.tuner.machine.decision import Mode, State
 from poolpilot.serve.tuner.machine.evidence.aftermath import Aftermath
 from poolpilot.serve.tuner.machine.evidence.look import Look, Proposal, Reading
 from poolpilot.serve.tuner.machine.memory import Memory
-from poolpilot.serve.tuner.machine.recalling import file_verified, recall, recognised
+from poolpilot.serve.tuner.machine.recalling import file_verified, known_again, recall, recognised
 from poolpilot.serve.tuner.machine.rolling_back import taken_back
 from poolpilot.serve.tuner.machine.steps import Step, begin_try
 from poolpilot.serve.tuner.machine.why_not import Rules, candidate_of, promised, promises, why_not
@@ -20,7 +20,7 @@ from poolpilot.serve.tuner.machine.why_not import Rules, candidate_of, promised,
 
 def in_watch(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
     """Takes a window of what is verified until there are enough, then asks."""
-    if _is_paused(look, memory):  # what was found at first has been tried meanwhile
+    if memory.is_paused(look.at_s):  # what was found at first has been tried meanwhile
         return in_pause(reading, look, memory.but(state=memory.paused), rules)
     memory = _with_window(reading, look, memory, rules)
     if memory.other:
@@ -42,10 +42,6 @@ def _has_watched(look: Look, memory: Memory, rules: Rules) -> bool:
     return enough and look.at_s - memory.began_s >= rules.pace.observe_for_s
 
 
-def _is_paused(look: Look, memory: Memory) -> bool:
-    return memory.wait_until_s is not None and look.at_s < memory.wait_until_s
-
-
 def _home_is_due(memory: Memory, rules: Rules) -> bool:
     """Whether what was found at first is to be tried: under another workload, unless it is known what that needs."""
     unknown = memory.check_home and memory.present is None and memory.verified != memory.home
@@ -55,7 +51,7 @@ def _home_is_due(memory: Memory, rules: Rules) -> bool:
 def _home_asked(look: Look, memory: Memory, rules: Rules) -> Step:
     """The try of what was found at first; where it may not be made now, it waits for leave as every other."""
     if (no := why_not(memory.home, look, memory, rules)) is not None:
-        state = memory.state if _is_paused(look, memory) else State.HOLD
+        state = memory.state if memory.is_paused(look.at_s) else State.HOLD
         memory = memory.but(state=state, pending=memory.home, recall=None)
         return memory, memory.decision(no)
     said = f"another workload: would {memory.home}, which was in force at first, do better now?"
@@ -90,7 +86,7 @@ def in_pause(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step
     memory = _with_window(reading, look, memory, rules)
     if memory.state is State.WATCH:
         return memory, memory.decision("another workload: one try may show that it is not refused as those before were")
-    if memory.wait_until_s is not None and not _is_paused(look, memory):
+    if memory.wait_until_s is not None and not memory.is_paused(look.at_s):
         if (ends_s := memory.circuit_open_until_s(look.at_s)) is not None:  # which a stand-down had taken the place of
             memory = memory.but(state=State.OPEN_CIRCUIT, wait_until_s=ends_s, circuit_ends_s=None)
             left_s = ends_s - look.at_s
@@ -209,10 +205,7 @@ def _another_workload(reading: Reading, look: Look, memory: Memory, rules: Rules
         left = left.but(state=State.WATCH)
         return left, left.decision(f"{left.verified} is as a try has left it; watching goes on")
     memory = watched_anew(reading, look, memory, rules)
-    memory = recognised(look, memory, rules)
-    if (step := recall(look, memory, rules)) is not None:
-        return step
-    return memory, memory.decision("the workload is another one: watching begins anew")
+    return known_again("the workload is another one: watching begins anew", look, memory, rules)
 
 
 def _one_more(other: int, change: float) -> int:
