@@ -131,3 +131,11 @@ def test_adding_leaves_the_histogram_as_it_was() -> None:
 def test_value_that_no_time_has_is_refused(value: float) -> None:
     with pytest.raises(SettingError, match="finite values of at least 0"):
         Histogram.of_values([value])
+
+
+def test_binned_is_what_the_sparse_form_tells() -> None:
+    exact = Histogram.of_values([100.0, 101.0, 5000.0])
+    binned = exact.binned()
+    assert binned == Histogram.from_sparse(exact.to_sparse())
+    assert binned.total != exact.total
+    assert Histogram().binned() == Histogram()

@@ -68,7 +68,8 @@ class Histogram:
     @property
     def mean(self) -> float:
         """Mean of the observations; 0 when there are none."""
-        return self.total / self.count if self.count else 0.0
+        count = self.count
+        return self.total / count if count else 0.0
 
     @property
     def coefficient_of_variation(self) -> float:
@@ -76,15 +77,16 @@ class Histogram:
         count = self.count
         if not count or self.total <= 0.0:
             return 0.0
-        variance = max(self.total_squares / count - self.mean**2, 0.0)
-        return float(np.sqrt(variance)) / self.mean
+        mean = self.total / count
+        variance = max(self.total_squares / count - mean**2, 0.0)
+        return float(np.sqrt(variance)) / mean
 
     def quantile(self, share: float) -> float:
         """Value below which `share` (0..1) of the observations lie, linear within its bucket; 0 when empty."""
-        count = self.count
+        cumulative = np.cumsum(self.counts)
+        count = int(cumulative[-1])
         if not count:
             return 0.0
-        cumulative = np.cumsum(self.counts)
         rank = share * count
         index = int(np.searchsorted(cumulative, rank, side="left"))
         index = min(index, BUCKETS - 1)
@@ -168,6 +170,11 @@ class Histogram:
         counts = np.zeros(BUCKETS, dtype=np.int64)
         for index, count in pairs:
             counts[index] = count
-        first = float(counts @ MIDDLES) if total is None else total
-        second = float(counts @ MIDDLE_SQUARES) if total_squares is None else total_squares
+        binned = cls(counts).binned()
+        first = binned.total if total is None else total
+        second = binned.total_squares if total_squares is None else total_squares
         return cls(counts, first, second)
+
+    def binned(self) -> Self:
+        """The same counts with the moments of their buckets' middles, which is all that the sparse form tells."""
+        return type(self)(self.counts, float(self.counts @ MIDDLES), float(self.counts @ MIDDLE_SQUARES))

@@ -281,8 +281,7 @@ def classes_between(before: Snapshot, after: Snapshot, duration_s: float) -> dic
     """Request classes between two snapshots, by name in alphabetical order; a class new in `after` counts whole."""
     classes = {}
     for key in sorted(name for name in after.histograms if name.startswith(LATENCY_PREFIX)):
-        rise = histogram_rise(key, before.histograms.get(key, Histogram()), after.histograms[key])
-        latency = Histogram.from_sparse(rise.to_sparse())
+        latency = histogram_rise(key, before.histograms.get(key, Histogram()), after.histograms[key]).binned()
         classes[key.removeprefix(LATENCY_PREFIX)] = ClassWindow(latency.count / duration_s, latency)
     return classes
 

@@ -135,7 +135,8 @@ def observe(
     Raises:
         ServerError: The tuple changed meanwhile, or the server stopped.
     """
-    steal = StealMeter()
+    # What runs in virtual time, or is replayed, loses nothing to other machines.
+    steal = None if isinstance(server, VirtualTime | WindowSource) else StealMeter()
     measures: Measures = {}
     if isinstance(server, WindowSource):
         window = server.observe(window_s)
@@ -147,8 +148,7 @@ def observe(
             server.run_for(window_s)
         after = server.snapshot()
         window, measures = Window.with_measures(before, after)
-    # What runs in virtual time, or is replayed, loses nothing to other machines.
-    stolen = None if isinstance(server, VirtualTime | WindowSource) else steal.share()
+    stolen = None if steal is None else steal.share()
     return Measured(window, measures, stolen, settle_s, time.time(), round_number)
 
 
