@@ -9,27 +9,26 @@ data sees: it knows no classes and tunes the server's throughput. Then the defau
 left are measured in a random order and that order reversed, on the same server under the same load, until the standard
 error is small or the rounds are used up. *Meanwhile* is what clients got while it tuned, over what they get from the
 default; *unsafe* the share of its windows below 95 % of that, less what the default's own windows scatter (3 standard
-deviations). On a quiet machine: the minutes and about one more for each workload; goes on where it was stopped. With
-`--demo-pace` the tuner watches and waits for seconds where it would for minutes, as in `make demo-production`.
-`--keep-logs` keeps its decisions, for `look_distances.py --logs` and `poolpilot why`.
+deviations); *least class* what that class completes which loses most, over what it completes under the default. On a
+quiet machine: the minutes and about one more for each workload; goes on where it was stopped. With `--demo-pace` the
+tuner watches and waits for seconds where it would for minutes, as in `make demo-production`. `--keep-logs` keeps its
+decisions, for `look_distances.py --logs` and `poolpilot why`. `--finished` measures nothing and reports every workload
+in `--runs` as it was measured last, by whatever tuner: its digest is in the row.
 """
 
 import argparse
+import json
 import math
 import signal
 import tempfile
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
-from rich.table import Table
 
 from code_digest import made_with
 from poolpilot.env.lab.lab_server import LabPlace, LabServer
@@ -42,52 +41,17 @@ from poolpilot.errors import PoolPilotError, ServerError
 from poolpilot.featurizer.window import Window
 from poolpilot.pipelines.demo.production.phase_seen import PhaseSeen, watched
 from poolpilot.pipelines.evaluate.lab_stage import lab_stage
-from poolpilot.pipelines.evaluate.live.judging.paired_windows import PairedSettings, error_of_difference, paired_windows
-from poolpilot.pipelines.evaluate.statistics.regret_statistics import clustered_interval
+from poolpilot.pipelines.evaluate.live.judging.paired_windows import PairedSettings, paired_windows
 from poolpilot.pipelines.evaluate.suite.suite_objectives import OBJECTIVES, judged
 from poolpilot.pipelines.kept_runs import keep_run, opened_for_more, read_runs
 from poolpilot.serve.commands.production.production_settings import DemoGuard, DemoPace
 from poolpilot.serve.commands.production.tuner_child import TunerChild, flags_of
+from tuner_pays_report import Comparison, summary_of, table_of
 
 CONSTANT: Core = (16, 3, 10)
 UNSAFE = 0.95
 WINDOW_S = 5.0
 INTERRUPTED = 130
-LEAST_FAMILIES = 3
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The windows of the three tuples under one workload.
-
-    Attributes:
-        default: Those of the default.
-        constant: Those of the constant.
-        tuned: Those of the tuple that the tuner left.
-    """
-
-    default: Sequence[Window]
-    constant: Sequence[Window]
-    tuned: Sequence[Window]
-
-    def gain(self, windows: Sequence[Window], over: Sequence[Window]) -> tuple[float, float]:
-        """Mean difference of ln throughput, and its standard error by rounds."""
-        logs, others = _rounds(windows), _rounds(over)
-        return float((logs - others).mean()), error_of_difference(logs, others)
-
-    def as_dict(self) -> dict[str, Any]:
-        """What it comes to, fit for JSON; gains are of ln throughput, each with its standard error."""
-        return {
-            "default_per_s": float(np.exp(_rounds(self.default).mean())),
-            "tuned_over_default": self.gain(self.tuned, self.default),
-            "tuned_over_constant": self.gain(self.tuned, self.constant),
-            "constant_over_default": self.gain(self.constant, self.default),
-            "p99_over_default": self._p99(self.tuned) - self._p99(self.default),
-        }
-
-    @staticmethod
-    def _p99(windows: Sequence[Window]) -> float:
-        return float(np.mean([math.log(window.p99_ms) for window in windows if window.p99_ms]))
 
 
 def main() -> int:
@@ -96,16 +60,20 @@ def main() -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that its servers end with it
     console = terminal()
     cells = named_cells(given.names, suite_cells(given.seed, given.draws))
-    warn(other_work(), console)
-    asked = {"minutes": given.minutes, "demo_pace": given.demo_pace, "seed": given.seed, "made_with": made_with()}
-    done = {row["workload"]: row["found"] for row in read_runs(given.runs) if row["asked"] == asked}
+    asked = {"minutes": given.minutes, "demo_pace": given.demo_pace, "seed": given.seed}
+    now = asked | {"made_with": made_with()}
+    done = {
+        row["workload"]: row["found"] | {"tuner": row["asked"].get("made_with", {}).get("tuner")}
+        for row in read_runs(given.runs)
+        if (asked.items() <= row["asked"].items() if given.finished else row["asked"] == now)
+    }
     try:
         with opened_for_more(given.runs) as out:
-            for cell in cells:
+            for cell in () if given.finished else cells:
                 name = cell.workload.name
                 if name not in done and (found := _tried(cell, given, console)) is not None:
-                    done[name] = found
-                    keep_run({"workload": name, "asked": asked, "found": found}, out)
+                    done[name] = found | {"tuner": now["made_with"]["tuner"]}
+                    keep_run({"workload": name, "asked": now, "found": found}, out)
     except KeyboardInterrupt:
         console.print(f"Stopped; {f'what is finished is in {given.runs}' if given.runs else 'nothing was kept'}.")
         return INTERRUPTED
@@ -114,12 +82,13 @@ def main() -> int:
         raise ServerError("no workload of the suite could be measured")
     summary = summary_of(rows)
     console.print(table_of(rows, summary))
-    write_json(given.json, {**asked, "constant": CONSTANT, "summary": summary, "rows": rows})
+    write_json(given.json, {**now, "constant": CONSTANT, "summary": summary, "rows": rows})
     return 0
 
 
 def _tried(cell: SuiteCell, given: argparse.Namespace, console: Console) -> dict[str, Any] | None:
     name = cell.workload.name
+    warn(other_work(), console)
     console.print(f"{name}: the tuner, {given.minutes:g} minutes", style="bold")
     try:
         with _log_of(name, given.keep_logs) as log:
@@ -159,7 +128,7 @@ def measured(
     with stage.open_server() as server:
         assert isinstance(server, LabServer)
         default = server.tuple_in_force()
-        meanwhile = _tuned(server, seconds, tuner_flags, console)
+        meanwhile, told = _tuned(server, seconds, tuner_flags, console)
         cores = [default.core, CONSTANT, server.tuple_in_force().core]
         objective = OBJECTIVES["throughput"](cell.workload)
         rng = np.random.default_rng([SUITE_SEED, stage.seed])
@@ -169,22 +138,27 @@ def measured(
         "expected": cell.expectation.in_words,
         "default": default.core,
         "tuned": cores[-1],
+        "tries": told["tries"],
+        "roll_backs": told["roll_backs"],
         **compared.as_dict(),
         **_while_tuning(meanwhile, compared.default),
     }
 
 
-def _tuned(server: LabServer, seconds: float, tuner_flags: Sequence[str], console: Console) -> PhaseSeen:
-    """What clients get while a tuner runs beside the server, which is ended in order."""
+def _tuned(
+    server: LabServer, seconds: float, tuner_flags: Sequence[str], console: Console
+) -> tuple[PhaseSeen, dict[str, Any]]:
+    """What clients get while a tuner runs beside the server, which is ended in order, and what it says of itself."""
     assert isinstance(server.clients, SqlLoad)
     with tempfile.TemporaryDirectory() as kept:
-        options = ["--mode", "apply", *tuner_flags]
+        told = Path(kept) / "told.json"
+        options = ["--mode", "apply", "--json", str(told), *tuner_flags]
         say = partial(console.print, soft_wrap=True)
         with TunerChild(server.lab.defaults_file, Path(kept) / "journals", options, say) as child:
             seen = watched(server.clients, seconds, WINDOW_S)
             if not child.alive:
                 raise ServerError("the tuner has ended before its time: what it said is above")
-    return seen
+        return seen, json.loads(told.read_text())
 
 
 def _while_tuning(meanwhile: PhaseSeen, default: Sequence[Window]) -> dict[str, float]:
@@ -196,51 +170,6 @@ def _while_tuning(meanwhile: PhaseSeen, default: Sequence[Window]) -> dict[str, 
     }
 
 
-def summary_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Mean gains of ln throughput over workloads, with intervals clustered by family where there are enough."""
-    found: dict[str, Any] = {"workloads": len(rows), "families": len({row["family"] for row in rows})}
-    for name in ("tuned_over_default", "tuned_over_constant", "constant_over_default", "meanwhile_over_default"):
-        by_family: dict[str, list[float]] = defaultdict(list)
-        for row in rows:
-            value = row[name]
-            by_family[row["family"]].append(value if isinstance(value, float) else value[0])
-        enough = len(by_family) >= LEAST_FAMILIES
-        found[name] = {
-            "mean": float(np.mean([one for each in by_family.values() for one in each])),
-            "interval": clustered_interval(by_family, 5000, 0) if enough else None,
-        }
-    return found
-
-
-def table_of(rows: Sequence[Mapping[str, Any]], summary: Mapping[str, Any]) -> Table:
-    """The report as people read it."""
-    table = Table("workload", "left in force", "over default", "over (16, 3, 10)", "meanwhile", "unsafe")
-    for row in rows:
-        table.add_row(
-            row["workload"],
-            str(tuple(row["tuned"])),
-            _times(*row["tuned_over_default"]),
-            _times(*row["tuned_over_constant"]),
-            _times(row["meanwhile_over_default"]),
-            f"{row['unsafe']:.0%}",
-        )
-    names = ("tuned_over_default", "tuned_over_constant", "meanwhile_over_default")
-    table.add_section()
-    table.add_row("geometric mean", "", *(_times(summary[name]["mean"]) for name in names), "")
-    return table
-
-
-def _times(log: float, error: float | None = None) -> str:
-    return f"x{math.exp(log):.2f}" + ("" if error is None else f" (error {error:.1%})")
-
-
-def _rounds(windows: Sequence[Window]) -> NDArray[np.float64]:
-    """Mean ln throughput of the two windows of every round, (rounds,)."""
-    logs = np.log([max(window.throughput_per_s, 1e-3) for window in windows])
-    means: NDArray[np.float64] = logs.reshape(-1, 2).mean(axis=1)
-    return means
-
-
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=60.0, help="how long the tuner runs under each workload")
@@ -250,6 +179,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=SUITE_SEED, help="seed of the draws")
     parser.add_argument("--folder", type=Path, default=Path("lab"), help="where the test servers lie")
     parser.add_argument("--runs", type=Path, help="file of finished workloads, so that a stopped run goes on")
+    parser.add_argument("--finished", action="store_true", help="measure nothing, report all that is in --runs")
     parser.add_argument("--json", type=Path, help="where the report goes")
     parser.add_argument("--keep-logs", type=Path, help="folder for the decisions under each workload")
     return parser.parse_args()
