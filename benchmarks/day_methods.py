@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from day_server import Day, DayServer
 from poolpilot.agent.baselines.portfolio import constant_on
@@ -34,13 +34,20 @@ class DayResult:
 
     Attributes:
         bins: Requests completed in each bin.
+        latency_ms: 95th percentile of latency in each bin; 0 where nothing ended.
         changes: Tuples set.
         roll_backs: Tries taken back.
     """
 
     bins: Sequence[float]
+    latency_ms: Sequence[float]
     changes: int = 0
     roll_backs: int = 0
+
+    @classmethod
+    def of(cls, server: DayServer, roll_backs: int = 0) -> Self:
+        """What has become of a server's day."""
+        return cls(server.bins.tolist(), server.latency_ms.round(3).tolist(), len(server.changes), roll_backs)
 
 
 @dataclass
@@ -74,7 +81,7 @@ def default(day: Day) -> DayResult:
     """Nobody touches it, but for what the day brings."""
     with DayServer(day) as server:
         server.run_for(day.length_s)
-        return DayResult(list(server.bins))
+        return DayResult.of(server)
 
 
 def constant(day: Day) -> DayResult:
@@ -83,7 +90,7 @@ def constant(day: Day) -> DayResult:
         best = constant_on(load_curves(), server.knobs, Objective())
     with DayServer(day, best) as server:
         server.run_for(day.length_s)
-        return DayResult(list(server.bins))
+        return DayResult.of(server)
 
 
 def tuner(day: Day) -> DayResult:
@@ -91,7 +98,7 @@ def tuner(day: Day) -> DayResult:
     with DayServer(day) as server:
         seen = _RollBacks()
         tuner_on(server, seen.add).run(day.length_s)
-        return DayResult(list(server.bins), len(server.changes), seen.count)
+        return DayResult.of(server, seen.count)
 
 
 def tuner_on(server: DayServer, on_decision: OnDecision) -> TunerLoop:
@@ -117,7 +124,7 @@ def unguarded(day: Day) -> DayResult:
             except (LostServerError, TupleChangedError):
                 windows = []
                 server.reach_again()
-        return DayResult(list(server.bins), len(server.changes))
+        return DayResult.of(server)
 
 
 def climbing(open_controller: Callable[[DayServer], Controller]) -> Callable[[Day], DayResult]:
@@ -134,7 +141,7 @@ def climbing(open_controller: Callable[[DayServer], Controller]) -> Callable[[Da
                 except (LostServerError, TupleChangedError):
                     server.reach_again()
                 left_s -= server.snapshot().time_s - began_s
-            return DayResult(list(server.bins), len(server.changes))
+            return DayResult.of(server)
 
     return run
 

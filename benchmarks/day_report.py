@@ -11,8 +11,9 @@ from rich.table import Table
 from day_methods import DayResult
 from day_server import BIN_S, Day
 
-UNSAFE, CHANCE = 0.95, 3.0
-"""Less than this share of what the default completes in a phase, less so many deviations of its bins there."""
+UNSAFE, SLOW, CHANCE = 0.95, 1.2, 3.0
+"""Less than this share of what the default completes in a phase, or more than that of its latency, and so many
+deviations of its bins there beyond."""
 
 LEAST_PER_S = 0.01
 """A rate of nothing has no logarithm."""
@@ -23,16 +24,19 @@ def row_of(day: Day, best: Sequence[float], of_default: DayResult, result: DayRe
 
     `completed` is the logarithm of all that it completed over all that the default did; `log_rate` is the mean over
     half-minutes of that of its rate over the usual one of the default in the phase, where a slow phase counts as much
-    as a fast one.
+    as a fast one. `slow` are bins by latency, as `unsafe` are by what is completed.
     """
     steady = steady_bins(day, len(of_default.bins) - 1)
     rates, untouched = _rates(result)[steady], _rates(of_default)[steady]
+    late_ms, untouched_ms = _latencies_ms(result)[steady], _latencies_ms(of_default)[steady]
     phases = np.array([day.phase_at(number * BIN_S) for number in np.flatnonzero(steady)])
-    unsafe, regrets, gains = 0, list[float](), list[float]()
+    unsafe, slow, regrets, gains = 0, 0, list[float](), list[float]()
     for phase in np.unique(phases):
         here = phases == phase
         usual, scatter = untouched[here].mean(), untouched[here].std()
         unsafe += int((rates[here] < UNSAFE * usual - CHANCE * scatter).sum())
+        usual_ms, scatter_ms = untouched_ms[here].mean(), untouched_ms[here].std()
+        slow += int((late_ms[here] > SLOW * usual_ms + CHANCE * scatter_ms).sum())
         regrets += list(1.0 - rates[here] / max(best[phase], usual))
         gains += list(np.log(np.maximum(rates[here], LEAST_PER_S) / max(usual, LEAST_PER_S)))
     return {
@@ -40,6 +44,7 @@ def row_of(day: Day, best: Sequence[float], of_default: DayResult, result: DayRe
         "log_rate": float(np.mean(gains)),
         "regret": float(np.mean(regrets)),
         "unsafe": unsafe,
+        "slow": slow,
         "bins": len(rates),
         "changes": result.changes,
         "roll_backs": result.roll_backs,
@@ -55,6 +60,11 @@ def steady_bins(day: Day, bins: int) -> NDArray[np.bool_]:
 def _rates(result: DayResult) -> NDArray[np.float64]:
     """Requests a second of each bin; the last one, which a method may run into by its last window, is left out."""
     return np.array(result.bins[:-1]) / BIN_S
+
+
+def _latencies_ms(result: DayResult) -> NDArray[np.float64]:
+    """The latency of each bin but the last."""
+    return np.array(result.latency_ms[:-1])
 
 
 def summary(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -77,7 +87,8 @@ def ahead_of(days: Sequence[Mapping[str, Mapping[str, float]]], name: str) -> di
 def table_of(report: Mapping[str, Mapping[str, Any]]) -> Table:
     """The report as people read it; ratios are geometric means over days."""
     table = Table(
-        "method", "completed", "worst day", "rate, by half-minutes", "regret", "unsafe", "changes", "roll-backs"
+        *("method", "completed", "worst day", "rate, by half-minutes", "regret", "unsafe", "slow", "changes"),
+        "roll-backs",
     )
     for name, row in report.items():
         table.add_row(
@@ -87,6 +98,7 @@ def table_of(report: Mapping[str, Mapping[str, Any]]) -> Table:
             f"x{math.exp(row['log_rate']):.2f}",
             f"{100 * row['regret']:.1f} %",
             f"{row['unsafe']:.1f} of {row['bins']:.0f}",
+            f"{row['slow']:.1f}",
             f"{row['changes']:.0f}",
             f"{row['roll_backs']:.1f}",
         )

@@ -12,8 +12,9 @@ from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.workloads.families import FAMILIES, draw_workload
 from poolpilot.errors import LostServerError
 from poolpilot.featurizer.histogram import Histogram
+from poolpilot.featurizer.measures import histogram_rise
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.featurizer.snapshot import Snapshot
+from poolpilot.featurizer.snapshot import LATENCY_PREFIX, Snapshot
 from poolpilot.native_pool.simulation import LoadChange
 from poolpilot.native_pool.workload import Workload
 
@@ -26,6 +27,8 @@ DAY_FAMILIES = (
 
 BIN_S = 30.0
 """Seconds by which the day is judged."""
+
+TAIL = 0.95
 
 
 @dataclass(frozen=True)
@@ -101,16 +104,19 @@ class DayServer:
 
     Attributes:
         bins: Requests completed in each `BIN_S` of the day.
+        latency_ms: The 95th percentile of latency in each of them, the geometric mean over classes; 0 where none ended.
         changes: Times at which a tuple was set by whoever tunes it.
     """
 
     def __init__(self, day: Day, initial: PoolTuple | None = None) -> None:
         self.day = day
         self.bins = np.zeros(int(day.length_s // BIN_S) + 1)
+        self.latency_ms = np.zeros_like(self.bins)
         self.changes: list[tuple[float, PoolTuple]] = []
         self._initial = initial or KnobSpace.stock(day.workloads[0].cpus).default_tuple()
         self._counters: dict[str, float] = {}
         self._histograms: dict[str, Histogram] = {}
+        self._at_edge: Mapping[str, Histogram] = {}
         self._at_s, self._epoch = 0.0, 0
         self._left = list(day.happenings[1:])
         self._phase = day.happenings[0].phase or 0
@@ -160,10 +166,7 @@ class DayServer:
             time_s=self._at_s,
             tuple_epoch=self._epoch,
             counters=_added(self._counters, now.counters),
-            histograms={
-                name: _histogram(self._histograms.get(name), now.histograms.get(name))
-                for name in {*self._histograms, *now.histograms}
-            },
+            histograms=_all_added(self._histograms, now.histograms),
         )
 
     def at_s(self) -> float:
@@ -201,8 +204,22 @@ class DayServer:
             seconds = min(edge_s, at_s) - self._at_s
             before = self._completed()
             self._pool.run_for(seconds)
-            self.bins[min(int(self._at_s // BIN_S), len(self.bins) - 1)] += self._completed() - before
+            here = min(int(self._at_s // BIN_S), len(self.bins) - 1)
+            self.bins[here] += self._completed() - before
             self._at_s = min(edge_s, at_s)
+            if self._at_s == edge_s:
+                self.latency_ms[here] = self._latency_since_edge_ms()
+
+    def _latency_since_edge_ms(self) -> float:
+        now = _all_added(self._histograms, self._pool.snapshot().histograms)
+        ended = {name: each for name, each in now.items() if name.startswith(LATENCY_PREFIX)}
+        tails_us = [
+            histogram_rise(name, self._at_edge.get(name, Histogram()), each).quantile(TAIL)
+            for name, each in ended.items()
+        ]
+        self._at_edge = ended
+        seen_us = [tail_us for tail_us in tails_us if tail_us > 0.0]
+        return float(np.exp(np.mean(np.log(seen_us)))) / 1e3 if seen_us else 0.0
 
     def _completed(self) -> float:
         return float(self._pool.snapshot().counters["completed"])
@@ -222,8 +239,7 @@ class DayServer:
     def _keep_counts(self) -> None:
         last = self._pool.snapshot()
         self._counters = _added(self._counters, last.counters)
-        for name, histogram in last.histograms.items():
-            self._histograms[name] = _histogram(self._histograms.get(name), histogram)
+        self._histograms = _all_added(self._histograms, last.histograms)
 
     def _opened(self, initial: PoolTuple) -> SimulatedServer:
         return SimulatedServer(self.day.workloads[self._phase], initial=initial, changes=drift_of(self.day, self._at_s))
@@ -245,7 +261,5 @@ def _added(first: Mapping[str, float], second: Mapping[str, float]) -> dict[str,
     return {name: first.get(name, 0.0) + second.get(name, 0.0) for name in {*first, *second}}
 
 
-def _histogram(first: Histogram | None, second: Histogram | None) -> Histogram:
-    if first is None or second is None:
-        return first or second or Histogram()
-    return first + second
+def _all_added(first: Mapping[str, Histogram], second: Mapping[str, Histogram]) -> dict[str, Histogram]:
+    return {name: first.get(name, Histogram()) + second.get(name, Histogram()) for name in {*first, *second}}

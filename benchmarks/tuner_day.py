@@ -6,9 +6,10 @@ Simulated servers of 1 to 4 processors under three workloads that take turns, dr
 a person once. The *unguarded* tuner sets what is predicted at once, every five minutes, without verifying anything. The
 reference of a phase is the best configuration of the machine grid, measured alone. *Completed* is what a method
 completed on a day over what the untouched default did. A bin of 30 s is *unsafe* where it completes less than 95 % of
-what the default completes in that phase on average, less three standard deviations of the default's own bins. Days 0 to
-5 are those by which decision 34 was made, so that others are drawn unless told otherwise. A day takes one to three
-minutes for each method; `--runs` keeps what is finished.
+what the default completes in that phase on average, less three standard deviations of the default's own bins, and
+*slow* where its latency, the 95th percentile as the tuner sees it, is above 1.2 times the default's and that beyond
+three deviations. Days 0 to 5 are those by which decision 34 was made, so that others are drawn unless told otherwise. A
+day takes some minutes for each method; `--runs` keeps what is finished.
 """
 
 import argparse

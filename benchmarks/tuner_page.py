@@ -23,6 +23,7 @@ METHODS = {
     "constant": "best constant of the known curves",
     "cold climb": "cold climb",
     "warm climb": "warm climb",
+    "unguarded": "what is predicted, set at once",
 }
 STARTS = {"both": "both", "default": "the default", "constant": "the best constant"}
 
@@ -40,7 +41,10 @@ def main() -> None:
 
 def days_table(report: Mapping[str, Any]) -> str:
     """One line for each method that lived through the days."""
-    heads = ("", "requests completed (one standard error)", "worst day", "rate", "regret", "unsafe", "changes a day")
+    heads = (
+        *("", "requests completed (one standard error)", "worst day", "rate", "regret", "unsafe", "slow"),
+        *("changes", "taken back"),
+    )
     methods = report["methods"]
     return table(heads, [[title, *day_cells(methods[name])] for name, title in METHODS.items() if name in methods])
 
@@ -53,7 +57,9 @@ def day_cells(row: Mapping[str, float]) -> list[str]:
         f"x{math.exp(row['log_rate']):.2f}",
         percent(row["regret"], 0),
         percent(row["unsafe"] / row["bins"]),
+        percent(row["slow"] / row["bins"]),
         f"{row['changes']:.0f}",
+        f"{row['roll_backs']:.0f}",
     ]
 
 

@@ -204,3 +204,19 @@ def test_what_is_no_file_of_settings_is_told(tmp_path: Path) -> None:
     file.write_text("n = " + "9" * 5000)
     with pytest.raises(SettingError, match=rf"^the settings file {file} is not TOML: "):
         BakeSettings.load(file, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("fillings = 'rye'", r"setting 'fillings': Input should be a list, such as \['one', 'two'\]; it is 'rye'"),
+        ("oven = 5", "setting 'oven': Input should be a table of settings; it is 5"),
+        ("sacks = [5]", r"setting 'sacks\.0': Input should be a path, as text; it is 5"),
+    ],
+)
+def test_wrong_kind_of_value_is_told_in_words_of_the_file(tmp_path: Path, text: str, says: str) -> None:
+    """Before, a tuple was asked for, and an instance of a class."""
+    file = tmp_path / "bake.toml"
+    file.write_text(text)
+    with pytest.raises(SettingError, match=f"{says}$"):
+        BakeSettings.load(file, {})

@@ -31,6 +31,15 @@ SECRET_NAME = re.compile(
 )
 """Names of settings, columns and variables whose value is nobody else's business."""
 
+WANTED = {
+    "tuple_type": "Input should be a list, such as ['one', 'two']",
+    "list_type": "Input should be a list, such as ['one', 'two']",
+    "model_type": "Input should be a table of settings",
+    "dict_type": "Input should be a table of settings",
+    "path_type": "Input should be a path, as text",
+}
+"""What a value should be, where Pydantic's own words are Python's."""
+
 SHOWN_OF_A_VALUE = 200
 """Characters of a refused value that are told."""
 
@@ -255,7 +264,7 @@ def _refusal(error: ValidationError) -> str:
     name = ".".join(map(str, first["loc"]))
     if first["type"] == "extra_forbidden":
         return f"setting {name!r}: there is no such setting"
-    reason = first["msg"].removeprefix("Value error, ")
+    reason = WANTED.get(first["type"]) or first["msg"].removeprefix("Value error, ")
     return f"setting {name!r}: {reason}" + ("" if SECRET_NAME.search(name) else f"; it is {_shown(first['input'])}")
 
 

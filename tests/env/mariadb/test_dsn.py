@@ -124,3 +124,42 @@ def test_password_behind_a_mistake_is_not_repeated() -> None:
     with pytest.raises(SettingError) as refused:
         Dsn.parse("h=a,h=b,p=secret")
     assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mysql://me:secret@127.0.0.1:3306/",
+        "mariadb://secret",
+        "me:secret@db1",
+        "h=me:secret@db1",
+        "S=/run/s.sock,me@secret",
+        "me:secret=1@db1",
+    ],
+)
+def test_what_may_hold_a_password_is_refused_and_not_repeated(text: str) -> None:
+    """Before, a URL was taken for the name of a host and told as one that cannot be reached."""
+    with pytest.raises(SettingError) as refused:
+        Dsn.parse(text)
+    assert "secret" not in str(refused.value)
+
+
+def test_address_of_ip_version_6_is_a_host() -> None:
+    assert Dsn.parse("h=::1").host == Dsn.parse("::1").host == "::1"
+
+
+def test_endless_defaults_file_is_refused(tmp_path: Path) -> None:
+    """Before, it was read until memory was out."""
+    with pytest.raises(SettingError, match="allowed are 1048576 bytes at most"):
+        Dsn.parse("F=/dev/zero").account()
+    file = options(tmp_path, "[client]\nuser=me\n" + "#" * 2_000_000)
+    with pytest.raises(SettingError, match="allowed are"):
+        Dsn.parse(f"F={file}").account()
+
+
+def test_file_that_is_read_is_the_one_named_or_the_one_at_home(tmp_path: Path) -> None:
+    assert Dsn.parse("h=db1").file is None
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/.my.cnf").touch()
+    assert Dsn.parse("h=db1").file == tmp_path / "home/.my.cnf"
+    assert Dsn.parse("F=/etc/other.cnf").file == Path("/etc/other.cnf")

@@ -232,6 +232,28 @@ def test_line_that_is_no_decision_is_refused_after_those_that_are(tuner: Drive, 
         next(read)
 
 
+def test_lines_that_cannot_be_read_are_left_out_and_counted_where_that_is_asked_for(
+    tuner: Drive, tmp_path: Path
+) -> None:
+    """Before, `why` told nothing of a log with one such line, and the page all the rest."""
+    log = DecisionLog(tmp_path, "db1")
+    logged(tuner, log, 2)
+    head, first, second, _ = log.path.read_bytes().split(b"\n")
+    log.path.write_bytes(b"\n".join([head, b"{,", first, b"7", b"\x00\xff", second, b""]))
+    told: list[str] = []
+    assert [each.look for each in read_log(log.path, told.append)] == tuner.looks
+    assert told == [f"3 lines of {log.path} that cannot be read"]
+    with pytest.raises(StoreError, match="is no log of decisions"):
+        list(read_log(log.path))
+
+
+def test_pipe_is_no_log(tmp_path: Path) -> None:
+    """Before, it was waited for until somebody wrote to it."""
+    os.mkfifo(tmp_path / "decisions.jsonl")
+    with pytest.raises(StoreError, match="it is no regular file"):
+        list(read_log(tmp_path / "decisions.jsonl"))
+
+
 def test_file_without_a_memory_is_not_replayed(tmp_path: Path) -> None:
     path = tmp_path / "decisions.jsonl"
     path.write_text('{"log": 1}\n{}\n')

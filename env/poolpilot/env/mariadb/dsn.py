@@ -29,7 +29,13 @@ CLIENT_GROUPS = ("client", "client-server", "client-mariadb")
 OWN_GROUP = "poolpilot"
 """The group for what those clients refuse, such as extra-port; it wins over theirs."""
 
+OWN_FORM = (
+    "h=HOST,P=PORT,u=USER or S=SOCKET, and name the file that holds the password, of mode 0600, with F=/path/to/file"
+)
 LARGEST_PORT = 65_535
+
+LARGEST_FILE = 1 << 20
+"""Bytes of a defaults file."""
 
 ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "s": " ", '"': '"', "'": "'", "\\": "\\"}
 """What MariaDB's clients read behind a backslash in the value of an option; elsewhere it stands for itself."""
@@ -94,9 +100,12 @@ class Dsn:
         """Reads `S=/run/mysqld/mysqld.sock`, `h=db1,P=3306,F=~/.staging.cnf`, or a bare host name.
 
         Raises:
-            SettingError: A part is unknown, empty or given twice, a port is out of range, or it holds a password.
+            SettingError: A part is unknown, empty or given twice, a port is out of range, or it holds a password or may
+                hold one, as a URL does: then nothing of it is told.
         """
         given: dict[str, str] = {}
+        if "://" in text:
+            raise SettingError(f"a DSN is no URL: write {OWN_FORM}")
         for part in filter(None, text.split(",")):
             letter, equals, value = part.partition("=")
             name = PARTS.get(letter, letter) if equals else "host"
@@ -107,10 +116,13 @@ class Dsn:
                 )
             if equals and name not in PARTS.values():
                 known = ", ".join(f"{part}={words}" for part, words in PARTS.items())
-                raise SettingError(f"the DSN part {letter!r} is unknown; there are {known}")
+                named = repr(letter) if letter.isidentifier() else "before a ="  # which may hold a password
+                raise SettingError(f"the DSN part {named} is unknown; there are {known}")
             if name in given or (equals and not value):
                 raise SettingError(f"the DSN names {name} {'twice' if name in given else 'without a value'}")
             given[name] = value if equals else letter
+        if "@" in given.get("host", ""):
+            raise SettingError(f"a host name has no account before it: write {OWN_FORM}")
         return cls(
             host=given.get("host"),
             port=_port("port", given.get("port")),
@@ -139,13 +151,16 @@ class Dsn:
             tls=Tls.read(options),
         )
 
+    @property
+    def file(self) -> Path | None:
+        """The defaults file that is read; None where there is none."""
+        if self.defaults_file is not None:
+            return self.defaults_file
+        own = Path.home() / ".my.cnf"
+        return own if own.is_file() else None
+
     def _options(self) -> Mapping[str, str]:
-        file = self.defaults_file
-        if file is None:
-            file = Path.home() / ".my.cnf"
-            if not file.is_file():
-                return {}
-        return _client_options(file, self.defaults_group_suffix)
+        return {} if self.file is None else _client_options(self.file, self.defaults_group_suffix)
 
 
 def option_value(text: str) -> str:
@@ -167,7 +182,7 @@ def _without_comment(line: str) -> str:
 def _client_options(file: Path, suffix: str) -> dict[str, str]:
     parser = configparser.RawConfigParser(allow_no_value=True, strict=False)
     try:
-        lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]  # indents mean nothing there
+        lines = [line.strip() for line in _text_of(file).splitlines()]  # indents mean nothing there
         parser.read_string("\n".join(_without_comment(line) for line in lines if not line.startswith("!")), str(file))
     except OSError as error:
         raise SettingError(f"cannot read the defaults file {file}: {error.strerror}") from error
@@ -181,6 +196,14 @@ def _client_options(file: Path, suffix: str) -> dict[str, str]:
             options.pop(name.replace("_", "-"), None)  # so that the last one stands last
             options[name.replace("_", "-")] = option_value(value or "")
     return options
+
+
+def _text_of(file: Path) -> str:
+    with file.open("rb") as source:  # which may be a pipe, whose size nobody knows beforehand
+        content = source.read(LARGEST_FILE + 1)
+    if len(content) > LARGEST_FILE:
+        raise SettingError(f"the defaults file {file} is no option file: allowed are {LARGEST_FILE} bytes at most")
+    return content.decode("utf-8")
 
 
 def _port(name: str, text: str | None) -> int | None:

@@ -236,7 +236,7 @@ class MariadbWayBack:
                 try:
                     return self._gone_back(self._journal)
                 except LostServerError:
-                    say(f"The connection to {self._server.session.where} is lost; it is opened again.")
+                    say(f"The connection to {self._server.session.where} is lost; it is being opened again.")
                     self._reopen(self._journal, ends_s)
         except TakenServerError as error:
             raise TakenServerError(f"nothing is set back, since what is in force is its own by now: {error}") from error

@@ -9,7 +9,7 @@ in the old one.
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -194,14 +194,26 @@ def log_files(folder: Path) -> list[Path]:
     return [*(numbered(newest, each) for each in reversed(older_numbers(newest))), newest]
 
 
-def read_log(path: Path) -> Iterator[LoggedDecision]:
+def read_log(path: Path, on_damage: Callable[[str], None] | None = None) -> Iterator[LoggedDecision]:
     """The decisions of a file, oldest first.
+
+    Args:
+        path: The file.
+        on_damage: Is told at the end of lines that cannot be read, which are left out; None takes them for an error.
 
     Raises:
         StoreError: The file cannot be read, or is none of a tuner.
     """
-    for line in lines_of(path)[1:]:
-        yield logged(path, line)
+    unread = 0
+    for line in _checked_lines(path)[1:]:
+        try:
+            yield logged(path, _parsed(path, line))
+        except StoreError:
+            if on_damage is None:
+                raise
+            unread += 1
+    if unread and on_damage is not None:
+        on_damage(f"{unread} line{'s' if unread > 1 else ''} of {path} that cannot be read")
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
@@ -210,20 +222,29 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
     Raises:
         StoreError: The file cannot be read, or is none of a tuner.
     """
+    return [_parsed(path, line) for line in _checked_lines(path)]
+
+
+def _checked_lines(path: Path) -> list[bytes]:
+    """The lines of a file whose head is that of a log, and without what is torn at its end."""
+    if path.exists() and not path.is_file():
+        raise StoreError(f"cannot read {path}: it is no regular file")
     try:
         content = path.read_bytes()
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}") from error
     *whole, _torn = content.split(b"\n")
-    if not whole:
-        return []
+    head = _parsed(path, whole[0]) if whole else {"log": FORMAT}
+    if not isinstance(head, dict) or head.get("log") != FORMAT:
+        raise StoreError(f"{path} is no log of decisions of this version")
+    return whole
+
+
+def _parsed(path: Path, line: bytes) -> Any:
     try:
-        lines: list[dict[str, Any]] = [json.loads(line) for line in whole]
-        if lines[0]["log"] != FORMAT:
-            raise StoreError(f"{path} is no log of decisions of this version")
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
         raise StoreError(f"{path} is no log of decisions: {error}") from error
-    return lines
 
 
 def logged(path: Path, line: dict[str, Any]) -> LoggedDecision:

@@ -127,7 +127,7 @@ class TunerLoop:
         self._untold: tuple[Tried, int] | None = None  # a try that is over, and the number of its workload
 
     def run(self, horizon_s: float | None = None) -> None:
-        """Tunes until the horizon, or until it is interrupted between two windows.
+        """Tunes until the horizon, or until it is interrupted: in a window at once, else once it has been decided.
 
         Args:
             horizon_s: Seconds; None is for good.
@@ -289,9 +289,11 @@ class TunerLoop:
         try:
             acted = acted if restarted else self._acted()
             if acted.refused is None:
-                window = observe(self.target.server, self._window_s()).window
+                with Interrupts(patient=False):
+                    window = observe(self.target.server, self._window_s()).window
             else:  # what is refused is not asked for without a pause
-                self.target.server.run_for(self._window_s())
+                with Interrupts(patient=False):
+                    self.target.server.run_for(self._window_s())
         except TupleChangedError:  # while it was lost a keeper or a lease may have brought back what is verified
             changed = not was_lost
         except CountersResetError as error:  # over a connection that no restart has ended
@@ -336,7 +338,9 @@ class TunerLoop:
             if in_force != self._seen:
                 return Acted(overtaken=True)
             self._check(wanted)
-            settle(server, server.apply(wanted), self.measurement)
+            applied = server.apply(wanted)
+            with Interrupts(patient=False):
+                settle(server, applied, self.measurement)
         except (LostServerError, TupleChangedError):
             raise
         except (SettingError, ServerError) as error:

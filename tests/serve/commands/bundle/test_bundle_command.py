@@ -189,6 +189,17 @@ def test_a_mistake_is_one_sentence(invoke: Callable[..., Any], arguments: tuple[
 
 
 @pytest.mark.usefixtures("state")
+def test_a_server_that_is_down_keeps_nothing_else_back(invoke: Callable[..., Any], tmp_path: Path) -> None:
+    """Before, there was no bundle when it is wanted most."""
+    result = invoke("bundle", "--dsn", "h=127.0.0.1,P=1", "--write", "--out", "report.tar.gz")
+    assert result.code == 0
+    assert "the server is not diagnosed: cannot reach a server" in result.err
+    found = contents(tmp_path / "report.tar.gz")
+    assert "cannot reach a server" in json.loads(found["diagnosis.json"])["error"]
+    assert "decisions/0.jsonl" in found
+
+
+@pytest.mark.usefixtures("state")
 def test_a_diagnosis_goes_along_and_the_accounts_password_does_not(
     invoke: Callable[..., Any], lab: Lab, tmp_path: Path
 ) -> None:

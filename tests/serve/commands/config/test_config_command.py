@@ -75,6 +75,17 @@ def test_account_with_what_is_asked_for_can_follow(scheduled: Lab, tmp_path: Pat
     assert not (tmp_path / "journals").exists()
 
 
+def test_password_that_everybody_may_read_is_told(scheduled: Lab, tmp_path: Path) -> None:
+    file = file_of(scheduled, "asked", tmp_path, lease=True)
+    client = tmp_path / "client.cnf"
+    client.chmod(0o644)
+    trial = checked(file, tmp_path)["defaults file"]
+    assert (trial["good"], trial["needed"]) == (False, False)
+    assert trial["remedy"].endswith(f"chmod 600 {client}")
+    client.chmod(0o600)
+    assert checked(file, tmp_path)["defaults file"]["good"]
+
+
 def test_extra_port_with_too_few_connections_is_told(scheduled: Lab, tmp_path: Path) -> None:
     file = file_of(scheduled, "asked", tmp_path, lease=True)
     with Session(scheduled.root) as session:

@@ -5,6 +5,9 @@ from rich.console import Console
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.serve.commands.tune.tuner_screen import TunerScreen, summary, summary_table
+from poolpilot.serve.tuner.machine.decision import Decision, State
+from poolpilot.serve.tuner.machine.evidence.look import Look, Reading
+from poolpilot.serve.tuner.machine.evidence.paired_trial import PairedTrial
 from poolpilot.serve.tuner.machine.memory import Memory
 
 FIRST, OTHER = PoolTuple(2, 3, 500), PoolTuple(4, 3, 500)
@@ -15,8 +18,8 @@ FIRST, OTHER = PoolTuple(2, 3, 500), PoolTuple(4, 3, 500)
     [
         (OTHER, False, "tuner", "verified"),
         (OTHER, True, "tuner", "verified"),
-        (FIRST, True, "person", "in force, set by a person"),
-        (FIRST, False, "nobody", "in force, as found"),
+        (FIRST, True, "person", "set by a person"),
+        (FIRST, False, "nobody", "as found"),
     ],
 )
 def test_what_nobody_has_verified_is_not_called_so(verified: PoolTuple, by_person: bool, by: str, said: str) -> None:
@@ -28,3 +31,16 @@ def test_what_nobody_has_verified_is_not_called_so(verified: PoolTuple, by_perso
         console.print(summary_table(values))
     shown = [line.strip(" │|") for line in captured.get().splitlines() if str(verified) in line]
     assert shown[-1].startswith(said)
+
+
+def test_summary_counts_what_the_try_in_progress_has_cost_and_windows_alone() -> None:
+    """Before, looks at a server that was away counted as windows, and a try that was ended midway as free."""
+    readings = [Reading(goodput_per_s=rate, throughput_per_s=rate, seconds=5.0) for rate in (100.0, 300.0)]
+    trial = PairedTrial(before=FIRST, candidate=OTHER, noise=0.01, befores=(readings[0],), candidates=(readings[1],))
+    memory = Memory.begin(FIRST, 0.0).but(state=State.TRY, trial=trial, lost_requests=50.0)
+    screen = TunerScreen(Console(quiet=True))
+    decision = Decision(state=State.TRY, pool_tuple=None, verified=FIRST, reason="one window more")
+    for reading in (readings[0], None, readings[1]):
+        screen.add(Look(at_s=0.0, unix_s=0.0, in_force=FIRST, reading=reading), decision)
+    values = summary(FIRST, memory, screen)
+    assert (values["windows"], values["lost_requests"]) == (2, pytest.approx(-950.0))

@@ -10,10 +10,10 @@ from pydantic_settings import SettingsConfigDict
 from rich.console import Console
 from rich.table import Table
 
-from poolpilot.env.output import check_folder, terminal, write_json
+from poolpilot.env.output import check_folder, terminal, warn, write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.tuning.journal import journal_folder
-from poolpilot.errors import SettingError
+from poolpilot.errors import ServerError, SettingError
 from poolpilot.serve.commands.bundle.bundle_part import BundlePart
 from poolpilot.serve.commands.options.settings_command import as_command
 
@@ -73,7 +73,6 @@ def bundle(settings: BundleSettings, json_path: Path | None) -> None:
 
     Raises:
         SettingError: A file cannot be read or written, or there is no part of that name.
-        ServerError: The server of the DSN cannot be reached, or has no pool.
         StoreError: A secret would be left in it.
     """
     from poolpilot.serve.commands.bundle.bundle_archive import write_archive
@@ -105,13 +104,18 @@ def _redaction(settings: BundleSettings) -> Any:
 
 
 def _diagnosis(settings: BundleSettings) -> dict[str, Any] | None:
-    """What is wrong with the server of the DSN; None where none is named."""
+    """What is wrong with the server of the DSN, or why that cannot be told; None where none is named."""
     if settings.dsn is None:
         return None
     from poolpilot.serve.commands.look.diagnose_command import DiagnoseSettings, found_of
 
     console = terminal(stderr=True)  # what is shown with --show stands alone
-    where, diagnosis = found_of(DiagnoseSettings(dsn=settings.dsn, defaults_file=settings.defaults_file), console)
+    asked = DiagnoseSettings(dsn=settings.dsn, defaults_file=settings.defaults_file)
+    try:
+        where, diagnosis = found_of(asked, console)
+    except ServerError as error:  # when a bundle is wanted most
+        warn([f"the server is not diagnosed: {error}"], console)
+        return {"where": settings.dsn, "error": str(error)}
     return {"where": where, **diagnosis.as_dict()}
 
 

@@ -1,5 +1,6 @@
 """The account tried: what it sees and may set, what brings a tuple back when the tuner dies, and what it may cost."""
 
+import stat
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Self
@@ -7,6 +8,7 @@ from typing import Any, Self
 from poolpilot.env.knobs import UNKNOWN_CPUS
 from poolpilot.env.mariadb.actuator import PROCEDURE
 from poolpilot.env.mariadb.control import NO_EXTRA_PORT
+from poolpilot.env.mariadb.dsn import Dsn
 from poolpilot.env.mariadb.identity import ServerIdentity
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.mariadb.tuner_lock import holder_of
@@ -86,6 +88,7 @@ def trials(settings: TuneSettings, server: MariadbServer) -> Iterator[AccountTri
     """
     rights = HeldRights.of(server.session)
     yield from _reached(server)
+    yield from _kept_secret(settings)
     yield _sets(settings, rights, server)
     yield from _proposed(settings, server)
     yield from _sees(server, rights)
@@ -104,6 +107,17 @@ def _reached(server: MariadbServer) -> Iterator[AccountTrial]:
     cpus = server.knobs.processors
     found = "not known" if cpus is None else f"{cpus}"
     yield AccountTrial("processors", found, cpus is not None, remedy="" if cpus else UNKNOWN_CPUS)
+
+
+def _kept_secret(settings: TuneSettings) -> Iterator[AccountTrial]:
+    """Who may read the file that holds the password."""
+    file = settings.defaults_file or Dsn.parse(settings.dsn or "").file
+    if file is None or not file.is_file():
+        return
+    mode = stat.S_IMODE(file.stat().st_mode)
+    is_open = bool(mode & stat.S_IRWXO)
+    remedy = f"everybody on this host may read a password in it: chmod 600 {file}" if is_open else ""
+    yield AccountTrial("defaults file", f"{file}, of mode {mode:04o}", not is_open, remedy=remedy)
 
 
 def _encrypted(session: Session) -> AccountTrial:

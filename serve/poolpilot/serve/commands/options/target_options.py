@@ -17,9 +17,9 @@ from poolpilot.featurizer.snapshot import ServerKind, server_kind_of
 from poolpilot.serve.commands.options.mariadb_options import Cpus, MinRowsShare, ProcedureName
 
 
-def option(default: Any, description: str, *, low: float | None = None, **shown: Any) -> Any:
+def option(default: Any, description: str, *, low: float | None = None, high: float | None = None, **shown: Any) -> Any:
     """A field of a command; `shown` says how its flag looks in the help, see `as_command`."""
-    return Field(default=default, description=description, ge=low, json_schema_extra=shown)
+    return Field(default=default, description=description, ge=low, le=high, json_schema_extra=shown)
 
 
 class TargetOptions(ProgramSettings):

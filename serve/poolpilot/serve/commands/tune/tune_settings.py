@@ -27,7 +27,7 @@ from poolpilot.serve.tuner.guard.written_core import written_core
 from poolpilot.serve.tuner.machine.decision import Mode
 
 WINDOW_S, MARIADB_WINDOW_S = 1.0, 5.0
-LEAST_WINDOW_S = 0.1
+LEAST_WINDOW_S, MOST_WAIT_S = 0.1, 3600.0
 SETTLE_S, MARIADB_SETTLE_S = 0.2, 1.0
 DISTURBANCES_EVERY_S = 1.0
 
@@ -51,8 +51,12 @@ class TuneSettings(RemoteOptions):
     backend: Backend | None = option(None, "native, simulated or curve: a pool to see a tuner at work.", metavar="NAME")
     mode: Mode = option(Mode.ADVISE, "observe, advise (sets nothing) or apply.", metavar="NAME")
     seconds: float | None = option(None, "How long it tunes; until it is ended if not given.", low=1.0, metavar="X")
-    window: float | None = option(None, "Seconds of a window: 1, MariaDB 5.", low=LEAST_WINDOW_S, metavar="X")
-    settle: float | None = option(None, "Seconds dropped after a change: 0.2, MariaDB 1.", low=0.0, metavar="X")
+    window: float | None = option(
+        None, "Seconds of a window: 1, MariaDB 5.", low=LEAST_WINDOW_S, high=MOST_WAIT_S, metavar="X"
+    )
+    settle: float | None = option(
+        None, "Seconds dropped after a change: 0.2, MariaDB 1.", low=0.0, high=MOST_WAIT_S, metavar="X"
+    )
     hours: tuple[str, ...] = option(
         (), "When it may change anything: nights, 'weekdays 01:00-05:00'; repeat it for more.", metavar="TEXT"
     )

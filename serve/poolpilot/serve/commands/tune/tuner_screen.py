@@ -14,9 +14,10 @@ from poolpilot.serve.page.standing import Standing
 from poolpilot.serve.tuner.machine.decision import Decision, State
 from poolpilot.serve.tuner.machine.evidence.look import Look
 from poolpilot.serve.tuner.machine.memory import Memory
+from poolpilot.serve.tuner.machine.trying import booked
 
-VERIFIED_BY = {"tuner": "verified", "person": "in force, set by a person", "nobody": "in force, as found"}
-"""What the last table calls the configuration that comes back: no try has shown that of a person, or one found."""
+VERIFIED_BY = {"tuner": "verified", "person": "set by a person", "nobody": "as found"}
+"""What the last table calls the configuration that is to come back: no try has shown that of a person, or one found."""
 
 
 class TunerScreen:
@@ -27,6 +28,7 @@ class TunerScreen:
 
     Attributes:
         turns: Decisions so far.
+        windows: Those of them that a window was measured for: none is while the server is away.
         entered: How often each state was entered; the way back from a try that a lost connection has ended is no
             roll-back.
     """
@@ -35,12 +37,13 @@ class TunerScreen:
         self._console = console
         self._said = ""
         self._stands: Standing | None = None
-        self.turns = 0
+        self.turns = self.windows = 0
         self.entered: Counter[State] = Counter()
 
     def add(self, look: Look, decision: Decision) -> None:
         """Takes a decision, and prints it where it says something new."""
         self.turns += 1
+        self.windows += look.reading is not None
         said, before = gist(decision.reason), self._stands
         stands = self._stands = Standing.of(look, decision.state, before)
         if stands.is_entered_from(before):
@@ -76,10 +79,10 @@ def summary(first: PoolTuple, memory: Memory, screen: TunerScreen, *, found_by_p
         "first": first.as_dict(),
         "verified": memory.verified.as_dict(),
         "verified_by": "tuner" if memory.verified != memory.home else found,
-        "windows": screen.turns,
+        "windows": screen.windows,
         "tries": screen.entered[State.TRY],
         "roll_backs": screen.entered[State.ROLL_BACK],
-        "lost_requests": memory.lost_requests,
+        "lost_requests": booked(memory),
         "state": memory.state,
     }
 

@@ -110,18 +110,18 @@ def decisions_in(folder: Path, on_damage: Callable[[str], None] = lambda _: None
 
     Args:
         folder: Where they lie.
-        on_damage: Is told of each file that cannot be read, or not to its end.
+        on_damage: Is told of each file that cannot be read, and of lines in the others.
 
     Raises:
         StoreError: There is no log, or the only one cannot be read.
     """
     files = log_files(folder)
     if len(files) == 1:
-        yield from read_log(files[0])
+        yield from read_log(files[0], on_damage)
         return
     for path in files:
         try:
-            yield from read_log(path)
+            yield from read_log(path, on_damage)
         except StoreError as error:
             on_damage(str(error))
 

@@ -6,7 +6,7 @@ from poolpilot.serve.tuner.known.known_workloads import hour_of_week, sight_of
 from poolpilot.serve.tuner.machine.decision import State
 from poolpilot.serve.tuner.machine.evidence.aftermath import Aftermath
 from poolpilot.serve.tuner.machine.evidence.look import Look, Reading
-from poolpilot.serve.tuner.machine.evidence.paired_trial import Z_ONE_SIDED_95, PairedTrial
+from poolpilot.serve.tuner.machine.evidence.paired_trial import BY_TIME, Z_ONE_SIDED_95, PairedTrial
 from poolpilot.serve.tuner.machine.evidence.starving import (
     falls_clearly,
     rows_fall,
@@ -109,10 +109,10 @@ def _shown(trial: PairedTrial) -> str:
         return "nothing yet"
     gain, error = trial.gain()
     said = f"{100 * math.expm1(gain):+.1f} % (standard error {100 * error:.1f} %)"
-    if trial.throughput_noise is None:
+    if not trial.goes_by_time:
         return said
     done = trial.by_completions().gain()[0]
-    return f"{said} by the time that requests spend, {100 * math.expm1(done):+.1f} % by how many are completed"
+    return f"{said} {BY_TIME}, {100 * math.expm1(done):+.1f} % by how many are completed"
 
 
 def in_verify(reading: Reading, look: Look, memory: Memory, rules: Rules) -> Step:
@@ -268,7 +268,9 @@ def lost_out(
     trial = memory.trial
     memory = memory.but(lost_requests=booked(memory, further), other=0)
     if memory.exploring and (fall := trial.left_behind(memory.baseline, rules.guard)):
-        worse = f"{trial.before} completes {100 * -math.expm1(-fall):.0f} % less than before the try"
+        by = f"{100 * -math.expm1(-fall):.0f} %"
+        said = f"is {by} worse {BY_TIME}" if trial.goes_by_time else f"completes {by} less"
+        worse = f"{trial.before} {said} than before the try"
         reason = f"{reason}; {worse}, so nothing more is tried to learn from under this workload"
         memory = memory.but(explored=max(memory.explored, rules.guard.explorations))
     if memory.recall is not None:

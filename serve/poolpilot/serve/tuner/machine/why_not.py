@@ -62,7 +62,10 @@ def candidate_of(proposal: Proposal, look: Look, memory: Memory, rules: Rules) -
     if not memory.refuses(candidate):
         return candidate
     round_it = _way_round(candidate, memory, rules)
-    return round_it or f"{candidate}, the step towards {proposal.pool_tuple}, was taken back not long ago"
+    return (
+        round_it
+        or f"{candidate}, the step towards {proposal.pool_tuple}, was taken back not long ago, or ended a tuner"
+    )
 
 
 def _way_round(refused: PoolTuple, memory: Memory, rules: Rules) -> PoolTuple | None:

@@ -131,6 +131,12 @@ def test_fewer_requests_end_a_try_though_each_spends_less_time() -> None:
     assert timed_trial((3000.0, 70_000.0), (90_000.0, 69_000.0)).harm(GUARD) is None
 
 
+def test_more_time_for_as_many_requests_is_not_told_as_fewer_of_them() -> None:
+    """Before, a step under which as many were completed was said to complete less."""
+    slower = timed_trial((90_000.0, 70_000.0), (3000.0, 70_000.0)).harm(GUARD)
+    assert slower == "(4, 3, 500) is 97 % worse than (2, 3, 500) by the time that requests spend"
+
+
 def test_a_few_requests_fewer_are_too_few_to_stay() -> None:
     pairs = [(90_000.0, 67_000.0), (3000.0, 70_000.0)] * 6
     trial = timed_trial((3000.0, 70_000.0), *pairs)

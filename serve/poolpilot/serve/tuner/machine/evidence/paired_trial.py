@@ -26,6 +26,9 @@ LEAST_NOISE = 0.01
 UNSEEN_NOISE = 0.03
 """How well completions repeat themselves where too few windows were seen to tell."""
 
+BY_TIME = "by the time that requests spend"
+"""How goodput is told apart where it is no count of completed requests."""
+
 Z_ONE_SIDED_95 = 1.645
 Z_HARM = 2.5
 """Standard errors beyond which a loss is no chance: one in 160 tries that change nothing ends early."""
@@ -96,6 +99,11 @@ class PairedTrial(BaseModel):
             return self.model_copy(update={"candidates": (*self.candidates, reading)})
         return self.model_copy(update={"befores": (*self.befores, reading)})
 
+    @property
+    def goes_by_time(self) -> bool:
+        """Whether its windows are told apart by the time that requests spend, and not by how many are completed."""
+        return self.throughput_noise is not None
+
     def harm(self, guard: GuardSettings) -> str | None:
         """Why the try must end now, as a sentence; None while nothing speaks against it.
 
@@ -107,8 +115,11 @@ class PairedTrial(BaseModel):
             return None
         for trial in self._judged():
             if (lost := trial.lost(guard.most_drop, Z_HARM)) > 0.0:
+                by = 100 * -math.expm1(-lost)
+                if trial is self and self.goes_by_time:
+                    return f"{self.candidate} is {by:.0f} % worse than {self.before} {BY_TIME}"
                 less = "less" if trial is self else "fewer requests"
-                return f"{self.candidate} completes {100 * -math.expm1(-lost):.0f} % {less} than {self.before}"
+                return f"{self.candidate} completes {by:.0f} % {less} than {self.before}"
         chance = self._chance(Z_HARM)
         rise = self.latency_rise()
         allowed = math.log1p(guard.most_latency_rise)
