@@ -26,6 +26,10 @@ from poolpilot.serve.tuner.machine.why_not import Rules
 from poolpilot.serve.tuner.tuner_loop import OnDecision, TunerLoop
 
 ASK_EVERY_S = 300.0
+GUARD = GuardSettings(stand_down_s=3600.0)
+
+ANY_RISE = 1000.0
+"""Share by which latency may rise where nobody minds it."""
 
 
 @dataclass
@@ -95,15 +99,23 @@ def constant(day: Day) -> DayResult:
 
 def tuner(day: Day) -> DayResult:
     """The tuner in apply mode, as it ships, but for a person's change, which it forgets after an hour."""
+    return _tuned(day, GUARD)
+
+
+def tuner_of_throughput(day: Day) -> DayResult:
+    """The same, where nobody minds latency."""
+    return _tuned(day, GUARD.model_copy(update={"most_latency_rise": ANY_RISE}))
+
+
+def _tuned(day: Day, guard: GuardSettings) -> DayResult:
     with DayServer(day) as server:
         seen = _RollBacks()
-        tuner_on(server, seen.add).run(day.length_s)
+        tuner_on(server, seen.add, guard).run(day.length_s)
         return DayResult.of(server, seen.count)
 
 
-def tuner_on(server: DayServer, on_decision: OnDecision) -> TunerLoop:
+def tuner_on(server: DayServer, on_decision: OnDecision, guard: GuardSettings = GUARD) -> TunerLoop:
     """The tuner of a day, not yet at work."""
-    guard = GuardSettings(stand_down_s=3600.0)
     rules = Rules(Mode.APPLY, guard, PaceSettings(), Envelope.of(guard, server.knobs))
     target = Target(server, Objective(), "a day", NoWayBack(server))  # type: ignore[arg-type]
     measurement = MeasurementSettings(settle_s=1.0, window_s=5.0)
@@ -159,6 +171,7 @@ METHODS: Mapping[str, Callable[[Day], DayResult]] = {
     "default": default,
     "constant": constant,
     "tuner": tuner,
+    "tuner of throughput": tuner_of_throughput,
     "unguarded": unguarded,
     "cold climb": climbing(_cold),
     "warm climb": climbing(_warm),

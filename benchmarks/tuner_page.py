@@ -20,6 +20,7 @@ PAGE = Path("docs/tuner.md")
 
 METHODS = {
     "tuner": "tuner",
+    "tuner of throughput": "tuner, `--guard.most-latency-rise 1000`",
     "constant": "best constant of the known curves",
     "cold climb": "cold climb",
     "warm climb": "warm climb",

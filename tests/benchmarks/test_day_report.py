@@ -92,6 +92,11 @@ def test_kept_day_is_taken_up_only_under_the_same_conditions_and_code(
     monkeypatch.setattr(tuner_day, "made_with", lambda: {**made_with(), "tuner": "another"})
     assert KeptDays(runs, 0.25, disturbed=True).lived(DAY, method).bins == [1.0, 2.0]
     assert len(count) == 2 + anew
+    monkeypatch.setattr(tuner_day, "made_with", lambda: {**made_with(), "tuner": "a third"})
+    of_any = KeptDays(runs, 0.25, disturbed=True, any_tuner=True)
+    assert of_any.lived(DAY, method).bins == [1.0, 2.0]
+    assert of_any.tuners == ({made_with()["tuner"], "another"} if anew else set())
+    assert len(count) == 2 + anew
     monkeypatch.setattr(tuner_day, "made_with", lambda: {"tuner": "another", "workloads": "others"})
     KeptDays(runs, 0.25, disturbed=True).lived(DAY, method)
     assert len(count) == 3 + anew

@@ -136,7 +136,7 @@ def test_lost_connection_is_opened_again_and_its_lock_taken_over(
     with pytest.raises(LostServerError):
         tune(MariadbWayBack(server, tmp_path), server, console, lambda: lose_the_connection(server, lab))
     assert server.tuple_in_force() == first
-    assert "is lost; it is opened again" in said(console)
+    assert "is lost; it is being opened again" in said(console)
     with opened(lab) as next_one:
         MariadbWayBack(next_one, tmp_path).begin("climb", lambda _sentence: None)
 
