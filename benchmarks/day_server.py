@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 import numpy as np
 
@@ -12,11 +12,12 @@ from poolpilot.env.servers.simulated import SimulatedServer
 from poolpilot.env.workloads.families import FAMILIES, draw_workload
 from poolpilot.errors import LostServerError
 from poolpilot.featurizer.histogram import Histogram
-from poolpilot.featurizer.measures import histogram_rise
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.featurizer.snapshot import LATENCY_PREFIX, Snapshot
+from poolpilot.featurizer.snapshot import Snapshot
+from poolpilot.featurizer.window import classes_between
 from poolpilot.native_pool.simulation import LoadChange
 from poolpilot.native_pool.workload import Workload
+from poolpilot.serve.tuner.machine.evidence.look import mean_tail_ms, tails_of
 
 DAY_FAMILIES = (
     *("short_beside_long", "silent_single", "silent_then_latch", "cpu_with_think", "silent_beside_cpu"),
@@ -28,7 +29,7 @@ DAY_FAMILIES = (
 BIN_S = 30.0
 """Seconds by which the day is judged."""
 
-TAIL = 0.95
+Count = TypeVar("Count", float, Histogram)
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ class DayServer:
             time_s=self._at_s,
             tuple_epoch=self._epoch,
             counters=_added(self._counters, now.counters),
-            histograms=_all_added(self._histograms, now.histograms),
+            histograms=_added(self._histograms, now.histograms),
         )
 
     def at_s(self) -> float:
@@ -211,15 +212,10 @@ class DayServer:
                 self.latency_ms[here] = self._latency_since_edge_ms()
 
     def _latency_since_edge_ms(self) -> float:
-        now = _all_added(self._histograms, self._pool.snapshot().histograms)
-        ended = {name: each for name, each in now.items() if name.startswith(LATENCY_PREFIX)}
-        tails_us = [
-            histogram_rise(name, self._at_edge.get(name, Histogram()), each).quantile(TAIL)
-            for name, each in ended.items()
-        ]
-        self._at_edge = ended
-        seen_us = [tail_us for tail_us in tails_us if tail_us > 0.0]
-        return float(np.exp(np.mean(np.log(seen_us)))) / 1e3 if seen_us else 0.0
+        now = _added(self._histograms, self._pool.snapshot().histograms)
+        before, self._at_edge = self._at_edge, now
+        tails_ms = tails_of(classes_between(before, now, BIN_S))
+        return mean_tail_ms(tails_ms) if tails_ms else 0.0
 
     def _completed(self) -> float:
         return float(self._pool.snapshot().counters["completed"])
@@ -239,7 +235,7 @@ class DayServer:
     def _keep_counts(self) -> None:
         last = self._pool.snapshot()
         self._counters = _added(self._counters, last.counters)
-        self._histograms = _all_added(self._histograms, last.histograms)
+        self._histograms = _added(self._histograms, last.histograms)
 
     def _opened(self, initial: PoolTuple) -> SimulatedServer:
         return SimulatedServer(self.day.workloads[self._phase], initial=initial, changes=drift_of(self.day, self._at_s))
@@ -257,9 +253,5 @@ def drift_of(day: Day, begin_s: float) -> Sequence[LoadChange]:
     ]
 
 
-def _added(first: Mapping[str, float], second: Mapping[str, float]) -> dict[str, float]:
-    return {name: first.get(name, 0.0) + second.get(name, 0.0) for name in {*first, *second}}
-
-
-def _all_added(first: Mapping[str, Histogram], second: Mapping[str, Histogram]) -> dict[str, Histogram]:
-    return {name: first.get(name, Histogram()) + second.get(name, Histogram()) for name in {*first, *second}}
+def _added(first: Mapping[str, Count], second: Mapping[str, Count]) -> dict[str, Count]:
+    return {**first, **second, **{name: first[name] + second[name] for name in first.keys() & second.keys()}}

@@ -59,7 +59,7 @@ def main() -> int:
     given = _arguments()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that its servers end with it
     console = terminal()
-    cells = named_cells(given.names, suite_cells(given.seed, given.draws))
+    cells = [] if given.finished else named_cells(given.names, suite_cells(given.seed, given.draws))
     asked = {"minutes": given.minutes, "demo_pace": given.demo_pace, "seed": given.seed}
     now = asked | {"made_with": made_with()}
     done = {
@@ -69,7 +69,7 @@ def main() -> int:
     }
     try:
         with opened_for_more(given.runs) as out:
-            for cell in () if given.finished else cells:
+            for cell in cells:
                 name = cell.workload.name
                 if name not in done and (found := _tried(cell, given, console)) is not None:
                     done[name] = found | {"tuner": now["made_with"]["tuner"]}

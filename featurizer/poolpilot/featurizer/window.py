@@ -196,7 +196,7 @@ class Window:
             raise ServerError(f"the server's clock went {duration_s:g} s between two snapshots; it must advance")
         measures = measures_between(before, after)
         profile = WorkloadProfile.from_measures(after.pool_tuple, measures)
-        classes = classes_between(before, after, duration_s)
+        classes = classes_between(before.histograms, after.histograms, duration_s)
         in_system = None
         if IN_SYSTEM in before.counters and IN_SYSTEM in after.counters:
             in_system = (after.counters[IN_SYSTEM] - before.counters[IN_SYSTEM]) / duration_s / 1e6
@@ -277,11 +277,13 @@ def check_version(version: object) -> None:
         ) from error
 
 
-def classes_between(before: Snapshot, after: Snapshot, duration_s: float) -> dict[str, ClassWindow]:
-    """Request classes between two snapshots, by name in alphabetical order; a class new in `after` counts whole."""
+def classes_between(
+    before: Mapping[str, Histogram], after: Mapping[str, Histogram], duration_s: float
+) -> dict[str, ClassWindow]:
+    """Request classes between the histograms of two snapshots, by name in order; one new in `after` counts whole."""
     classes = {}
-    for key in sorted(name for name in after.histograms if name.startswith(LATENCY_PREFIX)):
-        latency = histogram_rise(key, before.histograms.get(key, Histogram()), after.histograms[key]).binned()
+    for key in sorted(name for name in after if name.startswith(LATENCY_PREFIX)):
+        latency = histogram_rise(key, before.get(key, Histogram()), after[key]).binned()
         classes[key.removeprefix(LATENCY_PREFIX)] = ClassWindow(latency.count / duration_s, latency)
     return classes
 

@@ -288,11 +288,10 @@ class TunerLoop:
         reset: tuple[str, ...] = ()
         try:
             acted = acted if restarted else self._acted()
-            if acted.refused is None:
-                with Interrupts(patient=False):
+            with Interrupts(patient=False):
+                if acted.refused is None:
                     window = observe(self.target.server, self._window_s()).window
-            else:  # what is refused is not asked for without a pause
-                with Interrupts(patient=False):
+                else:  # what is refused is not asked for without a pause
                     self.target.server.run_for(self._window_s())
         except TupleChangedError:  # while it was lost a keeper or a lease may have brought back what is verified
             changed = not was_lost

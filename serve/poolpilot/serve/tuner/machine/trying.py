@@ -268,9 +268,7 @@ def lost_out(
     trial = memory.trial
     memory = memory.but(lost_requests=booked(memory, further), other=0)
     if memory.exploring and (fall := trial.left_behind(memory.baseline, rules.guard)):
-        by = f"{100 * -math.expm1(-fall):.0f} %"
-        said = f"is {by} worse {BY_TIME}" if trial.goes_by_time else f"completes {by} less"
-        worse = f"{trial.before} {said} than before the try"
+        worse = f"{trial.before} {trial.falls_short(fall, 'before the try')}"
         reason = f"{reason}; {worse}, so nothing more is tried to learn from under this workload"
         memory = memory.but(explored=max(memory.explored, rules.guard.explorations))
     if memory.recall is not None:

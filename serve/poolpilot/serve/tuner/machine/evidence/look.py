@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
-from poolpilot.featurizer.window import Window
+from poolpilot.featurizer.window import ClassWindow, Window
 from poolpilot.models.latent.ratios import ratios_of
 from poolpilot.models.predictor import Prediction
 
@@ -56,7 +56,7 @@ class Reading(BaseModel):
     @classmethod
     def of(cls, window: Window, objective: Objective) -> Self:
         """The reading of a window."""
-        tails_ms, rows = _tails_ms(window), window.indicators.get(ROWS_READ_PER_S)
+        tails_ms, rows = tails_of(window.classes), window.indicators.get(ROWS_READ_PER_S)
         latency_ms = _latency_ms(window, tails_ms)
         return cls(
             goodput_per_s=_measured(objective.goodput_per_s(window)),
@@ -85,14 +85,20 @@ def _ratios(window: Window) -> tuple[float | None, ...]:
     return tuple(round(value, 4) if math.isfinite(value) else None for value in found)
 
 
-def _tails_ms(window: Window) -> dict[str, float]:
-    tails_us = {name: each.latency.quantile(TAIL) for name, each in window.classes.items()}
+def tails_of(classes: Mapping[str, ClassWindow]) -> dict[str, float]:
+    """The 95th percentile of latency of each class that completed anything, in milliseconds."""
+    tails_us = {name: each.latency.quantile(TAIL) for name, each in classes.items()}
     return {name: _measured(tail_us / 1e3) for name, tail_us in tails_us.items() if tail_us > 0.0}
+
+
+def mean_tail_ms(tails_ms: Mapping[str, float]) -> float:
+    """The geometric mean of at least one class's tail: what the tuner takes for latency where it sees classes."""
+    return math.exp(sum(map(math.log, tails_ms.values())) / len(tails_ms))
 
 
 def _latency_ms(window: Window, tails_ms: Mapping[str, float]) -> float | None:
     if tails_ms:
-        return math.exp(sum(map(math.log, tails_ms.values())) / len(tails_ms))
+        return mean_tail_ms(tails_ms)
     return 1e3 * window.time_in_system_s if window.time_in_system_s else None
 
 

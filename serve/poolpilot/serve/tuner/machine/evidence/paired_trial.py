@@ -104,6 +104,11 @@ class PairedTrial(BaseModel):
         """Whether its windows are told apart by the time that requests spend, and not by how many are completed."""
         return self.throughput_noise is not None
 
+    def falls_short(self, lost: float, than: object) -> str:
+        """A loss of so much ln goodput, in words."""
+        by = f"{100 * -math.expm1(-lost):.0f} %"
+        return f"is {by} worse than {than} {BY_TIME}" if self.goes_by_time else f"completes {by} less than {than}"
+
     def harm(self, guard: GuardSettings) -> str | None:
         """Why the try must end now, as a sentence; None while nothing speaks against it.
 
@@ -115,11 +120,9 @@ class PairedTrial(BaseModel):
             return None
         for trial in self._judged():
             if (lost := trial.lost(guard.most_drop, Z_HARM)) > 0.0:
-                by = 100 * -math.expm1(-lost)
-                if trial is self and self.goes_by_time:
-                    return f"{self.candidate} is {by:.0f} % worse than {self.before} {BY_TIME}"
-                less = "less" if trial is self else "fewer requests"
-                return f"{self.candidate} completes {by:.0f} % {less} than {self.before}"
+                if trial is self:
+                    return f"{self.candidate} {self.falls_short(lost, self.before)}"
+                return f"{self.candidate} completes {100 * -math.expm1(-lost):.0f} % fewer requests than {self.before}"
         chance = self._chance(Z_HARM)
         rise = self.latency_rise()
         allowed = math.log1p(guard.most_latency_rise)
