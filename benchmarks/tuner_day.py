@@ -127,7 +127,8 @@ def main() -> None:
     console.print(table_of(report))
     of_days = {"seeds": seeds, "hours": given.hours, "disturbed": not given.undisturbed}
     made = made_with() | {TUNER: ", ".join(sorted(kept.tuners))}
-    write_json(given.json, {"made_with": made, **of_days, "methods": report})
+    by_day = {str(seed): day for seed, day in zip(seeds, days, strict=True)}
+    write_json(given.json, {"made_with": made, **of_days, "methods": report, "days": by_day})
 
 
 def _arguments() -> argparse.Namespace:
