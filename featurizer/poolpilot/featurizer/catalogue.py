@@ -174,6 +174,9 @@ FEATURES: tuple[Feature, ...] = SEED_MEASURES + POOL_ACTIVITY + CPU_OR_WAITING +
 """The schema: the order of these is the order of a profile's vector."""
 
 SILENT_US = Sum((total("active_round_us"),), (THREAD_CPU_US, RUN_DELAY_US, Amount("latch_waits", "latch_wait_us_mean")))
+THROTTLED_SHARE = "throttled_share"
+"""Periods of a CPU quota in which it was used up before their end."""
+
 STATEMENTS_COUNTED = Sum(tuple(Measure(f"statements_{kind}") for kind in STATEMENTS))
 
 INDICATORS: tuple[Feature, ...] = (
@@ -207,6 +210,12 @@ INDICATORS: tuple[Feature, ...] = (
         0.0,
         1.0,
         derivation="time that the processors idled over what they offered",
+    ),
+    _share(
+        THROTTLED_SHARE,
+        Measure("quota_periods_throttled"),
+        Measure("quota_periods"),
+        "periods in which the CPU quota was used up over all in which something was to run",
     ),
     *(
         _us_per_request(f"events_{kind}_us_per_request", Measure(f"events_{kind}_us"), f"wait events: {kind}")

@@ -74,6 +74,9 @@ STATUS_COUNTERS = (
     "threads_scheduled",
     "threads_run_delay_us",
     "machine_idle_us",
+    "quota_periods",
+    "quota_periods_throttled",
+    "quota_throttled_us",
     *(name for kind in WAIT_EVENTS for name in (f"events_{kind}", f"events_{kind}_us")),
 )
 """What a MariaDB server shows beside its pool, some of it with a privilege or on this host only. No feature is made of

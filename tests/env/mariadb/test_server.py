@@ -16,6 +16,7 @@ from poolpilot.env.mariadb.actuator import SetGlobal
 from poolpilot.env.mariadb.counters import read_population
 from poolpilot.env.mariadb.dsn import Account, Dsn
 from poolpilot.env.mariadb.host import process
+from poolpilot.env.mariadb.host.cpu_quota import CpuQuota, UsableCpus, whole_cpus
 from poolpilot.env.mariadb.host.process import ServerProcess
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.measurement.protocol import observe
@@ -372,8 +373,51 @@ def test_human_who_sets_a_tuple_meanwhile_is_noticed_and_left_alone(server: Mari
 
 def test_processors_are_those_of_the_process(server: MariadbServer) -> None:
     assert server.process is not None
-    assert server.knobs.processors == server.process.cpus()
-    assert server.snapshot().gauges["cpus"] == server.knobs.processors
+    usable = server.process.cpus()
+    assert usable is not None
+    assert server.snapshot().gauges["cpus"] == server.cpus == usable.cpus
+    assert server.knobs.processors == whole_cpus(usable.cpus)
+
+
+def test_quota_is_a_fraction_to_what_is_measured_and_counts_whole_to_the_grid(
+    server: MariadbServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A quota of 0.4 was taken for a whole processor: used up, it showed as 40 % of one."""
+    monkeypatch.setattr(ServerProcess, "cpus", lambda _: UsableCpus(2, CpuQuota(0.4, {})))
+    window = observe(server, 0.2).window
+    assert window.profile.features["cpus"] == 0.4
+    assert (server.cpus, server.knobs.processors) == (0.4, 1)
+    assert "machine_idle_share" not in window.indicators
+
+
+def test_affinity_that_changes_is_seen_in_the_next_snapshot(server: MariadbServer) -> None:
+    assert server.process is not None
+    allowed, pid = os.sched_getaffinity(server.process.pid), server.process.pid
+    if len(allowed) < 2:
+        pytest.skip("there is no processor to take away")
+    size = server.knobs.knobs["pool_size"]
+    try:
+        os.sched_setaffinity(pid, {min(allowed)})
+        assert server.snapshot().gauges["cpus"] == 1.0
+        assert (server.knobs.processors, server.knobs.knobs["pool_size"].high) == (1, size.high)
+    finally:
+        os.sched_setaffinity(pid, allowed)
+    assert server.snapshot().gauges["cpus"] == len(allowed)
+
+
+def test_quota_that_cannot_be_read_is_a_warning_and_the_affinity_goes_on(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fault = "the CPU quota of /sys/fs/cgroup/a is '0 100000', which limits nothing"
+    monkeypatch.setattr(ServerProcess, "cpus", lambda _: UsableCpus(2, CpuQuota(None, {}, (fault,))))
+    account = Dsn(defaults_file=lab.defaults_file).account()
+    with MariadbServer(account) as opened:
+        (warning,) = opened.warnings
+        assert warning.startswith(f"{fault}: ")
+        assert warning.endswith("--cpus N")
+        assert opened.cpus == 2.0
+    with MariadbServer(account, cpus=2) as opened:
+        assert opened.warnings == ()
 
 
 def test_processors_that_are_named_are_taken_and_compared(lab: Lab) -> None:

@@ -1,7 +1,6 @@
 """A MariaDB server as a pool server: its own counters and, where clients report, their latencies."""
 
 import math
-import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -17,12 +16,11 @@ from poolpilot.env.mariadb.counters import Population, read_counters, read_look,
 from poolpilot.env.mariadb.diagnosis.hindrances import hindrances
 from poolpilot.env.mariadb.dsn import Account
 from poolpilot.env.mariadb.host.process import ServerProcess
-from poolpilot.env.mariadb.host.thread_schedule import ThreadSchedule
+from poolpilot.env.mariadb.host.process_counters import ProcessCounters
 from poolpilot.env.mariadb.identity import ServerIdentity
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.mariadb.variables import MAX_THREADS, PoolVariable, tuple_of
 from poolpilot.env.mariadb.wait_events import read_wait_events, sees_wait_events
-from poolpilot.env.measurement.steal import idle_us_so_far
 from poolpilot.env.server import Tunable
 from poolpilot.env.servers.mariadb_facts import MariadbFacts
 from poolpilot.env.servers.watch_settings import WatchSettings
@@ -95,7 +93,7 @@ class MariadbServer:
             opened.callback(lambda: self.control.close())
             self.session = self.control.session
             self.account = replace(account, tls=account.tls.kept(self.session.tls_version))
-            self.schedule: ThreadSchedule | None = None
+            self._counts: ProcessCounters | None = None
             self._learn()
             self._opened = opened.pop_all()
         self.control.drop_first()
@@ -113,8 +111,13 @@ class MariadbServer:
 
     @property
     def knobs(self) -> KnobSpace:
-        """The ranges that the running server takes, and its processors where they are known."""
+        """The ranges that the running server takes, and its processors in whole ones where they are known."""
         return self._facts.knobs
+
+    @property
+    def cpus(self) -> float | None:
+        """Processors that it may use, a fraction maybe, as of the latest snapshot; None where they are not known."""
+        return self._facts.cpus
 
     @property
     def threads_beside_reserve(self) -> int:
@@ -259,8 +262,8 @@ class MariadbServer:
     def close(self) -> None:
         """Closes the connection; the tuple stays as it is. A second call does nothing."""
         self._opened.close()
-        if self.schedule is not None:
-            self.schedule.close()
+        if self._counts is not None:
+            self._counts.close()
 
     def __enter__(self) -> Self:
         return self
@@ -310,30 +313,27 @@ class MariadbServer:
         """Reads what holds of the server for as long as it runs."""
         sees = self.watch.wait_events and sees_wait_events(self.session)
         facts = MariadbFacts.read(self.control, self.watch, self._named_cpus)
-        if self.schedule is not None:
-            self.schedule.close()
+        if self._counts is not None:
+            self._counts.close()
         # All at once: where reading fails, a restart is still to be noticed at the next attempt.
         self._facts, self._sees_wait_events = facts, sees
-        self.schedule = ThreadSchedule(facts.process.pid, self.watch.scheduled_threads) if facts.process else None
+        process, most = facts.process, self.watch.scheduled_threads
+        self._counts = None if process is None else ProcessCounters(process, most, self._named_cpus)
 
     def _beside_the_pool(self) -> dict[str, float]:
         """What the process of the server tells, where it runs here, and performance_schema, where it is looked at."""
-        counters: dict[str, float] = {}
-        if self.process is not None and (cpu_us := self.process.cpu_us()) is not None:
-            counters["process_cpu_us"] = cpu_us
-            if (idle_us := idle_us_so_far()) is not None and self.knobs.processors == os.cpu_count():
-                counters["machine_idle_us"] = idle_us
-        if self.schedule is not None and (scheduled := self.schedule.read()) is not None:
-            counters["threads_run_delay_us"], counters["threads_scheduled"] = scheduled
+        counters = {} if self._counts is None else self._counts.read()
+        if self._counts is not None:
+            self._facts = self._facts.with_usable(self._counts.usable)
         if self._sees_wait_events:
             counters |= read_wait_events(self.session)
         return counters
 
     def _gauges(self) -> dict[str, float]:
-        population, cpus = self.population, self.knobs.processors
+        population, cpus = self.population, self.cpus
         return {
             "connections": float(population.connections),
-            **({} if cpus is None else {"cpus": float(cpus)}),
+            **({} if cpus is None else {"cpus": cpus}),
             "threads": float(population.threads),
             "active_threads": float(population.active),
             "queue_length": float(population.queued),

@@ -6,12 +6,17 @@ from typing import Self
 
 from poolpilot.env.knobs import UNKNOWN_CPUS, KnobSpace
 from poolpilot.env.mariadb.control import Control
+from poolpilot.env.mariadb.host.cpu_quota import UsableCpus, whole_cpus
 from poolpilot.env.mariadb.host.process import ServerProcess
+from poolpilot.env.mariadb.host.throttling import cpus_in_words
 from poolpilot.env.mariadb.identity import ServerIdentity
 from poolpilot.env.mariadb.variables import MAX_THREADS, PoolVariable, knob_space, read_variables
 from poolpilot.env.servers.watch_settings import WatchSettings
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.pool_tuple import PoolTuple
+
+UNSEEN_QUOTA = "a quota there is not seen, so name the processors where the server has fewer than this host: --cpus N"
+"""Follows on what cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -22,9 +27,10 @@ class MariadbFacts:
         identity: Which server it is, and since when it runs.
         variables: The pool's variables by lower-case name, as they were when this was read; see `with_most_threads`.
         process: Its process, where it runs on this host.
-        knobs: The ranges that it takes, and its processors where they are known.
+        knobs: The ranges that it takes, and its processors in whole ones where they are known.
         spare_threads: See `WatchSettings`.
-        warnings: What to know of its processors, as sentences.
+        named_cpus: Processors that somebody has named.
+        usable: What its process may use, where it runs on this host; this alone may change while it runs.
     """
 
     identity: ServerIdentity
@@ -32,7 +38,8 @@ class MariadbFacts:
     process: ServerProcess | None
     knobs: KnobSpace
     spare_threads: int
-    warnings: tuple[str, ...]
+    named_cpus: int | None
+    usable: UsableCpus | None
 
     @classmethod
     def read(cls, control: Control, watch: WatchSettings, named_cpus: int | None) -> Self:
@@ -49,15 +56,39 @@ class MariadbFacts:
         variables = read_variables(control.session)
         process = ServerProcess.of(control.first) if control.first else None
         process = process or ServerProcess.of(control.session)
-        seen_cpus = process.cpus() if process else None
-        return cls(
-            ServerIdentity.read(control.session),
-            variables,
-            process,
-            knob_space(variables, named_cpus or seen_cpus, watch.spare_threads),
-            watch.spare_threads,
-            _cpus_warnings(named_cpus, seen_cpus),
-        )
+        usable = process.cpus() if process else None
+        knobs = knob_space(variables, _whole(_cpus(named_cpus, usable)), watch.spare_threads)
+        identity = ServerIdentity.read(control.session)
+        return cls(identity, variables, process, knobs, watch.spare_threads, named_cpus, usable)
+
+    @property
+    def cpus(self) -> float | None:
+        """Processors that it may use, a fraction maybe: those named, else those of its process; None if not known."""
+        return _cpus(self.named_cpus, self.usable)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to know of its processors, as sentences: they are not known, or told in two ways, or not for sure."""
+        named, usable = self.named_cpus, self.usable
+        faults = () if usable is None or named is not None else usable.quota.faults
+        unseen = tuple(f"{fault}: {UNSEEN_QUOTA}" for fault in faults)
+        if self.cpus is None:
+            return (UNKNOWN_CPUS,)
+        if named is not None and usable is not None and named != usable.cpus:
+            may_use = cpus_in_words(usable.cpus)
+            return (f"--cpus {named} is taken, but the process of the server, which runs here, may use {may_use}",)
+        return unseen
+
+    def with_usable(self, usable: UsableCpus | None) -> Self:
+        """The same once a quota or an affinity may have changed, which a server bears while it runs.
+
+        Args:
+            usable: What its process may use now; None where that cannot be read, and nothing is known to have changed.
+        """
+        if usable is None or (self.usable is not None and usable.cpus == self.usable.cpus):
+            return self
+        knobs = knob_space(self.variables, _whole(_cpus(self.named_cpus, usable)), self.spare_threads)
+        return replace(self, usable=usable, knobs=knobs)
 
     def with_most_threads(self, most: int) -> Self:
         """The same once somebody has set `thread_pool_max_threads`, which a server takes while it runs.
@@ -87,10 +118,11 @@ class MariadbFacts:
             )
 
 
-def _cpus_warnings(named: int | None, seen: int | None) -> tuple[str, ...]:
-    """What to know of processors that nobody can tell, or that are told in two ways."""
-    if named is None and seen is None:
-        return (UNKNOWN_CPUS,)
-    if named is not None and seen is not None and named != seen:
-        return (f"--cpus {named} is taken, but the process of the server, which runs here, may use {seen}",)
-    return ()
+def _cpus(named: int | None, usable: UsableCpus | None) -> float | None:
+    if named is not None:
+        return float(named)
+    return None if usable is None else usable.cpus
+
+
+def _whole(cpus: float | None) -> int | None:
+    return None if cpus is None else whole_cpus(cpus)

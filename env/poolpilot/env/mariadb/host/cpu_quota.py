@@ -1,54 +1,79 @@
 """The processor time that control groups leave to a process, in processors: what a container may use of its machine."""
 
-from collections.abc import Iterator
+import math
+import os
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
-PROC = Path("/proc")
-CGROUPS = Path("/sys/fs/cgroup")
-
-V1_CONTROLLER = "cpu"
-UNLIMITED = ("max", "-1")
-"""How the two versions of control groups write that there is no limit."""
+from poolpilot.env.mariadb.host.control_group import CGROUPS, PROC, ControlGroup, UnreadableGroupError
+from poolpilot.env.mariadb.host.throttling import ThrottlingOf
 
 
-def cpu_quota(pid: int, proc: Path = PROC, cgroups: Path = CGROUPS) -> float | None:
-    """The tightest limit on the groups of a process and on those above them.
+@dataclass(frozen=True, slots=True)
+class CpuQuota:
+    """What the groups of a process, and those above them, say at one moment.
 
-    Args:
-        pid: The process.
-        proc: Where /proc is.
-        cgroups: Where the control groups are.
-
-    Returns:
-        Processors, a fraction maybe; None where there is no limit, or none that can be read.
+    Attributes:
+        cpus: The tightest limit in processors, a fraction maybe; None where there is none that can be read.
+        throttling: What each group that tells has counted.
+        faults: What cannot be read though it is there, as parts of a sentence; a limit there is not seen.
     """
-    try:
-        lines = (proc / str(pid) / "cgroup").read_text().splitlines()
-    except OSError:
-        return None
-    quotas = [quota for line in lines for quota in _quotas_of(line, cgroups)]
-    return min(quotas, default=None)
 
+    cpus: float | None
+    throttling: ThrottlingOf
+    faults: tuple[str, ...] = ()
 
-def _quotas_of(line: str, cgroups: Path) -> Iterator[float]:
-    """The limits along one hierarchy, given as `number:controllers:/path`; version 2 names no controllers."""
-    _, _, named = line.partition(":")
-    controllers, _, path = named.partition(":")
-    if controllers and V1_CONTROLLER not in controllers.split(","):
-        return
-    root = cgroups / controllers if controllers else cgroups
-    relative = Path(path.lstrip("/"))
-    for group in (relative, *relative.parents):
+    @classmethod
+    def read(cls, pid: int, proc: Path = PROC, cgroups: Path = CGROUPS) -> Self:
+        """Reads them: some ten small files.
+
+        Args:
+            pid: The process.
+            proc: Where /proc is.
+            cgroups: Where the control groups are.
+        """
+        quotas, throttling, faults = [], {}, []
         try:
-            quota, period = _limit(root / group, is_v1=bool(controllers))
-            if quota not in UNLIMITED:
-                yield int(quota) / int(period)
-        except (OSError, ValueError):
-            continue
+            for group in ControlGroup.all_of(pid, proc, cgroups):
+                try:
+                    quotas.append(group.quota())
+                except UnreadableGroupError as error:
+                    faults.append(str(error))
+                if (counted := group.throttling()) is not None:
+                    throttling[group.folder] = counted
+        except UnreadableGroupError as error:
+            faults.append(str(error))
+        limits = [quota for quota in quotas if quota is not None]
+        return cls(min(limits, default=None), throttling, tuple(dict.fromkeys(faults)))
 
 
-def _limit(group: Path, *, is_v1: bool) -> list[str]:
-    """Microseconds of processor time, and in how many they may be used."""
-    if is_v1:
-        return [(group / f"cpu.cfs_{name}_us").read_text().strip() for name in ("quota", "period")]
-    return (group / "cpu.max").read_text().split()
+@dataclass(frozen=True, slots=True)
+class UsableCpus:
+    """The processors that a process may use.
+
+    Attributes:
+        allowed: Those of its affinity, in number.
+        quota: What its control groups leave it of their time.
+    """
+
+    allowed: int
+    quota: CpuQuota
+
+    @classmethod
+    def of(cls, pid: int) -> Self | None:
+        """Those of a process of this host; None when it is gone."""
+        try:
+            return cls(len(os.sched_getaffinity(pid)), CpuQuota.read(pid))
+        except OSError:
+            return None
+
+    @property
+    def cpus(self) -> float:
+        """How many, a fraction maybe."""
+        return float(self.allowed) if self.quota.cpus is None else min(float(self.allowed), self.quota.cpus)
+
+
+def whole_cpus(cpus: float) -> int:
+    """Processors for who counts in whole ones; a part of one counts whole."""
+    return max(math.ceil(cpus), 1)

@@ -1,13 +1,12 @@
 """The server's process, where it runs on this host: processor time, processors, memory."""
 
-import math
 import os
 import socket
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from poolpilot.env.mariadb.host.cpu_quota import cpu_quota
+from poolpilot.env.mariadb.host.cpu_quota import UsableCpus
 from poolpilot.env.mariadb.session import Session
 
 CLOCK_OF_PROCESS = 2
@@ -41,13 +40,9 @@ class ServerProcess:
         except OSError:
             return None
 
-    def cpus(self) -> int | None:
+    def cpus(self) -> UsableCpus | None:
         """Processors that it may use, by its affinity and by the quota of its control groups; None when it is gone."""
-        try:
-            allowed = len(os.sched_getaffinity(self.pid))
-        except OSError:
-            return None
-        return usable_cpus(allowed, cpu_quota(self.pid))
+        return UsableCpus.of(self.pid)
 
     def resident_bytes(self) -> int | None:
         """Memory that it holds; None when it is gone."""
@@ -56,11 +51,6 @@ class ServerProcess:
         except OSError:
             return None
         return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def usable_cpus(allowed: int, quota: float | None) -> int:
-    """Processors of a process that may run on `allowed` ones, for `quota` of their time; a part of one counts whole."""
-    return allowed if quota is None else min(allowed, max(math.ceil(quota), 1))
 
 
 def _pid_from_file(session: Session) -> int | None:

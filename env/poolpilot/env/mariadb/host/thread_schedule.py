@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from poolpilot.env.mariadb.host.cpu_quota import PROC
+from poolpilot.env.mariadb.host.control_group import PROC
 
 LONGEST_LINE = 64
 KEPT_OPEN = 256

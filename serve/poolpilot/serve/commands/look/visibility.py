@@ -35,6 +35,7 @@ SIGHTS = (
     Sight("processor time", "process_cpu_us", THIS_HOST),
     Sight("run-queue delay and switches", "threads_run_delay_us", f"{THIS_HOST}, at most 4096 threads"),
     Sight("idle processors", "machine_idle_us", f"{THIS_HOST}, on all of its processors"),
+    Sight("periods of a CPU quota", "quota_periods", f"{THIS_HOST}, in a control group of processor time"),
     Sight("wait events of files", "events_file", f"performance_schema = ON in my.cnf, SELECT on {WAIT_EVENTS_TABLE}"),
 )
 
