@@ -8,7 +8,7 @@ from poolpilot.env.knobs import UNKNOWN_CPUS, KnobSpace
 from poolpilot.env.mariadb.control import Control
 from poolpilot.env.mariadb.host.cpu_quota import UsableCpus, whole_cpus
 from poolpilot.env.mariadb.host.process import ServerProcess
-from poolpilot.env.mariadb.host.throttling import cpus_in_words
+from poolpilot.env.mariadb.host.quota_periods import cpus_in_words
 from poolpilot.env.mariadb.identity import ServerIdentity
 from poolpilot.env.mariadb.variables import MAX_THREADS, PoolVariable, knob_space, read_variables
 from poolpilot.env.servers.watch_settings import WatchSettings

@@ -8,7 +8,7 @@ from tests.env.mariadb.host.conftest import Folder, v1, v2
 
 from poolpilot.env.mariadb.host.cpu_quota import CpuQuota, UsableCpus, whole_cpus
 from poolpilot.env.mariadb.host.process import ServerProcess
-from poolpilot.env.mariadb.host.throttling import Throttling
+from poolpilot.env.mariadb.host.quota_periods import Throttling
 
 V2_STAT = "usage_usec 5\nuser_usec 4\nsystem_usec 1\nnr_periods 91\nnr_throttled 80\nthrottled_usec 5000000\n"
 V1_STAT = "nr_periods 91\nnr_throttled 80\nthrottled_time 5000000000\nnr_bursts 0\nburst_time 0\n"

@@ -8,7 +8,7 @@ import pytest
 from poolpilot.env.mariadb.host.cpu_quota import CpuQuota, UsableCpus
 from poolpilot.env.mariadb.host.process import ServerProcess
 from poolpilot.env.mariadb.host.process_counters import ProcessCounters
-from poolpilot.env.mariadb.host.throttling import Throttling
+from poolpilot.env.mariadb.host.quota_periods import Throttling
 
 ALL = os.cpu_count() or 1
 FEW = Throttling(10.0, 2.0, 5.0)

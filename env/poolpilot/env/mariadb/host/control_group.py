@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from poolpilot.env.mariadb.host.throttling import Throttling
+from poolpilot.env.mariadb.host.quota_periods import Throttling
 from poolpilot.featurizer.untrusted import shown
 
 PROC = Path("/proc")

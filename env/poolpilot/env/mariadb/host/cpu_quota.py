@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from poolpilot.env.mariadb.host.control_group import CGROUPS, PROC, ControlGroup, UnreadableGroupError
-from poolpilot.env.mariadb.host.throttling import ThrottlingOf
+from poolpilot.env.mariadb.host.quota_periods import ThrottlingOf
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ import os
 
 from poolpilot.env.mariadb.host.cpu_quota import UsableCpus
 from poolpilot.env.mariadb.host.process import ServerProcess
+from poolpilot.env.mariadb.host.quota_periods import Throttling, ThrottlingOf, most_throttled
 from poolpilot.env.mariadb.host.thread_schedule import ThreadSchedule
-from poolpilot.env.mariadb.host.throttling import Throttling, ThrottlingOf, most_throttled
 from poolpilot.env.measurement.steal import idle_us_so_far
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from poolpilot.env.mariadb.host.throttling import USED_UP, Throttling, cpus_in_words, most_throttled, quota_in_words
+from poolpilot.env.mariadb.host.quota_periods import USED_UP, Throttling, cpus_in_words, most_throttled, quota_in_words
 
 POD, OWN = Path("pod"), Path("pod/mariadb")
 
