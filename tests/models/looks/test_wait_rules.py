@@ -12,6 +12,8 @@ from statistics import median
 import pytest
 
 from poolpilot.env.knobs import Knob, KnobSpace
+from poolpilot.env.mariadb.host.quota_periods import USED_UP
+from poolpilot.featurizer.catalogue import THROTTLED_SHARE
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 from poolpilot.models.looks.disturbances import disturbances_of
@@ -97,6 +99,38 @@ def test_a_first_step_is_called_for_only_where_it_was_measured(
 ) -> None:
     queueing = {**SLOW_FLUSHES, **changed}
     assert ruled(window_of, queueing, KnobSpace.stock(cpus), in_force=in_force) is None
+
+
+@pytest.mark.parametrize(
+    ("throttled", "idle", "named"),
+    [
+        (0.0, IDLE, (8, 3, 10)),
+        (USED_UP / 2, IDLE, (8, 3, 10)),
+        (USED_UP, IDLE, None),
+        (1.0, IDLE, None),
+        (0.0, {}, FIRST_STEP),
+        (1.0, {}, None),
+    ],
+)
+def test_quota_that_is_used_up_is_no_idle_processor(
+    window_of: WindowOf,
+    limits: KnobSpace,
+    throttled: float,
+    idle: dict[str, float],
+    named: tuple[int, int, int] | None,
+) -> None:
+    found = ruled(window_of, SLOW_FLUSHES, limits, {**idle, THROTTLED_SHARE: throttled})
+    assert (None if found is None else found.pool_tuple.core) == named
+
+
+def test_busy_processors_are_those_that_a_quota_leaves(window_of: WindowOf, limits: KnobSpace) -> None:
+    """The run-queue delay of threads was held against whole processors."""
+    indicators = {"threads_run_delay_us_per_request": 30.0, "commit_share": 0.2, "row_lock_waits_per_request": 0.2}
+    half = {**HOT_ROWS, "utilisation": 0.1}
+    assert ruled(window_of, {**half, "cpus": 2.0}, limits, indicators) is None
+    found = ruled(window_of, {**half, "cpus": 1.05}, limits, indicators)
+    assert found is not None
+    assert found.pool_tuple.core == (1, 3, 500)
 
 
 READS_BESIDE_HOT_ROWS = {

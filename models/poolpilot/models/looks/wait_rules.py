@@ -13,6 +13,8 @@ Three rules, each of physics, for who looks once:
   and a shorter stall limit let more of them in, and cost little where that is not what they wait for. Waits for rows
   count by the statements that write, too: beside many reads few statements wait, however hard the others fight.
 
+A CPU quota that is used up silences the first and the third: its processors do not idle, they are withheld.
+
 Curves say less there: few of the ratios that tell known workloads apart are seen on a MariaDB. Where the rules were
 measured stands in docs/mariadb-suite.md; the second and the third are known on two processors only.
 
@@ -29,6 +31,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from poolpilot.env.knobs import KnobSpace
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
+from poolpilot.models.looks.used_up_quota import is_quota_used_up
 
 MEASURED = "on two processors (4, 3, 10) over (2, 3, 500)"
 STEP_WORKLOADS, STEP_GAIN, STEP_LOSS = 11, 0.09, 0.03
@@ -193,7 +196,8 @@ class WaitRules:
         idle = window.indicators.get("machine_idle_share", 0.0)
         used = (1.0 - idle) * limits.cpus
         if (
-            idle < self.settings.least_idle
+            is_quota_used_up(window)
+            or idle < self.settings.least_idle
             or active - used < self.settings.least_untold * active
             or queued < self.settings.least_queued * features["connections"]
             or features.get("waits_row_lock_per_request", 0.0) > self.settings.few_row_waits
@@ -221,7 +225,7 @@ class WaitRules:
         waits = RowWaits.of(window).per_statement
         run_delay_us = window.indicators.get("threads_run_delay_us_per_request", 0.0)
         delayed = run_delay_us * features.get("completed_per_s", 0.0) / 1e6
-        used = features["utilisation"] + delayed / limits.cpus
+        used = features["utilisation"] + delayed / (features.get("cpus") or limits.cpus)
         connections, named = features["connections"], _half_as_many(window.pool_tuple, limits)
         if (
             limits.cpus > self.settings.most_cpus
@@ -243,7 +247,8 @@ class WaitRules:
         queued, connections, in_force = features["queue_length_mean"], features["connections"], window.pool_tuple
         size = 2 * limits.cpus
         if (
-            limits.cpus > self.settings.most_cpus
+            is_quota_used_up(window)
+            or limits.cpus > self.settings.most_cpus
             or queued < self.settings.least_queued * connections
             or connections < self.settings.step_connections * limits.cpus
             or self._rows_hold_up(RowWaits.of(window), connections)
