@@ -5,12 +5,14 @@ from pathlib import Path
 import pytest
 
 from poolpilot.env.mariadb.dsn import Dsn
+from poolpilot.env.mariadb.option_files import client_defaults
 from poolpilot.errors import SettingError
 
 
 @pytest.fixture(autouse=True)
 def _nobody_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(client_defaults, "SYSTEM_FILES", ())
 
 
 def options(tmp_path: Path, text: str) -> Path:
@@ -163,3 +165,74 @@ def test_file_that_is_read_is_the_one_named_or_the_one_at_home(tmp_path: Path) -
     (tmp_path / "home/.my.cnf").touch()
     assert Dsn.parse("h=db1").file == tmp_path / "home/.my.cnf"
     assert Dsn.parse("F=/etc/other.cnf").file == Path("/etc/other.cnf")
+
+
+def test_what_stands_in_our_group_counts_as_if_it_stood_in_the_dsn(tmp_path: Path) -> None:
+    tcp = "[client]\nhost=db9\nport=3310\n"
+    file = options(tmp_path, f"[poolpilot]\nsocket=/run/own.sock\n{tcp}")
+    assert Dsn.parse(f"F={file}").account().socket == Path("/run/own.sock")
+    assert str(Dsn.parse(f"F={file},h=db1").account()) == "db1:3310"
+    file = options(tmp_path, "[poolpilot]\nport=3311\n[client]\nsocket=/run/s.sock\n")
+    assert str(Dsn.parse(f"F={file}").account()) == "localhost:3311"
+
+
+@pytest.mark.parametrize("named", ["S=/run/s.sock,h=db1", "S=/run/s.sock,P=3307", "S=/run/s.sock,h=localhost,P=3307"])
+def test_two_ways_in_are_refused(named: str) -> None:
+    """Before, the host was passed over in silence."""
+    with pytest.raises(SettingError, match="may be two servers: name one of them"):
+        Dsn.parse(named).account()
+
+
+def test_the_extra_port_beside_a_socket_is_of_this_host(tmp_path: Path) -> None:
+    """Before, it was looked for on the host of the file."""
+    file = options(tmp_path, "[client]\nhost=db9\n")
+    assert Dsn.parse(f"F={file},S=/run/s.sock,E=3307").account().host == "127.0.0.1"
+
+
+@pytest.mark.parametrize("name", ["user", "host"])
+def test_a_name_in_another_encoding_is_refused(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "my.cnf"
+    file.write_bytes(f"[client]\n{name}=M\xfcller\n".encode("latin-1"))
+    with pytest.raises(SettingError, match=rf"{name} is M\\xfcller, which is no UTF-8"):
+        Dsn.parse(f"F={file}").account()
+
+
+def test_a_password_stays_the_bytes_of_the_file(tmp_path: Path) -> None:
+    """Before, the file was refused."""
+    file = tmp_path / "my.cnf"
+    file.write_bytes("[client]\npassword=M\xfcller\n".encode("latin-1"))
+    account = Dsn.parse(f"F={file}").account()
+    assert account.password.encode(errors="surrogateescape") == "M\xfcller".encode("latin-1")
+
+
+def test_what_is_left_out_of_the_files_is_told_once_each(tmp_path: Path) -> None:
+    file = options(tmp_path, f"[client]\nuser=me\n!include {tmp_path}/my.cnf\n!include {tmp_path}/none.cnf\n")
+    account = Dsn.parse(f"F={file}").account()
+    assert account.user == "me"
+    missing, itself = sorted(account.warnings, key=lambda sentence: "includes itself" in sentence)
+    assert "none.cnf, which" in missing
+    assert "is left out, as by MariaDB's clients: No such file or directory" in missing
+    assert "includes itself, or lies in 10 others" in itself
+
+
+def test_a_file_that_includes_itself_many_times_is_refused(tmp_path: Path) -> None:
+    file = options(tmp_path, f"[client]\nuser=me\n!include {tmp_path}/my.cnf\n" * 4)
+    with pytest.raises(SettingError, match="includes itself again and again"):
+        Dsn.parse(f"F={file}").account()
+
+
+def test_more_than_one_socket_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = (tmp_path / "one.sock", tmp_path / "two.sock")
+    monkeypatch.setattr(client_defaults, "KNOWN_SOCKETS", there)
+    assert Dsn.parse("u=me").account().socket == there[0]
+    for socket in there:
+        socket.touch()
+    with pytest.raises(SettingError, match="there are 2 sockets"):
+        Dsn.parse("h=localhost").account()
+    assert str(Dsn.parse("h=localhost,P=3307").account()) == "localhost:3307"
+
+
+def test_the_same_parts_are_written_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert str(Dsn.parse("P=3307,host=db1,F=my.cnf")) == f"h=db1,P=3307,F={tmp_path}/my.cnf"
+    assert Dsn.parse("h=db1").account().asked == "h=db1"

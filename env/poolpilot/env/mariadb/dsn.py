@@ -1,13 +1,13 @@
 """Where a server is and who asks: a DSN in the manner of the Percona tools, a defaults file, never a password."""
 
-import configparser
-import os
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from poolpilot.env.mariadb.option_files.client_defaults import DEFAULT_PORT, login_name
+from poolpilot.env.mariadb.option_files.client_options import ClientOptions
+from poolpilot.env.mariadb.option_files.option_line import shown
+from poolpilot.env.mariadb.option_files.way_in import LOOPBACK, WayIn, as_utf8, port_of
 from poolpilot.env.mariadb.tls import Tls, expanded
 from poolpilot.errors import SettingError
 
@@ -23,27 +23,9 @@ PARTS = {
 """Letter of a DSN part to its name; both are understood, `h=db1,P=3306` and `host=db1,port=3306` alike."""
 
 PASSWORD_PARTS = ("p", "password", "passwd")
-CLIENT_GROUPS = ("client", "client-server", "client-mariadb")
-"""Groups of a defaults file that every MariaDB client reads."""
-
-OWN_GROUP = "poolpilot"
-"""The group for what those clients refuse, such as extra-port; it wins over theirs."""
-
 OWN_FORM = (
     "h=HOST,P=PORT,u=USER or S=SOCKET, and name the file that holds the password, of mode 0600, with F=/path/to/file"
 )
-LARGEST_PORT = 65_535
-
-LARGEST_FILE = 1 << 20
-"""Bytes of a defaults file."""
-
-ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "s": " ", '"': '"', "'": "'", "\\": "\\"}
-"""What MariaDB's clients read behind a backslash in the value of an option; elsewhere it stands for itself."""
-
-_BEFORE_COMMENT = re.compile(r"""(?:'(?:\\.|[^'])*(?:'|$)|"(?:\\.|[^"])*(?:"|$)|[^'"#])*""")
-"""Of a line, all up to a # that is in no quotes."""
-
-_ESCAPE = re.compile(r"\\(.)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +35,28 @@ class Account:
     Attributes:
         user: Account name.
         password: Its password, from the defaults file alone; never shown.
-        host: Host of a TCP connection.
+        host: Host of a TCP connection; with a socket that of its extra port, which is this host.
         port: Its port.
-        socket: Unix socket, which wins over TCP; None for TCP.
+        socket: Unix socket; None for TCP.
         extra_port: Port of the server's `extra_port`, where the caller names it; else the server is asked.
         tls: How the connection is to be encrypted, from the defaults file alone.
+        asked: The DSN that led to it; empty where it was made without.
+        warnings: What of the option files was left out, as sentences.
     """
 
     user: str
     password: str = field(repr=False)
-    host: str = "127.0.0.1"
-    port: int = 3306
+    host: str = LOOPBACK
+    port: int = DEFAULT_PORT
     socket: Path | None = None
     extra_port: int | None = None
     tls: Tls = field(default_factory=Tls)
+    asked: str = ""
+    warnings: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """Where the server is, for messages."""
-        return str(self.socket) if self.socket else f"{self.host}:{self.port}"
+        return shown(self.socket) if self.socket else f"{self.host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +69,8 @@ class Dsn:
         extra_port: The server's extra port.
         socket: Unix socket.
         user: Account name.
-        defaults_file: File to read `[client]` and `[poolpilot]` from; ~/.my.cnf where none is named and it exists.
-        defaults_group_suffix: Also read the groups with this suffix, such as `_staging`.
+        defaults_file: The one option file to read; those that `mariadb` reads where none is named.
+        defaults_group_suffix: Also read the groups with this suffix, such as `_staging`, not that of the environment.
     """
 
     host: str | None = None
@@ -134,84 +120,45 @@ class Dsn:
         )
 
     def account(self) -> Account:
-        """Merges the parts with the defaults file; the parts win.
+        """Merges the parts with the option files; the parts win, and where no file is named those of `mariadb` count.
 
         Raises:
-            SettingError: The defaults file cannot be read, or holds a port or a switch that is none.
+            SettingError: A file cannot be read or followed, or it is not clear which server is meant.
         """
-        options = self._options()
-        socket = self.socket or (None if self.host else _path(options.get("socket")))
+        options = ClientOptions.read(self.defaults_file, self.defaults_group_suffix)
+        every = options.all
+        named = WayIn(self.host or "", self.port, self.socket).before(WayIn.of(options.own))
+        way = named.decided(options.client)
         return Account(
-            user=self.user or options.get("user") or os.environ.get("USER", "root"),
-            password=options.get("password", ""),
-            host=self.host or options.get("host") or "127.0.0.1",
-            port=self.port or _port("port", options.get("port")) or 3306,
-            socket=socket,
-            extra_port=self.extra_port or _port("extra-port", options.get("extra-port")),
-            tls=Tls.read(options),
+            user=as_utf8("user", self.user or every.get("user", "")) or login_name(),
+            password=every.get("password", ""),
+            host=way.host,
+            port=way.port or DEFAULT_PORT,
+            socket=way.socket,
+            extra_port=self.extra_port or _port("extra-port", every.get("extra-port")),
+            tls=Tls.read(every),
+            asked=str(self),
+            warnings=options.warnings,
         )
 
     @property
     def file(self) -> Path | None:
-        """The defaults file that is read; None where there is none."""
+        """The defaults file that holds the password: the one named, else the one at home; None where there is none."""
         if self.defaults_file is not None:
             return self.defaults_file
         own = Path.home() / ".my.cnf"
         return own if own.is_file() else None
 
-    def _options(self) -> Mapping[str, str]:
-        return {} if self.file is None else _client_options(self.file, self.defaults_group_suffix)
-
-
-def option_value(text: str) -> str:
-    """What stands behind the = of an option as MariaDB's clients read it.
-
-    A comment ends it, one pair of quotes around it falls away, and what is escaped is taken for what it means.
-    """
-    value = _without_comment(text).strip()
-    if len(value) > 1 and value[0] == value[-1] and value[0] in ("'", '"'):
-        value = value[1:-1]
-    return _ESCAPE.sub(lambda found: ESCAPED.get(found[1], found[0]), value)
-
-
-def _without_comment(line: str) -> str:
-    found = _BEFORE_COMMENT.match(line)
-    return line if found is None else found[0]
-
-
-def _client_options(file: Path, suffix: str) -> dict[str, str]:
-    parser = configparser.RawConfigParser(allow_no_value=True, strict=False)
-    try:
-        lines = [line.strip() for line in _text_of(file).splitlines()]  # indents mean nothing there
-        parser.read_string("\n".join(_without_comment(line) for line in lines if not line.startswith("!")), str(file))
-    except OSError as error:
-        raise SettingError(f"cannot read the defaults file {file}: {error.strerror}") from error
-    except (configparser.Error, UnicodeDecodeError) as error:
-        raise SettingError(f"the defaults file {file} is no option file: {str(error).splitlines()[0]}") from error
-    named = (*CLIENT_GROUPS, OWN_GROUP)
-    groups = [*named, *(f"{group}{suffix}" for group in named if suffix)]
-    options: dict[str, str] = {}
-    for group in filter(parser.has_section, groups):
-        for name, value in parser.items(group):
-            options.pop(name.replace("_", "-"), None)  # so that the last one stands last
-            options[name.replace("_", "-")] = option_value(value or "")
-    return options
-
-
-def _text_of(file: Path) -> str:
-    with file.open("rb") as source:  # which may be a pipe, whose size nobody knows beforehand
-        content = source.read(LARGEST_FILE + 1)
-    if len(content) > LARGEST_FILE:
-        raise SettingError(f"the defaults file {file} is no option file: allowed are {LARGEST_FILE} bytes at most")
-    return content.decode("utf-8")
+    def __str__(self) -> str:
+        """The parts, alike for whoever names the same ones."""
+        given = {letter: getattr(self, name) for letter, name in PARTS.items()}
+        if self.defaults_file is not None:
+            given["F"] = self.defaults_file.absolute()
+        return shown(",".join(f"{letter}={value}" for letter, value in given.items() if value))
 
 
 def _port(name: str, text: str | None) -> int | None:
-    if text is None:
-        return None
-    if not text.isdecimal() or not 1 <= int(text) <= LARGEST_PORT:
-        raise SettingError(f"{name} is {text!r}; allowed is a whole number in 1..{LARGEST_PORT}")
-    return int(text)
+    return None if text is None else port_of(name, text)
 
 
 def _path(text: str | None) -> Path | None:

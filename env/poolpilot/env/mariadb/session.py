@@ -17,13 +17,14 @@ from poolpilot.env.loopback import is_loopback
 from poolpilot.env.mariadb.dsn import Account
 from poolpilot.env.mariadb.failed_login import LOST, NO_PROTOCOL, code_of, failed_login
 from poolpilot.env.mariadb.sealed_login import SealedLogin
-from poolpilot.errors import LostServerError, ServerError
+from poolpilot.errors import LostServerError, NoConnectionLeftError, ServerError
 
 ANSWER_WITHIN_S = 10.0
 """A statement of ours takes a millisecond; one that takes longer has met a pool without a free thread."""
 
 NO_PRIVILEGE = (ER.SPECIFIC_ACCESS_DENIED_ERROR, ER.PROCACCESS_DENIED_ERROR)
 NO_SLOT = (ER.CON_COUNT_ERROR,)
+NO_SLOT_OF_ACCOUNT = (ER.TOO_MANY_USER_CONNECTIONS, ER.USER_LIMIT_REACHED)
 
 CONNECTION_KILLED = 1927
 ENDED = (ER.SERVER_SHUTDOWN, ER.QUERY_INTERRUPTED, CONNECTION_KILLED)
@@ -60,7 +61,7 @@ class Session:
             ssl=encrypted_by,
             ssl_disabled=encrypted_by is None and (path is not None or account.tls.wanted is False),
             user=account.user,
-            password=account.password.encode(),
+            password=account.password.encode(errors="surrogateescape"),  # the bytes of the file
             autocommit=True,
             connect_timeout=ANSWER_WITHIN_S,
             read_timeout=ANSWER_WITHIN_S,
@@ -143,6 +144,11 @@ class Session:
         return int(self._connection.thread_id())
 
     @property
+    def over_extra_port(self) -> bool:
+        """Whether it has come in by the extra port, so that no thread of the pool serves it."""
+        return self._extra
+
+    @property
     def is_local(self) -> bool:
         """Whether the server is reached without leaving this host, by whatever name."""
         return self._is_local
@@ -196,7 +202,12 @@ class Session:
                 if self._extra
                 else "max_connections is reached; end some, raise it, or connect to the server's extra port (E=...)"
             )
-            return ServerError(f"{self.where} has no free connection left: {remedy}")
+            return NoConnectionLeftError(f"{self.where} has no free connection left: {remedy}")
+        if code in NO_SLOT_OF_ACCOUNT:
+            return NoConnectionLeftError(
+                f"{self.where} refuses {self._account.user!r} ({text}): a limit of this account is reached "
+                "(max_user_connections, or what its GRANT says); end some of its connections, or raise the limit"
+            )
         if code in NO_PRIVILEGE:
             return ServerError(
                 f"the account lacks a privilege ({text}); `poolpilot mariadb grants` prints the statements that give it"

@@ -24,7 +24,6 @@ SWITCHES = ("ssl", "ssl-verify-server-cert")
 FILES = {"ssl-ca": "authority", "ssl-capath": "authorities", "ssl-cert": "certificate", "ssl-key": "key"}
 """Options that name a file or a folder, and what of."""
 
-NEGATIONS = ("skip-", "disable-")
 KINDS_OF_TLS = ("ssl", "tls")
 """What the names of all options that are about TLS begin with."""
 
@@ -54,7 +53,7 @@ class Tls:
         """Reads `ssl`, `ssl-ca`, `ssl-capath`, `ssl-cert`, `ssl-key` and `ssl-verify-server-cert`.
 
         Args:
-            options: Those of a defaults file, by their names with hyphens, in the order in which they count.
+            options: Those of a defaults file, by their names in full, in the order in which they count.
 
         Raises:
             SettingError: An option about TLS is none of these, a switch is neither on nor off, or there is a key
@@ -62,8 +61,7 @@ class Tls:
         """
         files = dict[str, Path]()
         wanted, verifies = None, None
-        for given, value in options.items():
-            name, value = _plain(given, value)
+        for name, value in options.items():
             if name in FILES and value:
                 files[FILES[name]] = expanded(value)
                 wanted = True
@@ -74,7 +72,7 @@ class Tls:
                 wanted = True if verifies else wanted
             elif value and name not in FILES and name.startswith(KINDS_OF_TLS):
                 raise SettingError(
-                    f"the option {given} is not obeyed here, and TLS may be weaker without it; obeyed are "
+                    f"the option {name} is not obeyed here, and TLS may be weaker without it; obeyed are "
                     f"{', '.join((*SWITCHES, *FILES))}: name a defaults file without it (F=FILE)"
                 )
         if "key" in files and "certificate" not in files:
@@ -163,15 +161,6 @@ def expanded(text: str) -> Path:
         return Path(text).expanduser()
     except RuntimeError as error:
         raise SettingError(f"there is no path {text}: {str(error)[:1].lower()}{str(error)[1:]}") from error
-
-
-def _plain(name: str, value: str) -> tuple[str, str]:
-    """An option without what may stand before its name: `loose-ssl`, `enable-ssl`, `skip-ssl` (which is `ssl=0`)."""
-    name = name.removeprefix("loose-").removeprefix("enable-")
-    for negation in NEGATIONS:
-        if name.startswith(negation) and name.removeprefix(negation) in SWITCHES:
-            return name.removeprefix(negation), "0"
-    return name, value
 
 
 def _switch(name: str, value: str) -> bool:

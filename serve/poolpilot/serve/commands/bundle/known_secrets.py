@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from poolpilot.env.mariadb.dsn import Dsn, option_value
+from poolpilot.env.mariadb.dsn import Dsn
+from poolpilot.env.mariadb.option_files.option_line import option_value
 from poolpilot.env.program_settings import SECRET_NAME
 from poolpilot.errors import SettingError
 from poolpilot.serve.commands.bundle.redaction import LONG_ENOUGH_FOR_PLAIN

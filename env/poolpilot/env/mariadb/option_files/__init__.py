@@ -1,0 +1,1 @@
+"""MariaDB's option files, read as its own client `mariadb` reads them: which files and groups, what each line means."""
