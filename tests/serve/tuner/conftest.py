@@ -46,6 +46,8 @@ class Drive:
         latency: Milliseconds under a tuple; not known if None.
         rows: Rows read a second under a tuple at a time; not shown if None.
         rows_noise: Standard deviation of ln rows read of a window.
+        cpus: Processors that the server may use; not known if None.
+        throttled: Share of the periods of its CPU quota in which that is used up.
         known: What was known at the beginning.
         wanted: What the predictor proposes.
         gain: What it promises; None is nothing.
@@ -65,6 +67,8 @@ class Drive:
     latency: Callable[[PoolTuple], float] | None = None
     rows: Throughput | None = None
     rows_noise: float = 0.0
+    cpus: float | None = None
+    throttled: float = 0.0
     known: KnownWorkloads = field(default_factory=KnownWorkloads)
     wanted: PoolTuple = HOME
     gain: float | None = 0.5
@@ -100,6 +104,8 @@ class Drive:
             seconds=WINDOW_S,
             rows_read_per_s=self._rows_read_per_s(),
             ratios=seen,
+            cpus=self.cpus,
+            throttled=self.throttled,
         )
         keeps = self.wanted == self.in_force
         proposal = Proposal(

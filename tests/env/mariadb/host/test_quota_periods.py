@@ -4,7 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from poolpilot.env.mariadb.host.quota_periods import USED_UP, Throttling, cpus_in_words, most_throttled, quota_in_words
+from poolpilot.env.mariadb.host.quota_periods import (
+    USED_UP,
+    Throttling,
+    cpus_in_words,
+    most_throttled,
+    used_up_in_words,
+)
 
 POD, OWN = Path("pod"), Path("pod/mariadb")
 
@@ -52,8 +58,9 @@ def test_processors_are_told_as_a_fraction(cpus: float, said: str) -> None:
 
 
 def test_quota_is_named_once_it_holds_the_server_back() -> None:
-    assert quota_in_words(0.4, USED_UP / 2) is None
-    said = quota_in_words(0.4, 80 / 91)
+    assert used_up_in_words(0.4, USED_UP / 2) is None
+    said = used_up_in_words(0.4, 80 / 91)
     assert said is not None
-    assert said.startswith("the CPU quota of 0.4 processors is used up in 88 % of its periods")
-    assert str(quota_in_words(None, 1.0)).startswith("the CPU quota is used up in 100 %")
+    assert said.startswith("the CPU quota of 0.4 processors is used up: raise it")
+    assert said == used_up_in_words(0.4, 0.5), "who repeats it each window says nothing new"
+    assert str(used_up_in_words(None, 1.0)).startswith("the CPU quota is used up: ")

@@ -7,9 +7,7 @@ from typing import NamedTuple
 USED_UP = 0.1
 """Share of the periods in which a server was throttled from which on its quota, and not its pool, holds it back."""
 
-RAISE_QUOTA = (
-    "raise the quota: cpu.max, docker --cpus or the CPU limit in Kubernetes; more threads would only use it up sooner"
-)
+RAISE_QUOTA = "raise it (docker --cpus, the CPU limit in Kubernetes); more threads would only use it up sooner"
 
 
 class Throttling(NamedTuple):
@@ -55,8 +53,8 @@ def most_throttled(before: ThrottlingOf, after: ThrottlingOf) -> Throttling | No
     return max(counted, key=lambda rise: (rise.share, rise.throttled, rise.periods), default=None)
 
 
-def quota_in_words(cpus: float | None, share: float) -> str | None:
-    """That a CPU quota is used up, as a sentence; None where it is not.
+def used_up_in_words(cpus: float | None, share: float) -> str | None:
+    """That a CPU quota is used up, and what helps, as a sentence that stays the same meanwhile; None where it is not.
 
     Args:
         cpus: Processors that the server may use; None where they are not known.
@@ -64,8 +62,7 @@ def quota_in_words(cpus: float | None, share: float) -> str | None:
     """
     if share < USED_UP:
         return None
-    quota = "the CPU quota" if cpus is None else f"the CPU quota of {cpus_in_words(cpus)}"
-    return f"{quota} is used up in {100.0 * share:.0f} % of its periods, and the server stands still until the next"
+    return f"the CPU quota{'' if cpus is None else f' of {cpus_in_words(cpus)}'} is used up: {RAISE_QUOTA}"
 
 
 def cpus_in_words(cpus: float) -> str:

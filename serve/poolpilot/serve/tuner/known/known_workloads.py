@@ -51,6 +51,7 @@ class KnownWorkload(BaseModel):
         noise: Standard deviation of ln goodput between its windows.
         hour: Hour of the week at which it was here last, by UTC.
         misses: Tries of `best` that were taken back since it last did well.
+        cpus: Processors that the server might use; None where they were not known, or nobody wrote them down.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -61,6 +62,11 @@ class KnownWorkload(BaseModel):
     noise: float = Field(ge=0.0, allow_inf_nan=False)
     hour: int = Field(ge=0, lt=HOURS_OF_WEEK)
     misses: int = Field(default=0, ge=0)
+    cpus: float | None = Field(default=None, gt=0.0, allow_inf_nan=False)
+
+    def is_on(self, cpus: float | None) -> bool:
+        """Whether it was met on a server of so many processors, for all that is known: another quota is another one."""
+        return cpus is None or self.cpus is None or self.cpus == cpus
 
     def distance(self, sight: WorkloadLook, hour: int) -> float:
         """How far it is from what is seen now, in ratios; infinite where nothing can be compared."""
@@ -82,9 +88,9 @@ class KnownWorkloads(BaseModel):
 
     entries: tuple[KnownWorkload, ...] = Field(default=(), max_length=MOST_WORKLOADS)
 
-    def match(self, sight: WorkloadLook, hour: int) -> KnownWorkload | None:
-        """The workload that looks most like what is seen now; None where none is near enough."""
-        near = [(each.distance(sight, hour), each.number, each) for each in self.entries]
+    def match(self, sight: WorkloadLook, hour: int, cpus: float | None = None) -> KnownWorkload | None:
+        """The workload of a server of so many processors that looks most like what is seen now; None if none does."""
+        near = [(each.distance(sight, hour), each.number, each) for each in self.entries if each.is_on(cpus)]
         found = min(near, default=None, key=lambda one: one[:2])
         return None if found is None or found[0] > MATCH else found[2]
 
@@ -93,14 +99,20 @@ class KnownWorkloads(BaseModel):
         return next((each for each in self.entries if each.number == number), None)
 
     def filed(
-        self, number: int | None, sights: Sequence[WorkloadLook], best: PoolTuple, noise: float, hour: int
+        self,
+        number: int | None,
+        sights: Sequence[WorkloadLook],
+        best: PoolTuple,
+        noise: float,
+        hour: int,
+        cpus: float | None = None,
     ) -> tuple["KnownWorkloads", int]:
         """With what was verified for a workload: the entry of that number, or a new one; and its number."""
         known = self.numbered(number)
         before = () if known is None else known.sights
         number = 1 + max((each.number for each in self.entries), default=0) if known is None else known.number
         entry = KnownWorkload(
-            number=number, sights=_latest((*before, *sights)), best=best, noise=round(noise, 6), hour=hour
+            number=number, sights=_latest((*before, *sights)), best=best, noise=round(noise, 6), hour=hour, cpus=cpus
         )
         others = tuple(each for each in self.entries if each.number != number)
         return KnownWorkloads(entries=(*others, entry)[-MOST_WORKLOADS:]), number

@@ -104,10 +104,16 @@ def watched_anew(reading: Reading, look: Look, memory: Memory, rules: Rules) -> 
     Where what was found at first is in force, and a try may have left it so, latency is held against that of before.
     """
     left = memory.aftermath if memory.verified == memory.home else None
-    anew = memory.but(
+    anew = begun_anew(look, memory, rules).but(baseline=(reading,))
+    return anew if left is None else anew.but(**_changed(left, reading))
+
+
+def begun_anew(look: Look, memory: Memory, rules: Rules) -> Memory:
+    """What is remembered once another workload has come, of which there is no window yet."""
+    return memory.but(
         state=State.WATCH,
         workload=memory.workload + 1,
-        baseline=(reading,),
+        baseline=(),
         began_s=look.at_s,
         other=0,
         asked_s=None,
@@ -130,7 +136,6 @@ def watched_anew(reading: Reading, look: Look, memory: Memory, rules: Rules) -> 
         taken_back_under=(),
         ways_round=0,
     )
-    return anew if left is None else anew.but(**_changed(left, reading))
 
 
 def left_so(reading: Reading, memory: Memory, rules: Rules) -> Memory | None:

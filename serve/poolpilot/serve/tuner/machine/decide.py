@@ -6,15 +6,16 @@
                                                (often: open circuit)
     hold --another workload--> watch              a person sets the pool, or throws the switch: stand down
 
-Whatever comes in between (a server that cannot be reached, a hindrance, a window that nobody filled, another workload)
-ends a try, and what is verified comes back. The tuple of every decision is the verified one, or within the envelope's
-reach of it, or one that was verified earlier: `Rules.envelope` is asked for each step, and the loop that acts asks it
-again.
+Whatever comes in between (a server that cannot be reached, a hindrance, a window that nobody filled, another workload,
+another number of processors) ends a try, and what is verified comes back. The tuple of every decision is the verified
+one, or within the envelope's reach of it, or one that was verified earlier: `Rules.envelope` is asked for each step,
+and the loop that acts asks it again.
 """
 
 from collections.abc import Callable, Mapping
 
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.serve.tuner.machine.another_machine import change_of_machine, on_another_machine
 from poolpilot.serve.tuner.machine.decision import Mode, State
 from poolpilot.serve.tuner.machine.evidence.look import Look, Reading, beside_the_pool
 from poolpilot.serve.tuner.machine.memory import Memory, Refusal
@@ -48,13 +49,17 @@ def decide(memory: Memory, look: Look, rules: Rules) -> Step:
         look: What was found out since the last decision.
         rules: What the operator and the server allow.
     """
-    memory, decision = _decided(memory.forgotten(look.at_s), look, rules)
+    moved = change_of_machine(look, memory)
+    cpus, quota = (None, None) if look.reading is None else (look.reading.cpus, look.reading.used_up_quota)
+    memory = memory.forgotten(look.at_s).but(cpus=cpus or memory.cpus)
+    memory, decision = _decided(memory, look, rules, moved=moved is not None)
     if memory.expected != memory.verified:
         memory = memory.but(lately=memory.expected)
-    return memory, decision
+    said = "; ".join(part for part in (moved, decision.reason, quota) if part is not None)
+    return memory, decision.model_copy(update={"reason": said})
 
 
-def _decided(memory: Memory, look: Look, rules: Rules) -> Step:
+def _decided(memory: Memory, look: Look, rules: Rules, *, moved: bool) -> Step:
     if look.in_force is None:
         memory = abandon(look, _doubted(memory, look, rules))
         return memory, memory.decision("the server cannot be reached").model_copy(update={"pool_tuple": None})
@@ -62,8 +67,12 @@ def _decided(memory: Memory, look: Look, rules: Rules) -> Step:
         return _restarted(look.in_force, look, memory)
     if look.changed_by_others or not memory.has_set(look.in_force):
         return _stood_down(look.in_force, look, memory, rules)
+    if moved:
+        memory = on_another_machine(look, memory, rules)
     if look.kill:
         return _killed(look, memory, rules)
+    if moved:
+        return memory, memory.decision("that is another machine, so nothing seen before counts: watching begins anew")
     if memory.trial is not None and _lacks_threads(memory.trial.candidate, memory, rules):
         return _without_threads(memory.trial.candidate, look, memory, rules)
     if memory.trial is not None and outside_hours(look, rules):
@@ -177,7 +186,7 @@ def _still_waiting(look: Look, memory: Memory) -> dict[str, object]:
 def _begun_anew(in_force: PoolTuple, look: Look, memory: Memory) -> Memory:
     """What is in force is somebody's wish, as what a configuration file says after a restart is."""
     return Memory.begin(in_force, look.at_s, memory.known).but(
-        workload=memory.workload + 1, lost_requests=booked(memory)
+        workload=memory.workload + 1, lost_requests=booked(memory), cpus=memory.cpus
     )
 
 

@@ -122,6 +122,7 @@ class Memory(BaseModel):
         present: Number of the workload in force among them; None where it is not known, or not yet.
         sights: What the workload in force looked like so far.
         recall: Number of the known workload whose tuple is being tried, or waits for leave; None where none is.
+        cpus: Processors that the server might use when it was last seen; None where they are not known.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -181,6 +182,7 @@ class Memory(BaseModel):
     present: int | None = None
     sights: tuple[WorkloadLook, ...] = ()
     recall: int | None = None
+    cpus: float | None = None
 
     @classmethod
     def begin(cls, in_force: PoolTuple, at_s: float, known: KnownWorkloads | None = None) -> "Memory":

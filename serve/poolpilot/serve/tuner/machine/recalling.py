@@ -49,7 +49,7 @@ def file_verified(look: Look, memory: Memory, rules: Rules) -> Memory:
         return memory
     sights = (*memory.sights, memory.sight())
     noise, hour = noise_of(memory.baseline), hour_of_week(look.unix_s)
-    known, number = memory.known.filed(memory.present, sights, memory.verified, noise, hour)
+    known, number = memory.known.filed(memory.present, sights, memory.verified, noise, hour, memory.cpus)
     return memory.but(known=known, present=number, sights=())
 
 
@@ -57,10 +57,11 @@ def _before_restart(memory: Memory, rules: Rules) -> KnownWorkload | None:
     """The workload that was in force when the server was restarted: as a rule it still is."""
     if rules.mode is not Mode.APPLY or memory.present is not None or not memory.baseline:
         return None
-    return memory.known.numbered(memory.returning)
+    known = memory.known.numbered(memory.returning)
+    return known if known is not None and known.is_on(memory.cpus) else None
 
 
 def _match(look: Look, memory: Memory, rules: Rules) -> KnownWorkload | None:
     if rules.mode is Mode.OBSERVE or memory.present is not None or not memory.baseline:
         return None
-    return memory.known.match(memory.sight(), hour_of_week(look.unix_s))
+    return memory.known.match(memory.sight(), hour_of_week(look.unix_s), memory.cpus)

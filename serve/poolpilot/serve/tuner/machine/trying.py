@@ -239,7 +239,8 @@ def _filed(trial: PairedTrial, look: Look, memory: Memory) -> Memory:
     """With the candidate as what this workload is to get when it comes back."""
     number = memory.present if memory.recall is None else memory.recall
     sights = (*memory.sights, sight_of(trial.candidate, (each.ratios for each in memory.stood)))
-    known, number = memory.known.filed(number, sights, trial.candidate, trial.noise, hour_of_week(look.unix_s))
+    hour = hour_of_week(look.unix_s)
+    known, number = memory.known.filed(number, sights, trial.candidate, trial.noise, hour, memory.cpus)
     return memory.but(known=known, present=number, sights=())
 
 

@@ -6,11 +6,13 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from poolpilot.env.mariadb.host.quota_periods import used_up_in_words
 from poolpilot.env.objective import Objective
 from poolpilot.featurizer.catalogue import ROWS_READ_PER_S
 from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import ClassWindow, Window
 from poolpilot.models.latent.ratios import ratios_of
+from poolpilot.models.looks.used_up_quota import throttled_share
 from poolpilot.models.predictor import Prediction
 
 TAIL = 0.95
@@ -40,6 +42,8 @@ class Reading(BaseModel):
         rows_read_per_s: Rows that statements have read a second, where no client reports classes and the server shows
             it; None elsewhere.
         ratios: What the workload looks like, in the order of `models/latent/ratios.py`; None where it is not shown.
+        cpus: Processors that the server might use at its end, a fraction maybe; None where they are not known.
+        throttled: Share of the periods of a CPU quota in which it was used up; 0 where nobody counts any.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -52,6 +56,8 @@ class Reading(BaseModel):
     by_time: bool = False
     rows_read_per_s: _Measured | None = None
     ratios: tuple[Annotated[float, Field(ge=-MOST, le=MOST)] | None, ...] = ()
+    cpus: _Measured | None = None
+    throttled: float = Field(default=0.0, ge=0.0, le=1.0)
 
     @classmethod
     def of(cls, window: Window, objective: Objective) -> Self:
@@ -67,7 +73,14 @@ class Reading(BaseModel):
             by_time=objective.goes_by_time(window) and window.throughput_per_s > 0.0,
             rows_read_per_s=None if rows is None or window.classes else _measured(rows),
             ratios=_ratios(window),
+            cpus=None if (cpus := window.profile.features.get("cpus")) is None else _measured(cpus),
+            throttled=throttled_share(window),
         )
+
+    @property
+    def used_up_quota(self) -> str | None:
+        """That the CPU quota is used up and what helps, as a sentence; None where it is not."""
+        return used_up_in_words(self.cpus, self.throttled)
 
     def by_completions(self) -> Self:
         """The same with what it has completed for its goodput where that is told by the time that requests spend."""
