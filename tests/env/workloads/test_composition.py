@@ -1,11 +1,14 @@
 """A composition is what a workload is made of, whatever its numbers and names; none is both learned from and sealed."""
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
 from poolpilot.env.workloads.composition import KNOWN_OVERLAPS, composition, overlaps
 from poolpilot.env.workloads.families import FAMILIES, draw_workload
+from poolpilot.env.workloads.light_families import LIGHT_CHOOSING_FAMILIES, LIGHT_FAMILIES
+from poolpilot.env.workloads.light_load import pausing
 from poolpilot.env.workloads.simulated_families import SIMULATED_FAMILIES, draw_scenario
 from poolpilot.native_pool.workload import RequestClass, Step
 
@@ -87,6 +90,7 @@ def test_overlaps_are_what_is_learned_from_and_evaluated_on() -> None:
     assert (leaked.training, leaked.held_out, leaked.is_known) == (("b",), ("c", "d"), False)
 
 
+@cache
 def live_compositions() -> list[tuple[str, str, str]]:
     return [
         (family.split, family.name, composition(draw_workload(family, 11, number).classes))
@@ -95,12 +99,32 @@ def live_compositions() -> list[tuple[str, str, str]]:
     ]
 
 
+@cache
 def simulated_compositions() -> list[tuple[str, str, str]]:
     return [
         ("train", family.name, composition(draw_scenario(family, 11, number).workload.classes))
-        for family in SIMULATED_FAMILIES.values()
+        for family in (*SIMULATED_FAMILIES.values(), *LIGHT_FAMILIES.values())
         for number in draws_of(family.name)
     ]
+
+
+def light_compositions(*, bare: bool = False) -> list[tuple[str, str, str]]:
+    families = [("train", one) for one in LIGHT_FAMILIES.values()]
+    apart = [("validation", one) for one in LIGHT_CHOOSING_FAMILIES.values()]
+    drawn = [
+        (split, family.name, draw_scenario(family, 11, number).workload.classes)
+        for split, family in (*families, *apart)
+        for number in range(30)
+    ]
+    return [(split, name, composition(pausing(classes, 0.0) if bare else classes)) for split, name, classes in drawn]
+
+
+@pytest.mark.parametrize("bare", [False, True])
+def test_nothing_is_learned_of_what_is_held_out_by_adding_pauses_or_taking_them_off(bare: bool) -> None:
+    # Live training families have what is held out by its text alone: without pauses they are no business of this.
+    live = [one for one in live_compositions() if one[0] != "train" or not bare]
+    found = overlaps(live + light_compositions(bare=bare))
+    assert [overlap for overlap in found if not overlap.is_known] == []
 
 
 def test_no_held_out_composition_is_learned_from_but_the_known_ones() -> None:

@@ -5,11 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from poolpilot.env.action_grid import LARGE_GRID
 from poolpilot.env.workloads.family import Split
+from poolpilot.env.workloads.light_families import LIGHT_CHOOSING_FAMILIES, LIGHT_EVERY, LIGHT_FAMILIES
 from poolpilot.env.workloads.simulated_families import (
     CHOOSING_FAMILY,
     COMPOSED,
@@ -29,6 +31,9 @@ from poolpilot.pipelines.store.records import StagingStore
 
 SMALL = {"simulated.window_requests": 200, "simulated.window_s": 2.0}
 SPLITS: tuple[Split, ...] = ("train", "validation")
+WHOLE = 3 * len(SIMULATED_FAMILIES) // 2
+"""Workloads of which two in three are one of every family."""
+
 LIVE = Path(__file__).parents[3] / "pipelines" / "records"
 
 
@@ -51,15 +56,17 @@ def outcomes(store: Path) -> set[tuple[Any, ...]]:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> CollectReport:
-    """One workload of every family, collected; its store is to be read only."""
-    return collected(tmp_path_factory.mktemp("whole"), workloads=len(SIMULATED_FAMILIES))
+    """One workload of every family, collected, and half as many lightly loaded; its store is to be read only."""
+    return collected(tmp_path_factory.mktemp("whole"), workloads=WHOLE)
 
 
 def test_sweeps_are_complete_and_can_be_learned_from(whole: CollectReport) -> None:
-    assert whole.complete == len(SIMULATED_FAMILIES)
+    assert whole.complete == WHOLE
     assert not whole.failed
     dataset = read_dataset(whole.store, "train")
-    assert {sweep.family for sweep in dataset.sweeps} == set(SIMULATED_FAMILIES)
+    light = [sweep for sweep in dataset.sweeps if sweep.family in LIGHT_FAMILIES]
+    assert len(light) == len({sweep.family for sweep in light}) == WHOLE // LIGHT_EVERY
+    assert {sweep.family for sweep in dataset.sweeps} - set(LIGHT_FAMILIES) == set(SIMULATED_FAMILIES)
     assert all(len(sweep.entries) == len(dataset.grid) == 32 for sweep in dataset.sweeps)
     assert all(sweep.again_values for sweep in dataset.sweeps)
 
@@ -70,7 +77,8 @@ def test_more_are_composed_and_some_are_to_choose_by(tmp_path: Path) -> None:
     dataset = read_dataset(tmp_path, "train", "validation")
     by_split = {split: {sweep.workload_id for sweep in dataset.of_split(split)} for split in SPLITS}
     assert by_split["validation"] == {f"{CHOOSING_FAMILY.name}-1-{number}" for number in range(2)}
-    assert by_split["train"] == {"sim_cpu_bound-1-0", *(f"{COMPOSED}-1-{number}" for number in range(3))}
+    composed = {f"{COMPOSED}-1-{number}" for number in range(2)}
+    assert by_split["train"] == {"sim_cpu_bound-1-0", "sim_pauses_5-1-0", *composed}
     RecordCheck.of([CheckedStore(tmp_path, SPLITS)]).refuse()
 
 
@@ -83,9 +91,21 @@ def test_workloads_of_other_splits_are_not_planned(splits: tuple[Split, ...], nu
 
 
 def test_no_workload_is_planned_twice() -> None:
-    given = {"server": "simulated", "simulated.workloads": 5 * len(SIMULATED_FAMILIES), "simulated.composed": 7}
+    given = {"server": "simulated", "simulated.workloads": 5 * WHOLE, "simulated.composed": 9}
     names = [one.workload.name for one in planned_scenarios(CollectSettings.load(None, given))]
-    assert len(names) == len(set(names)) == 5 * len(SIMULATED_FAMILIES) + 2
+    assert len(names) == len(set(names)) == 5 * WHOLE + 4
+
+
+def test_every_third_is_lightly_loaded_also_where_a_run_is_cut_short() -> None:
+    given = {"server": "simulated", "simulated.workloads": 60, "simulated.composed": 90, "simulated.validation": 30}
+    planned = planned_scenarios(CollectSettings.load(None, given))
+    assert len(planned) == 60 + 90 - 2 + 30, "two of the composed are among the others"
+    first = len(planned) - 30
+    to_learn_from = [one.workload.family in LIGHT_FAMILIES for one in planned[:first]]
+    to_choose_by = [one.workload.family in LIGHT_CHOOSING_FAMILIES for one in planned[first:]]
+    for light in (to_learn_from, to_choose_by):
+        assert np.mean(light) == pytest.approx(1 / 3, abs=0.01)
+        assert np.mean(light[: len(light) // 2]) == pytest.approx(1 / 3, abs=0.05)
 
 
 @pytest.mark.parametrize("cycle_s", [CYCLE_S, 0.3, 4.0])
@@ -134,7 +154,7 @@ def test_live_and_simulated_sweeps_are_learned_from_together(whole: CollectRepor
     simulated = replace(read_dataset(whole.store, "train"), timer=OLDER_TIMER)  # as the shipped records
     live = read_dataset(LIVE, "train")
     both = judged.learning_from([live, simulated])
-    assert len(both.of_split("train")) == len(live.sweeps) + len(SIMULATED_FAMILIES)
+    assert len(both.of_split("train")) == len(live.sweeps) + WHOLE
     assert both.grid == live.grid
     assert both.digest not in (live.digest, simulated.digest)
     assert len({sweep.family for sweep in both.of_split("validation")}) == 3

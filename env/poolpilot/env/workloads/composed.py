@@ -13,6 +13,7 @@ import numpy as np
 from poolpilot.env.workloads.composition import composition
 from poolpilot.env.workloads.families import FAMILIES, draw_workload
 from poolpilot.env.workloads.ingredients import cpu_step, log_uniform
+from poolpilot.env.workloads.light_load import PAUSE_MS, pausing
 from poolpilot.native_pool.workload import RequestClass, Step
 
 HELD_OUT_ONE_IN = 3
@@ -38,6 +39,24 @@ def draw_to_choose_by(rng: np.random.Generator) -> tuple[RequestClass, ...]:
     while True:
         classes = draw_composed(rng, held_out=True)
         if chooses(composition(classes)):
+            return classes
+
+
+def draw_pausing(rng: np.random.Generator, *, to_choose_by: bool = False) -> tuple[RequestClass, ...]:
+    """Draws one to three classes whose clients all pause.
+
+    A pause does not make another workload of what is held out: nothing is learned from such classes unless their
+    composition is not held out with its pauses, and not without either.
+
+    Args:
+        rng: Source of the draws.
+        to_choose_by: Draws what is held out both ways and may choose a model, instead of what is learned from.
+    """
+    while True:
+        classes = pausing(_drawn(rng), PAUSE_MS[0])
+        bare, text = composition(pausing(classes, 0.0)), composition(classes)
+        held_out = is_held_out(bare), is_held_out(text)
+        if (all(held_out) and chooses(bare)) if to_choose_by else not any(held_out):
             return classes
 
 

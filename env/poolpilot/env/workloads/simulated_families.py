@@ -14,6 +14,7 @@ from poolpilot.env.workloads import families as live
 from poolpilot.env.workloads.composed import draw_composed, draw_to_choose_by
 from poolpilot.env.workloads.family import Family, Scale
 from poolpilot.env.workloads.ingredients import cpu_step, log_uniform
+from poolpilot.env.workloads.light_load import LightLoad
 from poolpilot.native_pool.simulation import CALIBRATED, LoadChange, Machine
 from poolpilot.native_pool.workload import RequestClass, Step, Workload
 
@@ -77,12 +78,14 @@ class SimulatedFamily:
         description: One sentence for people.
         draw: Draws the classes and what else the family is about.
         populate: Draws who sends and who serves.
+        load: How much is asked of who serves, whoever was drawn to send; None for those as they were drawn.
     """
 
     name: str
     description: str
     draw: Callable[[np.random.Generator, Scale], Drawn]
     populate: Callable[[np.random.Generator], Scale] = _anybody
+    load: LightLoad | None = None
 
 
 def draw_scenario(family: SimulatedFamily, seed: int, number: int = 0) -> Scenario:
@@ -100,7 +103,8 @@ def draw_scenario(family: SimulatedFamily, seed: int, number: int = 0) -> Scenar
         seed=int(rng.integers(2**31)),
         parameters={**drawn.parameters, "cpus": float(population.cpus), "connections": float(population.connections)},
     )
-    return Scenario(workload, _machine(rng, drawn.machine or {}), drawn.changes, drawn.cycle_s)
+    scenario = Scenario(workload, _machine(rng, drawn.machine or {}), drawn.changes, drawn.cycle_s)
+    return scenario if family.load is None else family.load.on(scenario, rng)
 
 
 def _machine(rng: np.random.Generator, needed: Mapping[str, float | str]) -> Machine:
@@ -252,7 +256,7 @@ def _composed_apart(rng: np.random.Generator, _: Scale) -> Drawn:
     return Drawn(draw_to_choose_by(rng), {})
 
 
-def _any_machine(rng: np.random.Generator) -> Scale:
+def any_machine(rng: np.random.Generator) -> Scale:
     """Loads of a pool in use; every third on one or two processors, where most people try first."""
     cpus = int(rng.integers(1, 3)) if rng.random() < 1 / 3 else _log_whole(rng, *CPUS)
     return Scale(_log_whole(rng, 8, 2048), cpus)
@@ -284,7 +288,7 @@ SIMULATED_FAMILIES: Mapping[str, SimulatedFamily] = {
         SimulatedFamily("sim_bursty", "arrivals that alternate between calm and overload", _bursty),
         SimulatedFamily("sim_think_time_heavy", "CPU with pauses of the clients, idle to saturated", _think_time_heavy),
         SimulatedFamily("sim_many_idle", "many connections, few of which send", _many_idle),
-        SimulatedFamily(COMPOSED, "one to three classes of steps drawn at random", _composed, _any_machine),
+        SimulatedFamily(COMPOSED, "one to three classes of steps drawn at random", _composed, any_machine),
         SimulatedFamily("sim_shifting", "a mix that swings between CPU and silent waits", _shifting),
         *(_twin_of(family) for family in live.FAMILIES.values() if family.split == "train"),
     )
@@ -294,6 +298,6 @@ CHOOSING_FAMILY = SimulatedFamily(
     "sim_composed_apart",
     "classes of steps drawn at random, of compositions that are held out to choose models by",
     _composed_apart,
-    _any_machine,
+    any_machine,
 )
 """The family that models for machines of any size are chosen by; nothing learns from it."""

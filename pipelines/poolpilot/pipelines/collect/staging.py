@@ -18,31 +18,48 @@ from poolpilot.env.server import PoolServer
 from poolpilot.env.servers.simulated_measurement import Scenario
 from poolpilot.env.workloads.families import PlannedWorkload
 from poolpilot.env.workloads.family import Split
+from poolpilot.env.workloads.light_families import (
+    LIGHT_CHOOSING_FAMILIES,
+    LIGHT_EVERY,
+    LIGHT_FAMILIES,
+    dealt,
+    in_turns,
+)
 from poolpilot.env.workloads.simulated_families import CHOOSING_FAMILY, COMPOSED, SIMULATED_FAMILIES, draw_scenario
 from poolpilot.native_pool.workload import Workload
 from poolpilot.pipelines.collect.collect import Staging
 from poolpilot.pipelines.collect.collect_settings import CollectSettings
 
+TO_CHOOSE_BY = {CHOOSING_FAMILY.name: CHOOSING_FAMILY, **LIGHT_CHOOSING_FAMILIES}
+"""Families of the validation split."""
+
 
 def planned_scenarios(settings: CollectSettings) -> list[Scenario]:
-    """The scenarios of a collection: dealt evenly to the families, then more of those composed, then to choose by."""
-    families, asked = list(SIMULATED_FAMILIES.values()), settings.simulated
-    dealt = [(families[index % len(families)], index // len(families)) for index in range(asked.workloads)]
-    composed = [(SIMULATED_FAMILIES[COMPOSED], number) for number in range(asked.composed)]
-    apart = [(CHOOSING_FAMILY, number) for number in range(asked.validation)]
-    each_once = dict.fromkeys((*dealt, *composed, *apart))
-    return [draw_scenario(family, settings.seed, number) for family, number in each_once]
+    """The scenarios of a collection: dealt evenly to the families, then more of those composed, then to choose by.
+
+    Every third of each is under light or half load.
+    """
+    asked = settings.simulated
+    dealt_out, composed, apart = (
+        (count - count // LIGHT_EVERY, count // LIGHT_EVERY)
+        for count in (asked.workloads, asked.composed, asked.validation)
+    )
+    full = dealt(SIMULATED_FAMILIES.values(), dealt_out[0]) + dealt([SIMULATED_FAMILIES[COMPOSED]], composed[0])
+    light = dealt(LIGHT_FAMILIES.values(), dealt_out[1] + composed[1])
+    chosen_by = dealt([CHOOSING_FAMILY], apart[0]), dealt(LIGHT_CHOOSING_FAMILIES.values(), apart[1])
+    planned = in_turns(list(dict.fromkeys(full)), light) + in_turns(*chosen_by)
+    return [draw_scenario(family, settings.seed, number) for family, number in planned]
 
 
 def simulated_staging(settings: CollectSettings) -> tuple[list[PlannedWorkload], Staging]:
     """The workloads of a simulated collection, and what measures them."""
     scenarios = {one.workload.name: one for one in planned_scenarios(settings)}
-    apart = CHOOSING_FAMILY.name
     workloads = [
-        PlannedWorkload[Workload]("validation" if one.workload.family == apart else "train", one.workload)
+        PlannedWorkload[Workload]("validation" if one.workload.family in TO_CHOOSE_BY else "train", one.workload)
         for one in scenarios.values()
     ]
-    planned = settings.chosen([one for one in workloads if one.split in settings.splits], {*SIMULATED_FAMILIES, apart})
+    known = {**SIMULATED_FAMILIES, **LIGHT_FAMILIES, **TO_CHOOSE_BY}
+    planned = settings.chosen([one for one in workloads if one.split in settings.splits], known)
     server = SimulatedStaging(scenarios)
     return planned, Staging(
         server.open, grid=LARGE_GRID, settings_for=server.settings_for, workers=settings.simulated.workers

@@ -17,6 +17,7 @@ from poolpilot.env.knobs import KnobSpace
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.servers.simulated_measurement import Scenario, SimulatedMeasurement, measure_all
 from poolpilot.env.workloads.composition import composition
+from poolpilot.env.workloads.light_families import LIGHT_EVERY, LIGHT_FAMILIES
 from poolpilot.env.workloads.simulated_families import COMPOSED, SIMULATED_FAMILIES, draw_scenario
 from poolpilot.errors import ServerError
 from poolpilot.models.card import program
@@ -70,12 +71,13 @@ def fit_curves(settings: FitCurvesSettings, console: Console) -> ResponseCurves:
                 finished[scenario.workload.name] = row
     if not finished:
         raise ServerError("no workload could be simulated; give --workloads a larger number")
+    wanted = [scenario.workload.name for scenario in scenarios]
+    light = sum(scenario.workload.family in LIGHT_FAMILIES for scenario in scenarios)
     source = (
-        f"simulated: {settings.workloads} workloads of each of {len(SIMULATED_FAMILIES) - 1} families and "
-        f"{settings.composed} composed at random, seed {settings.seed}"
+        f"simulated: {settings.workloads} workloads of each of {len(SIMULATED_FAMILIES) - 1} families, "
+        f"{settings.composed} composed at random and {light} under light and half load, seed {settings.seed}"
     )
     recorded = _recorded(settings)
-    wanted = [scenario.workload.name for scenario in scenarios]
     curves = (*_curves(finished[name] for name in wanted if name in finished), *recorded)
     if recorded:
         source = f"{source}; recorded: {len(recorded)} workloads of training families"
@@ -92,11 +94,14 @@ def _recorded(settings: FitCurvesSettings) -> list[ResponseCurve]:
 
 
 def drawn_scenarios(settings: FitCurvesSettings) -> list[Scenario]:
-    """The scenarios, family by family."""
+    """The scenarios, family by family; every third is under light or half load."""
+    full = {name: settings.composed if name == COMPOSED else settings.workloads for name in SIMULATED_FAMILIES}
+    of_each = max(round(sum(full.values()) / (LIGHT_EVERY - 1) / len(LIGHT_FAMILIES)), 1)
+    families = {**SIMULATED_FAMILIES, **LIGHT_FAMILIES}
     return [
-        draw_scenario(family, settings.seed, number)
-        for family in SIMULATED_FAMILIES.values()
-        for number in range(settings.composed if family.name == COMPOSED else settings.workloads)
+        draw_scenario(families[name], settings.seed, number)
+        for name, drawn in {**full, **dict.fromkeys(LIGHT_FAMILIES, of_each)}.items()
+        for number in range(drawn)
     ]
 
 
