@@ -3,13 +3,13 @@
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Self, cast
+from typing import Any, Self, cast
 
 import pytest
 
 from poolpilot.env.lab.capacity import at_capacity
 from poolpilot.env.lab.datasets import dataset
-from poolpilot.env.lab.side_job import SideJob
+from poolpilot.env.lab.side.side_job import SideJob
 from poolpilot.env.lab.sql_workload import MOST_CONNECTIONS, SqlClass, SqlWorkload
 from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.env.servers.curve import CurveServer
@@ -67,6 +67,20 @@ def test_classes_of_one_script_may_have_more_connections_than_one_class() -> Non
     found = at_capacity(SqlWorkload("w", "f", crowds), opened, 1.0)
     assert [one.rate_per_s for one in found.classes] == pytest.approx([400.0, 400.0])
     assert opened.workloads[0].connections == MOST_CONNECTIONS
+
+
+def test_a_share_by_pauses_becomes_a_pause() -> None:
+    opened = Opened()
+    pausing = SqlClass("pausing", "ranges", 50, capacity_share=0.05, share_by="pauses")
+    (found,) = at_capacity(SqlWorkload("w", "f", (pausing,)), opened, 1.0).classes
+    assert (found.capacity_share, found.rate_per_s, found.share_by) == (0.0, 0.0, "rate")
+    assert found.think_ms == pytest.approx(1000.0), "50 connections, 50 requests a second"
+
+
+@pytest.mark.parametrize("given", [{"share_by": "pauses"}, {"share_by": "hopes", "capacity_share": 0.5}])
+def test_pauses_without_a_share_are_refused(given: dict[str, Any]) -> None:
+    with pytest.raises(SettingError, match=r"class c has the share_by '.*'; it is rate, or pauses with"):
+        SqlClass("c", "ranges", 5, **given)
 
 
 def test_workload_without_shares_opens_nothing() -> None:

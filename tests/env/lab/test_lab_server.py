@@ -9,7 +9,7 @@ import pytest
 from poolpilot.env.environments.mariadb_pool import MariadbPoolEnv
 from poolpilot.env.lab import side_session
 from poolpilot.env.lab.lab_server import LabPlace, LabServer
-from poolpilot.env.lab.side_job import SideJob
+from poolpilot.env.lab.side.side_job import SideJob
 from poolpilot.env.lab.sql_workload import SqlClass, SqlWorkload
 from poolpilot.env.lab.sysbench_families import FAMILIES, draw_workload
 from poolpilot.env.lab.sysbench_load import SqlLoad

@@ -15,7 +15,7 @@ from poolpilot.env.lab.script_options import (
     ScriptOption,
     check_options,
 )
-from poolpilot.env.lab.side_job import SideJob
+from poolpilot.env.lab.side.side_job import SideJob
 from poolpilot.env.lab.sql_workload import Script, SqlClass, SqlWorkload
 from poolpilot.errors import SettingError
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from poolpilot.env.lab.side_job import SideJob
+from poolpilot.env.lab.side.side_job import SideJob
 from poolpilot.env.lab.sql_workload import SqlClass, SqlWorkload
 from poolpilot.errors import SettingError
 

@@ -5,9 +5,10 @@ from collections import Counter
 import pytest
 
 from poolpilot.env.lab.sealed_sql_families import SEALED
-from poolpilot.env.lab.sql_workload import SqlWorkload
+from poolpilot.env.lab.sql_workload import SqlClass, SqlWorkload
 from poolpilot.env.lab.sysbench_families import FAMILIES, draw_workload, named_workload, workload_set
 from poolpilot.env.lab.sysbench_load import SCRIPTS, STOCK_PREFIX
+from poolpilot.env.workloads.light_load import SHARES
 from poolpilot.errors import SettingError
 
 
@@ -48,7 +49,10 @@ def test_sealed_families_hold_what_no_other_family_has() -> None:
 
 def ingredients(workload: SqlWorkload) -> tuple[object, ...]:
     """What a workload is made of, whatever the numbers."""
-    classes = sorted((one.script, sorted(one.options), one.think_ms > 0.0) for one in workload.classes)
+    classes = sorted(
+        (one.script, sorted(one.options), one.think_ms > 0.0 or one.share_by == "pauses", one.burst_period_s > 0.0)
+        for one in workload.classes
+    )
     return (str(classes), workload.dataset, workload.log_bin, workload.slow_disk_us, workload.side)
 
 
@@ -66,6 +70,29 @@ def test_every_class_counts_and_some_have_targets() -> None:
         workload = draw_workload(family, 1, 0)
         assert workload.objective.targets_ms
         assert set(workload.objective.weights) == {sql_class.name for sql_class in workload.classes}
+
+
+@pytest.mark.parametrize("split", ["train", "validation", "test"])
+def test_about_every_third_family_is_of_light_or_half_load(split: str) -> None:
+    families = [family for family in FAMILIES.values() if family.split == split]
+    light = [one for one in families if all(lightly(each) for each in draw_workload(one, 1, 0).classes)]
+    assert len(light) / len(families) == pytest.approx(1 / 3, abs=0.06)
+
+
+def lightly(one: SqlClass) -> bool:
+    return one.think_ms >= 100.0 or one.capacity_share > 0.0 or 0.0 < one.rate_per_s < 1200.0
+
+
+def test_bursts_are_offered_the_share_that_was_drawn_and_a_tenth_of_it_between() -> None:
+    steady, burst = draw_workload(FAMILIES["points_in_bursts"], 1, 0).classes
+    assert (burst.burst_period_s, burst.burst_share, steady.burst_period_s) == (10.0, 0.2, 0.0)
+    assert steady.capacity_share == pytest.approx((steady.capacity_share + burst.capacity_share) / 10.0)
+    assert {steady.share_by, burst.share_by} == {"rate"}
+
+
+def test_shares_of_the_capacity_are_all_drawn() -> None:
+    drawn = {draw_workload(FAMILIES["pausing_points"], 1, number).classes[0].capacity_share for number in range(30)}
+    assert drawn == set(SHARES)
 
 
 def test_scripts_are_there() -> None:

@@ -16,8 +16,8 @@ from tests.serve.commands.staged_server import POOLPILOT, selects
 
 from poolpilot.env.knobs import CORE_KNOBS
 from poolpilot.env.lab.instance import Lab
-from poolpilot.env.lab.side_job import SideJob
-from poolpilot.env.lab.side_session import SideSession
+from poolpilot.env.lab.side.side_job import SideJob
+from poolpilot.env.lab.side.side_session import SideSession
 from poolpilot.env.lab.sysbench_families import named_workload
 from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.env.mariadb.dsn import Dsn

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from poolpilot.env.lab.host.programs import program
-from poolpilot.env.lab.side_job import OF_A_TABLE
+from poolpilot.env.lab.side.side_job import OF_A_TABLE
 from poolpilot.env.lab.sql_workload import DatasetName, Script, SqlWorkload
 from poolpilot.env.mariadb.session import Session
 from poolpilot.errors import ServerError, SettingError

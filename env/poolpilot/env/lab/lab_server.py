@@ -6,8 +6,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from poolpilot.env.lab.capacity import at_capacity
 from poolpilot.env.lab.instance import Lab, LabSettings
-from poolpilot.env.lab.side_session import SideSession
+from poolpilot.env.lab.side.side_session import SideSession
 from poolpilot.env.lab.sql_workload import SqlWorkload
 from poolpilot.env.lab.sysbench_load import SqlLoad
 from poolpilot.env.mariadb.counters import read_population
@@ -53,7 +54,7 @@ class LabServer(MariadbServer):
     """A freshly started server under load; `close` ends both.
 
     Args:
-        workload: What is sent.
+        workload: What is sent; a share of the capacity that is not known yet is measured first.
         place: Where its test server lies.
         initial: Tuple in force at first; the default one if None.
         number: Which of the test servers with its data set is meant.
@@ -67,6 +68,7 @@ class LabServer(MariadbServer):
     def __init__(
         self, workload: SqlWorkload, place: LabPlace, initial: PoolTuple | None = None, number: int = 1
     ) -> None:
+        workload = at_capacity(workload, lambda alone: LabServer(alone, place, number=number))
         self.workload = workload
         self.side: SideSession | None = None
         self.lab = place.lab(workload, number)

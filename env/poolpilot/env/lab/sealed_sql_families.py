@@ -1,11 +1,12 @@
-"""The six sealed families of the test server: compositions that no other family has, drawn once and read once.
+"""The nine sealed families of the test server: compositions that no other family has, drawn once and read once.
 
 Each holds something that no training family knows: a wait that the pool is never told of, a dump, a lock held over a
-round trip, a binary log, logins, clients that read slowly.
+round trip, a binary log, logins, clients that read slowly. Three are of light and half load.
 """
 
 import numpy as np
 
+from poolpilot.env.lab.light_sql_families import beside_sleepers, in_bursts, paused
 from poolpilot.env.lab.sql_family import LONG_SHARE, SqlFamily, drawn_connections
 from poolpilot.env.lab.sql_workload import SqlClass
 from poolpilot.env.workloads.ingredients import log_uniform
@@ -66,5 +67,25 @@ SEALED: tuple[SqlFamily, ...] = (
     SqlFamily("binlog_commits", "test", "commits of a binary log, in groups", _binlog_commits, log_bin=True),
     SqlFamily("connection_storms", "test", "point selects with think time beside bursts of logins", _connection_storms),
     SqlFamily("slow_readers", "test", "point selects beside large results that are read slowly", _slow_readers),
+    SqlFamily(
+        "quiet_binlog",
+        "test",
+        "commits of a binary log with pauses, 5 to 50 % of the capacity",
+        paused("oltp_update_index", 60.0, 32, 64, shares=(0.05, 0.2, 0.5)),
+        log_bin=True,
+    ),
+    SqlFamily(
+        "sleepers_from_disk",
+        "test",
+        "point selects from disk with pauses beside connections that hardly send, 5 to 50 % of the capacity",
+        beside_sleepers(paused("oltp_point_select", 60.0, 32, 64, shares=(0.05, 0.2, 0.5))),
+        dataset="large",
+    ),
+    SqlFamily(
+        "logins_in_bursts",
+        "test",
+        "logins in bursts of two seconds in ten, 20 or 50 % of the capacity in a burst",
+        in_bursts(paused("reconnect", 100.0, 32, 64, shares=(0.2, 0.5))),
+    ),
 )
 """In the order of the suite's page."""

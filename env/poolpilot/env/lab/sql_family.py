@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from poolpilot.env.lab.side_job import SideJob
+from poolpilot.env.lab.side.side_job import SideJob
 from poolpilot.env.lab.sql_workload import DatasetName, SqlClass
 from poolpilot.env.workloads.family import Split
 

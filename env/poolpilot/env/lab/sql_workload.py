@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self, get_args
 
 from poolpilot.env.lab.script_options import OptionValue, check_options
-from poolpilot.env.lab.side_job import SideJob
+from poolpilot.env.lab.side.side_job import SideJob
 from poolpilot.env.objective import Objective
 from poolpilot.errors import SettingError
 from poolpilot.featurizer.window import MOST_CLASSES
@@ -33,6 +33,8 @@ Script = Literal[
 RECONNECTING: tuple[Script, ...] = ("reconnect",)
 """Scripts that close their connection after every request."""
 
+Offered = Literal["rate", "pauses"]
+
 DatasetName = Literal["small", "large", "orders", "empty"]
 MOST_CONNECTIONS = 1024
 LEAST_BUFFER_POOL_MB, MOST_BUFFER_POOL_MB = 8, 65_536
@@ -57,6 +59,7 @@ class SqlClass:
         rate_per_s: Requests offered a second, Poisson; 0 is a closed loop.
         capacity_share: Requests offered a second as a share of what the class completes alone in a closed loop, instead
             of `rate_per_s`; measured once before the load begins (`capacity.py`).
+        share_by: How that share is offered: at a rate, or by pauses of the connections in a closed loop.
         burst_period_s: Seconds from one burst to the next; 0 is an even load.
         burst_share: Share of that time that a burst lasts.
         burst_offset: Share of that time after which a burst begins, 0..1; classes whose bursts lie beside one another
@@ -73,6 +76,7 @@ class SqlClass:
     think_ms: float = 0.0
     rate_per_s: float = 0.0
     capacity_share: float = 0.0
+    share_by: Offered = "rate"
     burst_period_s: float = 0.0
     burst_share: float = 0.5
     burst_offset: float = 0.0
@@ -94,6 +98,10 @@ class SqlClass:
             raise SettingError(
                 f"class {self.name} has the capacity_share {self.capacity_share:g} and the rate_per_s "
                 f"{self.rate_per_s:g}; allowed is one of them, and a share of 0..{MOST_CAPACITY_SHARE:g}"
+            )
+        if self.share_by not in get_args(Offered) or (self.share_by == "pauses" and not self.capacity_share):
+            raise SettingError(
+                f"class {self.name} has the share_by {self.share_by!r}; it is rate, or pauses with a capacity_share"
             )
         if self.script not in get_args(Script):
             scripts = ", ".join(get_args(Script))

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from poolpilot.env.lab.light_sql_families import LIGHT
 from poolpilot.env.lab.sealed_sql_families import SEALED
 from poolpilot.env.lab.sql_family import LONG_SHARE, SLOW_DISK_US, Draw, SqlFamily, drawn_connections
 from poolpilot.env.lab.sql_workload import Script, SqlClass, SqlWorkload
@@ -214,6 +215,7 @@ FAMILIES: Mapping[str, SqlFamily] = {
         SqlFamily("sleeping", "validation", "waits that the server reports", _sleeping),
         SqlFamily("offered", "validation", "transactions at an offered rate", _offered),
         SqlFamily("payments", "validation", "payments to a few warehouses", _tpcc("payment", 20.0, 0.8, 64, 128, 256)),
+        *LIGHT,
         *SEALED,
     )
 }

@@ -10,7 +10,7 @@ import pytest
 from poolpilot.env.lab.datasets import dataset
 from poolpilot.env.lab.instance import Lab
 from poolpilot.env.lab.sealed_sql_families import SEALED
-from poolpilot.env.lab.side_session import SideSession
+from poolpilot.env.lab.side.side_session import SideSession
 from poolpilot.env.lab.sql_workload import SqlClass, SqlWorkload
 from poolpilot.env.lab.suite.expectations import EXPECTATIONS
 from poolpilot.env.lab.suite.suite_cells import DRAWS, SUITE, named_cells, suite_cells
@@ -46,8 +46,24 @@ def test_every_family_has_a_direction_and_every_direction_a_family() -> None:
     assert all(one.limit and one.why and one.source for one in EXPECTATIONS.values())
 
 
-def test_six_families_are_sealed_and_nothing_learns_from_the_others_unasked() -> None:
-    assert sum(cell.sealed for cell in suite_cells(draws=1)) == 6
+def test_a_third_is_lightly_loaded_and_asks_for_no_change() -> None:
+    light = [cell for cell in suite_cells(draws=1) if is_light(cell.workload)]
+    assert len(light) / len(SUITE) == pytest.approx(1 / 3, abs=0.04)
+    assert {cell.expectation.verdict for cell in light} == {"flat", "hold"}
+    assert sum(cell.sealed for cell in light) == 3
+    shares = {one.capacity_share for cell in light for one in cell.workload.classes}
+    assert shares >= {0.05, 0.2, 0.5, 0.8}
+
+
+def is_light(workload: SqlWorkload) -> bool:
+    """Whether all of its classes pause or are offered no more than the server completes."""
+    return all(one.think_ms >= 100.0 or one.capacity_share for one in workload.classes) and (
+        sum(one.capacity_share for one in workload.classes) < 1.0
+    )
+
+
+def test_nine_families_are_sealed_and_nothing_learns_from_the_others_unasked() -> None:
+    assert sum(cell.sealed for cell in suite_cells(draws=1)) == 9
     assert not {family.name for family in OPEN} & FAMILIES.keys()
 
 
@@ -64,7 +80,7 @@ def in_haste(workload: SqlWorkload) -> SqlWorkload:
     """The same with short cycles, and rates in place of shares of a capacity; its shape stays."""
 
     def hastened(one: SqlClass) -> SqlClass:
-        rate = {"capacity_share": 0.0, "rate_per_s": 200.0} if one.capacity_share else {}
+        rate = {"capacity_share": 0.0, "share_by": "rate", "rate_per_s": 200.0} if one.capacity_share else {}
         period = {"burst_period_s": SHORT_CYCLE_S} if one.burst_period_s else {}
         return replace(one, **rate, **period)  # type: ignore[arg-type]
 

@@ -9,6 +9,7 @@ from poolpilot.env.lab.suite.expectation import Expectation
 
 MEASURED = "measured on MariaDB 10.11.19, two cores (docs/mariadb.md, references)"
 POOL = "sql/threadpool_generic.cc: one active thread stops its group until the timer finds it stalled"
+BELOW = "a closed system with pauses below saturation has the throughput of its clients"
 TOLD = "the server tells the pool (thd_wait_begin), which lets another thread run at once"
 
 EXPECTATIONS: Mapping[str, Expectation] = {
@@ -178,6 +179,60 @@ EXPECTATIONS: Mapping[str, Expectation] = {
         "the three families that it consists of",
         pool_size="up",
         timer_interval_ms="down",
+    ),
+    "points_at_5": Expectation(
+        "hold",
+        "the clients' pauses: nineteen twentieths of the server idle",
+        "nothing waits, so nothing is to be gained",
+        BELOW,
+    ),
+    "orders_at_20": Expectation(
+        "hold",
+        "the clients' pauses: four fifths of the server idle",
+        "nothing waits, so nothing is to be gained; row locks are short while few orders are inside",
+        BELOW,
+    ),
+    "points_at_50": Expectation(
+        "flat",
+        "the clients' pauses: half of the server idles",
+        "every tuple completes what is asked for; what waits is served within milliseconds, far below the targets",
+        BELOW,
+    ),
+    "transactions_at_80": Expectation(
+        "flat",
+        "the clients' pauses, and processor time where several come at once",
+        "every tuple completes what is asked for; short statements leave no group stalled",
+        BELOW,
+    ),
+    "sleepers_at_20": Expectation(
+        "hold",
+        "the clients' pauses; hundreds of connections that send once in a minute cost no thread",
+        "nothing waits, so nothing is to be gained; a connection that does not send is no work for its group",
+        BELOW,
+    ),
+    "bursts_at_50": Expectation(
+        "flat",
+        "the arrivals: half of the capacity in a burst, a twentieth between",
+        "every tuple completes what is offered, in a burst too; queues are short",
+        "an open system below saturation has the throughput of its arrivals",
+    ),
+    "quiet_binlog": Expectation(
+        "flat",
+        "the clients' pauses; a commit waits for its flush, which is told",
+        "nothing but the flush is waited for, and no number of threads makes that shorter",
+        f"{BELOW}; {TOLD}: GROUP_COMMIT and SYNC",
+    ),
+    "sleepers_from_disk": Expectation(
+        "flat",
+        "the clients' pauses; a point select waits for its page, which is told",
+        "nothing but the disk is waited for; connections that do not send are no work for their groups",
+        f"{BELOW}; {TOLD}: DISKIO (buf0rea.cc)",
+    ),
+    "logins_in_bursts": Expectation(
+        "flat",
+        "the arrivals: at most half of the logins that the server completes, in a burst",
+        "every tuple completes what is offered; a login runs in a worker and its sections are short",
+        "an open system below saturation has the throughput of its arrivals",
     ),
 }
 """By family, in no other order than the page's."""

@@ -4,7 +4,8 @@ Training families know some of them under other names; the others are compositio
 them is in `FAMILIES`, so nothing learns from them unasked.
 """
 
-from poolpilot.env.lab.side_job import SideJob
+from poolpilot.env.lab.light_sql_families import beside_sleepers, in_bursts, paused
+from poolpilot.env.lab.side.side_job import SideJob
 from poolpilot.env.lab.sql_family import SLOW_DISK_US, SqlFamily
 from poolpilot.env.lab.suite.suite_draws import (
     alone,
@@ -82,4 +83,40 @@ OPEN: tuple[SqlFamily, ...] = (
     ),
     SqlFamily("eight_connections", "train", "cached reads on eight connections", few_readers),
     SqlFamily("shifting", "validation", "scans beside, hot rows and updates in turns", shift),
+    SqlFamily(
+        "points_at_5",
+        "train",
+        "point selects with pauses at 5 % of the capacity",
+        paused("oltp_point_select", 20.0, 20, 64, 128, shares=(0.05,)),
+    ),
+    SqlFamily(
+        "orders_at_20",
+        "train",
+        "order entry with pauses at 20 % of the capacity",
+        paused("tpcc", 150.0, 16, 32, 64, shares=(0.2,)),
+    ),
+    SqlFamily(
+        "points_at_50",
+        "train",
+        "point selects with pauses at 50 % of the capacity",
+        paused("oltp_point_select", 20.0, 32, 64, 128, shares=(0.5,)),
+    ),
+    SqlFamily(
+        "transactions_at_80",
+        "train",
+        "transactions with pauses at 80 % of the capacity",
+        paused("oltp_read_write", 100.0, 32, 64, 128, shares=(0.8,)),
+    ),
+    SqlFamily(
+        "sleepers_at_20",
+        "train",
+        "updates with pauses at 20 % of the capacity beside connections that hardly send",
+        beside_sleepers(paused("oltp_update_index", 60.0, 16, 32, 64, shares=(0.2,))),
+    ),
+    SqlFamily(
+        "bursts_at_50",
+        "validation",
+        "short ranges at 50 % of the capacity in two seconds of ten",
+        in_bursts(paused("ranges", 20.0, 32, 64, 96, shares=(0.5,))),
+    ),
 )

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from pydantic_settings import SettingsConfigDict
 from rich.console import Console
 from rich.table import Table
 
+from poolpilot.env.lab.capacity import at_capacity
 from poolpilot.env.lab.instance import Lab
 from poolpilot.env.lab.load_watch import LoadWatch
 from poolpilot.env.lab.sql_workload import SqlWorkload
@@ -65,22 +67,47 @@ def load(settings: LabLoadSettings, json_path: Path | None) -> None:
             f"{lab.dataset.name!r}"
         )
     console = terminal()
+    with disk_of(workload, lab):
+        sent = at_capacity(workload, partial(loaded, lab))
+        with loaded(lab, sent) as server:
+            send_and_tell(sent, server, settings.seconds, console, json_path)
+
+
+@contextmanager
+def loaded(lab: Lab, workload: SqlWorkload) -> Iterator[MariadbServer]:
+    """A test server that runs, under a workload.
+
+    Raises:
+        ServerError: The server is gone, or sysbench is missing.
+        SettingError: A class offers a share of a capacity that was not measured.
+    """
     # Connected before the load: that may leave no thread for a login.
     with (
-        disk_of(workload, lab),
         MariadbServer(Dsn(defaults_file=lab.defaults_file).account()) as server,
-        SqlLoad(workload, lab.load_file, lab.dataset) as running,
+        SqlLoad(workload, lab.load_file, lab.dataset) as server.clients,
     ):
-        server.clients = running
-        watch, began_s = LoadWatch(server), time.monotonic()
-        try:
-            send(running, watch, settings.seconds, console)
-        finally:
-            totals = {sender.of_class.name: sender.ledger.histogram() for sender in running.senders}
-            elapsed_s = time.monotonic() - began_s
-            console.print(totals_table(workload, totals, elapsed_s))
-            request = outcome_body(None, watch.window, server.knobs, workload.objective)
-            write_json(json_path, {REQUEST: request, **totals_as_dict(workload, totals, elapsed_s)})
+        yield server
+
+
+def send_and_tell(
+    workload: SqlWorkload, server: MariadbServer, seconds: float, console: Console, json_path: Path | None
+) -> None:
+    """Lets a load run, and tells what its clients saw, also of one that was ended.
+
+    Raises:
+        ServerError: The server or a sysbench is gone.
+    """
+    running = server.clients
+    assert isinstance(running, SqlLoad)
+    watch, began_s = LoadWatch(server), time.monotonic()
+    try:
+        send(running, watch, seconds, console)
+    finally:
+        totals = {sender.of_class.name: sender.ledger.histogram() for sender in running.senders}
+        elapsed_s = time.monotonic() - began_s
+        console.print(totals_table(workload, totals, elapsed_s))
+        request = outcome_body(None, watch.window, server.knobs, workload.objective)
+        write_json(json_path, {REQUEST: request, **totals_as_dict(workload, totals, elapsed_s)})
 
 
 @contextmanager

@@ -5,8 +5,8 @@ import time
 import pytest
 
 from poolpilot.env.lab.instance import Lab
-from poolpilot.env.lab.side_job import STATEMENTS, SideJob, SideKind
-from poolpilot.env.lab.side_session import SideSession
+from poolpilot.env.lab.side.side_job import STATEMENTS, SideJob, SideKind
+from poolpilot.env.lab.side.side_session import SideSession
 from poolpilot.env.mariadb.session import Session
 from poolpilot.errors import ServerError
 

@@ -3,7 +3,7 @@
 import threading
 from contextlib import suppress
 
-from poolpilot.env.lab.side_job import STATEMENTS, SideJob, Statements
+from poolpilot.env.lab.side.side_job import STATEMENTS, SideJob, Statements
 from poolpilot.env.mariadb.dsn import Account
 from poolpilot.env.mariadb.session import Session
 from poolpilot.errors import LostServerError, ServerError

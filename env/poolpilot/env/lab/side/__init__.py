@@ -1,0 +1,1 @@
+"""What one more session does beside a load."""
