@@ -2,6 +2,7 @@
 
 from poolpilot.env.mariadb.host.quota_periods import USED_UP, used_up_in_words
 from poolpilot.featurizer.catalogue import THROTTLED_SHARE
+from poolpilot.featurizer.pool_tuple import PoolTuple
 from poolpilot.featurizer.window import Window
 
 
@@ -13,6 +14,12 @@ def is_quota_used_up(window: Window) -> bool:
 def used_up_quota(window: Window) -> str | None:
     """That the quota is used up and what helps, as a sentence; None where it is not, or nobody can tell."""
     return used_up_in_words(window.profile.features.get("cpus"), throttled_share(window))
+
+
+def asks_for_more(chosen: PoolTuple, in_force: PoolTuple) -> bool:
+    """Whether a tuple lets more threads run at once, or sooner, which a quota only lets wait for one another."""
+    more = chosen.active_threads > in_force.active_threads
+    return more or chosen.timer_interval_ms < in_force.timer_interval_ms
 
 
 def throttled_share(window: Window) -> float:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 USED_UP = 0.1
 """Share of the periods in which a server was throttled from which on its quota, and not its pool, holds it back."""
 
-RAISE_QUOTA = "raise it (docker --cpus, the CPU limit in Kubernetes); more threads would only use it up sooner"
+RAISE_QUOTA = "raise it (docker --cpus, limits.cpu in Kubernetes, CPUQuota= of systemd); more threads use it up sooner"
 
 
 class Throttling(NamedTuple):

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from poolpilot.env.objective import LEAST_ROWS_SHARE
 from poolpilot.featurizer.pool_tuple import PoolTuple
+from poolpilot.models.looks.used_up_quota import asks_for_more
 from poolpilot.serve.tuner.guard.envelope import Envelope
 from poolpilot.serve.tuner.guard.guard_settings import GuardSettings, PaceSettings
 from poolpilot.serve.tuner.guard.hours import Hours
@@ -143,7 +144,7 @@ def why_not(candidate: PoolTuple, look: Look, memory: Memory, rules: Rules) -> s
         return f"would try {candidate}, but the mode is {rules.mode}"
     if outside_hours(look, rules):
         return f"would try {candidate}, but not before the hours: {hours_in_words(rules)}"
-    if _asks_for_more(candidate, memory.verified) and look.reading is not None and look.reading.used_up_quota:
+    if asks_for_more(candidate, memory.verified) and look.reading is not None and look.reading.used_up_quota:
         return f"would try {candidate}, but processors are withheld, and more threads are no more processors"
     if len(memory.tries_s) >= rules.guard.tries_per_hour:
         return f"would try {candidate}, but {rules.guard.tries_per_hour} configurations were tried within an hour"
@@ -152,12 +153,6 @@ def why_not(candidate: PoolTuple, look: Look, memory: Memory, rules: Rules) -> s
             f"would try {candidate}, which waits for approval ({at_worst(candidate, rules)}){_approved_instead(look)}"
         )
     return None
-
-
-def _asks_for_more(candidate: PoolTuple, verified: PoolTuple) -> bool:
-    """Whether it lets more threads run at once, or sooner."""
-    more = candidate.active_threads > verified.active_threads
-    return more or candidate.timer_interval_ms < verified.timer_interval_ms
 
 
 def outside_hours(look: Look, rules: Rules) -> bool:
