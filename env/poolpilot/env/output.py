@@ -23,6 +23,19 @@ def terminal(*, stderr: bool = False, quiet: bool = False) -> Console:
     return Console(markup=False, emoji=False, stderr=stderr, quiet=quiet)
 
 
+def introduce(reached: object | None, warnings: Sequence[str], console: Console) -> None:
+    """Prints which server was reached, before anything else, and what to know of it.
+
+    Args:
+        reached: The server and the way to it; None where there is none but the program's own.
+        warnings: What to know before anything is set, as sentences.
+        console: Where to print.
+    """
+    if reached is not None:
+        console.print(f"Reached {reached}.", highlight=False, soft_wrap=True)
+    warn(warnings, console)
+
+
 def warn(warnings: Sequence[str], console: Console) -> None:
     """Prints what to know before anything is set."""
     for warning in warnings:

@@ -16,6 +16,7 @@ from poolpilot.env.mariadb.session import Session
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning import mariadb_way_back
 from poolpilot.env.tuning.journal import Journal, path_of
+from poolpilot.env.tuning.known_server import KnownServer
 from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack, by_hand
 from poolpilot.env.tuning.way_back import restoring
 from poolpilot.errors import JournalError, LostServerError, ServerError, TakenServerError, TupleChangedError
@@ -84,7 +85,7 @@ def test_first_tuple_returns_after_every_error(
         tune(MariadbWayBack(server, tmp_path), server, console, lambda: fail_with(error))
     assert server.tuple_in_force() == first
     assert said(console) == f"In force now: {first}.\n"
-    assert not list(tmp_path.iterdir())
+    assert not list(tmp_path.glob("*.jsonl"))
 
 
 @pytest.mark.parametrize("keep", [False, True])
@@ -93,7 +94,7 @@ def test_good_end_restores_or_keeps(server: MariadbServer, tmp_path: Path, conso
         server.apply(other_than(first))
     assert server.tuple_in_force() == (other_than(first) if keep else first)
     assert f"In force now: {server.tuple_in_force()}." in said(console)
-    assert not list(tmp_path.iterdir())
+    assert not list(tmp_path.glob("*.jsonl"))
 
 
 def test_tuple_is_in_the_journal_before_it_is_in_force(server: MariadbServer, tmp_path: Path, console: Console) -> None:
@@ -186,7 +187,7 @@ def test_who_has_not_begun_reaches_a_lost_server_again_without_a_lock_or_a_journ
     assert sent
     assert not [statement for statement in sent if statement.startswith("KILL")]
     assert way_back.bring_back(lambda _sentence: None) == ""
-    assert not list(tmp_path.iterdir())
+    assert not list(tmp_path.glob("*.jsonl"))
 
 
 def test_who_has_not_begun_is_told_of_a_restart(
@@ -348,7 +349,7 @@ def test_server_that_was_restarted_since_is_left_alone(
         sentence = MariadbWayBack(next_one, tmp_path).resume()
         assert f"restarted since, and its my.cnf holds. In force now: {other_than(first)}" in sentence
         assert next_one.tuple_in_force() == other_than(first)
-    assert not list(tmp_path.iterdir())
+    assert not list(tmp_path.glob("*.jsonl"))
 
 
 def test_journal_that_does_not_fit_stops_everything(server: MariadbServer, lab: Lab, tmp_path: Path) -> None:
@@ -394,3 +395,28 @@ def test_what_is_promised_is_what_would_be_done(
         later = replace(next_one.identity, started_unix_s=next_one.identity.started_unix_s + 60)
         monkeypatch.setattr(ServerIdentity, "read", lambda _session: later)
         assert way_back.warnings()[0].endswith(f"the server was restarted since, so its my.cnf holds: {removes}")
+
+
+def test_a_dsn_that_leads_to_another_server_is_refused_before_anything_is_set(
+    server: MariadbServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, a climb went on there, and nobody said so."""
+    first = server.tuple_in_force()
+    KnownServer(tmp_path, server.account.asked).note(replace(server.identity, hostname="db9"), "climb")
+    way_back = MariadbWayBack(server, tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(server, "apply", lambda _: pytest.fail("set"))
+        with pytest.raises(JournalError, match=r"led to MariaDB .* on db9 for the climb .* leads to .*--forget"):
+            way_back.begin("climb", lambda _: None)
+    assert way_back.begin("tune", lambda _: None) == first  # which nobody watches, and a switch-over must not end
+    way_back.bring_back(lambda _: None)
+    assert way_back.another_server() == ""
+
+
+def test_who_forgets_takes_the_server_for_the_known_one(server: MariadbServer, tmp_path: Path) -> None:
+    KnownServer(tmp_path, server.account.asked).note(replace(server.identity, hostname="db9"), "climb")
+    way_back = MariadbWayBack(server, tmp_path)
+    assert way_back.another_server()
+    way_back.forget()
+    assert way_back.another_server() == ""
+    way_back.close()

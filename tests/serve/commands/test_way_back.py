@@ -50,7 +50,7 @@ class Stage(StagedServer):
         self.load.close()
         self.load.enter_context(SqlLoad(LOAD, self.lab.load_file, self.lab.dataset))
         self.set(FIRST)
-        assert not list(self.journals.glob("*"))
+        assert not list(self.journals.glob("*.jsonl"))
 
     def run(self, command: str, *options: str) -> str:
         with self.running(command, "--execute", *options) as process:
@@ -127,7 +127,7 @@ def test_ctrl_c_restores_the_tuple_found_at_the_start(stage: Stage, command: str
     assert process.returncode == 130, said
     assert "Traceback" not in said
     assert stage.in_force() == FIRST
-    assert not list(stage.journals.glob("*"))
+    assert not list(stage.journals.glob("*.jsonl"))
 
 
 @pytest.mark.parametrize(("command", "fault", "number"), cases())
@@ -146,4 +146,4 @@ def test_first_tuple_is_in_force_or_the_message_names_what_is(
         said += stage.run(command, *COMMANDS[command][:1], "1") if command == "climb" else stage.run("restore")
     in_force = stage.in_force()
     assert in_force == FIRST or f"In force now: {in_force}" in said, f"{in_force} after {moment_s:.2f} s: {said}"
-    assert not list(stage.journals.glob("*"))
+    assert not list(stage.journals.glob("*.jsonl"))

@@ -4,6 +4,7 @@ from types import TracebackType
 from typing import Self
 
 from poolpilot.env.mariadb.dsn import Account
+from poolpilot.env.mariadb.identity import ServerIdentity
 from poolpilot.env.mariadb.session import Session
 from poolpilot.errors import ServerError
 
@@ -65,7 +66,7 @@ def open_control(account: Account) -> Control:
     """
     control = _reached(account)
     warning = control.session.open_to_others()
-    control.warnings += (warning,) if warning else ()
+    control.warnings += (*((warning,) if warning else ()), *account.warnings)
     return control
 
 
@@ -78,9 +79,25 @@ def _reached(account: Account) -> Control:
         if extra_port == 0:
             return Control(first, None, (NO_EXTRA_PORT,))
         try:
-            return Control(Session(account, extra_port), first, (), extra_port)
+            return Control(_of_the_same(first, Session(account, extra_port)), first, (), extra_port)
         except ServerError as error:
             return Control(first, None, (EXTRA_PORT_UNUSED.format(port=extra_port, error=error),))
     except BaseException:
         first.close()
         raise
+
+
+def _of_the_same(first: Session, extra: Session) -> Session:
+    """The session on the extra port, where the server of the first one answers: a tunnel or a proxy may lie between.
+
+    Raises:
+        ServerError: Another one does.
+    """
+    try:
+        server, answering = ServerIdentity.read(first), ServerIdentity.read(extra)
+        if not answering.is_of(server):
+            raise ServerError(f"{answering} answers there, and not {server}")
+    except BaseException:
+        extra.close()
+        raise
+    return extra

@@ -1,4 +1,4 @@
-"""Which server this is, and since when it runs: what tells a restart from a lost connection."""
+"""Which server this is, where it was reached, and since when it runs: what tells a restart from a lost connection."""
 
 import hashlib
 from collections.abc import Mapping
@@ -79,3 +79,26 @@ class ServerIdentity:
 
     def __str__(self) -> str:
         return f"MariaDB {self.version} in {self.data_folder} on {self.hostname}"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerReached:
+    """The server that answers and the way to it: what every command says first of one that it has connected to.
+
+    Attributes:
+        identity: Which one it is.
+        address: Where it was asked for: `db1:3306`, or the path of a socket.
+        extra_port: Where it is looked at and set, on its extra port; None where that is the address.
+    """
+
+    identity: ServerIdentity
+    address: str
+    extra_port: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """What is known, fit for JSON."""
+        return {**self.identity.as_dict(), "address": self.address, "extra_port": self.extra_port}
+
+    def __str__(self) -> str:
+        beside = "" if self.extra_port is None else f" and its extra port {self.extra_port}"
+        return f"{self.identity}, at {self.address}{beside}"

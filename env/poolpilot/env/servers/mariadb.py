@@ -17,7 +17,7 @@ from poolpilot.env.mariadb.diagnosis.hindrances import hindrances
 from poolpilot.env.mariadb.dsn import Account
 from poolpilot.env.mariadb.host.process import ServerProcess
 from poolpilot.env.mariadb.host.process_counters import ProcessCounters
-from poolpilot.env.mariadb.identity import ServerIdentity
+from poolpilot.env.mariadb.identity import ServerIdentity, ServerReached
 from poolpilot.env.mariadb.session import Session
 from poolpilot.env.mariadb.variables import MAX_THREADS, PoolVariable, tuple_of
 from poolpilot.env.mariadb.wait_events import read_wait_events, sees_wait_events
@@ -138,6 +138,14 @@ class MariadbServer:
     def identity(self) -> ServerIdentity:
         """Which server it is, and since when it runs; another one once it was restarted and reached again."""
         return self._facts.identity
+
+    @property
+    def reached(self) -> ServerReached:
+        """Which server it is and the way to it, as every command says first."""
+        where, asked = self.session.where, str(self.account)
+        if self.account.extra_port is not None or where == asked:
+            return ServerReached(self.identity, where)
+        return ServerReached(self.identity, asked, where)
 
     @property
     def warnings(self) -> tuple[str, ...]:

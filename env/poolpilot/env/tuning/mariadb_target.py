@@ -29,7 +29,7 @@ def connect(
 
     Args:
         dsn: Where the server is.
-        defaults_file: File to read [client] from; that of the DSN, else ~/.my.cnf if None.
+        defaults_file: The one option file to read; that of the DSN, else those that `mariadb` reads, if None.
         procedure: Procedure that sets a tuple; `SET GLOBAL` if None.
         cpus: Processors of the server; those of its process, where it runs here, if None.
         watch: How it is looked at; at everything that it shows, which suits few long windows, if not said.
@@ -59,7 +59,7 @@ def mariadb_target(
 
     Args:
         dsn: Where the server is.
-        defaults_file: File to read [client] from.
+        defaults_file: The one option file to read.
         procedure: Procedure that sets a tuple.
         cpus: Processors of the server.
         lease_s: Seconds of a lease inside the database; none if None.
@@ -79,8 +79,9 @@ def mariadb_target(
             Objective(signal="time_in_system", min_rows_share=min_rows_share),
             where,
             way_back,
-            {"backend": "mariadb", "server": where},
+            {"backend": "mariadb", "server": where, "reached": server.reached.as_dict()},
             "requests/s in system",
-            (*server.warnings, *way_back.warnings()),
+            (*server.warnings, *filter(None, [way_back.another_server()]), *way_back.warnings()),
+            reached=server.reached,
             own_name=server.identity.name,
         )

@@ -19,6 +19,7 @@ from poolpilot.env.mariadb.variables import KNOB_VARIABLES
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.event_lease import EventLease
 from poolpilot.env.tuning.journal import Journal, Leftover, journal_folder, path_of
+from poolpilot.env.tuning.known_server import KnownServer
 from poolpilot.env.tuning.way_back import Say
 from poolpilot.errors import JournalError, LostServerError, ServerError, TakenServerError
 from poolpilot.featurizer.pool_tuple import PoolTuple
@@ -27,6 +28,9 @@ REOPEN_WITHIN_S = 30.0
 """A server that restarts or stands still for a while answers again within this, or a person must look at it."""
 
 POLL_S = 0.5
+
+UNATTENDED = ("tune",)
+"""Commands that run while nobody looks, which a switch-over must not end; others are refused on an unknown server."""
 
 OLD_CONNECTION_GONE_WITHIN_S = 2.0
 """The lock of a connection that is lost to us is free once the server has noticed it too."""
@@ -55,7 +59,12 @@ class MariadbWayBack:
         self._connection_id = server.session.connection_id
         self._journal: Journal | None = None
         self._lease = lease
+        self._known = KnownServer(self._folder, server.account.asked)
         self._restarted = False  # and not told yet
+
+    def another_server(self) -> str:
+        """That the DSN led to another server when something was last set, as a sentence; empty where it did not."""
+        return self._known.other_than(self._server.identity)
 
     def warnings(self) -> tuple[str, ...]:
         """What an earlier command has left here, as sentences; nothing is set."""
@@ -98,14 +107,21 @@ class MariadbWayBack:
         Raises:
             ServerError: Another tuner is at work, the procedure would not bring back what is in force, or the lease
                 that is asked for cannot be kept.
-            JournalError: The journal cannot be written, or an earlier one cannot be gone by.
+            JournalError: The journal cannot be written, an earlier one cannot be gone by, or the DSN has led to
+                another server before.
         """
+        if command not in UNATTENDED and (another := self.another_server()):
+            raise JournalError(
+                f"{another}: nothing is set; where that one is meant, `poolpilot restore` with this DSN and --forget "
+                "takes it from now on"
+            )
         say(self.resume())
         server = self._server
         first = server.tuple_in_force()
         self.prove(first)
         identity = ServerIdentity.read(server.session)
         procedure = server.actuator.name if isinstance(server.actuator, CallProcedure) else None
+        self._known.note(identity, command)
         self._journal = Journal.begin(self._folder, identity, first, server.knobs, command, procedure)
         if self._lease is not None:
             self._lease.hold(first, identity)
@@ -156,11 +172,16 @@ class MariadbWayBack:
     def forget(self) -> str:
         """Takes the server's lock and leaves everything as it is: an earlier journal is removed, readable or not.
 
+        From now on it is this server that the DSN is known to lead to.
+
         Raises:
             ServerError: Another tuner is at work.
+            JournalError: That cannot be noted.
         """
         lock(self._server.session)
-        path = path_of(self._folder, ServerIdentity.read(self._server.session))
+        identity = ServerIdentity.read(self._server.session)
+        self._known.note(identity, "restore")
+        path = path_of(self._folder, identity)
         if not path.exists():
             return ""
         path.unlink()
@@ -213,6 +234,7 @@ class MariadbWayBack:
         self._resume_locked()
         server, self._restarted = self._server, True
         first = server.tuple_in_force()
+        self._known.note(identity, earlier.command)
         return Journal.begin(self._folder, identity, first, server.knobs, earlier.command, earlier.procedure)
 
     def _hold_again(self, first: PoolTuple, identity: ServerIdentity) -> None:

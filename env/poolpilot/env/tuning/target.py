@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from poolpilot.env.mariadb.identity import ServerReached
 from poolpilot.env.objective import Objective
 from poolpilot.env.server import AnyServer
 from poolpilot.env.tuning.way_back import ApplyFirst, WayBack
@@ -22,6 +23,7 @@ class Target:
         goodput: What its goodput is called.
         warnings: What to know before anything is set, as sentences.
         oracle_value: Greatest J there is, if known.
+        reached: Which server was reached by which way; None where one was started here.
         own_name: What tells it from all others, whatever way it was reached by; its name where nothing is said.
     """
 
@@ -33,6 +35,7 @@ class Target:
     goodput: str = "goodput 1/s"
     warnings: tuple[str, ...] = ()
     oracle_value: float | None = None
+    reached: ServerReached | None = None
     own_name: str = ""
 
     def __post_init__(self) -> None:

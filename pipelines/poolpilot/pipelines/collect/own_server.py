@@ -13,7 +13,7 @@ from rich.console import Console
 from poolpilot.env.action_grid import LARGE_GRID
 from poolpilot.env.knobs import UNKNOWN_CPUS
 from poolpilot.env.measurement.protocol import MARIADB_RACING, Measured, observe, sweep
-from poolpilot.env.output import warn
+from poolpilot.env.output import introduce
 from poolpilot.env.tuning.mariadb_target import mariadb_target
 from poolpilot.env.tuning.server_sweep import dry_run, grid_tuples, longest_sweep_s
 from poolpilot.env.tuning.target import Target
@@ -61,7 +61,7 @@ class OwnServer:
 
     Attributes:
         dsn: Where it is.
-        defaults_file: File to read [client] from; that of the DSN, else ~/.my.cnf if None.
+        defaults_file: The one option file to read; that of the DSN, else those that `mariadb` reads, if None.
         procedure: Procedure that sets a configuration; `SET GLOBAL` if None.
         cpus: Its processors; those of its process, where it runs here, if None.
         store: Folder of the record store.
@@ -110,7 +110,7 @@ class OwnServer:
             StoreError: The store cannot be read or written.
         """
         with self._opened() as target:
-            warn(target.warnings, console)
+            introduce(target.reached, target.warnings, console)
             tuples = _tuples(target)
             wanted = _sweeps_within(seconds, tuples)
             if wanted <= done:

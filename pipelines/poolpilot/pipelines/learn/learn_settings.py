@@ -50,7 +50,7 @@ class LearnSettings(ProgramSettings):
     )
     defaults_file: Path | None = Field(
         default=None,
-        description="Where \\[client] is read for it, instead of ~/.my.cnf.",
+        description="The option file to read for it, not those of `mariadb`.",
         json_schema_extra={"metavar": "FILE"},
     )
     procedure: str | None = Field(

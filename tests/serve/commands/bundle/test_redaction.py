@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from poolpilot.serve.commands.bundle.known_secrets import known_secrets
 from poolpilot.serve.commands.bundle.redaction import REMOVED, Redaction
 
 SECRET = "kirschkern"
@@ -134,3 +135,9 @@ def test_the_path_of_a_file_of_secrets_stays_and_a_secret_in_its_place_does_not(
 def test_the_users_folder_has_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/somebody")
     assert Redaction().text("in /home/somebody/.local/state") == "in ~/.local/state"
+
+
+def test_passwords_of_included_files_are_known(tmp_path: Path) -> None:
+    (tmp_path / "b.cnf").write_text("[client]\npassword=hidden-away\n")
+    (tmp_path / "a.cnf").write_text(f"!include {tmp_path}/b.cnf\n!include {tmp_path}/a.cnf\n")
+    assert "hidden-away" in known_secrets({}, [tmp_path / "a.cnf"])

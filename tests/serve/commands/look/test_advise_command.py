@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from poolpilot.env.knobs import KnobSpace
+from poolpilot.env.mariadb.identity import ServerIdentity, ServerReached
 from poolpilot.errors import ServerError
 from poolpilot.featurizer.window import Window
 from poolpilot.models.champion import champion_folder, load_champion
@@ -27,6 +28,7 @@ class MadeUpServer:
 
     warnings = ("put extra_port=3307 under [mariadb] into its my.cnf",)
     session = SimpleNamespace(where="db1")
+    reached = ServerReached(ServerIdentity("db1", "/data/", "10.11", 1), "db1:3306")
     population = SimpleNamespace(connections=64)
 
     def __init__(self, cpus: int | None) -> None:

@@ -135,11 +135,11 @@ def test_journal_of_a_mariadb_holds_every_tuple_it_is_about_to_set(
     with mariadb_target(f"F={lab.defaults_file}", None, None) as target:
         first = target.server.tuple_in_force()
         run = run_of(target, console, horizon_s=1.5)
-        at_step(run, 3, lambda: noted.extend(path.read_text() for path in tmp_path.iterdir()), monkeypatch)
+        at_step(run, 3, lambda: noted.extend(path.read_text() for path in tmp_path.glob("*.jsonl")), monkeypatch)
         run_on(target, "double", lambda _: run, lambda _: None, console)
         assert target.server.tuple_in_force() == first
     (journal,) = noted
     beginning, *announced = map(json.loads, journal.splitlines())
     assert (beginning["command"], beginning["first"]) == ("double", first.as_dict())
     assert [line["set"]["pool_size"] for line in announced] == [step.pool_tuple.pool_size for step in run.steps[1:]]
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.glob("*.jsonl")) == []

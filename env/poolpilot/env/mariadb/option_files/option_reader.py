@@ -3,8 +3,8 @@
 import errno
 import re
 import stat
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from poolpilot.env.mariadb.option_files.option_line import BLANKS, Option, as_text, shown
@@ -133,6 +133,15 @@ class OptionReader:
     def _warn(self, sentence: str) -> None:
         if shown(sentence) not in self.warnings:
             self.warnings.append(shown(sentence))
+
+
+def with_included(files: Sequence[Path]) -> set[Path]:
+    """Some files, and what they include as far as it can be read."""
+    reader = OptionReader(())
+    for file in files:
+        with suppress(SettingError):
+            reader.read_found(file)
+    return {*files, *reader.files}
 
 
 class _Endless(SettingError):

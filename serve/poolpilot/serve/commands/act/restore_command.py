@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
-from poolpilot.env.output import terminal
+from poolpilot.env.output import introduce, terminal
 from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
 from poolpilot.serve.commands.options.mariadb_options import StagingOptions
@@ -48,6 +48,8 @@ def restore(settings: RestoreSettings, _: Path | None = None) -> None:
     console = terminal()
     with connect(settings.dsn, settings.defaults_file, settings.procedure) as server:
         way_back = MariadbWayBack(server)
+        known = filter(None, [way_back.another_server()])
+        introduce(server.reached, (*server.control.warnings, *known), console)
         try:
             if settings.forget:
                 sentence = way_back.forget()

@@ -1,6 +1,6 @@
 """`poolpilot sweep`: races the configurations of the grid on a MariaDB server in staging."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from poolpilot.env.measurement.protocol import MARIADB_RACING, Measured, Measure
 from poolpilot.env.measurement.protocol import sweep as race
 from poolpilot.env.measurement.sweep import WorkloadSweep
 from poolpilot.env.objective import LEAST_ROWS_SHARE
-from poolpilot.env.output import terminal, warn, write_json
+from poolpilot.env.output import introduce, terminal, write_json
 from poolpilot.env.tuning.mariadb_target import mariadb_target
 from poolpilot.env.tuning.server_sweep import dry_run, grid_tuples
 from poolpilot.env.tuning.target import Target
@@ -73,7 +73,7 @@ def sweep(settings: SweepSettings, json_path: Path | None) -> None:
     """
     console = terminal()
     with settings.opened() as target:
-        warn(target.warnings, console)
+        introduce(target.reached, target.warnings, console)
         if not settings.execute:
             would = grid_tuples(target.server, target.server.tuple_in_force())
             console.print(dry_run(would, settings.racing), soft_wrap=True)
@@ -86,7 +86,8 @@ def sweep(settings: SweepSettings, json_path: Path | None) -> None:
                 finished = True
             finally:
                 if any(one.core == first.core for one in measured):
-                    report(built(target, measured, first), first, console, json_path, finished=finished)
+                    swept = built(target, measured, first)
+                    report(swept, first, console, json_path, finished=finished, origin=target.origin)
 
 
 def raced(
@@ -106,7 +107,15 @@ def raced(
         )
 
 
-def report(swept: WorkloadSweep, first: PoolTuple, console: Console, json_path: Path | None, *, finished: bool) -> None:
+def report(
+    swept: WorkloadSweep,
+    first: PoolTuple,
+    console: Console,
+    json_path: Path | None,
+    *,
+    finished: bool,
+    origin: Mapping[str, Any],
+) -> None:
     """Writes and prints what was measured; what sets the best one only where the sweep came to its end.
 
     Raises:
@@ -114,7 +123,7 @@ def report(swept: WorkloadSweep, first: PoolTuple, console: Console, json_path: 
     """
     lines = SettingLines.between(first, better_tuple(swept, first)) if finished else SettingLines()
     try:
-        write_json(json_path, {**as_dict(swept, first), "finished": finished, **lines.as_dict()})
+        write_json(json_path, {**origin, **as_dict(swept, first), "finished": finished, **lines.as_dict()})
     finally:
         console.print(result_table(swept, first))
         lines.print(console)

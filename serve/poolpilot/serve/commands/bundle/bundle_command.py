@@ -38,7 +38,7 @@ class BundleSettings(ProgramSettings):
     dsn: str | None = Field(default=None, description="A MariaDB server to look at for two seconds: its diagnosis.")
     defaults_file: Path | None = Field(
         default=None,
-        description="Where \\[client] is read, instead of ~/.my.cnf.",
+        description="The option file to read, not those of `mariadb`.",
         json_schema_extra={"metavar": "FILE"},
     )
     settings: tuple[Path, ...] = Field(
@@ -116,7 +116,7 @@ def _diagnosis(settings: BundleSettings) -> dict[str, Any] | None:
     except ServerError as error:  # when a bundle is wanted most
         warn([f"the server is not diagnosed: {error}"], console)
         return {"where": settings.dsn, "error": str(error)}
-    return {"where": where, **diagnosis.as_dict()}
+    return {**where, **diagnosis.as_dict()}
 
 
 def _named(name: str, parts: Sequence[BundlePart]) -> BundlePart:

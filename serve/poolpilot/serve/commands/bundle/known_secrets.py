@@ -9,7 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from poolpilot.env.mariadb.dsn import Dsn
+from poolpilot.env.mariadb.option_files.client_defaults import default_files
 from poolpilot.env.mariadb.option_files.option_line import option_value
+from poolpilot.env.mariadb.option_files.option_reader import with_included
 from poolpilot.env.program_settings import SECRET_NAME
 from poolpilot.errors import SettingError
 from poolpilot.serve.commands.bundle.redaction import LONG_ENOUGH_FOR_PLAIN
@@ -39,7 +41,8 @@ def known_secrets(environment: Mapping[str, str], defaults_files: Iterable[Path]
 
     Args:
         environment: Variables; those of `POOLPILOT_...` may name files.
-        defaults_files: Defaults files and settings files that are named elsewhere; ~/.my.cnf is always read.
+        defaults_files: Defaults files and settings files that are named elsewhere; those of `mariadb` are always
+            read.
     """
     named = {
         name: value for name, value in environment.items() if SECRET_NAME.search(name) and not _is_short_number(value)
@@ -49,7 +52,7 @@ def known_secrets(environment: Mapping[str, str], defaults_files: Iterable[Path]
     dsns = [value for name, value in ours.items() if name.endswith("_DSN")]
     found.update(one for dsn in dsns for one in _DSN_PASSWORD.findall(dsn))
     options = [Path(value) for name, value in ours.items() if name.endswith("_DEFAULTS_FILE")]
-    for path in {Path.home() / ".my.cnf", *defaults_files, *options, *named_in(dsns)}:
+    for path in with_included([*default_files(), *defaults_files, *options, *named_in(dsns)]):
         for one in _OPTION.findall(_content(path)):
             found |= {option_value(one), one.strip("\"'")}  # as MariaDB reads it, and as it stands
     for name, value in ours.items():

@@ -98,10 +98,8 @@ def trials(settings: TuneSettings, server: MariadbServer) -> Iterator[AccountTri
 
 
 def _reached(server: MariadbServer) -> Iterator[AccountTrial]:
-    version, account = server.session.row("SELECT VERSION(), CURRENT_USER()")
-    yield AccountTrial(
-        "server", f"{version} at {server.session.where}, as {account}; {server.tuple_in_force()} is in force"
-    )
+    (account,) = server.session.row("SELECT CURRENT_USER()")
+    yield AccountTrial("server", f"{server.reached}, as {account}; {server.tuple_in_force()} is in force")
     yield _encrypted(server.session)
     yield _extra_port(server)
     cpus = server.knobs.processors

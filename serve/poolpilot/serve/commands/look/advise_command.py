@@ -11,7 +11,7 @@ from rich.table import Table
 
 from poolpilot.env.measurement.protocol import observe
 from poolpilot.env.objective import LEAST_ROWS_SHARE, Objective
-from poolpilot.env.output import terminal, warn, write_json
+from poolpilot.env.output import introduce, terminal, write_json
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.errors import ServerError
@@ -58,7 +58,8 @@ def advise(settings: AdviseSettings, json_path: Path | None) -> None:
     console = terminal()
     advisor = advisor_for("mariadb", settings.model)  # a wrong one is refused before anybody connects
     with connect(settings.dsn, settings.defaults_file, None, settings.cpus) as server:
-        warn(server.warnings, console)
+        introduce(server.reached, server.warnings, console)
+        reached = server.reached.as_dict()
         console.print(
             f"Looking at {server.session.where} for {settings.seconds:g} s; nothing is changed.", soft_wrap=True
         )
@@ -70,7 +71,7 @@ def advise(settings: AdviseSettings, json_path: Path | None) -> None:
         heading = LOOK_AGAIN if disturbances_of([advice.window]) else FIND_OUT
         console.print(heading, *advice.next_steps, sep="\n", highlight=False, soft_wrap=True)
     advice.to_set.print(console)
-    write_json(json_path, advice.as_dict())
+    write_json(json_path, {"reached": reached, **advice.as_dict()})
 
 
 def in_a_shell(settings: AdviseSettings) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
@@ -12,7 +13,7 @@ from poolpilot.env.mariadb.diagnosis.diagnose import MOST_REPLICA_LAG_S, no_logi
 from poolpilot.env.mariadb.diagnosis.diagnose import diagnose as diagnosis_of
 from poolpilot.env.mariadb.diagnosis.facts import read_facts
 from poolpilot.env.mariadb.diagnosis.finding import Diagnosis
-from poolpilot.env.output import terminal, warn, write_json
+from poolpilot.env.output import introduce, terminal, write_json
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.errors import LostServerError
@@ -52,11 +53,11 @@ def diagnose(settings: DiagnoseSettings, json_path: Path | None) -> None:
     console = terminal()
     where, diagnosis = found_of(settings, console)
     show(diagnosis, console)
-    write_json(json_path, {"where": where, **diagnosis.as_dict()})
+    write_json(json_path, {**where, **diagnosis.as_dict()})
 
 
-def found_of(settings: DiagnoseSettings, console: Console) -> tuple[str, Diagnosis]:
-    """Where the server is, and what was found; a login that finds no thread is a finding too.
+def found_of(settings: DiagnoseSettings, console: Console) -> tuple[dict[str, Any], Diagnosis]:
+    """Where the server is and which it is, fit for JSON, and what was found; a login that finds no thread is a finding too.
 
     Raises:
         SettingError: The DSN or the defaults file is wrong.
@@ -65,9 +66,10 @@ def found_of(settings: DiagnoseSettings, console: Console) -> tuple[str, Diagnos
     try:
         server = connect(settings.dsn, settings.defaults_file, None, settings.cpus)
     except LostServerError as error:
-        return settings.dsn, no_login(settings.dsn, str(error))
+        return {"where": settings.dsn}, no_login(settings.dsn, str(error))
     with server:
-        return server.session.where, look_twice(server, settings, console)
+        where = {"where": server.session.where, "reached": server.reached.as_dict()}
+        return where, look_twice(server, settings, console)
 
 
 def look_twice(server: MariadbServer, settings: DiagnoseSettings, console: Console) -> Diagnosis:
@@ -76,7 +78,7 @@ def look_twice(server: MariadbServer, settings: DiagnoseSettings, console: Conso
     Raises:
         LostServerError: It is gone.
     """
-    warn(server.control.warnings, console)
+    introduce(server.reached, server.control.warnings, console)
     console.print(
         f"Looking at {server.session.where} twice, {settings.seconds:g} s apart; nothing is changed.", soft_wrap=True
     )

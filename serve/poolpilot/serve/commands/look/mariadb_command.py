@@ -12,7 +12,7 @@ from rich.table import Table
 
 from poolpilot.env.mariadb.actuator import PROCEDURE
 from poolpilot.env.mariadb.grants import grants as grant_statements
-from poolpilot.env.output import terminal, warn, write_json
+from poolpilot.env.output import introduce, terminal, write_json
 from poolpilot.env.program_settings import ProgramSettings
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
@@ -105,10 +105,12 @@ def check(settings: CheckSettings, json_path: Path | None) -> None:
     """
     console = terminal()
     with connect(settings.dsn, settings.defaults_file, None, settings.cpus) as server:
-        warn(server.warnings, console)
+        introduce(server.reached, server.warnings, console)
         snapshot = server.snapshot()
         console.print(variables_table(server), visibility_table(snapshot))
-        write_json(json_path, {**as_dict(server), "shows": visibility_rows(snapshot)})
+        write_json(
+            json_path, {"reached": server.reached.as_dict(), **as_dict(server), "shows": visibility_rows(snapshot)}
+        )
 
 
 def variables_table(server: MariadbServer) -> Table:

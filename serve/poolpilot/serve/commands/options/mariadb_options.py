@@ -48,7 +48,7 @@ class MariadbOptions(ProgramSettings):
     )
     defaults_file: Path | None = Field(
         default=None,
-        description="File to read \\[client] from, instead of ~/.my.cnf.",
+        description="The one option file to read, instead of those that `mariadb` reads.",
         json_schema_extra={"metavar": "FILE"},
     )
 

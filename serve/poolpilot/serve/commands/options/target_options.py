@@ -26,7 +26,7 @@ class TargetOptions(ProgramSettings):
     """Which server a command tunes."""
 
     dsn: str | None = option(None, "A MariaDB server, such as S=/run/mysqld/mysqld.sock.")
-    defaults_file: Path | None = option(None, "Where \\[client] is read, instead of ~/.my.cnf.", metavar="FILE")
+    defaults_file: Path | None = option(None, "The option file to read, not those of `mariadb`.", metavar="FILE")
     procedure: ProcedureName | None = option(None, "What sets a configuration, not SET GLOBAL.", metavar="NAME")
     cpus: Cpus = None
     min_rows_share: MinRowsShare = LEAST_ROWS_SHARE

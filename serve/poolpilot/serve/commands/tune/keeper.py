@@ -7,7 +7,7 @@ from rich.console import Console
 
 from poolpilot.env.interrupts import Interrupts
 from poolpilot.env.mariadb.tuner_lock import LOCK, holder_of, sees_itself, stranger_of
-from poolpilot.env.output import warn
+from poolpilot.env.output import introduce
 from poolpilot.env.servers.mariadb import MariadbServer
 from poolpilot.env.tuning.mariadb_target import connect
 from poolpilot.env.tuning.mariadb_way_back import MariadbWayBack
@@ -33,7 +33,7 @@ def keep_watch(settings: TuneSettings, console: Console) -> None:
     server = _opened(settings)
     try:
         with Interrupts() as interrupts:
-            warn(server.warnings, console)
+            introduce(server.reached, server.warnings, console)
             console.print(f"Watching over {server.session.where}; nothing is set unless a tuner dies.", soft_wrap=True)
             ends_s = None if settings.seconds is None else time.monotonic() + settings.seconds
             told, before = "", None

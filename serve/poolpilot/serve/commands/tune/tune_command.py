@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from poolpilot.env.output import terminal, warn, write_json
+from poolpilot.env.output import introduce, terminal, warn, write_json
 from poolpilot.env.tuning.target import Target
 from poolpilot.env.tuning.way_back import restoring
 from poolpilot.serve.commands.options.remote_options import REMOTE_PANEL
@@ -77,10 +77,11 @@ def tune(settings: TuneSettings, json_path: Path | None) -> None:
         return keep_watch(settings, console)
     settings.check_named()
     with settings.opened() as target, ExitStack() as way_back:
+        introduce(target.reached, target.warnings, console)
         # What a tuner that was killed has left comes back before anything that this one may lack ends it.
         way_back.enter_context(_way_back(settings, target, console))
         check_proposed(settings, target.server)
-        warn((*target.warnings, *blind_spots(target.server)), console)
+        warn(blind_spots(target.server), console)
         rules = rules_for(settings, target.server)
         folder = decisions_folder(settings, target)
         log = DecisionLog(folder, target.name)

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from rich.console import Console
 
-from poolpilot.env.output import warn
+from poolpilot.env.output import introduce
 from poolpilot.env.tuning.target import Target
 from poolpilot.env.tuning.way_back import restoring
 from poolpilot.serve.commands.options.tuning_options import TuningOptions
@@ -38,7 +38,7 @@ def conduct(
         ServerError: The server is gone, or somebody else has set a tuple, which is left alone.
     """
     with options.opened() as target:
-        warn(target.warnings, console)
+        introduce(target.reached, target.warnings, console)
         if options.dsn is not None and not options.execute:
             console.print(preview(target), soft_wrap=True)
             return
